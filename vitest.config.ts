@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config'
+
+/** Where `.ci/run` wants the counts of the tests, as JSON; nothing else sets it. */
+const reportPath = process.env.LADE_TEST_REPORT
+
+/**
+ * Three projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL) and `faults`
+ * (processes killed, sockets cut, disks failing). `LADE_TEST_PLAN=full` raises the counts of the last one.
+ */
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    reporters: reportPath === undefined ? ['default'] : ['default', ['json', { outputFile: reportPath }]],
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'] } },
+      { extends: true, test: { name: 'acceptance', include: ['acceptance/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'faults', include: ['faults/**/*.test.ts'], fileParallelism: false, testTimeout: 3_600_000 },
+      },
+    ],
+  },
+})
