@@ -1,0 +1,14 @@
+import * as z from 'zod'
+import { SCOPES } from './limits.ts'
+
+/** Fields that several shapes share. */
+export const cidField = z.string().regex(/^[a-z0-9]{8,80}$/i).describe('The content id, as the request gave it')
+export const bytesField = z.int().min(0)
+export const timeField = z.iso.datetime().describe('RFC 3339, UTC')
+export const dayField = z.iso.date().describe('A UTC day')
+export const scopesField = z.array(z.enum(SCOPES)).min(1)
+export const statusField = z
+  .enum(['staged', 'proposed', 'active', 'expiring', 'expired', 'failed', 'removed'])
+  .describe('Where the storage deal stands')
+export const visibilityField = z.enum(['public', 'private'])
+export const ownerField = z.string().nullable().describe("The user's email; null for sponsored uploads")

@@ -1,0 +1,64 @@
+import * as z from 'zod'
+import { bytesField, cidField, dayField, statusField, timeField, visibilityField } from './fields.ts'
+import { MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS } from './limits.ts'
+
+/** The first seven fields are what existing clients read; the others are additions. */
+export const fileEntry = z.object({
+  cid: cidField,
+  size: bytesField,
+  filename: z.string().nullable(),
+  contentType: z.string(),
+  uploadedAt: timeField,
+  term: z.string(),
+  sponsored: z.boolean(),
+  dealId: z.string(),
+  pieceCid: z.string().nullable(),
+  sha256: z.string(),
+  verified: z.boolean(),
+  expiresAt: timeField,
+  status: statusField,
+  visibility: visibilityField,
+  retrievalUrl: z.url(),
+})
+export type FileEntry = z.infer<typeof fileEntry>
+
+export const filesQuery = z.object({
+  cursor: z.string().max(64).optional().describe('nextCursor of the page before'),
+  limit: z.string().optional().describe(`1 to ${MAX_FILES_PER_PAGE}; 100 by default`),
+  q: z.string().max(255).optional().describe('A part of the name or the cid'),
+  contentType: z.string().max(255).optional(),
+  status: z.string().optional().describe('staged, expired or removed'),
+  token: z.string().optional().describe('Deprecated form of the Authorization header'),
+})
+
+export const fileList = z.object({
+  userId: z.string(),
+  email: z.string(),
+  count: z.int().describe('Files on this page'),
+  files: z.array(fileEntry),
+  nextCursor: z.string().nullable(),
+})
+export type FileList = z.infer<typeof fileList>
+
+export const shareRequest = z.object({ ttlSeconds: z.int().min(1).max(MAX_SHARE_SECONDS) })
+export const shareResult = z.object({ url: z.url(), expiresAt: timeField })
+export type ShareResult = z.infer<typeof shareResult>
+
+const dayUsage = z.object({ date: dayField, bytes: bytesField, files: z.int() })
+export const usageResult = z.object({
+  userId: z.string(),
+  email: z.string(),
+  quotaBytes: bytesField,
+  today: z.object({
+    date: dayField,
+    bytes: bytesField.describe('Charged today'),
+    files: z.int(),
+    reservedBytes: bytesField.describe('Held by uploads in flight'),
+    remainingBytes: bytesField,
+    resetsAt: timeField,
+  }),
+  last7DaysTotalBytes: bytesField,
+  days: z.array(dayUsage).describe('The last seven days, oldest first'),
+  stored: z.object({ bytes: bytesField, files: z.int() }),
+})
+export type UsageResult = z.infer<typeof usageResult>

@@ -1,0 +1,10 @@
+/** Header names of this API, lower case as Node gives them; each has a meaning of its own here. */
+export const HEADER = {
+  filename: 'x-filename',
+  visibility: 'x-visibility',
+  termDays: 'x-term-days',
+  requestId: 'x-request-id',
+  rateLimitLimit: 'x-ratelimit-limit',
+  rateLimitRemaining: 'x-ratelimit-remaining',
+  rateLimitReset: 'x-ratelimit-reset',
+} as const

@@ -1,0 +1,21 @@
+/** 1 MB is 1,048,576 bytes everywhere in this API, so `quotaMb: 1024` is 1 GiB. */
+export const BYTES_PER_MB = 1_048_576
+
+/** The JSON bodies of this API are small; more than this is refused before it is read. */
+export const MAX_JSON_BYTES = 65_536
+
+/** The request line and the headers together. */
+export const MAX_HEAD_BYTES = 16_384
+
+/** The largest page of `GET /api/files`. */
+export const MAX_FILES_PER_PAGE = 1000
+
+/** What a token may allow, in the order that a default token lists them. */
+export const SCOPES = ['put', 'get', 'list', 'pin'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** How many seconds from now a share link may live: at most a year. */
+export const MAX_SHARE_SECONDS = 31_536_000
+
+/** Token lifetime where the signup does not ask for a shorter one, and the most that it may ask for. */
+export const DEFAULT_TOKEN_DAYS = 365

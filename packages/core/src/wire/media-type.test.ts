@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LadeError } from '../errors/lade-error.ts'
+import { isActiveMediaType, MEDIA_TYPE_MAX_CHARACTERS, parseMediaType } from './media-type.ts'
+
+function refusalOf(value: string | undefined): string {
+  try {
+    throw new Error(`read as ${JSON.stringify(parseMediaType(value))}`)
+  } catch (error) {
+    if (LadeError.has(error, 'invalid_content_type')) return error.evidence.reason
+    throw error
+  }
+}
+
+const token = fc.string({
+  unit: fc.constantFrom(..."!#$%&'*+-.^_`|~09azAZ"),
+  minLength: 1,
+  maxLength: 6,
+})
+const quotedString = fc
+  .array(fc.constantFrom('a', ' ', '\t', ';', '=', '/', ',', '\\"', '\\\\', '\\a', '\u00e9', '{'), { maxLength: 6 })
+  .map((pieces) => `"${pieces.join('')}"`)
+const ows = fc.constantFrom('', ' ', '\t', '  ')
+const parameter = fc
+  .tuple(ows, ows, fc.option(fc.tuple(token, fc.oneof(token, quotedString))))
+  .map(([before, after, pair]) => (pair === null ? `${before};` : `${before};${after}${pair[0]}=${pair[1]}`))
+const mediaType = fc
+  .tuple(token, token, fc.array(parameter, { maxLength: 5 }))
+  .map(([type, subtype, parameters]) => `${type}/${subtype}${parameters.join('')}`)
+
+/** The best of five, so that what else the machine does is not measured. */
+function fastestMs(run: () => void): number {
+  const timesMs = Array.from({ length: 5 }, () => {
+    const startMs = performance.now()
+    run()
+    return performance.now() - startMs
+  })
+  return Math.min(...timesMs)
+}
+
+describe('parseMediaType', () => {
+  test.each([
+    'application/octet-stream',
+    'text/plain;charset=utf-8',
+    'text/plain; charset="utf-8"',
+    'Text/HTML;Charset="utf-8"',
+    'text/plain ; a=b\t;c="d;e=\\"f\\" g"',
+    'text/plain;',
+    'text/plain; ; ;a=b;',
+    'multipart/form-data; boundary=----x',
+    'application/vnd.api+json;profile="https://example.com/a b"',
+    'a/b;c="é"',
+  ])('gives %s back as sent', (value) => {
+    expect(parseMediaType(value)).toBe(value)
+  })
+
+  test('drops the white space around the value and none inside it', () => {
+    expect(parseMediaType(' \ttext/plain; a=b \t')).toBe('text/plain; a=b')
+  })
+
+  test('refuses a missing header', () => {
+    expect(refusalOf(undefined)).toBe('It is missing.')
+  })
+
+  test.each([
+    '',
+    ' ',
+    'text',
+    'text/',
+    '/plain',
+    'text/plain/x',
+    'text /plain',
+    'text/ plain',
+    'text/plain, text/html',
+    'text/plain charset=utf-8',
+    'text/plain; charset',
+    'text/plain; charset=',
+    'text/plain; =utf-8',
+    'text/plain; charset =utf-8',
+    'text/plain; charset= utf-8',
+    'text/plain; a="b',
+    'text/plain; a=b"c"',
+    'text/plain; a="b"c',
+    'text/plain; a="b\\"',
+    'text/plain\r\nX: y',
+    'text/plain; a="b\nc"',
+    'text/plain; a="\u0000"',
+    'text/plain; a="日"',
+    'té/plain',
+  ])('refuses %j', (value) => {
+    expect(refusalOf(value)).toContain('type/subtype')
+  })
+
+  test('takes 255 characters and refuses one more', () => {
+    const value = `text/${'a'.repeat(MEDIA_TYPE_MAX_CHARACTERS - 5)}`
+    expect(parseMediaType(value)).toBe(value)
+    expect(refusalOf(`${value}a`)).toContain('256 characters')
+  })
+
+  test('reads everything that the grammar of RFC 9110 generates', () => {
+    fc.assert(
+      fc.property(mediaType, ows, ows, (value, before, after) => {
+        fc.pre(value.length <= 240)
+        expect(parseMediaType(before + value + after)).toBe(value)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('reads or refuses any string, and throws nothing but invalid_content_type', () => {
+    const damagedType = fc
+      .tuple(mediaType, fc.nat({ max: 40 }), fc.constantFrom('"', '\\', ' ', ';', '=', '/', '\n', '\u0000', '日'))
+      .map(([value, at, piece]) => value.slice(0, at) + piece + value.slice(at))
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), damagedType), (value) => {
+        try {
+          expect(parseMediaType(value)).toBe(value.replace(/^[\t ]+|[\t ]+$/g, ''))
+        } catch (error) {
+          if (!LadeError.has(error, 'invalid_content_type')) throw error
+        }
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('answers within 10 ms to 250 characters that almost match', () => {
+    for (const piece of ['; ', ';', ' ', ';a=b', '; a="b"', '"', '\\', '\\"', ';a=']) {
+      const value = `${`a/b;c="${piece}"`.padEnd(10)}${piece.repeat(250)}`.slice(0, 250)
+      for (const candidate of [`${value}\u0000`, `a/b${piece.repeat(250)}`.slice(0, 250).concat('!\u0000')]) {
+        expect(fastestMs(() => refusalOf(candidate))).toBeLessThan(10)
+      }
+    }
+  })
+
+  test('answers within 10 ms to 100 KB', () => {
+    for (const piece of ['a', ' ', ';', '; ', 'a/b;', '"']) {
+      const value = piece.repeat(Math.ceil(100_000 / piece.length))
+      expect(fastestMs(() => refusalOf(value))).toBeLessThan(10)
+    }
+  })
+})
+
+describe('isActiveMediaType', () => {
+  test.each([
+    'text/html',
+    'TEXT/HTML; charset=utf-8',
+    ' text/html ;x=y',
+    'application/xhtml+xml',
+    'image/svg+xml',
+    'application/xml',
+    'text/xml',
+    'text/xsl',
+    'application/rss+xml',
+    'application/pdf',
+    'application/javascript',
+    'text/javascript',
+    'text/ecmascript',
+    'application/x-javascript',
+    'multipart/x-mixed-replace;boundary=x',
+    'multipart/related',
+    'message/rfc822',
+    'application/wasm',
+    'application/x-shockwave-flash',
+  ])('is true for %s', (value) => {
+    expect(isActiveMediaType(value)).toBe(true)
+  })
+
+  test.each([
+    'text/plain',
+    'text/css',
+    'image/png',
+    'application/json',
+    'application/octet-stream',
+    'video/mp4',
+    'text/plain; x=text/html',
+    'text/html5',
+    'application/xml+json',
+    '',
+  ])('is false for %j', (value) => {
+    expect(isActiveMediaType(value)).toBe(false)
+  })
+
+  test('gives one answer whatever the case, the white space and the parameters', () => {
+    fc.assert(
+      fc.property(mediaType, ows, (value, space) => {
+        const essence = value.split(';')[0] ?? ''
+        expect(isActiveMediaType(space + value.toUpperCase())).toBe(isActiveMediaType(essence))
+      }),
+    )
+  })
+
+  test('answers within 10 ms to 100 KB', () => {
+    for (const piece of ['a', ' ', ';', '+xml', 'text/html ']) {
+      const value = piece.repeat(Math.ceil(100_000 / piece.length))
+      expect(fastestMs(() => isActiveMediaType(value))).toBeLessThan(10)
+    }
+  })
+})

@@ -1,0 +1,41 @@
+import * as z from 'zod'
+import { bytesField } from './fields.ts'
+
+const tier = z.object({
+  fileBytes: bytesField.describe('The largest file'),
+  dailyBytes: bytesField.describe('The daily cap by default'),
+  concurrency: z.int().describe('Uploads in flight at once'),
+  termDays: z.int(),
+})
+export const infoResult = z.object({
+  name: z.literal('lade'),
+  version: z.string(),
+  tiers: z.object({ sponsored: tier, token: tier.extend({ quotaMb: z.int() }) }),
+  signup: z.enum(['open', 'closed']),
+  opaqueIds: z.enum(['accept', 'refuse']),
+  queryToken: z.enum(['accept', 'refuse']),
+  maxTermDays: z.int(),
+  contentIds: z.array(z.string()).describe('The forms of content id that are verified here'),
+  docs: z.url(),
+})
+export type InfoResult = z.infer<typeof infoResult>
+
+export const healthResult = z.object({ status: z.literal('ok') })
+export const readyResult = z.object({
+  status: z.enum(['ready', 'not_ready']),
+  dependencies: z.record(z.string(), z.enum(['ok', 'failed', 'none', 'draining'])),
+})
+export type ReadyResult = z.infer<typeof readyResult>
+
+/** Every error body: `error` and `detail` are what existing clients read, the rest is RFC 9457, then the evidence. */
+export const problem = z
+  .object({
+    error: z.string().describe('The stable code'),
+    detail: z.string().describe('One sentence for people'),
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    requestId: z.string(),
+  })
+  .catchall(z.unknown())
+export type Problem = z.infer<typeof problem>

@@ -1,0 +1,24 @@
+import * as z from 'zod'
+import { bytesField, cidField, ownerField, statusField, timeField } from './fields.ts'
+
+export const uploadQuery = z.object({
+  cid: cidField,
+  token: z.string().optional().describe('Deprecated form of the Authorization header'),
+})
+
+/** The first seven fields are the source document's; the others are additions. */
+export const uploadResult = z.object({
+  cid: cidField,
+  dealId: z.string().describe('Synthetic ids are d-0x and hex'),
+  size: bytesField.describe('Bytes'),
+  retrievalUrl: z.url(),
+  term: z.string().describe('Human-readable, such as "30 days"'),
+  sponsored: z.boolean().describe('True if the upload was made without a token'),
+  owner: ownerField,
+  pieceCid: z.string().nullable().describe('Piece CID v2, once the piece commitment is known'),
+  sha256: z.string().describe('Hex'),
+  verified: z.boolean().describe('True if the cid was checked against the bytes; false for opaque ids'),
+  status: statusField,
+  expiresAt: timeField,
+})
+export type UploadResult = z.infer<typeof uploadResult>
