@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { SCOPES, type Scope } from '@lade/core/wire'
+import { type Config, tokenKeyBytes } from '@lade/server/config'
+import { mintToken, normalizeEmail, openKeyFile, SigningKey, userIdOf } from '@lade/server/keys'
+import { type Command, InvalidArgumentError } from 'commander'
+import { keyFileOf } from '../key-source.ts'
+import { addSettingOptions, configOf } from '../setting-options.ts'
+import type { Terminal } from '../terminal.ts'
+
+const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
+const DEFAULT_TTL_DAYS = 365
+const MAXIMUM_TTL_DAYS = 3650
+const MAXIMUM_QUOTA_MB = 1_000_000_000
+const DAY_SECONDS = 86_400
+
+interface MintOptions {
+  readonly email: string
+  readonly label?: string
+  readonly scopes: readonly Scope[]
+  readonly quotaMb?: number
+  readonly ttlDays: number
+  readonly json?: boolean
+}
+
+/** `lade keys mint`: a token from the operator, for a service whose signup is closed. Needs the key, not the server. */
+export function addKeysMint(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('mint')
+    .description('Mint a token. The token alone is printed on standard output; the facts about it on standard error.')
+    .requiredOption('--email <address>', 'The user that the token is for.')
+    .option('--label <text>', 'A name for the token, shown with the facts.')
+    .option('--scopes <list>', 'What it may do, with commas between.', parseScopes, SCOPES)
+    .option(
+      '--quota-mb <number>',
+      'The daily quota in MB of 1,048,576 bytes (default: LADE_TOKEN_QUOTA_MB).',
+      wholeNumberIn(0, MAXIMUM_QUOTA_MB),
+    )
+    .option('--ttl-days <number>', 'How long it is valid.', wholeNumberIn(1, MAXIMUM_TTL_DAYS), DEFAULT_TTL_DAYS)
+    .option('--json', 'Print one JSON object, the token in it, on standard output.')
+    .action((options: MintOptions) => mint(options, configOf(command, SETTING_KEYS, terminal), terminal))
+  addSettingOptions(command, SETTING_KEYS)
+}
+
+async function mint(options: MintOptions, config: Config, terminal: Terminal): Promise<void> {
+  const now = terminal.now()
+  const email = normalizeEmail(options.email)
+  const { key, source, warnings } = await keyOf(config, now)
+  const iat = Math.floor(now.getTime() / 1000)
+  const claims = {
+    sub: userIdOf(email),
+    email,
+    scopes: options.scopes,
+    quotaMb: options.quotaMb ?? config.token.quotaMb,
+    iat,
+    exp: iat + options.ttlDays * DAY_SECONDS,
+    jti: randomUUID(),
+  }
+  const token = await mintToken(claims, key)
+  const expiresAt = new Date(claims.exp * 1000).toISOString()
+  for (const warning of warnings) terminal.note(`Warning: ${warning}`)
+  if (options.json) {
+    const { sub: userId, scopes, quotaMb, jti } = claims
+    terminal.print(
+      JSON.stringify({ token, userId, email, scopes, quotaMb, expiresAt, jti, label: options.label ?? null }),
+    )
+    return
+  }
+  terminal.print(token)
+  if (options.label !== undefined) terminal.note(`label: ${JSON.stringify(options.label)}`)
+  terminal.note(`user: ${email} (${claims.sub})`)
+  terminal.note(`scopes: ${claims.scopes.join(', ')}`)
+  terminal.note(`daily quota: ${claims.quotaMb} MB`)
+  terminal.note(`expires: ${expiresAt}`)
+  terminal.note(`jti: ${claims.jti}`)
+  terminal.note(`signed with: ${key.id} from ${source}`)
+  terminal.note('The token is shown only here.')
+}
+
+async function keyOf(
+  config: Config,
+  now: Date,
+): Promise<{ key: SigningKey; source: string; warnings: readonly string[] }> {
+  if (config.tokenKey !== undefined) {
+    return { key: await SigningKey.fromBytes(tokenKeyBytes(config.tokenKey)), source: 'LADE_TOKEN_KEY', warnings: [] }
+  }
+  const file = keyFileOf(config)
+  return { ...(await openKeyFile({ file, now })), source: file }
+}
+
+function parseScopes(text: string): readonly Scope[] {
+  const names = text.split(',').map((name) => name.trim())
+  const scopes = SCOPES.filter((scope) => names.includes(scope))
+  if (scopes.length !== names.length)
+    throw new InvalidArgumentError(`It must be some of ${SCOPES.join(', ')}, each once, with commas between.`)
+  return scopes
+}
+
+function wholeNumberIn(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN
+    if (value >= minimum && value <= maximum) return value
+    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+  }
+}

@@ -1,0 +1,41 @@
+import { ConfigError } from '@lade/server/config'
+import { readKeyFile, rotateKeyFile } from '@lade/server/keys'
+import type { Command } from 'commander'
+import { EXIT } from '../exit-code.ts'
+import { keyFileOf } from '../key-source.ts'
+import { addSettingOptions, configOf } from '../setting-options.ts'
+import type { Terminal } from '../terminal.ts'
+
+const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
+
+/** `lade keys rotate`: replaces the signing key in the data directory, without asking. */
+export function addKeysRotate(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('rotate')
+    .description(
+      'Replace the signing key. All live tokens and share links become invalid; running servers follow within 2 seconds.',
+    )
+    .action(() => rotateKey(command, terminal))
+  addSettingOptions(command, SETTING_KEYS)
+}
+
+async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
+  const config = configOf(command, SETTING_KEYS, terminal)
+  if (config.tokenKey !== undefined) {
+    throw new ConfigError(
+      'The signing key comes from LADE_TOKEN_KEY, so it is rotated by changing that value and restarting every server.',
+    )
+  }
+  const file = keyFileOf(config)
+  // A mistyped directory must not end in a key that no server uses.
+  if ((await readKeyFile({ file })) === undefined) {
+    terminal.note(`There is no key at ${file}, so there is nothing to rotate.`)
+    process.exitCode = EXIT.failed
+    return
+  }
+  const { key } = await rotateKeyFile({ file, now: terminal.now() })
+  terminal.print(`The signing key in ${file} is now ${key.id}.`)
+  terminal.print(
+    'Every token and share link made until now is invalid; users sign up again, and running servers follow within 2 seconds.',
+  )
+}

@@ -1,0 +1,60 @@
+import { tokenKeyBytes } from '@lade/server/config'
+import { ROTATION_DAYS, readKeyFile, SigningKey } from '@lade/server/keys'
+import type { Command } from 'commander'
+import { EXIT } from '../exit-code.ts'
+import { keyFileOf } from '../key-source.ts'
+import { addSettingOptions, configOf } from '../setting-options.ts'
+import type { Terminal } from '../terminal.ts'
+
+const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
+
+/** `lade keys show`: where the signing key is and how old, never the key. Creates nothing. */
+export function addKeysShow(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('show')
+    .description(
+      'Say where the signing key is, how old it is and whether it is due for rotation; never the key itself.',
+    )
+    .option('--json', 'Print one JSON object.')
+    .action(() => showKey(command, terminal))
+  addSettingOptions(command, SETTING_KEYS)
+}
+
+async function showKey(command: Command, terminal: Terminal): Promise<void> {
+  const config = configOf(command, SETTING_KEYS, terminal)
+  const file = keyFileOf(config)
+  if (config.tokenKey !== undefined) {
+    const key = await SigningKey.fromBytes(tokenKeyBytes(config.tokenKey))
+    return show({ source: 'LADE_TOKEN_KEY', file: null, key, warnings: [] })
+  }
+  const opened = await readKeyFile({ file })
+  if (opened === undefined) {
+    terminal.note(`There is no key at ${file} yet; "lade serve" creates it.`)
+    process.exitCode = EXIT.failed
+    return
+  }
+  show({ source: 'file', file, ...opened })
+
+  function show(found: { source: string; file: string | null; key: SigningKey; warnings: readonly string[] }): void {
+    const { key, source, warnings } = found
+    const now = terminal.now()
+    const ageDays = key.ageDays(now) ?? null
+    const isOverdue = key.isOverdue(now)
+    for (const warning of warnings) terminal.note(`Warning: ${warning}`)
+    if (command.opts().json) {
+      const issuedAt = key.issuedAtSeconds === undefined ? null : new Date(key.issuedAtSeconds * 1000).toISOString()
+      terminal.print(JSON.stringify({ source, file: found.file, id: key.id, issuedAt, ageDays, overdue: isOverdue }))
+      return
+    }
+    terminal.print(`The signing key ${key.id} is in ${found.file ?? source}.`)
+    if (ageDays === null) terminal.print('Its age is not known.')
+    else if (isOverdue)
+      terminal.print(`It is ${days(ageDays)} old: overdue, since a key is to be rotated every ${days(ROTATION_DAYS)}.`)
+    else
+      terminal.print(`It is ${days(ageDays)} old: not overdue (a key is to be rotated every ${days(ROTATION_DAYS)}).`)
+  }
+}
+
+function days(count: number): string {
+  return count === 1 ? '1 day' : `${count} days`
+}

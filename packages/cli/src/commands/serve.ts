@@ -1,0 +1,59 @@
+import { isAbsolute, relative } from 'node:path'
+import type { Command } from 'commander'
+import { EXIT } from '../exit-code.ts'
+import { ALL_SETTINGS, addSettingOptions, configOf } from '../setting-options.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `lade serve`: runs the service until SIGTERM or SIGINT, drains, and ends with 0; a second signal ends it at once with 1. */
+export function addServe(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('serve')
+    .description('Run the staging service. Each flag is also an environment variable; the flag wins.')
+    .action(() => serve(command, terminal))
+  addSettingOptions(command, ALL_SETTINGS)
+}
+
+async function serve(command: Command, terminal: Terminal): Promise<void> {
+  const config = configOf(command, ALL_SETTINGS, terminal)
+  // Before the start, so that a signal during it is not lost and nothing is left half open.
+  const stopAsked = firstSignal()
+  // Here, since the other commands need nothing of the server's weight.
+  const { startLade } = await import('@lade/server')
+  const lade = await startLade(config)
+  terminal.print(`Lade is ready at ${lade.url} (data in ${shownPath(config.dataDir, terminal.cwd)})`)
+  terminal.print(exampleUpload(lade.url))
+  await stopAsked
+  await lade.close()
+  process.exit(EXIT.ok)
+}
+
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process. */
+function firstSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    const onSignal = () => {
+      if (isStopping) process.exit(EXIT.failed)
+      isStopping = true
+      resolve()
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}
+
+/**
+ * A line for the shell that uploads the five bytes of `hello` under their own sha2-256.
+ *
+ * @example
+ * exampleUpload('http://127.0.0.1:8080') // "printf hello | curl …"
+ */
+export function exampleUpload(url: string): string {
+  const cid = '$(printf hello | sha256sum | cut -c1-64)'
+  return `printf hello | curl -sS -H 'Content-Type: text/plain' --data-binary @- "${url}/api/upload?cid=${cid}"`
+}
+
+/** Relative to the working directory where it lies in it. */
+function shownPath(path: string, cwd: string): string {
+  const fromHere = relative(cwd, path)
+  return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : `./${fromHere}`
+}

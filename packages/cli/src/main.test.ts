@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SETTINGS, type Setting, shownDefaultOf } from '@lade/server/config'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import about from '../package.json' with { type: 'json' }
+import { exampleUpload } from './commands/serve.ts'
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+const DAY_SECONDS = 86_400
+
+interface Outcome {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'lade-cli-'))
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+/** Runs the program in `dir` with nothing in its environment but `env`. */
+function lade(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [MAIN, ...args], { cwd: dir, env }, (error, stdout, stderr) => {
+      const exitCode = error === null ? 0 : error.code
+      if (typeof exitCode === 'number') resolve({ exitCode, stdout, stderr })
+      else reject(error)
+    })
+  })
+}
+
+const keyFile = () => join(dir, 'data', 'token.key')
+
+async function putKey(ageDays: number): Promise<string> {
+  const k = Buffer.alloc(32, 5).toString('base64url')
+  await mkdir(join(dir, 'data'), { recursive: true })
+  const iat = Math.floor(Date.now() / 1000) - ageDays * DAY_SECONDS
+  await writeFile(keyFile(), JSON.stringify({ kty: 'oct', k, iat }), { mode: 0o600 })
+  return k
+}
+
+function payloadOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+}
+
+describe('lade', () => {
+  it('prints its version', async () => {
+    expect(await lade(['--version'])).toEqual({ exitCode: 0, stdout: `${about.version}\n`, stderr: '' })
+  })
+
+  it.each([[['sink']], [['serve', '--prot', '1']], [['keys', 'burn']], [['keys', 'mint']], [[]], [['keys']]])(
+    'refuses the command line %j with exit code 2 and no stack',
+    async (args) => {
+      const { exitCode, stdout, stderr } = await lade(args)
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+      expect(stderr).not.toMatch(/^\s+at /m)
+    },
+  )
+})
+
+describe('lade serve', () => {
+  it('shows every setting as a flag with its meaning, variable and default in --help', async () => {
+    const { exitCode, stdout } = await lade(['serve', '--help'])
+    const help = stdout.replace(/\s+/g, ' ')
+    expect(exitCode).toBe(0)
+    for (const setting of Object.values<Setting>(SETTINGS)) {
+      const flag = `--${setting.name.slice(5).toLowerCase().replaceAll('_', '-')} <value>`
+      expect(help).toContain(`${flag} ${setting.meaning} (${setting.name}; default: ${shownDefaultOf(setting)})`)
+    }
+  })
+
+  it.each<[string, readonly string[], Record<string, string>, string]>([
+    ['a wrong flag', ['--port', 'x'], {}, '--port is "x", but it must be a whole number from 0 to 65535.\n'],
+    ['a wrong variable', [], { LADE_PORT: 'x' }, 'LADE_PORT is "x", but it must be a whole number from 0 to 65535.\n'],
+    [
+      'an unknown variable',
+      [],
+      { LADE_PROT: '1' },
+      'LADE_PROT is not a variable that Lade knows; the nearest one is LADE_PORT.\n',
+    ],
+  ])('refuses %s by one sentence, exit code 2, and creates nothing', async (_, args, env, sentence) => {
+    expect(await lade(['serve', ...args], env)).toEqual({ exitCode: 2, stdout: '', stderr: sentence })
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it('offers a line for the shell that names the bytes by their own sha2-256', () => {
+    const line = exampleUpload('http://127.0.0.1:8080')
+    expect(line).toMatch(
+      /^printf hello \| curl .*"http:\/\/127\.0\.0\.1:8080\/api\/upload\?cid=\$\(printf hello \| sha256sum \| cut -c1-64\)"$/,
+    )
+    expect(line).not.toContain('\n')
+  })
+})
+
+describe('lade keys show', () => {
+  it('says where the key is and how old, and not what it is', async () => {
+    const k = await putKey(12)
+    const { exitCode, stdout, stderr } = await lade(['keys', 'show'])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toContain(keyFile())
+    expect(stdout).toContain('It is 12 days old: not overdue')
+    expect(stdout).not.toContain(k)
+  })
+
+  it('says that a key of 91 days is overdue', async () => {
+    await putKey(91)
+    expect((await lade(['keys', 'show'])).stdout).toContain('It is 91 days old: overdue')
+    const { file, ageDays, overdue, source } = JSON.parse((await lade(['keys', 'show', '--json'])).stdout)
+    expect({ file, ageDays, overdue, source }).toEqual({ file: keyFile(), ageDays: 91, overdue: true, source: 'file' })
+  })
+
+  it('says that the age of a key from LADE_TOKEN_KEY is not known', async () => {
+    const env = { LADE_TOKEN_KEY: 'hunter2-'.repeat(5) }
+    const { stdout } = await lade(['keys', 'show'], env)
+    expect(stdout).toContain('LADE_TOKEN_KEY')
+    expect(stdout).toContain('Its age is not known.')
+    expect(stdout).not.toContain('hunter2')
+    expect(JSON.parse((await lade(['keys', 'show', '--json'], env)).stdout)).toMatchObject({
+      ageDays: null,
+      file: null,
+    })
+  })
+
+  it('error: ends with 1 where there is no key, and creates none', async () => {
+    const { exitCode, stdout, stderr } = await lade(['keys', 'show'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toContain(keyFile())
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it('error: ends with 1 and one sentence for a file that holds no key', async () => {
+    await putKey(0)
+    await writeFile(keyFile(), 'torn')
+    const { exitCode, stderr } = await lade(['keys', 'show'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('does not hold a JSON Web Key')
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+})
+
+describe('lade keys rotate', () => {
+  it('replaces the key without asking, and says what that means', async () => {
+    const k = await putKey(91)
+    const { exitCode, stdout } = await lade(['keys', 'rotate'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('Every token and share link made until now is invalid')
+    expect(await readFile(keyFile(), 'utf8')).not.toContain(k)
+    expect((await lade(['keys', 'show'])).stdout).toContain('It is 0 days old')
+  })
+
+  it('refuses while LADE_TOKEN_KEY is set, and leaves the file', async () => {
+    const k = await putKey(91)
+    const { exitCode, stderr } = await lade(['keys', 'rotate'], { LADE_TOKEN_KEY: 'x'.repeat(32) })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('LADE_TOKEN_KEY')
+    expect(await readFile(keyFile(), 'utf8')).toContain(k)
+  })
+
+  it('refuses where there is no key, and creates none', async () => {
+    expect((await lade(['keys', 'rotate'])).exitCode).toBe(1)
+    expect(await readdir(dir)).toEqual([])
+  })
+})
+
+describe('lade keys mint', () => {
+  it('prints the token alone on standard output and the facts on standard error', async () => {
+    const { exitCode, stdout, stderr } = await lade([
+      'keys',
+      'mint',
+      '--email',
+      'Test@Example.com',
+      '--label',
+      'laptop',
+    ])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^pk_live_[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    const payload = payloadOf(stdout)
+    expect(payload).toMatchObject({ sub: '973dfe463ec85785', email: 'test@example.com', quotaMb: 1024 })
+    expect(payload.scopes).toEqual(['put', 'get', 'list', 'pin'])
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(365 * DAY_SECONDS)
+    for (const fact of ['laptop', 'test@example.com', String(payload.jti)]) expect(stderr).toContain(fact)
+  })
+
+  it('narrows scopes, quota and lifetime as asked, and prints all as JSON', async () => {
+    const args = ['--email', 'a@b.co', '--scopes', 'get,put', '--quota-mb', '5', '--ttl-days', '2', '--json']
+    const { stdout, stderr } = await lade(['keys', 'mint', ...args])
+    const minted = JSON.parse(stdout)
+    expect(stderr).toBe('')
+    expect(minted).toMatchObject({ email: 'a@b.co', scopes: ['put', 'get'], quotaMb: 5, label: null })
+    const payload = payloadOf(minted.token)
+    expect(payload).toMatchObject({ jti: minted.jti, sub: minted.userId, quotaMb: 5 })
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(2 * DAY_SECONDS)
+  })
+
+  it('takes the daily quota of the configuration when none is asked for', async () => {
+    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co'], { LADE_TOKEN_QUOTA_MB: '7' })
+    expect(payloadOf(stdout).quotaMb).toBe(7)
+  })
+
+  it.each([
+    ['--email', 'nobody'],
+    ['--scopes', 'put,admin'],
+    ['--scopes', 'put,put'],
+    ['--quota-mb', '-1'],
+    ['--ttl-days', '0'],
+    ['--ttl-days', '1.5'],
+  ])('refuses %s %s with exit code 2 and mints nothing', async (flag, value) => {
+    const { exitCode, stdout } = await lade(['keys', 'mint', '--email', 'a@b.co', flag, value])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(await readdir(dir)).toEqual([])
+  })
+})

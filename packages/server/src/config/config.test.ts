@@ -1,0 +1,270 @@
+import { readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { type Config, ConfigError, configurationTable, flagOf, readConfig, SETTINGS, type Setting } from './config.ts'
+
+const MB = 1_048_576
+const read = (env: Record<string, string>, flags: Record<string, string> = {}) =>
+  readConfig({ env, flags, cwd: '/srv' })
+
+/** The sentence with which the configuration is refused. */
+function refusal(env: Record<string, string>, flags: Record<string, string> = {}): string {
+  try {
+    read(env, flags)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  throw new Error('The configuration was accepted.')
+}
+
+describe('readConfig', () => {
+  it('has the documented value for everything when nothing is set', () => {
+    expect(read({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      dataDir: '/srv/data',
+      database: { kind: 'sqlite', file: '/srv/data/lade.db' },
+      storage: { kind: 'file', dir: '/srv/data/objects' },
+      prover: { kind: 'local' },
+      signup: 'open',
+      queryToken: 'accept',
+      opaqueIds: 'accept',
+      inlineBytes: 65_536,
+      sponsored: { fileBytes: 100 * MB, dailyBytes: 200 * MB, concurrency: 8, termDays: 7 },
+      token: { fileBytes: 5120 * MB, quotaMb: 1024, concurrency: 32, termDays: 30 },
+      termMaxDays: 365,
+      trustedProxies: [],
+      minFreeBytes: 1024 * MB,
+      processes: 1,
+      logLevel: 'info',
+      bodyIdleMs: 30_000,
+      drainMs: 30_000,
+      signupsPerHour: 10,
+    } satisfies Config)
+  })
+
+  it.each<[string, string, (config: Config) => unknown, unknown]>([
+    ['LADE_HOST', '[::1]', (config) => config.host, '::1'],
+    ['LADE_HOST', 'lade.internal', (config) => config.host, 'lade.internal'],
+    ['LADE_PORT', '0', (config) => config.port, 0],
+    ['LADE_PUBLIC_URL', 'https://lade.example/', (config) => config.publicUrl, 'https://lade.example'],
+    ['LADE_PUBLIC_URL', 'https://lade.example/a/', (config) => config.publicUrl, 'https://lade.example/a'],
+    ['LADE_CONTENT_URL', 'https://files.example', (config) => config.contentUrl, 'https://files.example'],
+    ['LADE_DATA_DIR', 'elsewhere', (config) => config.database, { kind: 'sqlite', file: '/srv/elsewhere/lade.db' }],
+    ['LADE_DATA_DIR', '/var/lib/lade', (config) => config.dataDir, '/var/lib/lade'],
+    ['LADE_DATABASE', 'sqlite:here.db', (config) => config.database, { kind: 'sqlite', file: '/srv/here.db' }],
+    ['LADE_DATABASE', 'sqlite:///var/lade.db', (config) => config.database, { kind: 'sqlite', file: '/var/lade.db' }],
+    ['LADE_STORAGE', 'file:/mnt/objects', (config) => config.storage, { kind: 'file', dir: '/mnt/objects' }],
+    ['LADE_STORAGE', 'none', (config) => config.storage, { kind: 'none' }],
+    ['LADE_TOKEN_KEY', 'k'.repeat(40), (config) => config.tokenKey?.reveal(), 'k'.repeat(40)],
+    ['LADE_TOKEN_ALG', 'HS256', (config) => config.prover, { kind: 'local' }],
+    ['LADE_SIGNUP', 'closed', (config) => config.signup, 'closed'],
+    ['LADE_QUERY_TOKEN', 'refuse', (config) => config.queryToken, 'refuse'],
+    ['LADE_OPAQUE_IDS', 'refuse', (config) => config.opaqueIds, 'refuse'],
+    ['LADE_INLINE_KB', '0', (config) => config.inlineBytes, 0],
+    ['LADE_INLINE_KB', '1024', (config) => config.inlineBytes, MB],
+    ['LADE_SPONSORED_FILE_MB', '1', (config) => config.sponsored.fileBytes, MB],
+    ['LADE_SPONSORED_DAILY_MB', '0', (config) => config.sponsored.dailyBytes, 0],
+    ['LADE_SPONSORED_CONCURRENCY', '2', (config) => config.sponsored.concurrency, 2],
+    ['LADE_SPONSORED_DAYS', '1', (config) => config.sponsored.termDays, 1],
+    ['LADE_TOKEN_FILE_MB', '2', (config) => config.token.fileBytes, 2 * MB],
+    ['LADE_TOKEN_QUOTA_MB', '3', (config) => config.token.quotaMb, 3],
+    ['LADE_TOKEN_CONCURRENCY', '4', (config) => config.token.concurrency, 4],
+    ['LADE_TOKEN_DAYS', '5', (config) => config.token.termDays, 5],
+    ['LADE_TERM_MAX_DAYS', '400', (config) => config.termMaxDays, 400],
+    ['LADE_TRUSTED_PROXIES', '10.0.0.0/8, ::1', (config) => config.trustedProxies, ['10.0.0.0/8', '::1']],
+    ['LADE_MIN_FREE_MB', '0', (config) => config.minFreeBytes, 0],
+    ['LADE_PROCESSES', '64', (config) => config.processes, 64],
+    ['LADE_LOG_LEVEL', 'silent', (config) => config.logLevel, 'silent'],
+    ['LADE_BODY_IDLE_SECONDS', '2', (config) => config.bodyIdleMs, 2000],
+    ['LADE_DRAIN_SECONDS', '0', (config) => config.drainMs, 0],
+    ['LADE_SIGNUPS_PER_HOUR', '99', (config) => config.signupsPerHour, 99],
+  ])('reads %s=%s, as a variable and as a flag', (name, text, pick, expected) => {
+    expect(pick(read({ [name]: text }))).toEqual(expected)
+    expect(pick(read({}, { [flagOf(name).slice(2)]: text }))).toEqual(expected)
+  })
+
+  it('lets the flag win over its variable', () => {
+    expect(read({ LADE_PORT: '1' }, { port: '2' }).port).toBe(2)
+  })
+
+  it('is frozen in every part', () => {
+    const config = read({ LADE_TRUSTED_PROXIES: '::1' })
+    for (const part of [config, config.sponsored, config.token, config.storage, config.trustedProxies]) {
+      expect(Object.isFrozen(part)).toBe(true)
+    }
+  })
+
+  it.each([
+    ['LADE_HOST', '1.2.3'],
+    ['LADE_HOST', 'http://here'],
+    ['LADE_HOST', '-a.example'],
+    ['LADE_PORT', '65536'],
+    ['LADE_PORT', '-1'],
+    ['LADE_PORT', '8080.0'],
+    ['LADE_PORT', '0x50'],
+    ['LADE_PORT', '080'],
+    ['LADE_PORT', ' 80'],
+    ['LADE_PORT', '1e3'],
+    ['LADE_PUBLIC_URL', 'lade.example'],
+    ['LADE_PUBLIC_URL', 'ftp://lade.example'],
+    ['LADE_PUBLIC_URL', 'https://lade.example/#top'],
+    ['LADE_CONTENT_URL', 'https://'],
+    ['LADE_DATA_DIR', 'a\0b'],
+    ['LADE_DATABASE', 'lade.db'],
+    ['LADE_DATABASE', 'sqlite:'],
+    ['LADE_DATABASE', 'sqlite::memory:'],
+    ['LADE_STORAGE', 'objects'],
+    ['LADE_STORAGE', 'file:'],
+    ['LADE_STORAGE', 'file://host/objects'],
+    ['LADE_STORAGE', 'None'],
+    ['LADE_PROVER', 'remote'],
+    ['LADE_SIGNUP', 'OPEN'],
+    ['LADE_QUERY_TOKEN', 'true'],
+    ['LADE_OPAQUE_IDS', 'no'],
+    ['LADE_TOKEN_ALG', 'none'],
+    ['LADE_INLINE_KB', '1025'],
+    ['LADE_SPONSORED_FILE_MB', '0'],
+    ['LADE_TOKEN_QUOTA_MB', '1000000001'],
+    ['LADE_PROCESSES', '0'],
+    ['LADE_PROCESSES', '65'],
+    ['LADE_LOG_LEVEL', 'verbose'],
+    ['LADE_BODY_IDLE_SECONDS', '0'],
+    ['LADE_TRUSTED_PROXIES', 'loopback'],
+    ['LADE_TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['LADE_TRUSTED_PROXIES', '::1/129'],
+    ['LADE_TRUSTED_PROXIES', '0.0.0.0/0'],
+    ['LADE_TRUSTED_PROXIES', '10.0.0.1,'],
+    ['LADE_TRUSTED_PROXIES', '10.0.0.1/8/8'],
+    ['LADE_TRUSTED_PROXIES', 'fe80::1%eth0'],
+  ])(
+    'refuses %s=%s by one sentence that names the variable or the flag, the value and what is accepted',
+    (name, text) => {
+      const setting = Object.values<Setting>(SETTINGS).find((candidate) => candidate.name === name)
+      const rest = ` is ${JSON.stringify(text)}, but it must be ${setting?.form.accepts}.`
+      expect(refusal({ [name]: text })).toBe(name + rest)
+      expect(refusal({}, { [flagOf(name).slice(2)]: text })).toBe(flagOf(name) + rest)
+    },
+  )
+
+  it('refuses an empty value of every setting', () => {
+    for (const { name } of Object.values<Setting>(SETTINGS)) {
+      expect(refusal({ [name]: '' })).toContain(`${name} is set but empty;`)
+    }
+  })
+
+  it.each([
+    ['LADE_DATABASE', 'postgres://db/lade', 'PostgreSQL driver'],
+    ['LADE_DATABASE', 'postgresql://db/lade', 'PostgreSQL driver'],
+    ['LADE_STORAGE', 's3://bucket/prefix', 'S3 driver'],
+    ['LADE_PROVER', 'curio+https://prover.example', 'Curio driver'],
+    ['LADE_PROVER', 'curio-pull+https://prover.example', 'Curio driver'],
+    ['LADE_PROVER', 'http://prover.example', 'driver for provers over HTTP'],
+    ['LADE_PROVER', 'local,local', 'way to use several provers'],
+    ['LADE_SIGNUP', 'email', 'mail driver'],
+    ['LADE_TOKEN_ALG', 'RS256', 'signing with a key pair'],
+    ['LADE_CHAIN_RPC', 'https://rpc.example', 'chain driver'],
+    ['LADE_CHAIN_KEY', '0x1234', 'chain driver'],
+    ['LADE_MARKETPLACE', '0x1234', 'chain driver'],
+    ['LADE_USDC', '0x1234', 'chain driver'],
+  ])('refuses %s=%s, saying that this build has no %s', (name, text, driver) => {
+    expect(refusal({ [name]: text })).toContain(`but this build has no ${driver};`)
+    expect(refusal({ [name]: text })).toMatch(new RegExp(`^${name} is `))
+  })
+
+  it('refuses a default term that is longer than the longest term', () => {
+    expect(refusal({ LADE_TERM_MAX_DAYS: '10' }, { 'token-days': '11' })).toBe(
+      '--token-days is 11, but it must not be more than LADE_TERM_MAX_DAYS, which is 10.',
+    )
+    expect(refusal({ LADE_SPONSORED_DAYS: '366' })).toMatch(/^LADE_SPONSORED_DAYS is 366,/)
+  })
+
+  it('refuses a content URL on the origin of the public URL', () => {
+    expect(refusal({ LADE_PUBLIC_URL: 'https://a.example', LADE_CONTENT_URL: 'https://a.example/files' })).toMatch(
+      /^LADE_CONTENT_URL/,
+    )
+    expect(refusal({ LADE_CONTENT_URL: 'http://127.0.0.1:8080' })).toMatch(/^LADE_CONTENT_URL/)
+    expect(refusal({ LADE_HOST: '::1', LADE_CONTENT_URL: 'http://[::1]:8080' })).toMatch(/^LADE_CONTENT_URL/)
+  })
+
+  it.each([
+    ['LADE_PROT', 'LADE_PORT'],
+    ['LADE_PUBLIC_URI', 'LADE_PUBLIC_URL'],
+    ['LADE_SPONSERED_FILE_MB', 'LADE_SPONSORED_FILE_MB'],
+    ['LADE_TOKENKEY', 'LADE_TOKEN_KEY'],
+  ])('refuses the unknown variable %s and names %s', (name, suggestion) => {
+    expect(refusal({ [name]: 'private' })).toBe(
+      `${name} is not a variable that Lade knows; the nearest one is ${suggestion}.`,
+    )
+  })
+
+  it('ignores the variables of other programs', () => {
+    const foreign = {
+      LADE_TOKEN: 'x',
+      LADE_URL: 'x',
+      LADE_TEST_PLAN: 'full',
+      LADE_ACCEPTANCE_URL: 'x',
+      PORT: '1',
+      LADEN: '1',
+    }
+    expect(read(foreign)).toEqual(read({}))
+  })
+
+  it('never shows a secret, neither in the value nor in a refusal', () => {
+    const key = 'hunter2-'.repeat(5)
+    expect(inspect(read({ LADE_TOKEN_KEY: key }), { depth: 9 })).not.toContain('hunter2')
+    expect(JSON.stringify(read({ LADE_TOKEN_KEY: key }))).not.toContain('hunter2')
+    const refusals = [
+      refusal({ LADE_TOKEN_KEY: 'hunter2' }),
+      refusal({ LADE_CHAIN_KEY: 'hunter2' }),
+      refusal({ LADE_DATABASE: 'postgres://lade:hunter2@db/lade' }),
+      refusal({ LADE_STORAGE: 's3://bucket?secret=hunter2' }),
+      refusal({ LADE_PUBLIC_URL: 'https://lade:hunter2@lade.example' }),
+    ]
+    for (const sentence of refusals) expect(sentence).not.toContain('hunter2')
+  })
+
+  it('error: a flag that no setting has is a TypeError', () => {
+    expect(() => read({}, { prot: '1' })).toThrow(TypeError)
+  })
+})
+
+describe('SETTINGS', () => {
+  const settings = Object.values<Setting>(SETTINGS)
+
+  it('gives each setting a variable of its own and one sentence of meaning', () => {
+    expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length)
+    for (const { meaning } of settings) expect(meaning).toMatch(/^[A-Z]((?!\. ).)+\.$/)
+  })
+
+  it('has a default that each setting itself accepts', () => {
+    for (const setting of settings) {
+      if (setting.default !== undefined) expect(setting.form.schema.safeParse(setting.default).success).toBe(true)
+    }
+  })
+
+  it('derives the flag from the variable', () => {
+    expect(flagOf('LADE_SPONSORED_FILE_MB')).toBe('--sponsored-file-mb')
+  })
+})
+
+describe('configurationTable', () => {
+  it('has a row for every setting, with as many cells as the head', () => {
+    const lines = configurationTable().trimEnd().split('\n')
+    expect(lines).toHaveLength(Object.keys(SETTINGS).length + 2)
+    expect(new Set(lines.map((line) => line.split(/(?<!\\)\|/).length))).toEqual(new Set([7]))
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^\| `LADE_PORT` \| `--port` \| `8080` \| a whole number from 0 to 65535 \|/),
+    )
+  })
+})
+
+describe('the configuration files', () => {
+  it('read nothing from the process but the working directory', () => {
+    for (const file of ['config.ts', 'read-settings.ts', 'settings.ts', 'setting-forms.ts', 'token-key.ts']) {
+      const source = readFileSync(new URL(file, import.meta.url), 'utf8')
+      expect(source).not.toContain('process.env')
+    }
+  })
+})

@@ -1,0 +1,97 @@
+import { ConfigError } from './config-error.ts'
+import { flagOf, LACKING_VARIABLES, SETTINGS, type Setting, type SettingValues } from './settings.ts'
+
+/** Texts as they were given. A member that is `undefined` was not given. */
+export interface SettingSources {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** By flag name without its dashes, such as `data-dir`. */
+  readonly flags?: Readonly<Record<string, string | undefined>>
+}
+
+/** Every value, and the name under which the operator gave it: the flag, or else the variable. */
+export interface ReadSettings {
+  readonly values: SettingValues
+  givenAs(key: keyof SettingValues): string
+}
+
+/** Variables of other programs that share the prefix: the client's own, and those of test runs. */
+const FOREIGN_VARIABLE = /^LADE_(TOKEN|URL|TEST_.*|ACCEPTANCE_.*)$/
+
+/**
+ * Reads each setting of the table by its own form; a flag wins over its variable.
+ *
+ * @throws {ConfigError} for the first setting that is wrong or variable that is unknown.
+ * @throws {TypeError} for a flag that no setting has.
+ */
+export function readSettings({ env, flags = {} }: SettingSources): ReadSettings {
+  const settings = Object.entries<Setting>(SETTINGS)
+  refuseUnknownVariables(env)
+  refuseUnknownFlags(flags)
+  const names = new Map<string, string>()
+  const values: Record<string, unknown> = {}
+  for (const [key, setting] of settings) {
+    const flag = flagOf(setting.name)
+    const flagText = flags[flag.slice(2)]
+    const text = flagText ?? env[setting.name] ?? setting.default
+    names.set(key, flagText === undefined ? setting.name : flag)
+    if (text !== undefined) values[key] = readOne(names.get(key) ?? flag, text, setting)
+  }
+  // The loop has set what each form gives, which is how SettingValues is derived.
+  return { values: values as SettingValues, givenAs: (key) => names.get(key) ?? key }
+}
+
+function readOne(givenAs: string, text: string, setting: Setting): unknown {
+  const { accepts, schema } = setting.form
+  if (text === '') throw new ConfigError(`${givenAs} is set but empty; it must be ${accepts}, or not set at all.`)
+  const shown = setting.isSecret ? '' : ` is ${shownValue(text)}`
+  const lacking = setting.lacks?.find(({ matches }) => matches.test(text))
+  if (lacking)
+    throw new ConfigError(`${givenAs}${shown}, but this build has no ${lacking.driver}; it must be ${accepts}.`)
+  const result = schema.safeParse(text)
+  if (result.success) return result.data
+  if (setting.isSecret)
+    throw new ConfigError(`${givenAs} is not accepted as it is (and not shown here); it must be ${accepts}.`)
+  throw new ConfigError(`${givenAs}${shown}, but it must be ${accepts}.`)
+}
+
+/** Credentials and queries of URLs may hold secrets, and a message is no place for a long text. */
+function shownValue(text: string): string {
+  const harmless = text.replace(/\/\/.*@/s, '//[redacted]@').replace(/\?.*/s, '?[redacted]')
+  return JSON.stringify(harmless.length > 100 ? `${harmless.slice(0, 100)}…` : harmless)
+}
+
+function refuseUnknownVariables(env: SettingSources['env']): void {
+  const known = Object.values<Setting>(SETTINGS).map((setting) => setting.name as string)
+  for (const [name, text] of Object.entries(env)) {
+    if (text === undefined || !name.startsWith('LADE_') || FOREIGN_VARIABLE.test(name) || known.includes(name)) continue
+    const lacking = LACKING_VARIABLES.find(({ startsWith }) => name.startsWith(startsWith))
+    if (lacking) throw new ConfigError(`${name} is set, but this build has no ${lacking.driver}; it must not be set.`)
+    throw new ConfigError(`${name} is not a variable that Lade knows; the nearest one is ${nearest(name, known)}.`)
+  }
+}
+
+function refuseUnknownFlags(flags: Readonly<Record<string, string | undefined>>): void {
+  const known = new Set(Object.values<Setting>(SETTINGS).map((setting) => flagOf(setting.name).slice(2)))
+  for (const flag of Object.keys(flags)) {
+    if (!known.has(flag)) throw new TypeError(`No setting has the flag --${flag}.`)
+  }
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  const byDistance = known.map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+  return byDistance.reduce((best, next) => (next.distance < best.distance ? next : best)).candidate
+}
+
+/** Levenshtein: how many insertions, deletions and replacements of one character lead from one text to the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1]
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

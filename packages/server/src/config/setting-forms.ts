@@ -1,0 +1,119 @@
+import { isIP, isIPv6 } from 'node:net'
+import { z } from 'zod'
+import { SecretString } from './secret-string.ts'
+import { parseTokenKey } from './token-key.ts'
+
+/** One megabyte, here and everywhere: 1,048,576 bytes. */
+export const MEGABYTE = 1_048_576
+
+/** How the text of one setting is read, and the words for what it accepts, which complete "it must be …". */
+export interface SettingForm<Value> {
+  readonly accepts: string
+  readonly schema: z.ZodType<Value, string>
+}
+
+/** A decimal number without sign, fraction or leading zeros, within bounds that are both included. */
+export function wholeNumber(minimum: number, maximum: number): SettingForm<number> {
+  return {
+    accepts: `a whole number from ${minimum} to ${maximum}`,
+    schema: z
+      .string()
+      .regex(/^(0|[1-9]\d{0,15})$/)
+      .transform(Number)
+      .pipe(z.int().min(minimum).max(maximum)),
+  }
+}
+
+/** Exactly one of `words`, in this spelling. */
+export function oneOf<const Word extends string>(...words: readonly [Word, ...Word[]]): SettingForm<Word> {
+  return { accepts: wordList(words), schema: z.string().pipe(z.enum(words)) }
+}
+
+/** A name or an address to listen on; IPv6 with or without brackets, given back without. */
+export const hostForm: SettingForm<string> = {
+  accepts: 'an IP address or a host name',
+  schema: z
+    .string()
+    .transform((text) => text.replace(/^\[(.*)\]$/, '$1'))
+    .refine((host) => isIP(host) !== 0 || isHostName(host)),
+}
+
+/** An http or https address without credentials, query and fragment; given back without trailing slashes. */
+export const urlForm: SettingForm<string> = {
+  accepts: 'an http or https address without credentials, query or fragment, such as https://lade.example',
+  schema: z
+    .string()
+    .refine((text) => /^https?:\/\/[^\s?#@\\]+$/i.test(text) && URL.canParse(text))
+    .transform((text) => new URL(text).href.replace(/\/+$/, '')),
+}
+
+/** A path on this machine, as it was written. */
+export const pathForm: SettingForm<string> = {
+  accepts: 'the path of a directory',
+  schema: z.string().refine(isPath),
+}
+
+/** `sqlite:` and the path of a file; gives the path. A database in memory would lose what was promised, so it is none. */
+export const databaseForm: SettingForm<string> = {
+  accepts: 'sqlite: followed by the path of a file',
+  schema: pathAfter('sqlite:').refine((path) => path !== ':memory:'),
+}
+
+/** `file:` and the path of a directory, or `none`. */
+export const storageForm: SettingForm<{ kind: 'file'; path: string } | { kind: 'none' }> = {
+  accepts: 'file: followed by the path of a directory, or none',
+  schema: z.union([
+    z.literal('none').transform((kind) => ({ kind })),
+    pathAfter('file:').transform((path) => ({ kind: 'file' as const, path })),
+  ]),
+}
+
+/** Addresses and CIDR ranges with commas between, or `none`. A range of everything would trust every caller's word. */
+export const proxiesForm: SettingForm<readonly string[]> = {
+  accepts: 'none, or IP addresses and CIDR ranges (a prefix of at least 1) with commas between',
+  schema: z
+    .string()
+    .transform((text) => (text === 'none' ? [] : text.split(',').map((part) => part.trim())))
+    .refine((ranges) => ranges.every(isAddressOrRange)),
+}
+
+/** A signing key of at least 32 bytes; see `parseTokenKey` for its three forms. */
+export const tokenKeyForm: SettingForm<SecretString> = {
+  accepts:
+    'at least 32 bytes: 64 or more hex digits, base64 of at least 32 bytes, or 32 or more bytes of any other text, without spaces around',
+  schema: z
+    .string()
+    .refine((text) => parseTokenKey(text) !== undefined)
+    .transform((text) => new SecretString(text)),
+}
+
+function isHostName(host: string): boolean {
+  const isNumeric = /^[\d.]+$/.test(host)
+  return (
+    host.length <= 253 && !isNumeric && host.split('.').every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label))
+  )
+}
+
+function isPath(text: string): boolean {
+  return text.length > 0 && !text.includes('\0')
+}
+
+/** `//host/path` names another machine; `///path` and `/path` are paths here. */
+function pathAfter(scheme: string) {
+  return z
+    .string()
+    .startsWith(scheme)
+    .transform((text) => text.slice(scheme.length))
+    .refine((path) => isPath(path) && !/^\/\/(?!\/)/.test(path))
+}
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return false
+  if (prefix === undefined) return true
+  return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (isIPv6(address) ? 128 : 32)
+}
+
+function wordList(words: readonly string[]): string {
+  return words.length === 1 ? `${words[0]}` : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}

@@ -1,0 +1,235 @@
+import {
+  databaseForm,
+  hostForm,
+  oneOf,
+  pathForm,
+  proxiesForm,
+  type SettingForm,
+  storageForm,
+  tokenKeyForm,
+  urlForm,
+  wholeNumber,
+} from './setting-forms.ts'
+
+/** One setting: a variable of the environment and the flag of `lade serve` of the same name. */
+export interface Setting<Value = unknown> {
+  /** The variable. The flag is derived from it by {@link flagOf}. */
+  readonly name: `LADE_${string}`
+  /** The text that is read when the setting is not given. Absent: the meaning says what happens then. */
+  readonly default?: string
+  /** What is shown as the default where there is no such text. */
+  readonly shownDefault?: string
+  /** One sentence: what it decides. */
+  readonly meaning: string
+  readonly form: SettingForm<Value>
+  /** True for a value that no message may hold. */
+  readonly isSecret?: boolean
+  /** Values that make sense and that this build cannot serve, with the driver missing for them. */
+  readonly lacks?: readonly { readonly matches: RegExp; readonly driver: string }[]
+}
+
+const MAXIMUM_MB = 1_000_000_000
+const MAXIMUM_DAYS = 36_500
+
+/** Every setting, in the order in which help and the configuration page show them. */
+export const SETTINGS = {
+  host: setting(hostForm, {
+    name: 'LADE_HOST',
+    default: '127.0.0.1',
+    meaning: 'The address to listen on.',
+  }),
+  port: setting(wholeNumber(0, 65_535), {
+    name: 'LADE_PORT',
+    default: '8080',
+    meaning: 'The port to listen on; 0 takes a free one.',
+  }),
+  publicUrl: setting(urlForm, {
+    name: 'LADE_PUBLIC_URL',
+    shownDefault: 'from host and port',
+    meaning: 'The address under which callers reach this service, used in every URL that it answers.',
+  }),
+  contentUrl: setting(urlForm, {
+    name: 'LADE_CONTENT_URL',
+    shownDefault: 'the public URL',
+    meaning: 'An origin of its own for retrieval, so that files which browsers run can be shown instead of downloaded.',
+  }),
+  dataDir: setting(pathForm, {
+    name: 'LADE_DATA_DIR',
+    default: './data',
+    meaning: 'The directory of everything this service keeps, relative to the working directory.',
+  }),
+  database: setting(databaseForm, {
+    name: 'LADE_DATABASE',
+    shownDefault: 'sqlite:<data>/lade.db',
+    meaning: 'Where the records are kept.',
+    lacks: [{ matches: /^postgres(ql)?:/i, driver: 'PostgreSQL driver' }],
+  }),
+  storage: setting(storageForm, {
+    name: 'LADE_STORAGE',
+    shownDefault: 'file:<data>/objects',
+    meaning: 'Where the bytes of files are kept; with none every upload and retrieval answers 503 storage_offline.',
+    lacks: [{ matches: /^s3:/i, driver: 'S3 driver' }],
+  }),
+  prover: setting(oneOf('local'), {
+    name: 'LADE_PROVER',
+    default: 'local',
+    meaning: 'Who proves that the files are held.',
+    lacks: [
+      { matches: /^curio(-pull)?\+/i, driver: 'Curio driver' },
+      { matches: /^https?:/i, driver: 'driver for provers over HTTP' },
+      { matches: /,/, driver: 'way to use several provers' },
+    ],
+  }),
+  tokenKey: setting(tokenKeyForm, {
+    name: 'LADE_TOKEN_KEY',
+    shownDefault: '<data>/token.key, created at the first start',
+    meaning:
+      'The key that signs tokens: 64 or more hex digits, else base64 of at least 32 bytes, else any other text of at least 32 bytes as it is; prefer the variable, since other users of the machine can read flags.',
+    isSecret: true,
+  }),
+  tokenAlg: setting(oneOf('HS256'), {
+    name: 'LADE_TOKEN_ALG',
+    default: 'HS256',
+    meaning: 'How tokens are signed.',
+    lacks: [{ matches: /^(RS|ES|PS|Ed)/i, driver: 'signing with a key pair' }],
+  }),
+  tokenDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
+    name: 'LADE_TOKEN_DAYS',
+    default: '30',
+    meaning: 'The storage term of a file uploaded with a token, in days, unless the caller asks for another.',
+  }),
+  signup: setting(oneOf('open', 'closed'), {
+    name: 'LADE_SIGNUP',
+    default: 'open',
+    meaning: 'Who gets a token: anyone who names an email address (open), or whom the operator mints one for (closed).',
+    lacks: [{ matches: /^email$/, driver: 'mail driver' }],
+  }),
+  signupsPerHour: setting(wholeNumber(1, 1_000_000), {
+    name: 'LADE_SIGNUPS_PER_HOUR',
+    default: '10',
+    meaning: 'How many signups one IP address may make in an hour.',
+  }),
+  queryToken: setting(oneOf('accept', 'refuse'), {
+    name: 'LADE_QUERY_TOKEN',
+    default: 'accept',
+    meaning: 'Whether the deprecated ?token= is accepted in place of the Authorization header.',
+  }),
+  opaqueIds: setting(oneOf('accept', 'refuse'), {
+    name: 'LADE_OPAQUE_IDS',
+    default: 'accept',
+    meaning: 'Whether files may be uploaded under ids that say nothing about their bytes.',
+  }),
+  inlineKb: setting(wholeNumber(0, 1024), {
+    name: 'LADE_INLINE_KB',
+    default: '64',
+    meaning: 'Files up to this many KiB are kept in the database itself; 0 keeps none there.',
+  }),
+  sponsoredFileMb: setting(wholeNumber(1, MAXIMUM_MB), {
+    name: 'LADE_SPONSORED_FILE_MB',
+    default: '100',
+    meaning: 'The largest file without a token, in MB of 1,048,576 bytes.',
+  }),
+  sponsoredDailyMb: setting(wholeNumber(0, MAXIMUM_MB), {
+    name: 'LADE_SPONSORED_DAILY_MB',
+    default: '200',
+    meaning:
+      'How much one IP address may upload in a UTC day without a token, in MB; 0 lets nobody upload without one.',
+  }),
+  sponsoredConcurrency: setting(wholeNumber(1, 10_000), {
+    name: 'LADE_SPONSORED_CONCURRENCY',
+    default: '8',
+    meaning: 'How many uploads one IP address may have in flight without a token.',
+  }),
+  sponsoredDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
+    name: 'LADE_SPONSORED_DAYS',
+    default: '7',
+    meaning: 'The storage term of a file uploaded without a token, in days.',
+  }),
+  tokenFileMb: setting(wholeNumber(1, MAXIMUM_MB), {
+    name: 'LADE_TOKEN_FILE_MB',
+    default: '5120',
+    meaning: 'The largest file with a token, in MB.',
+  }),
+  tokenQuotaMb: setting(wholeNumber(0, MAXIMUM_MB), {
+    name: 'LADE_TOKEN_QUOTA_MB',
+    default: '1024',
+    meaning: 'How much one user may upload in a UTC day, in MB, written into each new token.',
+  }),
+  tokenConcurrency: setting(wholeNumber(1, 10_000), {
+    name: 'LADE_TOKEN_CONCURRENCY',
+    default: '32',
+    meaning: 'How many uploads one user may have in flight.',
+  }),
+  termMaxDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
+    name: 'LADE_TERM_MAX_DAYS',
+    default: '365',
+    meaning: 'The longest storage term that a caller may ask for, in days.',
+  }),
+  trustedProxies: setting(proxiesForm, {
+    name: 'LADE_TRUSTED_PROXIES',
+    default: 'none',
+    meaning: 'The proxies whose X-Forwarded-For is believed: addresses and CIDR ranges with commas between.',
+  }),
+  minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
+    name: 'LADE_MIN_FREE_MB',
+    default: '1024',
+    meaning: 'Uploads that would leave less free disk than this, in MB, answer 507 insufficient_storage.',
+  }),
+  processes: setting(wholeNumber(1, 64), {
+    name: 'LADE_PROCESSES',
+    default: '1',
+    meaning: 'How many processes share the port and the files.',
+  }),
+  logLevel: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
+    name: 'LADE_LOG_LEVEL',
+    default: 'info',
+    meaning: 'The least severe event that is logged.',
+  }),
+  bodyIdleSeconds: setting(wholeNumber(1, 3600), {
+    name: 'LADE_BODY_IDLE_SECONDS',
+    default: '30',
+    meaning: 'An upload that sends nothing for this long is ended.',
+  }),
+  drainSeconds: setting(wholeNumber(0, 3600), {
+    name: 'LADE_DRAIN_SECONDS',
+    default: '30',
+    meaning: 'How long a stop waits for requests in flight.',
+  }),
+} as const
+
+/** The typed value of every setting; those without a default may be absent. */
+export type SettingValues = {
+  readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key] extends Setting<infer Value> & { default: string }
+    ? Value
+    : (typeof SETTINGS)[Key] extends Setting<infer Value>
+      ? Value | undefined
+      : never
+}
+
+/** Variables of features that this build does not have: what their names start with, and the driver missing. */
+export const LACKING_VARIABLES = [
+  { startsWith: 'LADE_CHAIN_', driver: 'chain driver' },
+  { startsWith: 'LADE_MARKETPLACE', driver: 'chain driver' },
+  { startsWith: 'LADE_USDC', driver: 'chain driver' },
+  { startsWith: 'LADE_DEAL_WAIT_MS', driver: 'chain driver' },
+  { startsWith: 'LADE_SMTP_', driver: 'mail driver' },
+] as const
+
+/**
+ * The flag of a setting.
+ *
+ * @example
+ * flagOf('LADE_SPONSORED_FILE_MB') // '--sponsored-file-mb'
+ */
+export function flagOf(name: string): `--${string}` {
+  return `--${name.slice('LADE_'.length).toLowerCase().replaceAll('_', '-')}`
+}
+
+/** The default as people read it; every setting has one. */
+export function shownDefaultOf(setting: Setting): string {
+  return setting.default ?? setting.shownDefault ?? 'unset'
+}
+
+function setting<Value, const Facts extends Omit<Setting, 'form'>>(form: SettingForm<Value>, facts: Facts) {
+  return { ...facts, form }
+}

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { LadeError } from '@lade/core/errors'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openKeyFile, readKeyFile, rotateKeyFile } from './key-file.ts'
+
+const now = new Date('2030-01-01T00:00:00Z')
+let dir = ''
+let file = ''
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'lade-key-'))
+  file = join(dir, 'data', 'token.key')
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+/** Writes `text` where the key belongs. */
+async function put(text: string, mode = 0o600): Promise<void> {
+  await mkdir(join(dir, 'data'), { recursive: true })
+  await writeFile(file, text, { mode })
+}
+
+/** The sentence under the `auth_offline` that `opening` ends with. */
+async function offlineCause(opening: Promise<unknown>): Promise<string> {
+  const error: unknown = await opening.catch((reason: unknown) => reason)
+  if (LadeError.has(error, 'auth_offline') && error.cause instanceof Error) return error.cause.message
+  throw new Error(`Not auth_offline: ${String(error)}`)
+}
+
+describe('openKeyFile', () => {
+  it('creates a JSON Web Key of 32 bytes with its time of issue, mode 0600, and leaves nothing else', async () => {
+    const { key, warnings } = await openKeyFile({ file, now })
+    const { kty, k, iat } = JSON.parse(await readFile(file, 'utf8'))
+    expect({ kty, iat, bytes: Buffer.from(k, 'base64url').length }).toEqual({
+      kty: 'oct',
+      iat: now.getTime() / 1000,
+      bytes: 32,
+    })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await readdir(join(dir, 'data'))).toEqual(['token.key'])
+    expect(key.issuedAtSeconds).toBe(iat)
+    expect(warnings).toEqual([])
+  })
+
+  it('opens the same key again, with its first time of issue', async () => {
+    const first = await openKeyFile({ file, now })
+    const second = await openKeyFile({ file, now: new Date(now.getTime() + 86_400_000) })
+    expect(second.key.id).toBe(first.key.id)
+    expect(second.key.issuedAtSeconds).toBe(first.key.issuedAtSeconds)
+  })
+
+  it('gives one key to 50 that open at once', async () => {
+    const opened = await Promise.all(Array.from({ length: 50 }, () => openKeyFile({ file, now })))
+    expect(new Set(opened.map(({ key }) => key.id)).size).toBe(1)
+    expect(await readdir(join(dir, 'data'))).toEqual(['token.key'])
+  })
+
+  it('gives one key to processes that start together', async () => {
+    const source = new URL('key-file.ts', import.meta.url).href
+    const program = `import { openKeyFile } from ${JSON.stringify(source)}
+      console.log((await openKeyFile({ file: process.argv[1], now: new Date() })).key.id)`
+    const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, file])
+    const outputs = await Promise.all(Array.from({ length: 4 }, run))
+    const ids = new Set(outputs.map(({ stdout }) => stdout.trim()))
+    expect(ids).toEqual(new Set([(await openKeyFile({ file, now })).key.id]))
+  })
+
+  it('warns of a file that others can read, and uses it', async () => {
+    await openKeyFile({ file, now })
+    await chmod(file, 0o640)
+    expect((await openKeyFile({ file, now })).warnings).toEqual([expect.stringContaining('mode 640')])
+  })
+
+  it.each([
+    ['31 bytes', { kty: 'oct', k: Buffer.alloc(31).toString('base64url'), iat: 1 }, 'a key of 31 bytes'],
+    ['another type', { kty: 'RSA', k: Buffer.alloc(32).toString('base64url'), iat: 1 }, 'does not hold a JSON Web Key'],
+    ['no time', { kty: 'oct', k: Buffer.alloc(32).toString('base64url') }, 'does not hold a JSON Web Key'],
+    [
+      'base64 with padding',
+      { kty: 'oct', k: Buffer.alloc(32).toString('base64'), iat: 1 },
+      'does not hold a JSON Web Key',
+    ],
+  ])('refuses a key of %s as auth_offline, and leaves the file', async (_, jwk, sentence) => {
+    await put(JSON.stringify(jwk))
+    const cause = await offlineCause(openKeyFile({ file, now }))
+    expect(cause).toContain(sentence)
+    expect(cause).toContain(file)
+    expect(cause).not.toContain(jwk.k)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(jwk)
+  })
+
+  it('refuses an empty and a torn file as auth_offline, without quoting it', async () => {
+    for (const text of ['', '{"kty":"oct","k":"c2VjcmV0']) {
+      await put(text)
+      expect(await offlineCause(openKeyFile({ file, now }))).not.toContain('c2VjcmV0')
+    }
+  })
+
+  it('error: a directory in its place, or a file in the place of its directory, is auth_offline', async () => {
+    await mkdir(file, { recursive: true })
+    expect(await offlineCause(openKeyFile({ file, now }))).toContain('EISDIR')
+    await writeFile(join(dir, 'plain'), '')
+    expect(await offlineCause(openKeyFile({ file: join(dir, 'plain', 'token.key'), now }))).toContain('ENOTDIR')
+  })
+
+  it('error: a directory that cannot be written is auth_offline', async () => {
+    expect(await offlineCause(openKeyFile({ file: '/proc/lade/token.key', now }))).toContain('cannot be created')
+  })
+})
+
+describe('readKeyFile', () => {
+  it('gives undefined where there is no file, and creates none', async () => {
+    expect(await readKeyFile({ file })).toBeUndefined()
+    expect(await readdir(dir)).toEqual([])
+  })
+})
+
+describe('rotateKeyFile', () => {
+  it('replaces the key by another with a new time of issue, mode 0600, and leaves nothing else', async () => {
+    const first = await openKeyFile({ file, now })
+    await chmod(file, 0o644)
+    const later = new Date(now.getTime() + 1000)
+    const second = await rotateKeyFile({ file, now: later })
+    expect(second.key.id).not.toBe(first.key.id)
+    expect(second.key.issuedAtSeconds).toBe(later.getTime() / 1000)
+    expect((await openKeyFile({ file, now })).key.id).toBe(second.key.id)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await readdir(join(dir, 'data'))).toEqual(['token.key'])
+  })
+
+  it('never shows a missing or torn key to those who open meanwhile', async () => {
+    await openKeyFile({ file, now })
+    const rotations = Array.from({ length: 20 }, () => rotateKeyFile({ file, now }))
+    const openings = Array.from({ length: 100 }, () => openKeyFile({ file, now }))
+    await expect(Promise.all([...rotations, ...openings])).resolves.toHaveLength(120)
+  })
+
+  it('error: leaves the old key where the new one cannot be written', async () => {
+    await mkdir(file, { recursive: true })
+    expect(await offlineCause(rotateKeyFile({ file, now }))).toContain('cannot be replaced')
+    expect(await readdir(join(dir, 'data'))).toEqual(['token.key'])
+  })
+})

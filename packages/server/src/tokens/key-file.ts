@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { LadeError } from '@lade/core/errors'
+import { z } from 'zod'
+import { MINIMUM_KEY_BYTES, SigningKey } from './signing-key.ts'
+
+// Published as @lade/server/keys: all that a program needs to keep the key and to mint tokens without a running server.
+export { normalizeEmail, userIdOf } from './email.ts'
+export { ROTATION_DAYS, SigningKey } from './signing-key.ts'
+export type { TokenClaims } from './token-claims.ts'
+export { mintToken } from './token-codec.ts'
+
+/** RFC 7517 and RFC 7518, section 6.4, with the time of issue in epoch seconds. Other members are let be. */
+const KeyFileSchema = z.object({
+  kty: z.literal('oct'),
+  k: z.string().refine((text) => Buffer.from(text, 'base64url').toString('base64url') === text),
+  iat: z.int().nonnegative(),
+})
+
+/** A key and where it lives. */
+export interface OpenedKeyFile {
+  readonly key: SigningKey
+  /** Sentences for the operator about a key that works and could be kept better. */
+  readonly warnings: readonly string[]
+}
+
+export interface KeyFileOptions {
+  /** The path, `<dataDir>/token.key`. */
+  readonly file: string
+  /** Becomes the time of issue of a key that is created. */
+  readonly now: Date
+}
+
+/**
+ * Opens the signing key of the data directory, and creates it when there is none.
+ *
+ * The file is created once: of several processes that start together one wins, and all of them return its key. A key
+ * that is returned is durable, name included, so that no token outlives its key in a power cut. Mode 0600; a file that
+ * others can read is used all the same, with a warning. The directory is created when it is missing (mode 0700).
+ *
+ * @throws {LadeError} `auth_offline`, whose `cause` says what is wrong: no key and none creatable, a file that cannot be
+ * read, that is no JSON Web Key, or whose key has fewer than 32 bytes.
+ *
+ * @example
+ * const { key } = await openKeyFile({ file: 'data/token.key', now: new Date() })
+ * key.ageDays(new Date()) // 0
+ */
+export async function openKeyFile({ file, now }: KeyFileOptions): Promise<OpenedKeyFile> {
+  const existing = await readKeyFile({ file })
+  if (existing === undefined) await orAuthOffline(`${file} cannot be created`, () => createKeyFile(file, now))
+  // The process that created the file may not have made its name durable yet.
+  else await orAuthOffline(`${dirname(file)} cannot be made durable`, () => syncDirectory(dirname(file)))
+  const opened = existing ?? (await readKeyFile({ file }))
+  if (opened === undefined) throw authOffline(new Error(`${file} was removed while it was being opened.`))
+  return opened
+}
+
+/**
+ * The key in `file`, or `undefined` when there is no such file. Creates nothing.
+ *
+ * @throws {LadeError} `auth_offline`, as {@link openKeyFile}.
+ */
+export async function readKeyFile({ file }: { readonly file: string }): Promise<OpenedKeyFile | undefined> {
+  const found = await orAuthOffline(`${file} cannot be read`, () => readTextAndMode(file))
+  if (found === undefined) return undefined
+  const warnings =
+    (found.mode & 0o077) === 0
+      ? []
+      : [
+          `${file} can be read by other users of this machine (mode ${modeText(found.mode)}); chmod it to 600 and rotate the key.`,
+        ]
+  return { key: await parseKeyFile(file, found.text), warnings }
+}
+
+/**
+ * Replaces the signing key by a new one, atomically and durably; creates it when there is none.
+ *
+ * Every token and share link made until now is invalid in each process as soon as it has the new key. The old key is
+ * kept nowhere. Of two rotations at once the later one stays.
+ *
+ * @throws {LadeError} `auth_offline`, whose `cause` says why the file could not be written; the old key then stays.
+ */
+export async function rotateKeyFile({ file, now }: KeyFileOptions): Promise<OpenedKeyFile> {
+  await orAuthOffline(`${file} cannot be replaced`, async () => {
+    await withNewKey(file, now, (temporary) => rename(temporary, file))
+  })
+  return openKeyFile({ file, now })
+}
+
+async function createKeyFile(file: string, now: Date): Promise<void> {
+  await createDirectory(resolve(dirname(file)))
+  await withNewKey(file, now, async (temporary) => {
+    try {
+      await link(temporary, file)
+    } catch (error) {
+      // Another process was first, and its key is the key.
+      if (!hasCode(error, 'EEXIST')) throw error
+    }
+    await unlink(temporary)
+  })
+}
+
+/** Writes a key to a name of its own, whole and durable, lets `publish` give it its final name, and makes that durable. */
+async function withNewKey(file: string, now: Date, publish: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
+  try {
+    await using handle = await open(temporary, 'wx', 0o600)
+    await handle.writeFile(newKeyText(now))
+    await handle.sync()
+    await publish(temporary)
+  } catch (error) {
+    await removeIfThere(temporary)
+    throw error
+  }
+  await syncDirectory(dirname(file))
+}
+
+function newKeyText(now: Date): string {
+  const k = randomBytes(MINIMUM_KEY_BYTES).toString('base64url')
+  return `${JSON.stringify({ kty: 'oct', k, iat: Math.floor(now.getTime() / 1000) })}\n`
+}
+
+async function parseKeyFile(file: string, text: string): Promise<SigningKey> {
+  const parsed = KeyFileSchema.safeParse(parseJson(text))
+  if (!parsed.success) throw authOffline(new Error(`${file} does not hold a JSON Web Key with kty "oct", k and iat.`))
+  const bytes = Buffer.from(parsed.data.k, 'base64url')
+  if (bytes.length < MINIMUM_KEY_BYTES) {
+    throw authOffline(
+      new Error(`${file} holds a key of ${bytes.length} bytes; at least ${MINIMUM_KEY_BYTES} are needed.`),
+    )
+  }
+  return SigningKey.fromBytes(bytes, parsed.data.iat)
+}
+
+/** `undefined` for text that is no JSON: the schema then answers, and no message quotes the text. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+async function readTextAndMode(file: string): Promise<{ text: string; mode: number } | undefined> {
+  let handle: FileHandle
+  try {
+    handle = await open(file, 'r')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+  await using opened = handle
+  const { mode } = await opened.stat()
+  return { text: await opened.readFile('utf8'), mode }
+}
+
+/**
+ * Creates `directory` with its missing parents, and makes their names durable.
+ *
+ * One level at a time: the recursive `mkdir` of Node.js never ends where a parent exists and takes no entries (`/proc`).
+ */
+async function createDirectory(directory: string): Promise<void> {
+  const parent = dirname(directory)
+  try {
+    await mkdir(directory, { mode: 0o700 })
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return
+    if (!hasCode(error, 'ENOENT') || parent === directory) throw error
+    await createDirectory(parent)
+    await createLastDirectory(directory)
+  }
+  await syncDirectory(parent)
+}
+
+/** Another process may have been first. */
+async function createLastDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { mode: 0o700 })
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  await using handle = await open(join(directory, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
+  await handle.sync()
+}
+
+async function removeIfThere(file: string): Promise<void> {
+  try {
+    await unlink(file)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error
+  }
+}
+
+async function orAuthOffline<Result>(what: string, action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action()
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw authOffline(new Error(`${what}: ${error.message}.`, { cause: error }))
+  }
+}
+
+function authOffline(cause: Error): LadeError<'auth_offline'> {
+  return new LadeError('auth_offline', {}, { cause })
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && 'syscall' in error
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return isSystemError(error) && error.code === code
+}
+
+function modeText(mode: number): string {
+  return (mode & 0o777).toString(8)
+}

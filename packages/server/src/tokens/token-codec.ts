@@ -1,0 +1,82 @@
+import { LadeError } from '@lade/core/errors'
+import { CompactSign, compactVerify, errors } from 'jose'
+import { z } from 'zod'
+import type { SigningKey } from './signing-key.ts'
+import { type TokenClaims, TokenClaimsSchema } from './token-claims.ts'
+import { decodeBase64url } from './token-codec-base64url.ts'
+import { parseUniqueJson } from './token-codec-json.ts'
+
+/** What every token starts with. */
+export const TOKEN_PREFIX = 'pk_live_'
+
+/** Longer tokens are refused unread; a token of the longest claims is under 1 KiB. */
+export const MAXIMUM_TOKEN_LENGTH = 4096
+
+/** How far the clock of the instance that issued a token may be ahead. */
+const CLOCK_LEEWAY_SECONDS = 60
+
+const HEADER = { alg: 'HS256', typ: 'JWT' } as const
+
+/** These two members and no other: `crit`, `kid`, `jku`, `b64` and the like could change what a token means. */
+const HeaderSchema = z.strictObject({ alg: z.literal(HEADER.alg), typ: z.literal(HEADER.typ) })
+
+const PayloadSchema = TokenClaimsSchema.unwrap().extend({ nbf: z.number().optional() })
+
+/**
+ * Signs `claims` into a token: `pk_live_` and a JWT (RFC 7519) whose header is `{"alg":"HS256","typ":"JWT"}`.
+ *
+ * @throws {TypeError} for claims that {@link verifyToken} would refuse.
+ *
+ * @example
+ * (await mintToken(claims, key)).startsWith('pk_live_eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.') // true
+ */
+export async function mintToken(claims: TokenClaims, key: SigningKey): Promise<string> {
+  const checked = TokenClaimsSchema.safeParse(claims)
+  if (!checked.success) throw new TypeError(`These are not the claims of a token: ${z.prettifyError(checked.error)}`)
+  const payload = new TextEncoder().encode(JSON.stringify(checked.data))
+  return TOKEN_PREFIX + (await new CompactSign(payload).setProtectedHeader(HEADER).sign(key.hmacKey))
+}
+
+/**
+ * The claims of a token that `key` signed and that has not expired.
+ *
+ * One spelling of a token is accepted, so a change of any byte refuses it. Does not ask whether the token is revoked.
+ *
+ * @throws {LadeError} `invalid_token`, the same for every reason.
+ * @see RFC 8725 (JWT best current practices).
+ *
+ * @example
+ * (await verifyToken(token, key, new Date())).scopes // ['put', 'get', 'list', 'pin']
+ */
+export async function verifyToken(token: string, key: SigningKey, now: Date): Promise<TokenClaims> {
+  const jwt = jwtOf(token)
+  if (jwt === undefined) throw new LadeError('invalid_token', {})
+  const payload = await signedPayload(jwt, key)
+  const claims = PayloadSchema.safeParse(payload && parseUniqueJson(payload))
+  if (!claims.success || !isInForce(claims.data, now.getTime() / 1000)) throw new LadeError('invalid_token', {})
+  const { sub, email, scopes, quotaMb, iat, exp, jti } = claims.data
+  return { sub, email, scopes, quotaMb, iat, exp, jti }
+}
+
+/** The JWT in `token`, when prefix, length, spelling and header are the ones that are accepted. */
+function jwtOf(token: string): string | undefined {
+  if (token.length > MAXIMUM_TOKEN_LENGTH || !token.startsWith(TOKEN_PREFIX)) return undefined
+  const jwt = token.slice(TOKEN_PREFIX.length)
+  const [header, payload, signature, ...rest] = jwt.split('.').map(decodeBase64url)
+  if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) return undefined
+  return HeaderSchema.safeParse(parseUniqueJson(header)).success ? jwt : undefined
+}
+
+async function signedPayload(jwt: string, key: SigningKey): Promise<Uint8Array | undefined> {
+  try {
+    return (await compactVerify(jwt, key.hmacKey, { algorithms: [HEADER.alg] })).payload
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined
+    throw error
+  }
+}
+
+function isInForce({ exp, iat, nbf }: z.output<typeof PayloadSchema>, nowSeconds: number): boolean {
+  const latestStart = nowSeconds + CLOCK_LEEWAY_SECONDS
+  return exp > nowSeconds && iat <= latestStart && (nbf === undefined || nbf <= latestStart)
+}

@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto'
+import { LadeError } from '@lade/core/errors'
+import type { SigningKey } from './signing-key.ts'
+import type { TokenClaims } from './token-claims.ts'
+import { MAXIMUM_TOKEN_LENGTH, verifyToken } from './token-codec.ts'
+
+export interface VerifyCacheOptions {
+  /** The least recently used token makes room for the next. @default 10000 */
+  readonly maximumEntries?: number
+}
+
+/**
+ * Verifies tokens and remembers those that were valid, so that a token in steady use costs one hash.
+ *
+ * Expiry is checked on every use; revocation is the caller's to check on every use. What one key verified is forgotten
+ * when another key is asked about. Holds digests of tokens, never a token.
+ *
+ * @example
+ * const cache = new VerifyCache()
+ * (await cache.verify(token, keys.current(), new Date())).sub // '973dfe463ec85785'
+ */
+export class VerifyCache {
+  readonly #claimsByDigest = new Map<string, TokenClaims>()
+  readonly #maximumEntries: number
+  #keyId: string | undefined
+
+  constructor({ maximumEntries = 10_000 }: VerifyCacheOptions = {}) {
+    this.#maximumEntries = maximumEntries
+  }
+
+  /** How many tokens are remembered. */
+  get size(): number {
+    return this.#claimsByDigest.size
+  }
+
+  /**
+   * As `verifyToken`. The claims are shared between callers, and frozen.
+   *
+   * @throws {LadeError} `invalid_token`.
+   */
+  async verify(token: string, key: SigningKey, now: Date): Promise<TokenClaims> {
+    if (token.length > MAXIMUM_TOKEN_LENGTH) throw new LadeError('invalid_token', {})
+    this.#forgetOtherKeys(key)
+    const digest = hash('sha256', token, 'base64url')
+    const known = this.#claimsByDigest.get(digest)
+    this.#claimsByDigest.delete(digest)
+    if (known !== undefined && known.exp * 1000 <= now.getTime()) throw new LadeError('invalid_token', {})
+    const claims = known ?? (await verifyToken(token, key, now))
+    // The key may have changed while this token was being verified.
+    if (this.#keyId === key.id) this.#remember(digest, claims)
+    return claims
+  }
+
+  #forgetOtherKeys(key: SigningKey): void {
+    if (key.id === this.#keyId) return
+    this.#claimsByDigest.clear()
+    this.#keyId = key.id
+  }
+
+  /** A Map keeps the order of insertion, so its first entry is the one least recently used. */
+  #remember(digest: string, claims: TokenClaims): void {
+    Object.freeze(claims.scopes)
+    this.#claimsByDigest.set(digest, Object.freeze(claims))
+    if (this.#claimsByDigest.size <= this.#maximumEntries) return
+    const [oldest] = this.#claimsByDigest.keys()
+    if (oldest !== undefined) this.#claimsByDigest.delete(oldest)
+  }
+}
