@@ -113,9 +113,9 @@ const ZONES: readonly Zone[] = [
   {
     name: 'server/http',
     holds: /^packages\/server\/src\/http\//,
-    imports: [...CORE, ...USE_CASES],
+    imports: [...CORE, 'server/hashing', ...USE_CASES],
     typesOf: ['server/config', ...PORTS, ...PORT_FOLDERS],
-    why: 'http imports use cases and core, and types of config and of the ports',
+    why: 'http imports use cases, hashing and core, and types of config and of the ports',
   },
   {
     name: 'server/main',

@@ -9,6 +9,8 @@
 const required = 24
 const major = Number(process.versions.node.split('.')[0])
 if (major < required) {
-  console.error(`Lade needs Node.js ${required} or newer; this is ${process.versions.node}. Run "npm ci" first, or install Node.js ${required}.`)
+  console.error(
+    `Lade needs Node.js ${required} or newer; this is ${process.versions.node}. Run "npm ci" first, or install Node.js ${required}.`,
+  )
   process.exit(1)
 }

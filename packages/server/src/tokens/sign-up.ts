@@ -7,7 +7,7 @@ import { mintToken } from './token-codec.ts'
 
 const DAY_SECONDS = 86_400
 const HOUR_MS = 3_600_000
-const LABEL_CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+const LABEL_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 
 export interface SignUpDeps {
   readonly records: RecordStore

@@ -1,0 +1,54 @@
+import type { FileEntry, UploadResult } from '@lade/core/wire'
+import type { FileRecord } from '../records/record-store.ts'
+
+/** Makes the address under which a file is retrieved. */
+export type RetrievalUrl = (cid: string) => string
+
+/** A term as people read it. @example termText(1) // '1 day' */
+export function termText(days: number): string {
+  return days === 1 ? '1 day' : `${days} days`
+}
+
+/** Where the deal of a file stands at `now`. A prover that proves nothing leaves a live file `staged`. */
+export function statusOf(file: FileRecord, now: number): 'staged' | 'expired' | 'removed' {
+  return file.end ?? (file.expiresAt <= now ? 'expired' : 'staged')
+}
+
+/** A file as the listing shows it. */
+export function fileEntryOf(file: FileRecord, urlOf: RetrievalUrl, now: number): FileEntry {
+  return {
+    cid: file.cid,
+    size: file.sizeBytes,
+    filename: file.filename,
+    contentType: file.contentType,
+    uploadedAt: new Date(file.uploadedAt).toISOString(),
+    term: termText(file.termDays),
+    sponsored: file.sponsored,
+    dealId: file.dealId,
+    pieceCid: null,
+    sha256: file.sha256,
+    verified: file.verified,
+    expiresAt: new Date(file.expiresAt).toISOString(),
+    status: statusOf(file, now),
+    visibility: file.visibility,
+    retrievalUrl: urlOf(file.cid),
+  }
+}
+
+/** A file as the answer to its upload shows it, under the cid that this upload used. */
+export function uploadResultOf(file: FileRecord, cid: string, urlOf: RetrievalUrl, now: number): UploadResult {
+  return {
+    cid,
+    dealId: file.dealId,
+    size: file.sizeBytes,
+    retrievalUrl: urlOf(cid),
+    term: termText(file.termDays),
+    sponsored: file.sponsored,
+    owner: file.owner,
+    pieceCid: null,
+    sha256: file.sha256,
+    verified: file.verified,
+    status: statusOf(file, now),
+    expiresAt: new Date(file.expiresAt).toISOString(),
+  }
+}

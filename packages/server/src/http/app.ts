@@ -1,0 +1,98 @@
+import cors from '@fastify/cors'
+import { LadeError } from '@lade/core/errors'
+import { HEADER, MAX_JSON_BYTES } from '@lade/core/wire'
+import fastify, { type FastifyInstance } from 'fastify'
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { queryTokenHeaders } from './authenticate.ts'
+import { exchangeOf, requestIdMaker } from './exchange.ts'
+import { HotFiles } from './hot-files.ts'
+import { parseJsonBody } from './json-body.ts'
+import { methodsAt, rememberRoutes } from './known-paths.ts'
+import { pathOf, queryOf } from './query.ts'
+import { headersSet, sendProblem } from './respond.ts'
+import { fileRoutes } from './routes/files/files.ts'
+import { documentRoutes } from './routes/operations/docs.ts'
+import { operationRoutes } from './routes/operations/operations.ts'
+import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
+import { tokenRoutes } from './routes/tokens/tokens.ts'
+import { uploadRoutes } from './routes/uploads/uploads.ts'
+import { createHttpServer, logFailure, type RequestHandler } from './server.ts'
+import type { Service } from './service.ts'
+import { frameworkProblem } from './validation-problem.ts'
+
+/**
+ * The HTTP face of the service: the server, every route, and what is common to all of them.
+ *
+ * @returns the framework instance, not yet listening.
+ */
+export async function createApp(service: Service): Promise<FastifyInstance> {
+  const { records } = service
+  const hotFiles =
+    records.generation === undefined
+      ? undefined
+      : new HotFiles({ generation: records.generation, now: service.now, nextRequestId: requestIdMaker() })
+  const answerHot: Parameters<typeof createHttpServer>[0]['answerHot'] = (request, response) =>
+    hotFiles?.answer(request, response) ?? false
+
+  const app = fastify({
+    serverFactory: (handle) =>
+      createHttpServer({ handle: handle as RequestHandler, answerHot, log: service.log, now: service.now }),
+    bodyLimit: MAX_JSON_BYTES,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 4096 },
+    logger: false,
+    frameworkErrors: (error, request, reply) => {
+      reply.hijack()
+      sendProblem(request.raw, reply.raw, frameworkProblem(error))
+    },
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.setErrorHandler<Error>((error, request, reply) => {
+    const problem = frameworkProblem(error)
+    logFailure(service.log, exchangeOf(request.raw).requestId, problem)
+    const headers = headersSet(reply)
+    reply.hijack()
+    sendProblem(request.raw, reply.raw, problem, headers)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const headers = headersSet(reply)
+    const allow = methodsAt(app, pathOf(request.raw.url ?? '/'))
+    reply.hijack()
+    const problem = allow.length === 0 ? new LadeError('not_found', {}) : new LadeError('method_not_allowed', { allow })
+    sendProblem(request.raw, reply.raw, problem, headers)
+  })
+  rememberRoutes(app)
+  await app.register(cors, {
+    origin: '*',
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
+    exposedHeaders: ['Retry-After', 'X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    maxAge: 86_400,
+    strictPreflight: false,
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ [HEADER.requestId]: exchangeOf(request.raw).requestId, 'x-content-type-options': 'nosniff' })
+    if (pathOf(request.raw.url ?? '/').startsWith('/api/')) reply.header('cache-control', 'no-store')
+  })
+  app.addHook('preValidation', async (request, reply) => {
+    const query = queryOf(request.raw.url ?? '/')
+    reply.headers(queryTokenHeaders(query, `${service.publicUrl()}/docs`))
+  })
+
+  await documentRoutes(app, service)
+  const routes = app.withTypeProvider<ZodTypeProvider>()
+  uploadRoutes(routes, service)
+  retrievalRoutes(routes, service, hotFiles)
+  fileRoutes(routes, service)
+  tokenRoutes(routes, service)
+  operationRoutes(routes, service)
+  return app
+}

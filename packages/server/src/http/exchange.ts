@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+/** What the service notes about one request, for its log line and its error bodies. */
+export interface Exchange {
+  readonly requestId: string
+  readonly startedAt: number
+  /** Facts for the log: ids, sizes, outcomes. Never a token, a share link or a query string. */
+  readonly notes: Record<string, string | number | boolean>
+}
+
+const exchanges = new WeakMap<IncomingMessage, Exchange>()
+
+/** Makes request ids: unique across processes and restarts, and short enough to be read out. */
+export function requestIdMaker(): () => string {
+  const prefix = randomBytes(6).toString('hex')
+  let count = 0
+  return () => {
+    count += 1
+    return `${prefix}-${count.toString(36)}`
+  }
+}
+
+export function openExchange(request: IncomingMessage, requestId: string, startedAt: number): Exchange {
+  const exchange: Exchange = { requestId, startedAt, notes: {} }
+  exchanges.set(request, exchange)
+  return exchange
+}
+
+/** The exchange that the server opened for this request. */
+export function exchangeOf(request: IncomingMessage): Exchange {
+  const exchange = exchanges.get(request)
+  if (exchange === undefined) throw new TypeError('the request did not come through the server')
+  return exchange
+}

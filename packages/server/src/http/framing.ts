@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http'
+import { LadeError } from '@lade/core/errors'
+import { MAX_HEAD_BYTES } from '@lade/core/wire'
+
+/** Headers that mean one thing only; two of them are a request that two readers could read differently. */
+const SINGLE = new Set([
+  'authorization',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'if-none-match',
+  'if-range',
+  'range',
+  'transfer-encoding',
+  'x-filename',
+  'x-term-days',
+  'x-visibility',
+])
+
+/** More header lines than this are refused; Node would drop the rest without a word. */
+export const MAX_HEADER_LINES = 256
+
+/** RFC 9110 8.6: digits only. A leading zero is legal there and refused here, since readers disagree on it. */
+const CONTENT_LENGTH = /^(?:0|[1-9][0-9]{0,15})$/
+
+/**
+ * What is wrong with the frame of a request, if anything: whatever could make this service and a proxy in front of it
+ * see different requests in the same bytes (RFC 9112 section 11.2). Node accepts most of these.
+ *
+ * @returns the error to answer with before the connection is closed, or undefined when the frame is sound.
+ */
+export function framingProblem(request: IncomingMessage): LadeError | undefined {
+  const { rawHeaders, headers, url, method } = request
+  if (rawHeaders.length >= MAX_HEADER_LINES * 2)
+    return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
+  const repeated = repeatedHeader(rawHeaders)
+  if (repeated !== undefined) return malformed(`The header ${repeated} stands there twice.`)
+  if (headers['transfer-encoding'] !== undefined) {
+    return headers['content-length'] === undefined && request.httpVersion === '1.1'
+      ? new LadeError('length_required', {})
+      : malformed('Transfer-Encoding stands beside Content-Length or in an HTTP/1.0 request.')
+  }
+  if (url === undefined || !url.startsWith('/')) return malformed('The request target is not a path.')
+  const length = headers['content-length']
+  if (length === undefined) return undefined
+  if (!CONTENT_LENGTH.test(length) || !Number.isSafeInteger(Number(length))) {
+    return malformed('Content-Length is not a plain decimal number.')
+  }
+  if ((method === 'GET' || method === 'HEAD') && length !== '0')
+    return malformed(`A ${method} request has no body here.`)
+  return undefined
+}
+
+/** The declared length of the body; undefined when the request declares none. Only for requests with a sound frame. */
+export function declaredBytes(request: IncomingMessage): number | undefined {
+  const length = request.headers['content-length']
+  return length === undefined ? undefined : Number(length)
+}
+
+/** A header that stands at most once; only for names in the list above, whose repetition is refused. */
+export function singleHeader(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
+    if (!SINGLE.has(name)) continue
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+function malformed(reason: string): LadeError<'bad_request'> {
+  return new LadeError('bad_request', { reason })
+}

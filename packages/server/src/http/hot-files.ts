@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { HEADER } from '@lade/core/wire'
+
+/** One answer, ready to be written. */
+interface HotFile {
+  readonly headers: readonly string[]
+  readonly bytes: Uint8Array
+  readonly expiresAt: number
+  readonly generation: number
+}
+
+export interface HotFilesOptions {
+  /** Memory for bodies. @default 64 MiB */
+  readonly maxBytes?: number
+  /** The records' generation: an answer holds only as long as it does not change. */
+  readonly generation: () => number
+  readonly now: () => number
+  readonly nextRequestId: () => string
+}
+
+/** Any of these makes an answer differ from the plain one. */
+const VARYING = ['range', 'if-none-match', 'if-range', 'authorization', 'service-worker', 'expect', 'transfer-encoding']
+
+/**
+ * Whole answers for small public files, by request target: what a plain `GET /p/{cid}` costs when nothing was written
+ * since the last one. Any change of the records, by any process, makes every answer stale at once, so nothing that was
+ * removed or has expired is served from here.
+ */
+export class HotFiles {
+  readonly #files = new Map<string, HotFile>()
+  readonly #options: HotFilesOptions
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor(options: HotFilesOptions) {
+    this.#options = options
+    this.#maxBytes = options.maxBytes ?? 64 * 1024 * 1024
+  }
+
+  /** The generation to hand to `keep`, read before the records are. */
+  generation(): number {
+    return this.#options.generation()
+  }
+
+  /** Answers when it can; false leaves the request untouched. */
+  answer(request: IncomingMessage, response: ServerResponse): boolean {
+    const { url, method, headers } = request
+    if (method !== 'GET' || url === undefined) return false
+    const hot = this.#files.get(url)
+    if (hot === undefined) return false
+    if (headers['content-length'] !== undefined || VARYING.some((name) => headers[name] !== undefined)) return false
+    if (hot.generation !== this.#options.generation() || hot.expiresAt <= this.#options.now()) {
+      this.#forget(url, hot)
+      return false
+    }
+    // The most recently used answer stands last, so the first one is the one to drop.
+    this.#files.delete(url)
+    this.#files.set(url, hot)
+    response.writeHead(200, [...hot.headers, HEADER.requestId, this.#options.nextRequestId()])
+    response.end(hot.bytes)
+    return true
+  }
+
+  /** Keeps the answer to a plain GET of this request target. */
+  keep(
+    url: string,
+    answer: { headers: Record<string, string>; bytes: Uint8Array; expiresAt: number; generation: number },
+  ): void {
+    const { bytes, expiresAt, generation } = answer
+    if (bytes.length > this.#maxBytes / 16) return
+    const before = this.#files.get(url)
+    if (before !== undefined) this.#forget(url, before)
+    this.#files.set(url, { headers: Object.entries(answer.headers).flat(), bytes, expiresAt, generation })
+    this.#bytes += bytes.length
+    for (const [oldest, hot] of this.#files) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.#forget(oldest, hot)
+    }
+  }
+
+  #forget(url: string, hot: HotFile): void {
+    this.#files.delete(url)
+    this.#bytes -= hot.bytes.length
+  }
+}

@@ -1,0 +1,57 @@
+import { LadeError } from '@lade/core/errors'
+
+/** Nothing that this API reads nests deeper than a list of values in an object. */
+const MAX_DEPTH = 16
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Parses a JSON body: UTF-8 without a byte order mark, at most 16 levels deep, and without the keys that reach into
+ * prototypes.
+ *
+ * @throws {LadeError} `invalid_json`.
+ */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  let text: string
+  try {
+    text = strictUtf8.decode(bytes)
+  } catch {
+    throw refused('It is not UTF-8.')
+  }
+  if (text.startsWith('\uFEFF')) throw refused('It begins with a byte order mark.')
+  if (depthOf(text) > MAX_DEPTH) throw refused(`It nests deeper than ${MAX_DEPTH} levels.`)
+  try {
+    return JSON.parse(text, refusePrototypes)
+  } catch (error) {
+    if (LadeError.is(error)) throw error
+    throw refused('It does not parse.')
+  }
+}
+
+function refusePrototypes(key: string, value: unknown): unknown {
+  if (key === '__proto__' || key === 'constructor') throw refused(`The key "${key}" is not read here.`)
+  return value
+}
+
+/** How deep brackets nest, outside strings; found before parsing, which recurses. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let isInString = false
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index]
+    if (isInString) {
+      if (character === '\\') index += 1
+      else if (character === '"') isInString = false
+    } else if (character === '"') isInString = true
+    else if (character === '[' || character === '{') {
+      depth += 1
+      deepest = Math.max(deepest, depth)
+    } else if (character === ']' || character === '}') depth -= 1
+  }
+  return deepest
+}
+
+function refused(reason: string): LadeError<'invalid_json'> {
+  return new LadeError('invalid_json', { reason })
+}

@@ -1,0 +1,95 @@
+import { ERROR_SENTENCES, type ErrorCode, LadeError } from '@lade/core/errors'
+import type { Problem } from '@lade/core/wire'
+
+/** How HTTP answers each code. A new code does not compile until it stands here. */
+export const STATUS = {
+  bad_request: 400,
+  headers_too_large: 431,
+  body_timeout: 408,
+  request_timeout: 408,
+  expectation_failed: 417,
+  length_required: 411,
+  invalid_cid: 400,
+  no_body: 400,
+  empty_body: 400,
+  invalid_content_type: 400,
+  invalid_filename: 400,
+  invalid_term: 400,
+  invalid_visibility: 400,
+  invalid_json: 400,
+  invalid_email: 400,
+  invalid_label: 400,
+  invalid_scopes: 400,
+  invalid_jti: 400,
+  not_found: 404,
+  method_not_allowed: 405,
+  internal_error: 500,
+  no_token: 401,
+  invalid_token: 401,
+  revoked_token: 401,
+  insufficient_scope: 403,
+  signup_closed: 403,
+  auth_offline: 503,
+  too_large: 413,
+  rate_limited: 429,
+  quota_exceeded: 429,
+  too_many_uploads: 429,
+  insufficient_storage: 507,
+  storage_offline: 503,
+  storage_failed: 503,
+  shutting_down: 503,
+  incomplete_body: 400,
+  cid_mismatch: 422,
+  cid_conflict: 409,
+  lease_lost: 503,
+  stage_failed: 502,
+  gone: 410,
+  range_not_satisfiable: 416,
+  invalid_share_link: 403,
+} as const satisfies Record<ErrorCode, number>
+
+/** The error to answer with: a LadeError as it is, anything else as `internal_error` with its cause kept for the log. */
+export function asLadeError(error: unknown): LadeError {
+  return LadeError.is(error) ? error : new LadeError('internal_error', {}, { cause: error })
+}
+
+/** Where the code is explained: a page of this service. */
+export function problemType(code: ErrorCode): string {
+  return `/docs/errors#${code}`
+}
+
+/** The body of an error response (RFC 9457, with `error` for the clients of this API). */
+export function problemBody(error: LadeError, requestId: string): Problem {
+  return {
+    error: error.code,
+    detail: error.message,
+    type: problemType(error.code),
+    title: ERROR_SENTENCES[error.code],
+    status: STATUS[error.code],
+    requestId,
+    ...error.evidence,
+  }
+}
+
+/** The headers that belong to an error, besides those of its body. */
+export function problemHeaders(error: LadeError): Record<string, string> {
+  const headers: Record<string, string> = { 'cache-control': 'no-store' }
+  const status = STATUS[error.code]
+  if (status === 401) {
+    headers['www-authenticate'] = error.code === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"'
+  }
+  if (LadeError.has(error, 'insufficient_scope')) {
+    headers['www-authenticate'] = `Bearer error="insufficient_scope", scope="${error.evidence.required}"`
+  }
+  if (LadeError.has(error, 'method_not_allowed')) headers.allow = error.evidence.allow.join(', ')
+  if (LadeError.has(error, 'range_not_satisfiable')) headers['content-range'] = `bytes */${error.evidence.size}`
+  if ('retryAfterSeconds' in error.evidence && error.evidence.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(error.evidence.retryAfterSeconds)
+  }
+  return headers
+}
+
+/** The media type of an error body: what `Accept` asks for, plain JSON otherwise. */
+export function problemMediaType(accept: string | undefined): string {
+  return accept?.includes('application/problem+json') ? 'application/problem+json' : 'application/json'
+}

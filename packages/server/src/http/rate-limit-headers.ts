@@ -1,0 +1,25 @@
+import { HEADER } from '@lade/core/wire'
+import { endOfUtcDay, secondsToNextDay } from '../quotas/utc-day.ts'
+
+const DAY_SECONDS = 86_400
+
+/**
+ * What is left of a daily quota, in the three-header form that existing clients read and in the structured fields of
+ * draft-ietf-httpapi-ratelimit-headers. Bytes, and epoch seconds or seconds.
+ */
+export function rateLimitHeaders(quota: {
+  readonly tier: 'sponsored' | 'token'
+  readonly limitBytes: number
+  readonly usedBytes: number
+  readonly now: number
+}): Record<string, string> {
+  const { tier, limitBytes, usedBytes, now } = quota
+  const remaining = Math.max(0, limitBytes - usedBytes)
+  return {
+    [HEADER.rateLimitLimit]: String(limitBytes),
+    [HEADER.rateLimitRemaining]: String(remaining),
+    [HEADER.rateLimitReset]: String(endOfUtcDay(now) / 1000),
+    'ratelimit-policy': `"${tier}";q=${limitBytes};w=${DAY_SECONDS};qu="content-bytes"`,
+    ratelimit: `"${tier}";r=${remaining};t=${secondsToNextDay(now)}`,
+  }
+}

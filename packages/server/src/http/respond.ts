@@ -1,0 +1,99 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { LadeError } from '@lade/core/errors'
+import { HEADER } from '@lade/core/wire'
+import type { FastifyReply } from 'fastify'
+import { exchangeOf } from './exchange.ts'
+import { declaredBytes } from './framing.ts'
+import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
+
+/** How much of a refused body is read and thrown away, and for how long, so that the client reads the answer. */
+const LINGER_BYTES = 4 * 1024 * 1024
+const LINGER_MS = 2000
+
+/** What hooks have set on a reply so far, to be taken along when the answer is written past the framework. */
+export function headersSet(reply: FastifyReply): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {}
+  for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = value
+  return headers
+}
+
+/** Answers JSON with its length. */
+export function sendJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const bytes = Buffer.from(JSON.stringify(body))
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    [HEADER.requestId]: exchangeOf(request).requestId,
+    ...headers,
+  })
+  response.end(bytes)
+}
+
+/**
+ * Answers an error. When the request's body has not been read, the connection is closed afterwards, but not before the
+ * client could read the answer: a socket that is closed with unread bytes sends a reset, which throws the answer away.
+ */
+export function sendProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: LadeError,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const { requestId } = exchangeOf(request)
+  if (response.headersSent) {
+    // The status has gone out already; cutting the connection is the only honest end.
+    response.destroy(error)
+    return
+  }
+  const bytes = Buffer.from(JSON.stringify(problemBody(error, requestId)))
+  const hasUnreadBody = !request.complete && (declaredBytes(request) !== 0 || hasTransferEncoding(request))
+  const bodyMayFollow = hasUnreadBody && (declaredBytes(request) !== undefined || hasTransferEncoding(request))
+  const status = STATUS[error.code]
+  const mustClose = bodyMayFollow || error.code === 'bad_request' || error.code === 'shutting_down'
+  response.writeHead(status, {
+    'content-type': problemMediaType(request.headers.accept),
+    'content-length': bytes.length,
+    [HEADER.requestId]: requestId,
+    'x-content-type-options': 'nosniff',
+    ...(mustClose ? { connection: 'close' } : {}),
+    ...problemHeaders(error),
+    ...headers,
+  })
+  if (request.method === 'HEAD' || !bodyMayFollow || request.headers.expect !== undefined) {
+    response.end(request.method === 'HEAD' ? undefined : bytes)
+    return
+  }
+  // With its length declared the answer is complete for the client now; ending it is what closes the connection.
+  response.write(bytes)
+  discardBody(request, () => response.end())
+}
+
+function hasTransferEncoding(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] !== undefined
+}
+
+function discardBody(request: IncomingMessage, done: () => void): void {
+  let discardedBytes = 0
+  const finish = (): void => {
+    clearTimeout(timer)
+    request.off('data', count)
+    request.pause()
+    done()
+  }
+  const count = (chunk: Uint8Array): void => {
+    discardedBytes += chunk.length
+    if (discardedBytes > LINGER_BYTES) finish()
+  }
+  const timer = setTimeout(finish, LINGER_MS)
+  request.on('data', count)
+  request.once('end', finish)
+  request.once('close', finish)
+  request.once('error', () => {})
+  request.resume()
+}

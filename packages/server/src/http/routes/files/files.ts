@@ -1,0 +1,141 @@
+import { parseContentId } from '@lade/core/content'
+import { BYTES_PER_MB, fileEntry, fileList, filesQuery, shareRequest, shareResult, usageResult } from '@lade/core/wire'
+import * as z from 'zod'
+import { fileEntryOf } from '../../../files/file-entry.ts'
+import { listFiles } from '../../../files/list-files.ts'
+import { ownFile, ownLiveFile } from '../../../files/own-file.ts'
+import { removeFile } from '../../../files/remove-file.ts'
+import { sha256Hex } from '../../../hashing/sha256.ts'
+import { userPrincipal } from '../../../quotas/principal.ts'
+import { readUsage } from '../../../quotas/read-usage.ts'
+import { signShareLink } from '../../../tokens/share-link.ts'
+import { discardObjects } from '../../../upkeep/discard-objects.ts'
+import { requireToken } from '../../authenticate.ts'
+import { queryOf } from '../../query.ts'
+import type { Service } from '../../service.ts'
+import { cidParams, problems, type Routes } from '../routes.ts'
+
+const security = [{ bearer: [] }]
+const tokenQuery = z.object({ token: z.string().optional().describe('Deprecated form of the Authorization header') })
+
+/** `/api/files`, `/api/files/{cid}`, `/api/files/{cid}/share` and `/api/usage`. */
+export function fileRoutes(app: Routes, service: Service): void {
+  const { records, retrievalUrl, now } = service
+
+  app.get(
+    '/api/files',
+    {
+      schema: {
+        tags: ['files'],
+        summary: 'List my files, newest first',
+        description: 'Needs the list scope. Files that have ended are listed only under their status.',
+        querystring: filesQuery,
+        security,
+        response: { 200: fileList, ...problems(400, 401, 403, 503) },
+      },
+    },
+    async (request) => {
+      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'list')
+      const at = now()
+      const page = await listFiles(records, { ...request.query, principal: userPrincipal(claims.sub), now: at })
+      const files = page.files.map((file) => fileEntryOf(file, retrievalUrl, at))
+      return { userId: claims.sub, email: claims.email, count: files.length, files, nextCursor: page.nextCursor }
+    },
+  )
+
+  app.get(
+    '/api/files/:cid',
+    {
+      schema: {
+        tags: ['files'],
+        summary: 'One of my files',
+        description: 'Needs the list scope. Answers a file that has ended, too; its status says so.',
+        params: cidParams,
+        querystring: tokenQuery,
+        security,
+        response: { 200: fileEntry, ...problems(400, 401, 403, 404, 503) },
+      },
+    },
+    async (request) => {
+      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'list')
+      const cid = parseContentId(request.params.cid, sha256Hex)
+      const at = now()
+      const file = await ownFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
+      return fileEntryOf(file, retrievalUrl, at)
+    },
+  )
+
+  app.delete(
+    '/api/files/:cid',
+    {
+      schema: {
+        tags: ['files'],
+        summary: 'Remove one of my files',
+        description:
+          'Needs the pin scope. The file is served no more; its bytes go with the last file that needs them. ' +
+          'What it was charged today stays charged.',
+        params: cidParams,
+        querystring: tokenQuery,
+        security,
+        response: { 200: fileEntry, ...problems(400, 401, 403, 404, 410, 503) },
+      },
+    },
+    async (request) => {
+      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'pin')
+      const cid = parseContentId(request.params.cid, sha256Hex)
+      const at = now()
+      const file = await removeFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
+      const { blobs, instanceId } = service
+      if (blobs !== undefined) await discardObjects({ records, blobs, instanceId })
+      return fileEntryOf(file, retrievalUrl, at)
+    },
+  )
+
+  app.post(
+    '/api/files/:cid/share',
+    {
+      schema: {
+        tags: ['files'],
+        summary: 'Make a link to a private file',
+        description:
+          'Needs the get scope. Whoever has the link can retrieve the file until it expires; no account needed.',
+        params: cidParams,
+        querystring: tokenQuery,
+        body: shareRequest,
+        security,
+        response: { 200: shareResult, ...problems(400, 401, 403, 404, 410, 503) },
+      },
+    },
+    async (request) => {
+      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'get')
+      const cid = parseContentId(request.params.cid, sha256Hex)
+      const principal = userPrincipal(claims.sub)
+      const at = now()
+      const file = await ownLiveFile(records, { principal, cid, now: at })
+      const expiresAt = new Date(Math.floor((at + request.body.ttlSeconds * 1000) / 1000) * 1000)
+      const key = service.keys.current()
+      const share = signShareLink({ key, cid: cid.key, principal, fileId: String(file.sequence), expiresAt })
+      return { url: `${retrievalUrl(cid.text)}?${share}`, expiresAt: expiresAt.toISOString() }
+    },
+  )
+
+  app.get(
+    '/api/usage',
+    {
+      schema: {
+        tags: ['files'],
+        summary: 'What I have used',
+        description: 'Needs the list scope. Bytes; the day is the UTC day on which an upload was admitted.',
+        querystring: tokenQuery,
+        security,
+        response: { 200: usageResult, ...problems(401, 403, 503) },
+      },
+    },
+    async (request) => {
+      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'list')
+      const { sub: userId, email, quotaMb } = claims
+      const principal = userPrincipal(userId)
+      return readUsage(records, { principal, userId, email, quotaBytes: quotaMb * BYTES_PER_MB, now: now() })
+    },
+  )
+}

@@ -1,0 +1,72 @@
+import swagger from '@fastify/swagger'
+import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
+import scalar from '@scalar/fastify-api-reference'
+import type { FastifyInstance } from 'fastify'
+import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { STATUS } from '../../problem.ts'
+import type { Service } from '../../service.ts'
+
+/** `/openapi.json` from the schemas that validate, `/docs` to read and try it, `/docs/errors` with every code. */
+export async function documentRoutes(app: FastifyInstance, service: Service): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Lade',
+        version: service.version,
+        description:
+          'Object staging for content-addressed storage networks. Upload bytes under the content id that they hash to; ' +
+          'anybody can retrieve them at /p/{cid}.',
+        license: { name: 'Apache-2.0 OR MIT', identifier: 'Apache-2.0 OR MIT' },
+      },
+      servers: [{ url: '/' }],
+      components: {
+        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'pk_live_ and a JWT' } },
+      },
+      tags: [
+        { name: 'uploads', description: 'Staging files' },
+        { name: 'retrieval', description: 'Getting them back' },
+        { name: 'files', description: 'What I staged, and what it cost' },
+        { name: 'tokens', description: 'Issuing and revoking bearer tokens' },
+        { name: 'operations', description: 'Health, readiness, limits' },
+      ],
+    },
+    transform: jsonSchemaTransform,
+  })
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  app.get('/docs/errors', { schema: { hide: true } }, async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+      .send(errorsPage()),
+  )
+  await app.register(scalar, {
+    routePrefix: '/docs',
+    configuration: { title: 'Lade API', url: '/openapi.json', hideClientButton: true, telemetry: false },
+  })
+}
+
+function errorsPage(): string {
+  const codes = Object.keys(ERROR_SENTENCES) as ErrorCode[]
+  const rows = codes
+    .map(
+      (code) =>
+        `<tr id="${code}"><td>${STATUS[code]}</td><td><code>${code}</code></td><td>${ERROR_SENTENCES[code]}</td></tr>`,
+    )
+    .join('\n')
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lade: error codes</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .4rem .8rem; border-bottom: 1px solid #ddd; vertical-align: top }
+tr:target { background: #fff3c4 }
+@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #111 } td, th { border-color: #333 } tr:target { background: #443c10 } }
+</style>
+<h1>Error codes</h1>
+<p>Every error body is JSON with the code in <code>error</code>, a sentence in <code>detail</code>, and a <code>requestId</code> that finds
+it in the server's log. Codes are added, never renamed. <a href="/docs">Back to the API</a></p>
+<table><thead><tr><th>Status</th><th>error</th><th>Meaning</th></tr></thead><tbody>
+${rows}
+</tbody></table></html>
+`
+}

@@ -1,0 +1,84 @@
+import { BYTES_PER_MB, healthResult, infoResult, type ReadyResult, readyResult } from '@lade/core/wire'
+import type { Service } from '../../service.ts'
+import type { Routes } from '../routes.ts'
+
+/** How long a dependency may take to answer before it counts as failed. */
+const CHECK_MS = 2000
+
+/** `/healthz`, `/readyz`, `/api/info` and `/`. */
+export function operationRoutes(app: Routes, service: Service): void {
+  app.get(
+    '/healthz',
+    { schema: { tags: ['operations'], summary: 'Is the process alive', response: { 200: healthResult } } },
+    async () => ({ status: 'ok' as const }),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Can the service take requests, dependency by dependency',
+        response: { 200: readyResult, 503: readyResult },
+      },
+    },
+    async (_request, reply) => {
+      const result = await readiness(service)
+      reply.header('cache-control', 'no-store')
+      return reply.status(result.status === 'ready' ? 200 : 503).send(result)
+    },
+  )
+
+  app.get(
+    '/api/info',
+    { schema: { tags: ['operations'], summary: 'Limits, tiers and versions', response: { 200: infoResult } } },
+    async () => {
+      const { config, version } = service
+      return {
+        name: 'lade' as const,
+        version,
+        tiers: {
+          sponsored: config.sponsored,
+          token: { ...config.token, dailyBytes: config.token.quotaMb * BYTES_PER_MB },
+        },
+        signup: config.signup,
+        opaqueIds: config.opaqueIds,
+        queryToken: config.queryToken,
+        maxTermDays: config.termMaxDays,
+        contentIds: ['sha2-256 hex', 'legacy bafy', 'CIDv1 raw sha2-256', 'identity'],
+        docs: `${service.publicUrl()}/docs`,
+      }
+    },
+  )
+
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs', 302))
+}
+
+async function readiness(service: Service): Promise<ReadyResult> {
+  const { records, blobs, prover, keys } = service
+  const [recordsState, storageState, proverState] = await Promise.all([
+    stateOf(() => records.check()),
+    blobs === undefined ? ('none' as const) : stateOf(() => blobs.check()),
+    stateOf(() => prover.check()),
+  ])
+  const dependencies: ReadyResult['dependencies'] = {
+    records: recordsState,
+    storage: storageState,
+    prover: proverState,
+    signingKey: keys.currentId() === undefined ? 'failed' : 'ok',
+    process: service.isDraining() ? 'draining' : 'ok',
+  }
+  const isReady = Object.values(dependencies).every((state) => state === 'ok')
+  return { status: isReady ? 'ready' : 'not_ready', dependencies }
+}
+
+async function stateOf(check: () => Promise<void>): Promise<'ok' | 'failed'> {
+  const timeout = new Promise<'failed'>((resolve) => setTimeout(resolve, CHECK_MS, 'failed').unref())
+  return Promise.race([
+    check().then(
+      () => 'ok' as const,
+      () => 'failed' as const,
+    ),
+    timeout,
+  ])
+}

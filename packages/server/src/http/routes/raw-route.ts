@@ -1,0 +1,32 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { onRequestHookHandler } from 'fastify'
+import { queryTokenHeaders } from '../authenticate.ts'
+import { exchangeOf } from '../exchange.ts'
+import { asLadeError } from '../problem.ts'
+import { type Query, queryOf } from '../query.ts'
+import { headersSet, sendProblem } from '../respond.ts'
+import { logFailure } from '../server.ts'
+import type { Service } from '../service.ts'
+
+/** A route that reads its body, and writes its answer, by itself. `headers` are to be in any answer, good or bad. */
+export type RawHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: { readonly query: Query; readonly headers: OutgoingHttpHeaders },
+) => Promise<void>
+
+/** Takes the request out of the framework's hands before it looks at the body. */
+export function rawRoute(service: Service, handle: RawHandler): onRequestHookHandler {
+  return async (request, reply) => {
+    const headers = headersSet(reply)
+    reply.hijack()
+    try {
+      const query = queryOf(request.raw.url ?? '/')
+      Object.assign(headers, queryTokenHeaders(query, `${service.publicUrl()}/docs`))
+      await handle(request.raw, reply.raw, { query, headers })
+    } catch (error) {
+      logFailure(service.log, exchangeOf(request.raw).requestId, error)
+      sendProblem(request.raw, reply.raw, asLadeError(error), headers)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import type { HotFiles } from '../../hot-files.ts'
+import { pathOf } from '../../query.ts'
+import type { Service } from '../../service.ts'
+import { type RawHandler, rawRoute } from '../raw-route.ts'
+import { cidParams, problems, type Routes, takenOver } from '../routes.ts'
+import { getFile } from './get-file.ts'
+
+const retrievalQuery = z.object({
+  filename: z.string().optional().describe('Another name to save under'),
+  download: z.enum(['true', 'false']).optional().describe('true: save instead of show'),
+  share: z.string().optional().describe('The signature of a share link'),
+})
+
+/** `/p/{cid}`. */
+export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFiles | undefined): void {
+  const handle: RawHandler = (request, response, { query, headers }) => {
+    const cidText = pathOf(request.url ?? '/').slice('/p/'.length)
+    return getFile(service, hotFiles, request, response, { cidText, query, headers })
+  }
+  const onRequest = rawRoute(service, handle)
+  const schema = {
+    tags: ['retrieval'],
+    summary: 'Retrieve a file',
+    description:
+      'Anybody, unless the file is private: then its owner with a token that has the get scope, or a share link. ' +
+      'Single ranges, If-Range and If-None-Match are honoured.',
+    params: cidParams,
+    querystring: retrievalQuery,
+    response: { 200: z.unknown().describe('The bytes'), ...problems(400, 401, 403, 404, 410, 416, 503) },
+  }
+  app.route({ method: ['GET', 'HEAD'], url: '/p/:cid', schema, onRequest, handler: takenOver })
+  // Whatever else stands under /p/ is no content id, and is told so.
+  app.route({ method: ['GET', 'HEAD'], url: '/p/*', schema: { hide: true }, onRequest, handler: takenOver })
+}

@@ -1,0 +1,32 @@
+import type { Server } from 'node:http'
+import { problem } from '@lade/core/wire'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+} from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import * as z from 'zod'
+
+/** The framework instance with the wire schemas as its types. */
+export type Routes = FastifyInstance<
+  Server,
+  RawRequestDefaultExpression<Server>,
+  RawReplyDefaultExpression<Server>,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+/** The error responses of an endpoint, for its documentation. */
+export function problems(...statuses: readonly number[]): Record<number, typeof problem> {
+  return Object.fromEntries(statuses.map((status) => [status, problem]))
+}
+
+/** The path parameter of every address that ends in a content id. Its form is checked where it is used. */
+export const cidParams = z.object({ cid: z.string().describe('A content id of any accepted form') })
+
+/** What a handler of this file never is: the hook before it has taken the request over. */
+export function takenOver(): never {
+  throw new TypeError('the request was answered before the handler')
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { LadeError } from '@lade/core/errors'
+import { uploadResultOf } from '../../../files/file-entry.ts'
+import { addressPrincipal } from '../../../quotas/principal.ts'
+import { requireScope } from '../../../tokens/authorize.ts'
+import { type Admission, admitUpload } from '../../../uploads/admit-upload.ts'
+import { stageUpload } from '../../../uploads/stage-upload.ts'
+import { sponsoredTier, tokenTier, type UploadTier } from '../../../uploads/upload-tier.ts'
+import { credentialsOf } from '../../authenticate.ts'
+import { exchangeOf } from '../../exchange.ts'
+import type { Query } from '../../query.ts'
+import { rateLimitHeaders } from '../../rate-limit-headers.ts'
+import { sendJson } from '../../respond.ts'
+import type { Service } from '../../service.ts'
+import { readUploadHead } from './upload-head.ts'
+
+/**
+ * `POST /api/upload?cid=…`: the head is judged, the quota reserved, and only then is a byte of the body asked for.
+ *
+ * @throws {LadeError} every refusal; the caller answers it.
+ */
+export async function createUpload(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: Query,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
+  const { notes } = exchangeOf(request)
+  const head = readUploadHead(request, query, service.config.opaqueIds)
+  notes.cid = head.cid.text
+  notes.sizeBytes = head.sizeBytes
+  const tier = await tierOf(service, request, query)
+  notes.tier = tier.name
+  if (service.isDraining()) throw new LadeError('shutting_down', { retryAfterSeconds: 5 })
+  try {
+    const admission = await admitUpload(service, { tier, head, isStorageBound: service.blobs !== undefined })
+    const { file, usedBytes } = await stage(service, request, response, admission)
+    notes.dealId = file.dealId
+    const now = service.now()
+    const limits = rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now })
+    sendJson(request, response, 200, uploadResultOf(file, head.cid.text, service.retrievalUrl, now), {
+      ...headers,
+      ...limits,
+    })
+  } catch (error) {
+    // A caller over its quota is told how much of it is left, in the same headers as everyone else.
+    if (LadeError.has(error, 'rate_limited') || LadeError.has(error, 'quota_exceeded')) {
+      const usedBytes = error.evidence.used
+      const now = service.now()
+      Object.assign(headers, rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now }))
+    }
+    throw error
+  }
+}
+
+async function tierOf(service: Service, request: IncomingMessage, query: Query): Promise<UploadTier> {
+  const credentials = credentialsOf(request, query, service.config.queryToken)
+  if (credentials === undefined) {
+    return sponsoredTier(service.config, addressPrincipal(service.clientAddress(request)))
+  }
+  const claims = await service.authorizer.authorize(credentials.token)
+  requireScope(claims, 'put')
+  return tokenTier(service.config, claims)
+}
+
+async function stage(service: Service, request: IncomingMessage, response: ServerResponse, admission: Admission) {
+  const { blobs, stallWatch } = service
+  if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
+  const controller = new AbortController()
+  const watched = stallWatch.watch(controller)
+  try {
+    return await stageUpload(
+      { ...service, blobs, inlineBytes: service.config.inlineBytes },
+      {
+        admission,
+        body: request,
+        signal: controller.signal,
+        onReady: () => {
+          if (request.headers.expect !== undefined) response.writeContinue()
+        },
+        onProgress: (receivedBytes) => {
+          watched.progress(receivedBytes)
+          // From here on it is the store that takes its time, not the caller.
+          if (receivedBytes === admission.head.sizeBytes) watched.end()
+        },
+      },
+    )
+  } finally {
+    watched.end()
+  }
+}

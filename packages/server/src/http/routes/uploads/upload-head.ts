@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import { type ContentId, parseContentId } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import { HEADER, parseFileName, parseMediaType } from '@lade/core/wire'
+import { sha256Hex } from '../../../hashing/sha256.ts'
+import type { Visibility } from '../../../records/record-store.ts'
+import type { UploadHead } from '../../../uploads/admit-upload.ts'
+import { declaredBytes, singleHeader } from '../../framing.ts'
+import type { Query } from '../../query.ts'
+
+/**
+ * Reads what the head of an upload says, in the order in which the contract has it checked: cid, length, then the
+ * form of the other headers.
+ *
+ * @throws {LadeError} `invalid_cid`, `no_body`, `empty_body`, `invalid_content_type`, `invalid_filename`,
+ *   `invalid_visibility`, `invalid_term`.
+ */
+export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds: 'accept' | 'refuse'): UploadHead {
+  const cid = cidOf(query, opaqueIds)
+  const sizeBytes = declaredBytes(request)
+  if (sizeBytes === undefined) throw new LadeError('no_body', {})
+  if (sizeBytes === 0) throw new LadeError('empty_body', {})
+  return {
+    cid,
+    sizeBytes,
+    contentType: parseMediaType(request.headers['content-type']),
+    filename: filenameOf(singleHeader(request, HEADER.filename)),
+    visibility: visibilityOf(singleHeader(request, HEADER.visibility)),
+    termDays: termDaysOf(singleHeader(request, HEADER.termDays)),
+  }
+}
+
+function cidOf(query: Query, opaqueIds: 'accept' | 'refuse'): ContentId {
+  const text = query.get('cid')
+  if (text === undefined) throw new LadeError('invalid_cid', { reason: 'The query has no cid.' })
+  const cid = parseContentId(text, sha256Hex)
+  if (cid.form === 'opaque' && opaqueIds === 'refuse') {
+    throw new LadeError('invalid_cid', { reason: 'It is no content id, and opaque ids are turned off here.' })
+  }
+  return cid
+}
+
+function filenameOf(header: string | undefined): string | null {
+  return header === undefined ? null : parseFileName(header)
+}
+
+function visibilityOf(header: string | undefined): Visibility {
+  switch (header) {
+    case undefined:
+    case 'public':
+      return 'public'
+    case 'private':
+      return 'private'
+    default:
+      throw new LadeError('invalid_visibility', { reason: 'Its value is neither.' })
+  }
+}
+
+function termDaysOf(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  if (!/^[1-9][0-9]{0,4}$/.test(header)) {
+    throw new LadeError('invalid_term', { reason: 'X-Term-Days is a whole number of days, at least 1.' })
+  }
+  return Number(header)
+}

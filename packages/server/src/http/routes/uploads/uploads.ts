@@ -1,0 +1,26 @@
+import { uploadQuery, uploadResult } from '@lade/core/wire'
+import type { Service } from '../../service.ts'
+import { rawRoute } from '../raw-route.ts'
+import { problems, type Routes, takenOver } from '../routes.ts'
+import { createUpload } from './create.ts'
+
+/** `/api/upload`. */
+export function uploadRoutes(app: Routes, service: Service): void {
+  app.post('/api/upload', {
+    schema: {
+      tags: ['uploads'],
+      summary: 'Stage a file',
+      description:
+        'The raw bytes as the body, with Content-Length and Content-Type. Without a token the upload is sponsored and ' +
+        'counts against the address it comes from. Optional headers: X-Filename (percent-encoded), X-Visibility ' +
+        '(public or private), X-Term-Days.',
+      querystring: uploadQuery,
+      consumes: ['*/*'],
+      response: { 200: uploadResult, ...problems(400, 401, 403, 409, 411, 413, 422, 429, 502, 503, 507) },
+    },
+    onRequest: rawRoute(service, (request, response, { query, headers }) =>
+      createUpload(service, request, response, query, headers),
+    ),
+    handler: takenOver,
+  })
+}

@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { LadeError } from '@lade/core/errors'
+import { MAX_HEAD_BYTES } from '@lade/core/wire'
+import type { Logger } from 'pino'
+import { openExchange, requestIdMaker } from './exchange.ts'
+import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
+import { asLadeError, problemBody, STATUS } from './problem.ts'
+import { sendProblem } from './respond.ts'
+
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+export interface HttpServerOptions {
+  /** Routes a request with a sound frame. */
+  readonly handle: RequestHandler
+  /** Answers at once what it can, ahead of everything else; false leaves the request to `handle`. */
+  readonly answerHot: (request: IncomingMessage, response: ServerResponse) => boolean
+  readonly log: Logger
+  readonly now: () => number
+}
+
+/**
+ * The HTTP server before any routing: checks the frame, gives every request its id and its log line, answers what the
+ * parser refuses, and leaves `Expect: 100-continue` to the route that knows whether it wants the body.
+ *
+ * Node's own time limit for a whole request is off, since a 5 GiB upload over a slow line is legitimate; uploads are
+ * watched for progress instead. Heads have 10 seconds, checked every second.
+ */
+export function createHttpServer(options: HttpServerOptions): Server {
+  const { handle, answerHot, log, now } = options
+  const nextRequestId = requestIdMaker()
+  const answering = new WeakMap<Socket, ServerResponse>()
+
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = openExchange(request, nextRequestId(), now())
+    answering.set(request.socket, response)
+    response.on('close', () => logExchange(log, request, response, now() - exchange.startedAt, exchange))
+    const problem = framingProblem(request)
+    if (problem === undefined) handle(request, response)
+    else sendProblem(request, response, problem, { connection: 'close' })
+  }
+
+  const server = createServer({
+    requestTimeout: 0,
+    headersTimeout: 10_000,
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: 1000,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    requireHostHeader: true,
+    joinDuplicateHeaders: false,
+    insecureHTTPParser: false,
+    noDelay: true,
+  })
+  server.maxHeadersCount = MAX_HEADER_LINES
+  server.on('request', (request, response) => {
+    if (!answerHot(request, response)) receive(request, response)
+  })
+  server.on('checkContinue', receive)
+  server.on('checkExpectation', (request, response) => {
+    openExchange(request, nextRequestId(), now())
+    const expect = String(request.headers.expect)
+    sendProblem(request, response, new LadeError('expectation_failed', { expect }), { connection: 'close' })
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket
+    const response = answering.get(socket)
+    // Bytes after a sound request must not spoil its answer: it goes out, then the connection is closed.
+    if (response !== undefined && !response.writableFinished && !response.destroyed) {
+      response.once('finish', () => socket.destroySoon())
+      return
+    }
+    answerUnparsed(socket, error, nextRequestId())
+  })
+  return server
+}
+
+function answerUnparsed(socket: Socket, error: NodeJS.ErrnoException, requestId: string): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const problem = parserProblem(error.code)
+  const body = JSON.stringify(problemBody(problem, requestId))
+  socket.end(
+    `HTTP/1.1 ${STATUS[problem.code]} ${problem.code}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+  socket.setTimeout(2000, () => socket.destroy())
+  socket.resume()
+}
+
+function parserProblem(code: string | undefined): LadeError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new LadeError('request_timeout', {})
+  return new LadeError('bad_request', { reason: 'The bytes received are no HTTP request.' })
+}
+
+function logExchange(
+  log: Logger,
+  request: IncomingMessage,
+  response: ServerResponse,
+  durationMs: number,
+  exchange: { readonly requestId: string; readonly notes: Record<string, unknown> },
+): void {
+  const status = response.statusCode
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const level = status >= 500 ? 'error' : status >= 400 || !isRead ? 'info' : 'debug'
+  if (!log.isLevelEnabled(level)) return
+  // The path without its query: tokens and share links travel there.
+  const [path] = (request.url ?? '').split('?', 1)
+  const { requestId, notes } = exchange
+  const complete = response.writableFinished
+  log[level]({ requestId, method: request.method, path, status, durationMs, complete, ...notes }, 'request')
+}
+
+/** The error as the log keeps it: code, sentence, evidence, and the causes that the caller is not shown. */
+export function logFailure(log: Logger, requestId: string, failure: unknown): void {
+  const error = asLadeError(failure)
+  if (STATUS[error.code] < 500) return
+  log.error({ requestId, code: error.code, err: error.cause ?? error }, 'failed')
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { LadeError } from '@lade/core/errors'
+import { type Logger, pino } from 'pino'
+import packageJson from '../package.json' with { type: 'json' }
+import type { BlobStore } from './blobs/blob-store.ts'
+import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
+import { type Config, tokenKeyBytes } from './config/config.ts'
+import { createApp } from './http/app.ts'
+import { clientAddressReader } from './http/client-address.ts'
+import type { Service } from './http/service.ts'
+import { openLocalProver } from './proving/drivers/local/local-prover.ts'
+import type { Prover } from './proving/prover.ts'
+import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
+import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
+import { createAuthorizer } from './tokens/authorize.ts'
+import { openKeyFile } from './tokens/key-file.ts'
+import { watchKeyFile } from './tokens/key-file-watch.ts'
+import { SigningKey } from './tokens/signing-key.ts'
+import { SigningKeys } from './tokens/signing-keys.ts'
+import { createUpkeep } from './upkeep/upkeep.ts'
+import { StallWatch } from './uploads/stall-watch.ts'
+
+/** A running service. */
+export interface Lade {
+  /** Where it is reached, without trailing slash. */
+  readonly url: string
+  /** Takes no more requests, lets uploads in flight finish for as long as configured, then ends. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** Parts that a test, or a program that embeds the service, may put in place of the configured ones. */
+export interface Substitutes {
+  readonly prover?: Prover
+  readonly blobs?: BlobStore
+  readonly now?: () => number
+  readonly log?: Logger
+  /** Called when the medium under the records failed. @default logs and ends the process with 1 */
+  readonly onFatal?: (error: Error) => void
+}
+
+/**
+ * Builds the service from its configuration, recovers from whatever happened before, and listens.
+ *
+ * @throws {Error} when the data cannot be opened or the port cannot be bound; nothing is left open then.
+ *
+ * @example
+ * const lade = await startLade(readConfig({ env: { LADE_PORT: '0' } }))
+ * lade.url // 'http://127.0.0.1:49321'
+ */
+export async function startLade(config: Config, substitutes: Substitutes = {}): Promise<Lade> {
+  const now = substitutes.now ?? Date.now
+  const log = substitutes.log ?? pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: false }))
+  const closers: (() => Promise<void> | void)[] = []
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  try {
+    return await start(config, substitutes, { now, log, closers, closeAll })
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+interface Surroundings {
+  readonly now: () => number
+  readonly log: Logger
+  /** What to undo, in the order it was done. */
+  readonly closers: (() => Promise<void> | void)[]
+  readonly closeAll: () => Promise<void>
+}
+
+async function start(config: Config, substitutes: Substitutes, surroundings: Surroundings): Promise<Lade> {
+  const { now, log, closers, closeAll } = surroundings
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const instanceId = randomUUID()
+  const locks = openInstanceLocks({ dir: join(config.dataDir, 'instances') })
+  const lock = locks.hold(instanceId)
+  closers.push(() => lock.release())
+
+  const onFatal =
+    substitutes.onFatal ??
+    ((error: Error) => {
+      log.fatal({ err: error }, 'the medium under the records failed; start again to recover')
+      log.flush()
+      process.exit(1)
+    })
+  const records = await openSqliteRecordStore({ file: config.database.file, onFatal })
+  closers.push(() => records.close())
+  const blobs = substitutes.blobs ?? (await openBlobs(config))
+  if (blobs !== undefined) closers.push(() => blobs.close())
+  const keys = await openKeys(config, { now, log, closers })
+  const prover = substitutes.prover ?? openLocalProver({ salt: keys.currentId() ?? instanceId })
+  closers.push(() => prover.close())
+
+  const authorizer = createAuthorizer({ keys, records, now })
+  const isAlive = (id: string): boolean => locks.isHeld(id)
+  const flush = (): Promise<void> => authorizer.flushUses()
+  const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, log, flush })
+  await records.instances.register({ instanceId, now: now() })
+  closers.push(async () => {
+    await authorizer.flushUses()
+    await records.instances.bury({ instanceId, now: now() })
+  })
+  // Before the port is open: what a crash left behind must not meet new requests.
+  await upkeep.round()
+
+  const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now })
+  closers.push(() => stallWatch.close())
+  let isDraining = false
+  let publicUrl = config.publicUrl ?? ''
+  const service: Service = {
+    config,
+    version: packageJson.version,
+    instanceId,
+    records,
+    blobs,
+    prover,
+    keys,
+    authorizer,
+    stallWatch,
+    clientAddress: clientAddressReader(config.trustedProxies),
+    log,
+    now,
+    newId: randomUUID,
+    publicUrl: () => publicUrl,
+    retrievalUrl: (cid) => `${config.contentUrl ?? publicUrl}/p/${cid}`,
+    isDraining: () => isDraining,
+  }
+  const app = await createApp(service)
+  await app.listen({ host: config.host, port: config.port, backlog: 1024 })
+  const url = boundUrl(config.host, app.server.address() as AddressInfo)
+  publicUrl = config.publicUrl ?? url
+  if (config.signup === 'open' && !isLoopback(config.host)) {
+    log.warn('signup is open on an address that others can reach: every claimed email is believed')
+  }
+  upkeep.start()
+
+  let closing: Promise<void> | undefined
+  async function drain(): Promise<void> {
+    isDraining = true
+    const closed = new Promise<void>((resolve) => app.server.close(() => resolve()))
+    const idle = setInterval(() => app.server.closeIdleConnections(), 50)
+    app.server.closeIdleConnections()
+    const patience = setTimeout(() => {
+      stallWatch.abortAll(new LadeError('shutting_down', { retryAfterSeconds: 5 }))
+      setTimeout(() => app.server.closeAllConnections(), 1000).unref()
+    }, config.drainMs)
+    await closed
+    clearInterval(idle)
+    clearTimeout(patience)
+    await upkeep.stop()
+    await app.close()
+    await closeAll()
+    log.flush()
+  }
+  return {
+    url: publicUrl,
+    close() {
+      closing ??= drain()
+      return closing
+    },
+  }
+}
+
+async function openBlobs(config: Config): Promise<BlobStore | undefined> {
+  if (config.storage.kind === 'none') return undefined
+  return openFsBlobStore({ dir: config.storage.dir, minFreeBytes: config.minFreeBytes })
+}
+
+async function openKeys(
+  config: Config,
+  { now, log, closers }: Pick<Surroundings, 'now' | 'log' | 'closers'>,
+): Promise<SigningKeys> {
+  if (config.tokenKey !== undefined) {
+    return new SigningKeys(await SigningKey.fromBytes(tokenKeyBytes(config.tokenKey)))
+  }
+  const file = join(config.dataDir, 'token.key')
+  const warnOfAge = (key: SigningKey): void => {
+    if (key.isOverdue(new Date(now())))
+      log.warn({ ageDays: key.ageDays(new Date(now())) }, 'the signing key is overdue: lade keys rotate')
+  }
+  const keys = new SigningKeys()
+  try {
+    const { key, warnings } = await openKeyFile({ file, now: new Date(now()) })
+    for (const warning of warnings) log.warn(warning)
+    keys.replace(key)
+    warnOfAge(key)
+  } catch (error) {
+    if (!LadeError.has(error, 'auth_offline')) throw error
+    // Sponsored uploads and retrieval go on; what needs a token answers auth_offline.
+    log.error({ err: error.cause ?? error }, 'no signing key can be read or created')
+  }
+  const watch = watchKeyFile({
+    file,
+    keys,
+    onChange: (key) => {
+      log.warn({ keyId: key.id }, 'the signing key was replaced: tokens signed before are invalid')
+      warnOfAge(key)
+    },
+  })
+  closers.push(() => watch.close())
+  return keys
+}
+
+function boundUrl(host: string, address: AddressInfo): string {
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}

@@ -1,0 +1,42 @@
+import type { UsageResult } from '@lade/core/wire'
+import type { RecordStore } from '../records/record-store.ts'
+import { endOfUtcDay, utcDay, utcDayBefore } from './utc-day.ts'
+
+const DAYS_SHOWN = 7
+
+/** What a user has used: today against the quota, the last seven days, and what is stored now. */
+export async function readUsage(
+  records: RecordStore,
+  input: {
+    readonly principal: string
+    readonly userId: string
+    readonly email: string
+    readonly quotaBytes: number
+    readonly now: number
+  },
+): Promise<UsageResult> {
+  const { principal, userId, email, quotaBytes, now } = input
+  const date = utcDay(now)
+  const fromDay = utcDayBefore(now, DAYS_SHOWN - 1)
+  const usage = await records.quotas.usage({ principal, fromDay, today: date, now })
+  const days = Array.from({ length: DAYS_SHOWN }, (_, index) => {
+    const shown = utcDayBefore(now, DAYS_SHOWN - 1 - index)
+    return usage.days.find((day) => day.date === shown) ?? { date: shown, bytes: 0, files: 0 }
+  })
+  const today = usage.days.find((day) => day.date === date) ?? { date, bytes: 0, files: 0 }
+  const remainingBytes = Math.max(0, quotaBytes - today.bytes - usage.reservedBytes)
+  return {
+    userId,
+    email,
+    quotaBytes,
+    today: {
+      ...today,
+      reservedBytes: usage.reservedBytes,
+      remainingBytes,
+      resetsAt: new Date(endOfUtcDay(now)).toISOString(),
+    },
+    last7DaysTotalBytes: days.reduce((sum, day) => sum + day.bytes, 0),
+    days,
+    stored: usage.stored,
+  }
+}

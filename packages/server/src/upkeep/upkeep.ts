@@ -1,0 +1,67 @@
+import type { Logger } from 'pino'
+import { LEASE_MS } from '../uploads/admit-upload.ts'
+import { discardObjects } from './discard-objects.ts'
+import { type RecoverDeps, recover } from './recover.ts'
+
+const EXPIRE_BATCH = 500
+
+export interface UpkeepDeps extends RecoverDeps {
+  readonly log: Logger
+  /** Writes what is kept in memory for a while, such as the times of use of tokens. */
+  readonly flush: () => Promise<void>
+}
+
+export interface Upkeep {
+  /** One round: recover, expire, discard, flush. What `start` repeats. */
+  round(): Promise<void>
+  /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
+  start(intervalMs?: number): void
+  /** Resolves when no round is under way and none will come. */
+  stop(): Promise<void>
+}
+
+/**
+ * What has to be done again and again: leases kept alive, dead processes cleaned up after, files past their term ended,
+ * unneeded bytes removed. Every step is safe beside other processes, and a step that failed is tried in the next round.
+ */
+export function createUpkeep(deps: UpkeepDeps): Upkeep {
+  const { records, blobs, instanceId, now, log } = deps
+  let timer: NodeJS.Timeout | undefined
+  let underWay: Promise<void> = Promise.resolve()
+  let isStopped = false
+
+  async function round(): Promise<void> {
+    await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
+    const recovered = await recover(deps)
+    if (recovered.deadInstances > 0 || recovered.reservations > 0 || recovered.pendingBlobs > 0) {
+      log.info(recovered, 'recovered after processes that ended')
+    }
+    let expired = 0
+    do {
+      expired = await records.files.expire({ now: now(), limit: EXPIRE_BATCH })
+    } while (expired === EXPIRE_BATCH)
+    if (blobs !== undefined) await discardObjects({ records, blobs, instanceId })
+    await deps.flush()
+  }
+
+  return {
+    round,
+    start(intervalMs = 5000) {
+      const next = (): void => {
+        if (isStopped) return
+        timer = setTimeout(() => {
+          underWay = round()
+            .catch((error: unknown) => log.error({ err: error }, 'upkeep failed'))
+            .finally(next)
+        }, intervalMs)
+        timer.unref()
+      }
+      next()
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await underWay
+    },
+  }
+}

@@ -1,0 +1,155 @@
+import { nameLike } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { type BodySource, DigestMismatch, type ReceivedBlob, receiveBlob, receiveInline } from '../blobs/receive.ts'
+import type { Prover } from '../proving/prover.ts'
+import type { FileRecord, RecordStore } from '../records/record-store.ts'
+import { type Admission, overQuota } from './admit-upload.ts'
+
+const DAY_MS = 86_400_000
+
+/** How often, and how long apart, an upload asks again while the same bytes are being removed. */
+const BUSY_RETRIES = 250
+const BUSY_WAIT_MS = 20
+
+export interface StageDeps {
+  readonly records: RecordStore
+  readonly blobs: BlobStore
+  readonly prover: Prover
+  readonly instanceId: string
+  readonly now: () => number
+  /** Objects up to this size live in the metadata. */
+  readonly inlineBytes: number
+}
+
+export interface StageInput {
+  readonly admission: Admission
+  readonly body: BodySource
+  readonly signal: AbortSignal
+  readonly onProgress: (receivedBytes: number) => void
+  /** Called once when the body is wanted: what `Expect: 100-continue` waits for. */
+  readonly onReady: () => void
+}
+
+export interface StagedUpload {
+  readonly file: FileRecord
+  readonly usedBytes: number
+}
+
+type Arrived =
+  | { readonly kind: 'inline'; readonly sha256: string; readonly bytes: Uint8Array }
+  | { readonly kind: 'blob'; readonly sha256: string; readonly blob: ReceivedBlob }
+
+/**
+ * Takes an admitted upload through the door, to the prover, and into the records.
+ *
+ * Resolves when bytes and record are durable and the file is readable. However it ends otherwise, the reservation is
+ * returned and nothing is left: the pending bytes are removed here, and bytes that were readable for a moment are
+ * discarded through the records.
+ *
+ * @throws {LadeError} `incomplete_body`, `cid_mismatch`, `cid_conflict`, `stage_failed`, `insufficient_storage`,
+ *   `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, and the reason of `signal`.
+ */
+export async function stageUpload(deps: StageDeps, input: StageInput): Promise<StagedUpload> {
+  const { admission } = input
+  const { reservationId } = admission
+  let arrived: Arrived | undefined
+  try {
+    arrived = await receive(deps, input)
+    const dealId = await stageWithProver(deps, admission, arrived.sha256)
+    if (arrived.kind === 'blob') await publish(deps, admission, arrived.blob)
+    return await record(deps, admission, arrived, dealId)
+  } catch (error) {
+    if (arrived?.kind === 'blob') await arrived.blob.abort()
+    // A store that cannot take the release returns the reservation when its lease ends.
+    await deps.records.quotas.release({ reservationId, now: deps.now() }).catch(() => {})
+    throw error
+  }
+}
+
+async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
+  const { head } = input.admission
+  const { sizeBytes, cid } = head
+  const options = {
+    sizeBytes,
+    expectSha256: cid.sha256,
+    signal: input.signal,
+    onProgress: input.onProgress,
+    onReady: input.onReady,
+  }
+  try {
+    if (sizeBytes <= deps.inlineBytes) return { kind: 'inline', ...(await receiveInline(input.body, options)) }
+    const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, options)
+    return { kind: 'blob', sha256: blob.sha256, blob }
+  } catch (error) {
+    if (!(error instanceof DigestMismatch)) throw error
+    throw new LadeError('cid_mismatch', { expected: cid.text, actual: nameLike(cid, error.actualSha256) })
+  }
+}
+
+async function stageWithProver(deps: StageDeps, { tier, head }: Admission, sha256: string): Promise<string> {
+  const idempotencyKey = `${tier.principal}/${head.cid.key}/${sha256}`
+  const { dealId } = await deps.prover.stage({ idempotencyKey, sha256, sizeBytes: head.sizeBytes })
+  return dealId
+}
+
+/** Makes the bytes readable: announced to the records first, so that a crash in between leaves a trace to clean up by. */
+async function publish(deps: StageDeps, { reservationId, head }: Admission, blob: ReceivedBlob): Promise<void> {
+  for (let attempt = 0; attempt < BUSY_RETRIES; attempt += 1) {
+    const claim = await deps.records.quotas.claim({ reservationId, key: head.cid.key, sha256: blob.sha256 })
+    switch (claim.outcome) {
+      case 'claimed':
+        // Even when the object is recorded, its file may have been lost or be another's that is not yet durable.
+        return blob.commit()
+      case 'conflict':
+        throw new LadeError('cid_conflict', { cid: head.cid.text, actual: blob.sha256 })
+      case 'lost':
+        throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
+      case 'busy':
+        await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS))
+    }
+  }
+  throw new LadeError('storage_failed', { retryAfterSeconds: 5 })
+}
+
+async function record(
+  deps: StageDeps,
+  { reservationId, tier, head, termDays }: Admission,
+  arrived: Arrived,
+  dealId: string,
+): Promise<StagedUpload> {
+  const now = deps.now()
+  const outcome = await deps.records.quotas.commit({
+    reservationId,
+    now,
+    inline: arrived.kind === 'inline' ? arrived.bytes : undefined,
+    file: {
+      principal: tier.principal,
+      key: head.cid.key,
+      cid: head.cid.text,
+      sha256: arrived.sha256,
+      sizeBytes: head.sizeBytes,
+      contentType: head.contentType,
+      filename: head.filename,
+      visibility: head.visibility,
+      owner: tier.owner,
+      sponsored: tier.name === 'sponsored',
+      verified: head.cid.verified,
+      termDays,
+      uploadedAt: now,
+      expiresAt: now + termDays * DAY_MS,
+      dealId,
+    },
+  })
+  switch (outcome.outcome) {
+    case 'recorded':
+    case 'retry':
+      return { file: outcome.file, usedBytes: outcome.usedBytes }
+    case 'conflict':
+      throw new LadeError('cid_conflict', { cid: head.cid.text, actual: arrived.sha256 })
+    case 'over_quota':
+      throw overQuota(tier, outcome.usedBytes, now)
+    case 'lost':
+      throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
+  }
+}
