@@ -34,7 +34,7 @@ const PORT_FOLDERS = ['blobs', 'records', 'proving', 'chain'].map((folder) => `s
 const USE_CASES = ['uploads', 'retrieval', 'tokens', 'wallets', 'quotas', 'files', 'deals', 'pieces', 'upkeep'].map(
   (folder) => `server/${folder}`,
 )
-const PUBLISHED = [...CORE, 'client', 'server/main', 'server/config', ...USE_CASES, ...PORT_FOLDERS, ...PORTS]
+const PUBLISHED = [...CORE, 'client', 'server/main', 'server/config', 'server/http', ...USE_CASES, ...PORT_FOLDERS, ...PORTS]
 
 /** A port, its drivers and wrappers, and what else lives in its folder, such as the one verified door. */
 function portZones(folder: string, port: string): Zone[] {
