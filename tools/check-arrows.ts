@@ -34,7 +34,16 @@ const PORT_FOLDERS = ['blobs', 'records', 'proving', 'chain'].map((folder) => `s
 const USE_CASES = ['uploads', 'retrieval', 'tokens', 'wallets', 'quotas', 'files', 'deals', 'pieces', 'upkeep'].map(
   (folder) => `server/${folder}`,
 )
-const PUBLISHED = [...CORE, 'client', 'server/main', 'server/config', 'server/http', ...USE_CASES, ...PORT_FOLDERS, ...PORTS]
+const PUBLISHED = [
+  ...CORE,
+  'client',
+  'server/main',
+  'server/config',
+  'server/http',
+  ...USE_CASES,
+  ...PORT_FOLDERS,
+  ...PORTS,
+]
 
 /** A port, its drivers and wrappers, and what else lives in its folder, such as the one verified door. */
 function portZones(folder: string, port: string): Zone[] {
@@ -103,11 +112,12 @@ const ZONES: readonly Zone[] = [
     imports: CORE,
     why: 'hashing imports core only',
   },
+  { name: 'server/disk', holds: /^packages\/server\/src\/disk\//, imports: CORE, why: 'disk imports core only' },
   { name: 'server/config', holds: /^packages\/server\/src\/config\//, imports: CORE, why: 'config imports core only' },
   ...USE_CASES.map((name) => ({
     name,
     holds: new RegExp(`^packages/${name.replace('/', '/src/')}/`),
-    imports: [...CORE, 'server/hashing', ...PORTS, ...PORT_FOLDERS, ...USE_CASES],
+    imports: [...CORE, 'server/hashing', 'server/disk', ...PORTS, ...PORT_FOLDERS, ...USE_CASES],
     why: 'a use case imports ports, hashing, core and other use cases, and is handed the rest',
   })),
   {
@@ -123,6 +133,7 @@ const ZONES: readonly Zone[] = [
     imports: [
       ...CORE,
       'server/hashing',
+      'server/disk',
       'server/config',
       'server/http',
       ...USE_CASES,
@@ -172,7 +183,8 @@ const ZONES: readonly Zone[] = [
 const ROOTS = ['packages', 'acceptance', 'bench', 'faults', 'tools', 'examples']
 const SOURCE = /\.(?:ts|mts|js|mjs)$/
 /** Tests, conformance suites, what they are made of, and test doubles. */
-const FOR_TESTS = /(?:\.(?:test|test-d)\.ts|\/(?:conformance|testing|scripted-[^/]+)\.ts|\/conformance\/.*)$/
+const FOR_TESTS =
+  /(?:\.(?:test|test-d)\.ts|\/(?:conformance|testing|testing-[^/]+|[^/]+-testing|scripted-[^/]+)\.ts|\/(?:conformance|testing)\/.*)$/
 
 /** One import of a file, as written. */
 export interface Import {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { LadeError } from '@lade/core/errors'
@@ -8,6 +7,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { BlobStore } from './blobs/blob-store.ts'
 import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
 import { type Config, tokenKeyBytes } from './config/config.ts'
+import { createDurableDirectory } from './disk/durable-directory.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
@@ -75,7 +75,7 @@ interface Surroundings {
 
 async function start(config: Config, substitutes: Substitutes, surroundings: Surroundings): Promise<Lade> {
   const { now, log, closers, closeAll } = surroundings
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  await createDurableDirectory(config.dataDir)
   const instanceId = randomUUID()
   const locks = openInstanceLocks({ dir: join(config.dataDir, 'instances') })
   const lock = locks.hold(instanceId)

@@ -122,7 +122,10 @@ export class LadeError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly evidence: ErrorEvidence[Code]
 
   constructor(code: Code, evidence: ErrorEvidence[Code], options?: ErrorOptions) {
-    super('reason' in evidence && code !== 'gone' ? `${ERROR_SENTENCES[code]} ${evidence.reason}` : ERROR_SENTENCES[code], options)
+    super(
+      'reason' in evidence && code !== 'gone' ? `${ERROR_SENTENCES[code]} ${evidence.reason}` : ERROR_SENTENCES[code],
+      options,
+    )
     this.code = code
     this.evidence = evidence
   }

@@ -2,7 +2,10 @@ import * as z from 'zod'
 import { SCOPES } from './limits.ts'
 
 /** Fields that several shapes share. */
-export const cidField = z.string().regex(/^[a-z0-9]{8,80}$/i).describe('The content id, as the request gave it')
+export const cidField = z
+  .string()
+  .regex(/^[a-z0-9]{8,80}$/i)
+  .describe('The content id, as the request gave it')
 export const bytesField = z.int().min(0)
 export const timeField = z.iso.datetime().describe('RFC 3339, UTC')
 export const dayField = z.iso.date().describe('A UTC day')

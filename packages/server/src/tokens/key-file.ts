@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
-import { type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { LadeError } from '@lade/core/errors'
 import { z } from 'zod'
+import { createDurableDirectory, hasCode, syncDirectory } from '../disk/durable-directory.ts'
 import { MINIMUM_KEY_BYTES, SigningKey } from './signing-key.ts'
 
 // Published as @lade/server/keys: all that a program needs to keep the key and to mint tokens without a running server.
@@ -90,7 +90,7 @@ export async function rotateKeyFile({ file, now }: KeyFileOptions): Promise<Open
 }
 
 async function createKeyFile(file: string, now: Date): Promise<void> {
-  await createDirectory(resolve(dirname(file)))
+  await createDurableDirectory(resolve(dirname(file)))
   await withNewKey(file, now, async (temporary) => {
     try {
       await link(temporary, file)
@@ -157,38 +157,6 @@ async function readTextAndMode(file: string): Promise<{ text: string; mode: numb
   return { text: await opened.readFile('utf8'), mode }
 }
 
-/**
- * Creates `directory` with its missing parents, and makes their names durable.
- *
- * One level at a time: the recursive `mkdir` of Node.js never ends where a parent exists and takes no entries (`/proc`).
- */
-async function createDirectory(directory: string): Promise<void> {
-  const parent = dirname(directory)
-  try {
-    await mkdir(directory, { mode: 0o700 })
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return
-    if (!hasCode(error, 'ENOENT') || parent === directory) throw error
-    await createDirectory(parent)
-    await createLastDirectory(directory)
-  }
-  await syncDirectory(parent)
-}
-
-/** Another process may have been first. */
-async function createLastDirectory(directory: string): Promise<void> {
-  try {
-    await mkdir(directory, { mode: 0o700 })
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
-  }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  await using handle = await open(join(directory, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
-  await handle.sync()
-}
-
 async function removeIfThere(file: string): Promise<void> {
   try {
     await unlink(file)
@@ -212,10 +180,6 @@ function authOffline(cause: Error): LadeError<'auth_offline'> {
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && 'syscall' in error
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return isSystemError(error) && error.code === code
 }
 
 function modeText(mode: number): string {

@@ -1,0 +1,107 @@
+/** Bytes by their sha2-256. The digest is always 64 lower-case hex digits here. */
+
+/** A half-open window of a blob: `length` bytes from `offset`. */
+export interface ByteRange {
+  readonly offset: number
+  readonly length: number
+}
+
+/** What a store holds under a digest. */
+export interface BlobInfo {
+  readonly sha256: string
+  readonly sizeBytes: number
+}
+
+/** Facts about a store, stated once instead of discovered by its callers. */
+export interface BlobStoreTraits {
+  /** Shown in logs and in the readiness report, such as `fs`. */
+  readonly medium: string
+  /** True when a committed blob survives the end of the process (and a power cut). */
+  readonly durable: boolean
+}
+
+/**
+ * A blob on its way in: written in order, invisible to readers until `commit` resolves.
+ *
+ * The store does not hash. `receive` is the one door that may commit, and it has hashed what it wrote.
+ */
+export interface PendingBlob {
+  /**
+   * Appends `chunk`. The caller may reuse the buffer once the promise settles, and asks for one write at a time.
+   *
+   * @throws {LadeError} `insufficient_storage` when the medium is full, `storage_failed` for every other failure.
+   */
+  write(chunk: Uint8Array): Promise<void>
+  /**
+   * Makes the bytes written so far durable, so that what `commit` has left to do is small. Idempotent once it has
+   * succeeded. After any failed call the blob can only be aborted and every other call repeats the failure, since a
+   * second fsync of the same file may succeed without the bytes being there.
+   */
+  flush(): Promise<void>
+  /**
+   * Makes the blob readable under `sha256` and durable there: flush, rename, fsync of the directory (and of its parent
+   * when the directory is new). Committing a digest that exists replaces it by the same bytes.
+   *
+   * When it rejects, nothing was promised, yet the blob may be readable: an orphan that a sweep of blobs without a
+   * record removes. Ends this pending blob: a further `write`, `flush` or `commit` is a `TypeError`.
+   */
+  commit(sha256: string): Promise<void>
+  /**
+   * Forgets everything written. Safe to call twice, during and after a failed call, and after a commit, where it does
+   * nothing. When it rejects with `storage_failed`, `sweepPending` removes what is left.
+   */
+  abort(): Promise<void>
+}
+
+/** An open blob. Reads stay valid while the blob is deleted or replaced by the same bytes. */
+export interface BlobBody {
+  readonly sizeBytes: number
+  /**
+   * The bytes of `range` (default: all) in order, in chunks of the store's choosing.
+   *
+   * A chunk is valid until the next one is asked for or the iteration is left: stores read ahead into buffers that they
+   * reuse, so whoever hands a chunk on waits until it has been used. Ends early only by throwing.
+   *
+   * @throws {LadeError} `storage_failed` when the medium fails or holds fewer bytes than it should.
+   * @throws {TypeError} when `range` reaches outside the blob, or the body is closed.
+   */
+  chunks(range?: ByteRange): AsyncIterable<Uint8Array>
+  /** Gives the descriptor back, after the reads that are under way. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/**
+ * Bytes by sha2-256, durable once committed.
+ *
+ * "Not there" is `undefined`, and a claim about the world: a medium that fails throws `storage_failed` and is never
+ * taken for an absence. Every driver and wrapper passes `describeBlobStore`.
+ */
+export interface BlobStore {
+  readonly traits: BlobStoreTraits
+  /**
+   * Starts a blob of `sizeBytes` in the pending place of `holder` (an instance id: letters, digits and dashes).
+   *
+   * @throws {LadeError} `insufficient_storage` when the medium would be left with less than its headroom.
+   */
+  begin(options: { holder: string; sizeBytes: number }): Promise<PendingBlob>
+  /** The blob, to be closed by the caller; `undefined` when there is none. */
+  open(sha256: string): Promise<BlobBody | undefined>
+  stat(sha256: string): Promise<BlobInfo | undefined>
+  /**
+   * Every blob in ascending order of digest, from the first greater than `after` (any string, such as a prefix). Pending
+   * blobs are not listed; one that comes or goes meanwhile may be listed or not.
+   */
+  list(options?: { after?: string; limit?: number }): AsyncIterable<BlobInfo>
+  /** Removes the blob, durably. Removing what is not there is not an error. */
+  delete(sha256: string): Promise<void>
+  /**
+   * Removes whatever `holder` left in its pending place; answers how many pending blobs that were. A blob swept away
+   * under its writer can no longer be committed: `storage_failed`.
+   */
+  sweepPending(holder: string): Promise<number>
+  /** The holders that have a pending place; one that is listed may have nothing in it. */
+  pendingHolders(): Promise<readonly string[]>
+  /** Resolves when the medium can take and give bytes. @throws {LadeError} `storage_failed`. */
+  check(): Promise<void>
+  close(): Promise<void>
+}

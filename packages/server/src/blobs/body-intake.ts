@@ -1,0 +1,226 @@
+import { LadeError } from '@lade/core/errors'
+import { BufferList } from './buffer-list.ts'
+
+/**
+ * A body as the door takes it: it pushes chunks and can be paused. `http.IncomingMessage` is one as it stands.
+ *
+ * It ends with `end`; a `close` or an `error` before that is a body cut short. (`aborted` of an `IncomingMessage` is not
+ * listened to: it comes before the `error` that says why, and `close` always follows.)
+ */
+export interface BodySource {
+  /** True when nothing more will come. */
+  readonly destroyed?: boolean
+  on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'end' | 'close', listener: () => void): unknown
+  off(event: 'data', listener: (chunk: Uint8Array) => void): unknown
+  off(event: 'error', listener: (error: Error) => void): unknown
+  off(event: 'end' | 'close', listener: () => void): unknown
+  pause(): unknown
+  resume(): unknown
+}
+
+export interface BodyIntakeOptions {
+  /** The length the sender declared; more and less are both refused. */
+  readonly sizeBytes: number
+  /** The size of a block. */
+  readonly blockBytes: number
+  readonly signal?: AbortSignal | undefined
+  /** Called with the running total on every chunk that arrives: the sign of life of this body. */
+  readonly onProgress?: ((receivedBytes: number) => void) | undefined
+}
+
+/** One is filled while the other is with the taker. */
+const BLOCKS_PER_BODY = 2
+
+/** The usual block: larger ones gain nothing, smaller ones cost system calls. */
+export const DEFAULT_BLOCK_BYTES = 1024 * 1024
+
+/** Memory for blocks, shared by all bodies. It holds nothing that anyone can observe. */
+const spareBlocks = new BufferList({ bufferBytes: DEFAULT_BLOCK_BYTES, keepAtMost: 16 })
+
+/**
+ * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
+ *
+ * Never holds more than two blocks and one chunk: with both blocks taken the source is paused. Listens from its
+ * construction and lets data flow from `start`.
+ */
+export class BodyIntake {
+  readonly #source: BodySource
+  readonly #options: BodyIntakeOptions
+  readonly #isShared: boolean
+  #receivedBytes = 0
+  #filling: Uint8Array | undefined
+  #filledBytes = 0
+  /** Full blocks that nobody has taken. */
+  readonly #ready: Uint8Array[] = []
+  /** What arrived and found no block to go to. */
+  #waiting: Uint8Array[] = []
+  #blocksInUse = 0
+  #isStarted = false
+  #isPaused = true
+  #isListening = true
+  #hasEnded = false
+  #failure: { readonly error: unknown } | undefined
+  #wake: () => void = () => {}
+
+  constructor(source: BodySource, options: BodyIntakeOptions) {
+    this.#source = source
+    this.#options = options
+    // A body of one block brings a buffer of its own size: it may be kept, and a small one costs little memory.
+    this.#isShared = options.blockBytes === spareBlocks.bufferBytes && options.sizeBytes > options.blockBytes
+    source.pause()
+    source.on('data', this.#accept)
+    source.on('end', this.#finish)
+    source.on('close', this.#cutShort)
+    source.on('error', this.#cutShort)
+    options.signal?.addEventListener('abort', this.#abort, { once: true })
+    if (options.signal?.aborted === true) this.#abort()
+    else if (source.destroyed === true) this.#cutShort()
+  }
+
+  /** Lets the body flow. */
+  start(): void {
+    this.#isStarted = true
+    this.#regulate()
+  }
+
+  /**
+   * The next full block, or what is left of the body; `undefined` after its last byte. Give each back with `release`.
+   *
+   * @throws {LadeError} `incomplete_body`, `bad_request` when the body is too long.
+   * @throws the signal's reason, or the source's own LadeError, untouched.
+   */
+  async next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure.error
+      const block = this.#ready.shift()
+      if (block !== undefined) return block
+      if (this.#hasEnded) return undefined
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  /** Gives a block back when nothing reads it any more. */
+  release(block: Uint8Array): void {
+    this.#giveBack(block)
+    this.#pack()
+  }
+
+  /** Stops listening and leaves the source paused. Blocks that are still with the taker stay the taker's. */
+  close(): void {
+    if (this.#filling !== undefined) this.#giveBack(this.#filling)
+    for (const block of this.#ready) this.#giveBack(block)
+    this.#filling = undefined
+    this.#ready.length = 0
+    this.#detach()
+  }
+
+  readonly #accept = (chunk: Uint8Array): void => {
+    if (chunk.length === 0) return
+    this.#receivedBytes += chunk.length
+    if (this.#receivedBytes > this.#options.sizeBytes) {
+      this.#fail(new LadeError('bad_request', { reason: 'The body is longer than its declared length.' }))
+      return
+    }
+    try {
+      this.#options.onProgress?.(this.#receivedBytes)
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#waiting.push(chunk)
+    this.#pack()
+  }
+
+  /** Moves what waits into blocks, and holds the source back while there is no block to fill. */
+  #pack(): void {
+    for (let chunk = this.#waiting[0]; chunk !== undefined; chunk = this.#waiting[0]) {
+      this.#filling ??= this.#takeBlock()
+      if (this.#filling === undefined) break
+      const room = this.#filling.length - this.#filledBytes
+      const fits = chunk.length <= room ? chunk : chunk.subarray(0, room)
+      this.#filling.set(fits, this.#filledBytes)
+      this.#filledBytes += fits.length
+      if (fits === chunk) this.#waiting.shift()
+      else this.#waiting[0] = chunk.subarray(room)
+      const isLast = this.#waiting.length === 0 && this.#receivedBytes === this.#options.sizeBytes
+      if (this.#filledBytes === this.#filling.length || isLast) this.#hand(this.#filling)
+    }
+    this.#regulate()
+  }
+
+  #hand(block: Uint8Array): void {
+    this.#ready.push(block.subarray(0, this.#filledBytes))
+    this.#filling = undefined
+    this.#filledBytes = 0
+    this.#wake()
+  }
+
+  #regulate(): void {
+    const hasRoom = this.#filling !== undefined || this.#blocksInUse < BLOCKS_PER_BODY
+    // After its last byte a body has only its end to say, which a paused stream would not.
+    const isDone = this.#receivedBytes === this.#options.sizeBytes && this.#waiting.length === 0
+    const mustPause = !hasRoom && !isDone
+    if (mustPause === this.#isPaused || !this.#isStarted || !this.#isListening) return
+    this.#isPaused = mustPause
+    if (mustPause) this.#source.pause()
+    else this.#source.resume()
+  }
+
+  #takeBlock(): Uint8Array | undefined {
+    if (this.#blocksInUse === BLOCKS_PER_BODY) return undefined
+    this.#blocksInUse += 1
+    if (this.#isShared) return spareBlocks.take()
+    return Buffer.allocUnsafeSlow(Math.min(this.#options.blockBytes, this.#options.sizeBytes))
+  }
+
+  #giveBack(block: Uint8Array): void {
+    this.#blocksInUse -= 1
+    if (this.#isShared) spareBlocks.give(new Uint8Array(block.buffer))
+  }
+
+  readonly #finish = (): void => {
+    if (this.#receivedBytes < this.#options.sizeBytes) {
+      this.#cutShort()
+      return
+    }
+    this.#hasEnded = true
+    this.#detach()
+    this.#wake()
+  }
+
+  readonly #cutShort = (cause?: unknown): void => {
+    const evidence = { expectedBytes: this.#options.sizeBytes, receivedBytes: this.#receivedBytes }
+    this.#fail(LadeError.is(cause) ? cause : new LadeError('incomplete_body', evidence, { cause }))
+  }
+
+  readonly #abort = (): void => {
+    this.#fail(this.#options.signal?.reason)
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#waiting = []
+    this.#detach()
+    this.#source.pause()
+    this.#wake()
+  }
+
+  #detach(): void {
+    if (!this.#isListening) return
+    this.#isListening = false
+    const source = this.#source
+    source.off('data', this.#accept)
+    source.off('end', this.#finish)
+    source.off('close', this.#cutShort)
+    source.off('error', this.#cutShort)
+    // A connection that breaks after the body's fate is decided is nobody's error here, and must not be an unhandled one.
+    source.on('error', ignore)
+    this.#options.signal?.removeEventListener('abort', this.#abort)
+  }
+}
+
+function ignore(): void {}

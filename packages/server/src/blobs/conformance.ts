@@ -1,0 +1,78 @@
+import { describe, test } from 'vitest'
+import type { BlobStore } from './blob-store.ts'
+import { BROKEN_MEDIUM_CASES } from './conformance/broken-medium-cases.ts'
+import type { ConformanceCase } from './conformance/case.ts'
+import { LIFETIME_CASES } from './conformance/lifetime-cases.ts'
+import { LISTING_CASES } from './conformance/listing-cases.ts'
+import { PENDING_CASES } from './conformance/pending-cases.ts'
+import { READING_CASES } from './conformance/reading-cases.ts'
+
+/** A store under test, and what the suite may do to it. */
+export interface BlobStoreSubject {
+  /** Opens an empty store, before every test. */
+  open(): Promise<BlobStore>
+  /** Closes it and removes what it stored. */
+  discard(store: BlobStore): Promise<void>
+  /** Opens the same data again, as after a restart; the old store is not used again. Absent for volatile stores. */
+  reopen?(store: BlobStore): Promise<BlobStore>
+  /** Makes the medium fail on the next call: EIO, permission, reset, 503. */
+  breakNext?(store: BlobStore): void
+  /** Descriptors or connections that are open now. */
+  openHandles?(store: BlobStore): number
+  /** A size at which this store splits what it writes or reads; bodies around it are tried. */
+  boundaryBytes?: number
+  /** Gaps this store admits to, by exact test title. A gap that passes is a failure. */
+  gaps?: readonly { readonly test: string; readonly because: string }[]
+}
+
+export const BLOB_STORE_CASES: readonly ConformanceCase[] = [
+  ...PENDING_CASES,
+  ...READING_CASES,
+  ...LISTING_CASES,
+  ...BROKEN_MEDIUM_CASES,
+  ...LIFETIME_CASES,
+]
+
+/**
+ * The suite that every blob store and every wrapper of one passes.
+ *
+ * A case whose hook the subject lacks is shown as skipped; a store that calls itself durable must have them all.
+ *
+ * @throws {TypeError} when a gap names no case.
+ *
+ * @example
+ * describeBlobStore('memory', { open: async () => openMemoryBlobStore(), discard: (store) => store.close() })
+ */
+export function describeBlobStore(name: string, subject: BlobStoreSubject): void {
+  const gaps = new Map((subject.gaps ?? []).map((gap) => [gap.test, gap.because]))
+  for (const title of gaps.keys()) {
+    if (!BLOB_STORE_CASES.some((item) => item.title === title)) throw new TypeError(`No case is called "${title}".`)
+  }
+  describe(`blob store: ${name}`, () => {
+    for (const item of BLOB_STORE_CASES) {
+      const because = gaps.get(item.title)
+      const isRunnable = (item.needs ?? []).every((hook) => subject[hook] !== undefined)
+      const title = because === undefined ? item.title : `${item.title} [gap: ${because}]`
+      test.skipIf(!isRunnable)(title, () => (because === undefined ? runCase(item, subject) : runGap(item, subject)))
+    }
+  })
+}
+
+/** Runs one case on a store of its own. */
+export async function runCase(item: ConformanceCase, subject: BlobStoreSubject): Promise<void> {
+  const bench = { store: await subject.open(), subject }
+  try {
+    await item.run(bench)
+  } finally {
+    await subject.discard(bench.store)
+  }
+}
+
+/** Runs a case that the subject admits to failing. @throws when it passes: the gap is to be struck off. */
+export async function runGap(item: ConformanceCase, subject: BlobStoreSubject): Promise<void> {
+  const hasPassed = await runCase(item, subject).then(
+    () => true,
+    () => false,
+  )
+  if (hasPassed) throw new Error(`"${item.title}" passes: it is no gap any more.`)
+}

@@ -1,0 +1,101 @@
+import { LadeError } from '@lade/core/errors'
+import { expect } from 'vitest'
+import {
+  type Bench,
+  blobOf,
+  type ConformanceCase,
+  expectBytes,
+  expectInvisible,
+  get,
+  HOLDER,
+  listed,
+  opened,
+  put,
+  write,
+} from './case.ts'
+import { seededBytes } from './seeded-bytes.ts'
+
+const BLOB = blobOf('on a bad disk')
+
+/** Breaks the medium, runs `act`, and expects the failure to be called one. */
+async function expectStorageFailure({ store, subject }: Bench, act: () => Promise<unknown>): Promise<void> {
+  subject.breakNext?.(store)
+  const outcome = await act().then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  )
+  expect(outcome).toHaveProperty('error')
+  expect('error' in outcome && LadeError.has(outcome.error, 'storage_failed'), String(Object.values(outcome))).toBe(
+    true,
+  )
+}
+
+/** A case about a call that fails and has no pending blob to care for. */
+function failsOn(call: string, act: (bench: Bench) => Promise<unknown>): ConformanceCase {
+  return {
+    title: `error: a medium that fails on ${call} is storage_failed, and the next ${call} works`,
+    needs: ['breakNext'],
+    async run(bench) {
+      await put(bench.store, BLOB)
+      await expectStorageFailure(bench, () => act(bench))
+      await act(bench)
+    },
+  }
+}
+
+/** A case about a step of a pending blob that fails: the blob is dead, and leaves nothing behind. */
+function killsPendingOn(step: 'write' | 'flush' | 'commit'): ConformanceCase {
+  return {
+    title: `error: a medium that fails on ${step} is storage_failed, again on every later step, and abort leaves nothing`,
+    needs: ['breakNext'],
+    async run(bench) {
+      const { store } = bench
+      const pending = await write(store, BLOB)
+      const steps = {
+        write: () => pending.write(BLOB.bytes),
+        flush: () => pending.flush(),
+        commit: () => pending.commit(BLOB.sha256),
+      }
+      await expectStorageFailure(bench, steps[step])
+      for (const later of Object.values(steps)) {
+        await expect(later()).rejects.toSatisfy((error) => LadeError.has(error, 'storage_failed'))
+      }
+      await pending.abort()
+      await pending.abort()
+      await expectInvisible(store, BLOB.sha256)
+      expect(await store.sweepPending(HOLDER)).toBe(0)
+      await put(store, BLOB)
+      expectBytes(await get(store, BLOB.sha256), BLOB.bytes)
+    },
+  }
+}
+
+export const BROKEN_MEDIUM_CASES: readonly ConformanceCase[] = [
+  failsOn('open', async ({ store }) => (await opened(store, BLOB.sha256)).close()),
+  failsOn('stat', ({ store }) => store.stat(BLOB.sha256)),
+  failsOn('list', ({ store }) => listed(store)),
+  failsOn('delete', ({ store }) => store.delete(BLOB.sha256)),
+  failsOn('pendingHolders', ({ store }) => store.pendingHolders()),
+  failsOn('sweepPending', ({ store }) => store.sweepPending(HOLDER)),
+  failsOn('check', ({ store }) => store.check()),
+  failsOn('begin', async ({ store }) => (await store.begin({ holder: HOLDER, sizeBytes: 1 })).abort()),
+  killsPendingOn('write'),
+  killsPendingOn('flush'),
+  killsPendingOn('commit'),
+  {
+    title: 'error: a medium that fails in the middle of a read is storage_failed, and the blob can be read again',
+    needs: ['breakNext'],
+    async run(bench) {
+      const blob = blobOf(seededBytes(3_000_000, 9))
+      await put(bench.store, blob)
+      const body = await opened(bench.store, blob.sha256)
+      for (const range of [undefined, { offset: 10, length: 10 }]) {
+        await expectStorageFailure(bench, async () => {
+          for await (const chunk of body.chunks(range)) expect(chunk.length).toBeGreaterThan(0)
+        })
+      }
+      await body.close()
+      expectBytes(await get(bench.store, blob.sha256), blob.bytes)
+    },
+  },
+]

@@ -1,0 +1,87 @@
+import { expect } from 'vitest'
+import { sha256Hex } from '../../hashing/sha256.ts'
+import type { BlobBody, BlobStore, ByteRange, PendingBlob } from '../blob-store.ts'
+import type { BlobStoreSubject } from '../conformance.ts'
+
+/** What a case works on. A case that reopens the store puts the new one here, so that it is the one discarded. */
+export interface Bench {
+  store: BlobStore
+  readonly subject: BlobStoreSubject
+}
+
+export interface ConformanceCase {
+  /** The behaviour, as a sentence; the name by which a gap is admitted. */
+  readonly title: string
+  /** Hooks of the subject without which the case says nothing. */
+  readonly needs?: readonly ('reopen' | 'breakNext' | 'openHandles')[]
+  run(bench: Bench): Promise<void>
+}
+
+export const HOLDER = 'instance-1'
+export const ABSENT = sha256Hex(Buffer.from('stored nowhere'))
+
+/** Bytes that know their digest. */
+export interface SampleBlob {
+  readonly bytes: Uint8Array
+  readonly sha256: string
+}
+
+export function blobOf(content: string | Uint8Array): SampleBlob {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  return { bytes, sha256: sha256Hex(bytes) }
+}
+
+/** Starts `blob` and writes it, in one write or in pieces of `pieceBytes`. */
+export async function write(store: BlobStore, blob: SampleBlob, pieceBytes = blob.bytes.length): Promise<PendingBlob> {
+  const pending = await store.begin({ holder: HOLDER, sizeBytes: blob.bytes.length })
+  for (let offset = 0; offset < blob.bytes.length; offset += pieceBytes) {
+    await pending.write(blob.bytes.subarray(offset, offset + pieceBytes))
+  }
+  return pending
+}
+
+export async function put(store: BlobStore, blob: SampleBlob, pieceBytes?: number): Promise<void> {
+  const pending = await write(store, blob, pieceBytes)
+  await pending.flush()
+  await pending.commit(blob.sha256)
+}
+
+/** All of a window, copied out of the store's own buffers. */
+export async function collect(body: BlobBody, range?: ByteRange): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body.chunks(range)) chunks.push(Uint8Array.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+export async function opened(store: BlobStore, sha256: string): Promise<BlobBody> {
+  const body = await store.open(sha256)
+  if (body === undefined) throw new Error(`The store holds nothing under ${sha256}.`)
+  return body
+}
+
+export async function get(store: BlobStore, sha256: string, range?: ByteRange): Promise<Uint8Array> {
+  const body = await opened(store, sha256)
+  try {
+    return await collect(body, range)
+  } finally {
+    await body.close()
+  }
+}
+
+export async function listed(store: BlobStore, options?: { after?: string; limit?: number }): Promise<string[]> {
+  const digests: string[] = []
+  for await (const { sha256 } of store.list(options)) digests.push(sha256)
+  return digests
+}
+
+/** Expects equality of bytes without printing megabytes when it fails. */
+export function expectBytes(actual: Uint8Array, expected: Uint8Array): void {
+  expect(actual.length).toBe(expected.length)
+  expect(sha256Hex(actual)).toBe(sha256Hex(expected))
+}
+
+export async function expectInvisible(store: BlobStore, sha256: string): Promise<void> {
+  expect(await store.stat(sha256)).toBeUndefined()
+  expect(await store.open(sha256)).toBeUndefined()
+  expect(await listed(store)).not.toContain(sha256)
+}

@@ -1,0 +1,114 @@
+import { LadeError } from '@lade/core/errors'
+import { expect } from 'vitest'
+import { ABSENT, blobOf, type ConformanceCase, expectBytes, expectInvisible, get, HOLDER, listed, put } from './case.ts'
+import { seededBytes } from './seeded-bytes.ts'
+
+export const LIFETIME_CASES: readonly ConformanceCase[] = [
+  {
+    title: 'offers the suite what a durable store must: reopening and breaking',
+    async run({ store, subject }) {
+      if (!store.traits.durable) return
+      expect(subject).toHaveProperty('reopen')
+      expect(subject).toHaveProperty('breakNext')
+    },
+  },
+  {
+    title: 'says that it is well',
+    async run({ store }) {
+      await expect(store.check()).resolves.toBeUndefined()
+      expect(store.traits.medium).not.toBe('')
+    },
+  },
+  {
+    title: 'deletes what is there, and what is not, and twice',
+    async run({ store }) {
+      const [kept, removed] = [blobOf('kept'), blobOf('removed')]
+      await put(store, kept)
+      await put(store, removed)
+      await store.delete(removed.sha256)
+      await store.delete(removed.sha256)
+      await store.delete(ABSENT)
+      await expectInvisible(store, removed.sha256)
+      expect(await listed(store)).toEqual([kept.sha256])
+    },
+  },
+  {
+    title: 'takes a deleted blob again',
+    async run({ store }) {
+      const blob = blobOf('back again')
+      await put(store, blob)
+      await store.delete(blob.sha256)
+      await put(store, blob)
+      expectBytes(await get(store, blob.sha256), blob.bytes)
+    },
+  },
+  {
+    title: "sweeps one holder's pending blobs and nobody else's",
+    async run({ store }) {
+      const blob = blobOf('left behind')
+      const begin = async (holder: string) => {
+        const pending = await store.begin({ holder, sizeBytes: blob.bytes.length })
+        await pending.write(blob.bytes)
+        return pending
+      }
+      const lost = [await begin('gone-1'), await begin('gone-1')]
+      const living = await begin('living-2')
+      expect(await store.pendingHolders()).toEqual(expect.arrayContaining(['gone-1', 'living-2']))
+
+      expect(await store.sweepPending('gone-1')).toBe(2)
+      expect(await store.sweepPending('gone-1')).toBe(0)
+      expect(await store.sweepPending('never-was')).toBe(0)
+      expect(await store.pendingHolders()).not.toContain('gone-1')
+
+      for (const pending of lost) {
+        const committing = pending.commit(blob.sha256)
+        await expect(committing).rejects.toSatisfy((error) => LadeError.has(error, 'storage_failed'))
+        await pending.abort()
+      }
+      await expectInvisible(store, blob.sha256)
+      await living.commit(blob.sha256)
+      expectBytes(await get(store, blob.sha256), blob.bytes)
+    },
+  },
+  {
+    title: 'takes blobs of a holder again after its sweep',
+    async run({ store }) {
+      const blob = blobOf('next life')
+      await (await store.begin({ holder: HOLDER, sizeBytes: 1 })).write(Uint8Array.of(1))
+      await store.sweepPending(HOLDER)
+      await put(store, blob)
+      expectBytes(await get(store, blob.sha256), blob.bytes)
+    },
+  },
+  {
+    title: 'survives being opened again, with what a crash left still to be swept',
+    needs: ['reopen'],
+    async run(bench) {
+      const [kept, removed] = [blobOf(seededBytes(2_000_000, 10)), blobOf('removed')]
+      await put(bench.store, kept)
+      await put(bench.store, removed)
+      await bench.store.delete(removed.sha256)
+      const pending = await bench.store.begin({ holder: HOLDER, sizeBytes: 10 })
+      await pending.write(Uint8Array.of(1, 2, 3))
+
+      await bench.store.close()
+      if (bench.subject.reopen !== undefined) bench.store = await bench.subject.reopen(bench.store)
+
+      expect(await listed(bench.store)).toEqual([kept.sha256])
+      expectBytes(await get(bench.store, kept.sha256), kept.bytes)
+      const fresh = await bench.store.begin({ holder: HOLDER, sizeBytes: 1 })
+      await fresh.abort()
+      expect(await bench.store.pendingHolders()).toContain(HOLDER)
+      expect(await bench.store.sweepPending(HOLDER)).toBe(1)
+      await put(bench.store, removed)
+      expectBytes(await get(bench.store, removed.sha256), removed.bytes)
+    },
+  },
+  {
+    title: 'closes twice',
+    async run({ store }) {
+      await store.close()
+      await store.close()
+    },
+  },
+]

@@ -1,0 +1,96 @@
+import type { BlobBody, ByteRange } from '../../blob-store.ts'
+import type { BufferList } from '../../buffer-list.ts'
+import { requireRange } from '../../store-arguments.ts'
+import type { Files } from './files.ts'
+import { translated } from './fs-failure.ts'
+
+export interface FsBlobBodyParts {
+  readonly files: Files
+  readonly fd: number
+  readonly sizeBytes: number
+  readonly buffers: BufferList
+}
+
+/** An open file, read by position, so that several readers share it and a rename or an unlink does not disturb them. */
+export class FsBlobBody implements BlobBody {
+  readonly sizeBytes: number
+  readonly #parts: FsBlobBodyParts
+  readonly #reads = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor(parts: FsBlobBodyParts) {
+    this.sizeBytes = parts.sizeBytes
+    this.#parts = parts
+  }
+
+  chunks(range?: ByteRange): AsyncIterable<Uint8Array> {
+    const { offset, length } = requireRange(range, this.sizeBytes)
+    return length <= this.#parts.buffers.bufferBytes ? this.#wholeAt(offset, length) : this.#aheadFrom(offset, length)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= translated(async () => {
+      // A descriptor closed under a read may be another file's by the time the read runs.
+      await Promise.allSettled(this.#reads)
+      await this.#parts.files.close(this.#parts.fd)
+    })
+    return this.#closing
+  }
+
+  /** A window that fits in one buffer: one read into memory of its own size. */
+  async *#wholeAt(offset: number, length: number): AsyncGenerator<Uint8Array> {
+    if (length > 0) yield await this.#read(Buffer.allocUnsafeSlow(length), offset)
+  }
+
+  /** Two buffers in turn: the next read runs while the consumer has the current chunk. */
+  async *#aheadFrom(offset: number, length: number): AsyncGenerator<Uint8Array> {
+    const { buffers } = this.#parts
+    const end = offset + length
+    let current = buffers.take()
+    let other = buffers.take()
+    let ahead = this.#readWithin(current, offset, end)
+    try {
+      for (let position = offset; position < end; ) {
+        const chunk = await ahead
+        position += chunk.length
+        if (position < end) ahead = this.#readWithin(other, position, end)
+        yield chunk
+        const spent = current
+        current = other
+        other = spent
+      }
+    } finally {
+      // A buffer belongs to the kernel until its read has settled.
+      await Promise.allSettled([ahead])
+      buffers.give(current)
+      buffers.give(other)
+    }
+  }
+
+  #readWithin(buffer: Uint8Array, position: number, end: number): Promise<Uint8Array> {
+    return this.#read(buffer.subarray(0, Math.min(buffer.length, end - position)), position)
+  }
+
+  /** Fills `buffer` from `position`, or throws. */
+  #read(buffer: Uint8Array, position: number): Promise<Uint8Array> {
+    const reading = this.#fill(buffer, position)
+    this.#reads.add(reading)
+    const forget = () => this.#reads.delete(reading)
+    // Also marks a read-ahead that fails as handled: its consumer may never ask for it.
+    reading.then(forget, forget)
+    return reading
+  }
+
+  async #fill(buffer: Uint8Array, position: number): Promise<Uint8Array> {
+    if (this.#closing !== undefined) throw new TypeError('This body is closed.')
+    await translated(async () => {
+      for (let filled = 0; filled < buffer.length; ) {
+        const { files, fd } = this.#parts
+        const bytes = await files.read(fd, buffer, filled, buffer.length - filled, position + filled)
+        if (bytes === 0) throw new Error('The file ends before its size.')
+        filled += bytes
+      }
+    })
+    return buffer
+  }
+}

@@ -1,0 +1,231 @@
+import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LadeError } from '@lade/core/errors'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { blobOf, collect, expectBytes, get, HOLDER, listed, opened, put, write } from '../../conformance/case.ts'
+import { seededBytes } from '../../conformance/seeded-bytes.ts'
+import { openFsBlobStore } from './fs-blob-store.ts'
+import { openTempStore, type TempStore } from './temp-store.ts'
+import { WatchedFiles } from './watched-files.ts'
+
+const BLOB = blobOf('hello')
+const SHARD = BLOB.sha256.slice(0, 2)
+
+let home: TempStore
+
+beforeEach(async () => {
+  home = await openTempStore()
+  home.watched.forget()
+})
+
+afterEach(() => home.remove())
+
+function isCode(...codes: readonly string[]) {
+  return (error: unknown) => LadeError.is(error) && codes.includes(error.code)
+}
+
+describe('layout', () => {
+  test('keeps a blob under its first two digits and pending ones under their holder', async () => {
+    await put(home.store, BLOB)
+    await write(home.store, blobOf('waiting'))
+    expect((await readdir(home.dir)).sort()).toEqual([SHARD, 'pending'].sort())
+    expect(await readdir(join(home.dir, SHARD))).toEqual([BLOB.sha256])
+    expect(await readdir(join(home.dir, 'pending', HOLDER))).toEqual(['1'])
+  })
+
+  test('gives other accounts of the machine no access', async () => {
+    await put(home.store, BLOB)
+    const modeOf = async (...names: string[]) => (await stat(join(home.dir, ...names))).mode & 0o777
+    expect(await modeOf(SHARD, BLOB.sha256)).toBe(0o600)
+    expect(await modeOf(SHARD)).toBe(0o700)
+    expect(await modeOf('pending', HOLDER)).toBe(0o700)
+  })
+
+  test('passes over names that are no blobs', async () => {
+    await put(home.store, BLOB)
+    await writeFile(join(home.dir, SHARD, 'README'), '')
+    await mkdir(join(home.dir, 'lost+found'))
+    expect(await listed(home.store)).toEqual([BLOB.sha256])
+  })
+
+  test('does not collide with what an earlier process left under the same holder', async () => {
+    await write(home.store, blobOf('left behind'))
+    await put(await home.again(), BLOB)
+    expectBytes(await get(home.store, BLOB.sha256), BLOB.bytes)
+  })
+})
+
+describe('order of system calls', () => {
+  const writing = ['open', 'write', 'fsync', 'fdatasync', 'close', 'mkdir', 'rename'] as const
+
+  test('syncs the file, closes, renames, syncs the shard, and syncs the parent of a new shard', async () => {
+    await put(home.store, BLOB)
+    expect(home.watched.calls(...writing)).toEqual([
+      `open ${HOLDER}/0`, // no such directory yet
+      `mkdir pending/${HOLDER}`,
+      `open ${HOLDER}/0`,
+      `write ${HOLDER}/0`,
+      `fsync ${HOLDER}/0`,
+      `close ${HOLDER}/0`,
+      `mkdir objects/${SHARD}`,
+      `rename ${SHARD}/${BLOB.sha256}`,
+      `open objects/${SHARD}`,
+      `fsync objects/${SHARD}`,
+      `close objects/${SHARD}`,
+      `open ${home.root.split('/').at(-1)}/objects`,
+      `fsync ${home.root.split('/').at(-1)}/objects`,
+      `close ${home.root.split('/').at(-1)}/objects`,
+    ])
+  })
+
+  test('syncs only the shard once its name is durable, in this process or by the fsync at opening', async () => {
+    await put(home.store, BLOB)
+    for (const store of [home.store, await home.again()]) {
+      home.watched.forget()
+      await put(store, BLOB)
+      expect(home.watched.calls('fsync').slice(1)).toEqual([`fsync objects/${SHARD}`])
+      expect(home.watched.calls('mkdir')).toEqual([])
+    }
+  })
+
+  test('acknowledges no second writer of a digest before a directory sync of its own', async () => {
+    await Promise.all([put(home.store, BLOB), put(home.store, BLOB)])
+    expect(home.watched.calls('fsync').filter((call) => call === `fsync objects/${SHARD}`)).toHaveLength(2)
+    expect(home.watched.calls('fsync').filter((call) => call.endsWith('/objects'))).toHaveLength(2)
+  })
+
+  test('syncs the parent again for a shard whose first sync failed', async () => {
+    home.watched.failNext('fsync', 'EIO', 2)
+    await expect(put(home.store, BLOB)).rejects.toSatisfy(isCode('storage_failed'))
+    home.watched.forget()
+    await put(home.store, BLOB)
+    expect(home.watched.calls('fsync').at(-1)).toMatch(/\/objects$/)
+  })
+
+  test('makes missing parents of its directory durable', async () => {
+    const watched = new WatchedFiles()
+    await openFsBlobStore({ dir: join(home.root, 'a', 'b'), minFreeBytes: 0, files: watched.files })
+    const [above, rootName] = home.root.split('/').slice(-2)
+    expect(watched.calls('fsync')).toEqual([`fsync ${above}/${rootName}`, `fsync ${rootName}/a`, 'fsync a/b'])
+    expect(watched.calls('mkdir').slice(-2)).toEqual(['mkdir a/b', 'mkdir b/pending'])
+  })
+
+  test('makes a removal durable, also when somebody else removed the name', async () => {
+    await put(home.store, BLOB)
+    home.watched.forget()
+    await home.store.delete(BLOB.sha256)
+    await home.store.delete(BLOB.sha256)
+    expect(home.watched.calls('fsync')).toEqual([`fsync objects/${SHARD}`, `fsync objects/${SHARD}`])
+  })
+})
+
+describe('reading', () => {
+  test('error: a file that became shorter is storage_failed', async () => {
+    for (const sizeBytes of [1_000, 3_000_000]) {
+      const blob = blobOf(seededBytes(sizeBytes, 2))
+      await put(home.store, blob)
+      const body = await opened(home.store, blob.sha256)
+      await truncate(join(home.dir, blob.sha256.slice(0, 2), blob.sha256), sizeBytes - 1)
+      await expect(collect(body)).rejects.toSatisfy(isCode('storage_failed'))
+      await body.close()
+    }
+  })
+
+  test('takes memory for a small range, not for a read-ahead', async () => {
+    const blob = blobOf(seededBytes(3_000_000, 3))
+    await put(home.store, blob)
+    const body = await opened(home.store, blob.sha256)
+    for await (const chunk of body.chunks({ offset: 1_000_000, length: 10 })) expect(chunk.buffer.byteLength).toBe(10)
+    await body.close()
+  })
+
+  test('closes a file only after the reads under way, whose descriptor it is', async () => {
+    await put(home.store, BLOB)
+    const body = await opened(home.store, BLOB.sha256)
+    const { read: realRead } = home.watched.files
+    let letRead = () => {}
+    const held = new Promise<void>((resolve) => {
+      letRead = resolve
+    })
+    home.watched.files.read = async (...args) => {
+      await held
+      return realRead(...args)
+    }
+    const reading = collect(body)
+    const closing = body.close()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(home.watched.openPaths.size).toBe(1)
+    letRead()
+    expectBytes(await reading, BLOB.bytes)
+    await closing
+    expect(home.watched.openPaths.size).toBe(0)
+  })
+
+  test('error: a file that opens and cannot be measured leaves no descriptor', async () => {
+    await put(home.store, BLOB)
+    home.watched.failNext('sizeOfOpen')
+    await expect(home.store.open(BLOB.sha256)).rejects.toSatisfy(isCode('storage_failed'))
+    expect(home.watched.openPaths.size).toBe(0)
+  })
+
+  test('reads ahead while the consumer has a chunk, and one chunk only', async () => {
+    const blob = blobOf(seededBytes(3_000_000, 4))
+    await put(home.store, blob)
+    const body = await opened(home.store, blob.sha256)
+    home.watched.forget()
+    const chunks = body.chunks()[Symbol.asyncIterator]()
+    await chunks.next()
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(home.watched.calls('read')).toHaveLength(2)
+    await chunks.return?.()
+    await body.close()
+  })
+})
+
+describe('headroom', () => {
+  const MIB = 1024 * 1024
+  let small: TempStore
+
+  beforeEach(async () => {
+    small = await openTempStore({ minFreeBytes: 10 * MIB })
+    small.watched.freeBytes = 30 * MIB
+  })
+
+  afterEach(() => small.remove())
+
+  test('refuses a blob that would leave less than the floor, before it makes a file', async () => {
+    small.watched.forget()
+    const beginning = small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB + 1 })
+    await expect(beginning).rejects.toSatisfy(isCode('insufficient_storage'))
+    expect(small.watched.calls('open', 'mkdir')).toEqual([])
+    await (await small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })).abort()
+  })
+
+  test('counts what is admitted and unwritten, also among blobs that begin at once', async () => {
+    const beginnings = await Promise.allSettled(
+      Array.from({ length: 8 }, () => small.store.begin({ holder: HOLDER, sizeBytes: 5 * MIB })),
+    )
+    const admitted = beginnings.filter((outcome) => outcome.status === 'fulfilled').map((outcome) => outcome.value)
+    expect(admitted).toHaveLength(4)
+    await expect(small.store.begin({ holder: HOLDER, sizeBytes: 1 })).rejects.toSatisfy(isCode('insufficient_storage'))
+    for (const pending of admitted) await pending.abort()
+    await (await small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })).abort()
+  })
+
+  test('takes what is written for a part of what the medium itself counts', async () => {
+    const pending = await small.store.begin({ holder: HOLDER, sizeBytes: 15 * MIB })
+    await pending.write(new Uint8Array(10 * MIB))
+    await (await small.store.begin({ holder: HOLDER, sizeBytes: 15 * MIB })).abort()
+    await expect(small.store.begin({ holder: HOLDER, sizeBytes: 15 * MIB + 1 })).rejects.toThrow()
+    await pending.abort()
+  })
+
+  test('gives back the claim of a blob that could not begin, and of one that committed', async () => {
+    small.watched.failNext('open', 'EMFILE')
+    await expect(small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })).rejects.toSatisfy(isCode('storage_failed'))
+    const pending = await small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })
+    await pending.write(BLOB.bytes)
+    await pending.commit(BLOB.sha256)
+    await (await small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })).abort()
+  })
+})

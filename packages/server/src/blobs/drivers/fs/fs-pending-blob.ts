@@ -1,0 +1,132 @@
+import type { PendingBlob } from '../../blob-store.ts'
+import { requireSha256 } from '../../store-arguments.ts'
+import type { Files } from './files.ts'
+import { asPortError, translated, unlessMissing } from './fs-failure.ts'
+import type { SpaceClaim } from './headroom.ts'
+import type { Syncs } from './syncs.ts'
+
+/** How far writing runs ahead of the medium before a flush is started, so that the last fsync has little left to do. */
+const SYNC_EVERY_BYTES = 8 * 1024 * 1024
+
+export interface FsPendingBlobParts {
+  readonly files: Files
+  readonly syncs: Syncs
+  readonly path: string
+  readonly fd: number
+  readonly claim: SpaceClaim
+  /** Renames the closed file to its place under the digest and makes that durable. */
+  readonly publish: (path: string, sha256: string) => Promise<void>
+}
+
+/** A file in the pending directory, on its way to be renamed. */
+export class FsPendingBlob implements PendingBlob {
+  readonly #parts: FsPendingBlobParts
+  #isFileOpen = true
+  #writtenBytes = 0
+  #isFlushed = false
+  #syncStartedAtBytes = 0
+  #syncing: Promise<void> | undefined
+  #syncFailure: { readonly error: unknown } | undefined
+  #busy: Promise<void> | undefined
+  #failure: Error | undefined
+  #ended: 'committed' | 'aborted' | undefined
+
+  constructor(parts: FsPendingBlobParts) {
+    this.#parts = parts
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#step(() => this.#append(chunk))
+  }
+
+  flush(): Promise<void> {
+    return this.#step(() => this.#flush())
+  }
+
+  async commit(sha256: string): Promise<void> {
+    requireSha256(sha256)
+    await this.#step(async () => {
+      await this.#flush()
+      await this.#closeFile()
+      await this.#parts.publish(this.#parts.path, sha256)
+      this.#ended = 'committed'
+      this.#parts.claim.release()
+    })
+  }
+
+  async abort(): Promise<void> {
+    await this.#busy?.catch(() => {}) // its own caller has been told
+    if (this.#ended !== undefined) return
+    const { files, path, claim } = this.#parts
+    claim.release()
+    await translated(async () => {
+      await this.#syncing
+      try {
+        await this.#closeFile()
+      } finally {
+        await unlessMissing(() => files.unlink(path))
+      }
+    })
+    this.#ended = 'aborted'
+  }
+
+  /** One call at a time, none after the end, and none after a failure but `abort`. */
+  async #step(work: () => Promise<void>): Promise<void> {
+    if (this.#ended !== undefined) throw new TypeError(`This pending blob is ${this.#ended}.`)
+    if (this.#busy !== undefined) throw new TypeError('A pending blob takes one call at a time.')
+    if (this.#failure !== undefined) throw this.#failure
+    try {
+      this.#busy = work()
+      await this.#busy
+    } catch (error) {
+      this.#failure = asPortError(error)
+      throw this.#failure
+    } finally {
+      this.#busy = undefined
+    }
+  }
+
+  async #append(chunk: Uint8Array): Promise<void> {
+    const { files, fd, claim } = this.#parts
+    this.#isFlushed = false
+    for (let offset = 0; offset < chunk.length; ) {
+      const bytes = await files.write(fd, chunk, offset, chunk.length - offset, this.#writtenBytes)
+      if (bytes === 0) throw new Error('The file took no bytes.')
+      offset += bytes
+      this.#writtenBytes += bytes
+      claim.spend(bytes)
+    }
+    if (this.#syncFailure !== undefined) throw this.#syncFailure.error
+    this.#startSyncWhenDue()
+  }
+
+  #startSyncWhenDue(): void {
+    const isDue = this.#writtenBytes - this.#syncStartedAtBytes >= SYNC_EVERY_BYTES
+    if (!isDue || this.#syncing !== undefined) return
+    this.#syncStartedAtBytes = this.#writtenBytes
+    this.#syncing = this.#parts.syncs
+      .fileData(this.#parts.fd)
+      .catch((error: unknown) => {
+        this.#syncFailure = { error }
+      })
+      .finally(() => {
+        this.#syncing = undefined
+      })
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#isFlushed) return
+    await this.#syncing
+    // An fsync after a failed fdatasync could succeed with the bytes gone.
+    if (this.#syncFailure !== undefined) throw this.#syncFailure.error
+    await this.#parts.syncs.file(this.#parts.fd)
+    this.#isFlushed = true
+  }
+
+  async #closeFile(): Promise<void> {
+    if (!this.#isFileOpen) return
+    // A close that fails has still released the number, which may be another file's by now.
+    this.#isFileOpen = false
+    await this.#parts.files.close(this.#parts.fd)
+  }
+}

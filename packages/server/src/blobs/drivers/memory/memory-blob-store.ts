@@ -1,0 +1,163 @@
+import { LadeError } from '@lade/core/errors'
+import type { BlobBody, BlobInfo, BlobStore, ByteRange, PendingBlob } from '../../blob-store.ts'
+import { requireHolder, requireRange, requireSha256 } from '../../store-arguments.ts'
+
+/** Small enough that tests with ordinary bodies see more than one chunk. */
+const CHUNK_BYTES = 65_536
+
+/**
+ * A blob store in the memory of this process, for tests and for trying things out. Nothing survives the process.
+ *
+ * It keeps every promise of the port but durability, and like a disk store it hands out chunks in a buffer that it
+ * reuses, so that a reader that forgets to copy fails here first.
+ *
+ * @example
+ * const store = openMemoryBlobStore()
+ * store.traits // { medium: 'memory', durable: false }
+ */
+export function openMemoryBlobStore(): BlobStore {
+  const blobs = new Map<string, Uint8Array>()
+  const pendingByHolder = new Map<string, Set<PendingBlob>>()
+
+  return {
+    traits: { medium: 'memory', durable: false },
+
+    async begin({ holder }) {
+      requireHolder(holder)
+      const siblings = pendingByHolder.get(holder) ?? new Set()
+      pendingByHolder.set(holder, siblings)
+      const pending = new MemoryPendingBlob({
+        isHeld: () => siblings.has(pending),
+        forget: () => {
+          siblings.delete(pending)
+        },
+        keep: (sha256, bytes) => {
+          blobs.set(sha256, bytes)
+        },
+      })
+      siblings.add(pending)
+      return pending
+    },
+
+    async open(sha256) {
+      requireSha256(sha256)
+      const bytes = blobs.get(sha256)
+      return bytes && bodyOf(bytes)
+    },
+
+    async stat(sha256) {
+      requireSha256(sha256)
+      const bytes = blobs.get(sha256)
+      return bytes && { sha256, sizeBytes: bytes.length }
+    },
+
+    async *list({ after = '', limit = Number.POSITIVE_INFINITY } = {}): AsyncGenerator<BlobInfo> {
+      const digests = [...blobs.keys()].filter((sha256) => sha256 > after).sort()
+      let left = limit
+      for (const sha256 of digests) {
+        const bytes = blobs.get(sha256)
+        if (left <= 0) return
+        if (bytes === undefined) continue
+        left -= 1
+        yield { sha256, sizeBytes: bytes.length }
+      }
+    },
+
+    async delete(sha256) {
+      requireSha256(sha256)
+      blobs.delete(sha256)
+    },
+
+    async sweepPending(holder) {
+      requireHolder(holder)
+      const siblings = pendingByHolder.get(holder)
+      const count = siblings?.size ?? 0
+      siblings?.clear()
+      return count
+    },
+
+    async pendingHolders() {
+      return [...pendingByHolder].filter(([, pending]) => pending.size > 0).map(([holder]) => holder)
+    },
+
+    async check() {},
+
+    async close() {},
+  }
+}
+
+interface PendingPlace {
+  isHeld(): boolean
+  forget(): void
+  keep(sha256: string, bytes: Uint8Array): void
+}
+
+class MemoryPendingBlob implements PendingBlob {
+  readonly #place: PendingPlace
+  #chunks: Uint8Array[] = []
+  #ended: 'committed' | 'aborted' | undefined
+
+  constructor(place: PendingPlace) {
+    this.#place = place
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#requireOpen()
+    this.#chunks.push(Uint8Array.from(chunk))
+  }
+
+  async flush(): Promise<void> {
+    this.#requireOpen()
+  }
+
+  async commit(sha256: string): Promise<void> {
+    requireSha256(sha256)
+    this.#requireOpen()
+    if (!this.#place.isHeld()) {
+      throw new LadeError(
+        'storage_failed',
+        { retryAfterSeconds: 1 },
+        { cause: new Error('The pending place was swept.') },
+      )
+    }
+    this.#place.keep(sha256, Buffer.concat(this.#chunks))
+    this.#end('committed')
+  }
+
+  async abort(): Promise<void> {
+    if (this.#ended === undefined) this.#end('aborted')
+  }
+
+  #end(how: 'committed' | 'aborted'): void {
+    this.#ended = how
+    this.#chunks = []
+    this.#place.forget()
+  }
+
+  #requireOpen(): void {
+    if (this.#ended !== undefined) throw new TypeError(`This pending blob is ${this.#ended}.`)
+  }
+}
+
+function bodyOf(bytes: Uint8Array): BlobBody {
+  let isClosed = false
+  return {
+    sizeBytes: bytes.length,
+    chunks(range?: ByteRange) {
+      const { offset, length } = requireRange(range, bytes.length)
+      return (async function* () {
+        const buffer = new Uint8Array(Math.min(CHUNK_BYTES, length))
+        for (let done = 0; done < length; ) {
+          if (isClosed) throw new TypeError('This body is closed.')
+          const piece = bytes.subarray(offset + done, offset + Math.min(done + CHUNK_BYTES, length))
+          buffer.set(piece)
+          done += piece.length
+          yield buffer.subarray(0, piece.length)
+        }
+      })()
+    },
+    async close() {
+      isClosed = true
+    },
+  }
+}

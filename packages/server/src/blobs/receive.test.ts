@@ -1,0 +1,374 @@
+import { LadeError } from '@lade/core/errors'
+import fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import type { BlobStore, PendingBlob } from './blob-store.ts'
+import { blobOf, expectBytes, expectInvisible, get, HOLDER, type SampleBlob } from './conformance/case.ts'
+import { seededBytes } from './conformance/seeded-bytes.ts'
+import { openMemoryBlobStore } from './drivers/memory/memory-blob-store.ts'
+import { PushedBody } from './pushed-body.ts'
+import { DigestMismatch, type ReceiveOptions, receiveBlob, receiveInline } from './receive.ts'
+
+const BLOB = blobOf(seededBytes(100_000, 1))
+
+function bodyOf(bytes: Uint8Array, chunkBytes = 16_384): PushedBody {
+  const body = new PushedBody()
+  for (let offset = 0; offset < bytes.length; offset += chunkBytes)
+    body.push(bytes.subarray(offset, offset + chunkBytes))
+  return body.end()
+}
+
+function optionsFor(blob: SampleBlob, more: Partial<ReceiveOptions> = {}): ReceiveOptions {
+  return { sizeBytes: blob.bytes.length, expectSha256: blob.sha256, bufferBytes: 10_000, ...more }
+}
+
+/** A memory store of which some steps of pending blobs are replaced. */
+function storeWith(change: (pending: PendingBlob) => Partial<PendingBlob>): BlobStore {
+  const store = openMemoryBlobStore()
+  const begin = store.begin.bind(store)
+  store.begin = async (options) => {
+    const pending = await begin(options)
+    const steps: PendingBlob = {
+      write: (chunk) => pending.write(chunk),
+      flush: () => pending.flush(),
+      commit: (sha256) => pending.commit(sha256),
+      abort: () => pending.abort(),
+    }
+    return { ...steps, ...change(pending) }
+  }
+  return store
+}
+
+async function expectNothingLeft(store: BlobStore, blob: SampleBlob): Promise<void> {
+  await expectInvisible(store, blob.sha256)
+  expect(await store.sweepPending(HOLDER)).toBe(0)
+}
+
+describe('receiveBlob', () => {
+  test('stores a body under its digest, visible only after the commit', async () => {
+    const store = openMemoryBlobStore()
+    const blob = await receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB))
+    expect(blob).toMatchObject({ sha256: BLOB.sha256, sizeBytes: BLOB.bytes.length })
+    await expectInvisible(store, BLOB.sha256)
+    await blob.commit()
+    expectBytes(await get(store, BLOB.sha256), BLOB.bytes)
+  })
+
+  test('forgets an aborted body, and keeps one aborted after its commit', async () => {
+    const store = openMemoryBlobStore()
+    const forgotten = await receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB))
+    await forgotten.abort()
+    await expectNothingLeft(store, BLOB)
+    const kept = await receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB))
+    await kept.commit()
+    await kept.abort()
+    expectBytes(await get(store, BLOB.sha256), BLOB.bytes)
+  })
+
+  test('takes a body without an expected digest and tells which it has', async () => {
+    const options = optionsFor(BLOB, { expectSha256: undefined })
+    const blob = await receiveBlob(openMemoryBlobStore(), HOLDER, bodyOf(BLOB.bytes), options)
+    expect(blob.sha256).toBe(BLOB.sha256)
+  })
+
+  test('takes an empty body', async () => {
+    const empty = blobOf('')
+    const blob = await receiveBlob(openMemoryBlobStore(), HOLDER, bodyOf(empty.bytes), optionsFor(empty))
+    expect(blob.sha256).toBe(empty.sha256)
+  })
+
+  test('stores what was sent, however it was cut and whatever the buffer', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 300 }),
+        async (chunks, bufferBytes) => {
+          const whole = blobOf(Buffer.concat(chunks))
+          const store = openMemoryBlobStore()
+          const body = new PushedBody()
+          const receiving = receiveBlob(store, HOLDER, body, optionsFor(whole, { bufferBytes }))
+          for (const chunk of chunks) {
+            body.push(chunk)
+            if (chunk.length % 3 === 0) await null
+          }
+          body.end()
+          await (await receiving).commit()
+          expectBytes(await get(store, whole.sha256), whole.bytes)
+        },
+      ),
+    )
+  })
+
+  test('reuses its shared buffers without mixing bodies received at once', async () => {
+    const store = openMemoryBlobStore()
+    const blobs = Array.from({ length: 6 }, (_, index) => blobOf(seededBytes(3_300_000 + index, index)))
+    for (let round = 0; round < 2; round++) {
+      const received = await Promise.all(
+        blobs.map(({ bytes, sha256 }) =>
+          receiveBlob(store, HOLDER, bodyOf(bytes, 70_001), { sizeBytes: bytes.length, expectSha256: sha256 }),
+        ),
+      )
+      for (const blob of received) await blob.commit()
+    }
+    for (const blob of blobs) expectBytes(await get(store, blob.sha256), blob.bytes)
+  })
+
+  test('misses nothing that is sent before the store is ready', async () => {
+    const store = openMemoryBlobStore()
+    const begin = store.begin.bind(store)
+    store.begin = async (options) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return begin(options)
+    }
+    const body = new PushedBody()
+    const receiving = receiveBlob(store, HOLDER, body, optionsFor(BLOB))
+    body.push(BLOB.bytes).end()
+    expect((await receiving).sha256).toBe(BLOB.sha256)
+  })
+
+  test('holds two buffers and one chunk at most, and pauses the source meanwhile', async () => {
+    const chunkBytes = 1_000
+    let writtenBytes = 0
+    let mostHeldBytes = 0
+    const body = new PushedBody()
+    const store = storeWith((pending) => ({
+      async write(chunk) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        mostHeldBytes = Math.max(mostHeldBytes, body.deliveredBytes - writtenBytes)
+        await pending.write(chunk)
+        writtenBytes += chunk.length
+      },
+    }))
+    const receiving = receiveBlob(store, HOLDER, body, optionsFor(BLOB))
+    for (let offset = 0; offset < BLOB.bytes.length; offset += chunkBytes) {
+      body.push(BLOB.bytes.subarray(offset, offset + chunkBytes))
+    }
+    body.end()
+    await (await receiving).commit()
+    expect(body.pauseCount).toBeGreaterThan(5)
+    expect(mostHeldBytes).toBeGreaterThan(10_000) // it did receive while it wrote
+    expect(mostHeldBytes).toBeLessThanOrEqual(20_000 + chunkBytes)
+  })
+
+  test('writes one buffer at a time and full ones but the last', async () => {
+    const lengths: number[] = []
+    let isWriting = false
+    const store = storeWith((pending) => ({
+      async write(chunk) {
+        expect(isWriting).toBe(false)
+        isWriting = true
+        lengths.push(chunk.length)
+        await pending.write(chunk)
+        isWriting = false
+      },
+    }))
+    await receiveBlob(store, HOLDER, bodyOf(BLOB.bytes, 777), optionsFor(BLOB, { bufferBytes: 30_000 }))
+    expect(lengths).toEqual([30_000, 30_000, 30_000, 10_000])
+  })
+
+  test('passes over empty chunks', async () => {
+    const lengths: number[] = []
+    const store = storeWith((pending) => ({
+      write: (chunk) => {
+        lengths.push(chunk.length)
+        return pending.write(chunk)
+      },
+    }))
+    const body = new PushedBody()
+    for (const text of ['', 'ab', '', 'c', '']) body.push(Buffer.from(text))
+    await receiveBlob(store, HOLDER, body.end(), { sizeBytes: 3, expectSha256: undefined })
+    expect(lengths).toEqual([3])
+  })
+
+  test('takes no more memory than a small body has', async () => {
+    let bufferBytes = 0
+    const store = storeWith((pending) => ({
+      write: (chunk) => {
+        bufferBytes = chunk.buffer.byteLength
+        return pending.write(chunk)
+      },
+    }))
+    await receiveBlob(store, HOLDER, bodyOf(Buffer.from('tiny')), { sizeBytes: 4, expectSha256: undefined })
+    expect(bufferBytes).toBe(4)
+  })
+
+  test('reports every arrival with the running total', async () => {
+    const onProgress = vi.fn<(receivedBytes: number) => void>()
+    await receiveBlob(openMemoryBlobStore(), HOLDER, bodyOf(BLOB.bytes, 40_000), optionsFor(BLOB, { onProgress }))
+    expect(onProgress.mock.calls).toEqual([[40_000], [80_000], [100_000]])
+  })
+
+  test('refuses bytes that hash to something else, tells what, and flushes nothing', async () => {
+    const flush = vi.fn<() => Promise<void>>()
+    const store = storeWith(() => ({ flush }))
+    const receiving = receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB, { expectSha256: 'a'.repeat(64) }))
+    const failure = await receiving.catch((error: unknown) => error)
+    expect(failure instanceof DigestMismatch && failure.actualSha256).toBe(BLOB.sha256)
+    expect(flush).not.toHaveBeenCalled()
+    await expectNothingLeft(store, BLOB)
+  })
+
+  test('refuses a body that ends early', async () => {
+    const store = openMemoryBlobStore()
+    const receiving = receiveBlob(store, HOLDER, bodyOf(BLOB.bytes.subarray(1)), optionsFor(BLOB))
+    await expectIncomplete(receiving, 99_999)
+    await expectNothingLeft(store, BLOB)
+  })
+
+  test('refuses a body that is longer than declared', async () => {
+    const store = openMemoryBlobStore()
+    const body = bodyOf(Buffer.concat([BLOB.bytes, Buffer.from('x')]))
+    const failure = await receiveBlob(store, HOLDER, body, optionsFor(BLOB)).catch((error: unknown) => error)
+    expect(LadeError.has(failure, 'bad_request') && failure.evidence.reason).toMatch(/longer/)
+    await expectNothingLeft(store, BLOB)
+  })
+
+  test('refuses a body whose connection breaks, with or without an error', async () => {
+    for (const error of [undefined, Object.assign(new Error('aborted'), { code: 'ECONNRESET' })]) {
+      const store = openMemoryBlobStore()
+      const body = new PushedBody().push(BLOB.bytes.subarray(0, 50_000))
+      const receiving = receiveBlob(store, HOLDER, body, optionsFor(BLOB))
+      await expect.poll(() => body.deliveredBytes).toBe(50_000)
+      body.break(error)
+      const failure = await expectIncomplete(receiving, 50_000)
+      expect(failure).toHaveProperty('cause', error)
+      await expectNothingLeft(store, BLOB)
+      expect(() => body.emit('error', new Error('once more'))).not.toThrow()
+    }
+  })
+
+  test('refuses a body whose connection is gone already', async () => {
+    const body = new PushedBody()
+    body.break()
+    await expectIncomplete(receiveBlob(openMemoryBlobStore(), HOLDER, body, optionsFor(BLOB)), 0)
+  })
+
+  test("gives the source's own LadeError back, such as a time-out", async () => {
+    const timeout = new LadeError('body_timeout', { receivedBytes: 7 })
+    const body = new PushedBody()
+    const receiving = receiveBlob(openMemoryBlobStore(), HOLDER, body, optionsFor(BLOB))
+    body.break(timeout)
+    await expect(receiving).rejects.toBe(timeout)
+  })
+
+  test("gives the signal's reason back untouched: before, during and after the last byte", async () => {
+    const reason = new Error('shutting down')
+    const sent = [
+      { bytes: BLOB.bytes, signal: AbortSignal.abort(reason) },
+      { bytes: BLOB.bytes.subarray(0, 30_000), signal: abortSoon(reason).signal },
+      { bytes: BLOB.bytes, signal: abortSoon(reason).signal },
+    ]
+    for (const { bytes, signal } of sent) {
+      const store = openMemoryBlobStore()
+      const receiving = receiveBlob(store, HOLDER, new PushedBody().push(bytes), optionsFor(BLOB, { signal }))
+      await expect(receiving).rejects.toBe(reason)
+      await expectNothingLeft(store, BLOB)
+    }
+  })
+
+  test("gives the signal's reason back also when it comes during the flush", async () => {
+    const controller = new AbortController()
+    const reason = new Error('shutting down')
+    const store = storeWith(() => ({ flush: async () => controller.abort(reason) }))
+    const receiving = receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB, { signal: controller.signal }))
+    await expect(receiving).rejects.toBe(reason)
+    await expectNothingLeft(store, BLOB)
+  })
+
+  test('gives back an error of its progress listener', async () => {
+    const own = new Error('lease lost')
+    const onProgress = () => {
+      throw own
+    }
+    const store = openMemoryBlobStore()
+    const receiving = receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB, { onProgress }))
+    await expect(receiving).rejects.toBe(own)
+    await expectNothingLeft(store, BLOB)
+  })
+
+  test.each(['write', 'flush'] as const)(
+    'error: a store that fails on %s keeps nothing and its error comes back',
+    async (step) => {
+      const failure = new LadeError('insufficient_storage', { retryAfterSeconds: 60 })
+      const store = storeWith(() => ({
+        [step]: async () => {
+          throw failure
+        },
+      }))
+      const body = bodyOf(BLOB.bytes)
+      await expect(receiveBlob(store, HOLDER, body, optionsFor(BLOB))).rejects.toBe(failure)
+      expect(body.listenerCount('data')).toBe(0)
+      await expectNothingLeft(store, BLOB)
+    },
+  )
+
+  test('error: a store that cannot begin takes no byte of the body', async () => {
+    const failure = new LadeError('insufficient_storage', { retryAfterSeconds: 60 })
+    const store = openMemoryBlobStore()
+    store.begin = async () => {
+      throw failure
+    }
+    const body = bodyOf(BLOB.bytes)
+    await expect(receiveBlob(store, HOLDER, body, optionsFor(BLOB))).rejects.toBe(failure)
+    expect(body.deliveredBytes).toBe(0)
+    expect(body.listenerCount('data')).toBe(0)
+  })
+
+  test('error: the first failure comes back when the abort fails too', async () => {
+    const first = new LadeError('storage_failed', { retryAfterSeconds: 1 })
+    const fail = (error: Error) => async () => {
+      throw error
+    }
+    const store = storeWith(() => ({ write: fail(first), abort: fail(new Error('second')) }))
+    await expect(receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB))).rejects.toBe(first)
+  })
+})
+
+describe('receiveInline', () => {
+  test('collects a body in memory of its own', async () => {
+    for (const chunkBytes of [1, 3, 1_000, 200_000]) {
+      const blob = blobOf(seededBytes(5_000, chunkBytes))
+      const { sha256, bytes } = await receiveInline(bodyOf(blob.bytes, chunkBytes), optionsFor(blob))
+      expect(sha256).toBe(blob.sha256)
+      expectBytes(bytes, blob.bytes)
+      expect(bytes.buffer.byteLength).toBe(5_000)
+    }
+  })
+
+  test('takes an empty body', async () => {
+    const empty = blobOf('')
+    const { sha256, bytes } = await receiveInline(bodyOf(empty.bytes), optionsFor(empty))
+    expect([sha256, bytes.length]).toEqual([sha256Hex(new Uint8Array()), 0])
+  })
+
+  test('refuses a wrong digest, a short body, a long body and a broken one', async () => {
+    const mismatch = receiveInline(bodyOf(BLOB.bytes), optionsFor(BLOB, { expectSha256: 'a'.repeat(64) }))
+    await expect(mismatch).rejects.toBeInstanceOf(DigestMismatch)
+    await expectIncomplete(receiveInline(bodyOf(BLOB.bytes.subarray(5)), optionsFor(BLOB)), 99_995)
+    const long = receiveInline(bodyOf(Buffer.concat([BLOB.bytes, BLOB.bytes])), optionsFor(BLOB))
+    await expect(long).rejects.toSatisfy((error) => LadeError.has(error, 'bad_request'))
+    const body = new PushedBody().push(BLOB.bytes)
+    const broken = receiveInline(body, optionsFor(BLOB))
+    body.break()
+    await expectIncomplete(broken, 100_000)
+  })
+
+  test("gives the signal's reason back untouched", async () => {
+    const reason = new Error('shutting down')
+    const receiving = receiveInline(new PushedBody(), optionsFor(BLOB, { signal: abortSoon(reason).signal }))
+    await expect(receiving).rejects.toBe(reason)
+  })
+})
+
+function abortSoon(reason: Error): AbortController {
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(reason), 10)
+  return controller
+}
+
+async function expectIncomplete(receiving: Promise<unknown>, receivedBytes: number): Promise<unknown> {
+  const failure = await receiving.catch((error: unknown) => error)
+  const evidence = LadeError.has(failure, 'incomplete_body') && failure.evidence
+  expect(evidence).toEqual({ expectedBytes: BLOB.bytes.length, receivedBytes })
+  return failure
+}
