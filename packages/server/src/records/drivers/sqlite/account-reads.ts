@@ -1,0 +1,76 @@
+import type { TokenRecord, Usage, UsageDay, UsageDrift } from '../../record-store.ts'
+import type { Connection } from './connection.ts'
+
+interface TokenRow {
+  readonly jti: string
+  readonly sub: string
+  readonly email: string
+  readonly label: string
+  readonly scopes: string
+  readonly quota_mb: number
+  readonly issued_at: number
+  readonly expires_at: number
+  readonly last_used_at: number | null
+  readonly revoked_at: number | null
+}
+
+/** Reads of usage, tokens, instances and discards. */
+export function prepareAccountReads(db: Connection) {
+  const days = db.prepare<[string, string, string], UsageDay>(
+    'SELECT day AS date, bytes, files FROM usage WHERE principal = ? AND day BETWEEN ? AND ? ORDER BY day',
+  )
+  const reserved = db
+    .prepare<[string, string], number | null>('SELECT SUM(bytes) FROM reservations WHERE principal = ? AND day = ?')
+    .pluck()
+  const stored = db.prepare<[string, number], { bytes: number | null; files: number }>(
+    `SELECT SUM(size_bytes) AS bytes, COUNT(*) AS files FROM files
+     WHERE principal = ? AND ended_at IS NULL AND expires_at > ?`,
+  )
+  const drift = db.prepare<[], UsageDrift>(
+    `SELECT principal, day, SUM(counter) AS counterBytes, SUM(charged) AS chargedBytes FROM (
+       SELECT principal, day, bytes AS counter, 0 AS charged FROM usage
+       UNION ALL
+       SELECT principal, charged_day, 0, charged_bytes FROM files
+     ) GROUP BY principal, day HAVING counterBytes <> chargedBytes ORDER BY principal, day`,
+  )
+  const revokedAt = db.prepare<[string], number | null>('SELECT revoked_at FROM tokens WHERE jti = ?').pluck()
+  const tokens = db.prepare<[string], TokenRow>('SELECT * FROM tokens WHERE sub = ? ORDER BY issued_at DESC, jti')
+  const instances = db.prepare<[], string>('SELECT id FROM instances ORDER BY id').pluck()
+  const discards = db
+    .prepare<[number], string>('SELECT sha256 FROM discards WHERE instance IS NULL ORDER BY created_at LIMIT ?')
+    .pluck()
+  // One transaction, so that a charge is never seen both as reserved and as charged.
+  const usage = db.transaction((principal: string, fromDay: string, today: string, now: number): Usage => {
+    const held = stored.get(principal, now)
+    return {
+      days: days.all(principal, fromDay, today),
+      reservedBytes: reserved.get(principal, today) ?? 0,
+      stored: { bytes: held?.bytes ?? 0, files: held?.files ?? 0 },
+    }
+  })
+
+  return {
+    usage: (request: { principal: string; fromDay: string; today: string; now: number }): Usage =>
+      usage(request.principal, request.fromDay, request.today, request.now),
+    audit: (): readonly UsageDrift[] => drift.all(),
+    revokedAt: (jti: string): number | undefined => revokedAt.get(jti) ?? undefined,
+    tokens: (sub: string): readonly TokenRecord[] => tokens.all(sub).map(tokenFromRow),
+    instances: (): readonly string[] => instances.all(),
+    pendingDiscards: (limit: number): readonly string[] => discards.all(limit),
+  }
+}
+
+function tokenFromRow(row: TokenRow): TokenRecord {
+  return {
+    jti: row.jti,
+    sub: row.sub,
+    email: row.email,
+    label: row.label,
+    scopes: row.scopes === '' ? [] : row.scopes.split(' '),
+    quotaMb: row.quota_mb,
+    issuedAt: row.issued_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+  }
+}

@@ -1,0 +1,105 @@
+import { LadeError } from '@lade/core/errors'
+import type { RecordStore } from '../../record-store.ts'
+import { prepareAccountReads } from './account-reads.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { prepareFileReads } from './file-reads.ts'
+import { migrate } from './migrate.ts'
+import { Writer } from './writer.ts'
+
+export interface SqliteRecordStoreOptions {
+  /** The database file; made when it is not there. Its folder must exist. */
+  readonly file: string
+  /** The file grows to this size and no further; then writes refuse with `insufficient_storage`. @default no bound */
+  readonly maxSizeBytes?: number
+  /** Called once when the medium failed and only a restart can tell what is on disk. */
+  readonly onFatal: (error: Error) => void
+}
+
+/**
+ * Records in one SQLite file: WAL, `synchronous=FULL`, one writing thread that commits in groups, reads on the calling
+ * thread. Several processes may share the file.
+ *
+ * @throws {Error} when the file cannot be opened, is newer than this program, or refuses the durable settings.
+ *
+ * @example
+ * const records = await openSqliteRecordStore({ file: 'data/lade.db', onFatal: (error) => process.exit(1) })
+ * records.traits.engine // 'sqlite'
+ */
+export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): Promise<RecordStore> {
+  const connection = openConnection(options.file)
+  try {
+    migrate(connection)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  const files = prepareFileReads(connection)
+  const accounts = prepareAccountReads(connection)
+  const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
+  const writer = new Writer({ file: options.file, maxSizeBytes: options.maxSizeBytes, onFatal: options.onFatal })
+
+  return {
+    traits: { engine: 'sqlite' },
+    quotas: {
+      reserve: (request) => writer.write('reserve', request),
+      claim: (request) => writer.write('claim', request),
+      commit: (commit) => writer.write('commit', { ...commit, inline: ownBytes(commit.inline) }),
+      release: (request) => writer.write('release', request),
+      extendLeases: (request) => writer.write('extendLeases', request),
+      releaseExpired: (request) => writer.write('releaseExpired', request),
+      usage: (request) => read(() => accounts.usage(request)),
+      audit: () => read(() => accounts.audit()),
+    },
+    files: {
+      boundSha256: (key) => read(() => files.boundSha256(key)),
+      serving: (request) => read(() => files.serving(request)),
+      inlineBytes: (sha256) => read(() => files.inlineBytes(sha256)),
+      latest: (request) => read(() => files.latest(request)),
+      bySequence: (sequence) => read(() => files.bySequence(sequence)),
+      list: (request) => read(() => files.list(request)),
+      remove: (request) => writer.write('removeFile', request),
+      expire: (request) => writer.write('expireFiles', request),
+    },
+    tokens: {
+      signUp: (request) => writer.write('signUp', request),
+      revokedAt: (jti) => read(() => accounts.revokedAt(jti)),
+      list: ({ sub }) => read(() => accounts.tokens(sub)),
+      revoke: (request) => writer.write('revokeToken', request),
+      touch: (uses) => writer.write('touchTokens', uses),
+    },
+    instances: {
+      register: (request) => writer.write('registerInstance', request),
+      list: () => read(() => accounts.instances()),
+      bury: (request) => writer.write('buryInstance', request),
+    },
+    discards: {
+      pending: ({ limit }) => read(() => accounts.pendingDiscards(limit)),
+      begin: (request) => writer.write('beginDiscard', request),
+      finish: (request) => writer.write('finishDiscard', request),
+    },
+    generation: () => dataVersion.get() ?? 0,
+    check: () => read(() => void dataVersion.get()),
+    async close() {
+      await writer.close()
+      closeReader(connection)
+    },
+  }
+}
+
+/** Runs a read now and answers as a promise, with failures of the medium as `storage_failed`. */
+async function read<Value>(run: () => Value): Promise<Value> {
+  try {
+    return run()
+  } catch (cause) {
+    throw new LadeError('storage_failed', { retryAfterSeconds: 5 }, { cause })
+  }
+}
+
+/** Crossing to the writer copies the whole memory behind a view, so a view into a larger buffer is copied out first. */
+function ownBytes(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes === undefined || bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}
+
+function closeReader(connection: Connection): void {
+  if (connection.open) connection.close()
+}

@@ -1,0 +1,31 @@
+import type { WriteName } from './writes.ts'
+
+/** What the writer thread is started with. */
+export interface WriterSettings {
+  readonly file: string
+  readonly maxSizeBytes: number | undefined
+}
+
+/** One write on its way to the writer thread. */
+export interface WriteCall {
+  readonly name: WriteName
+  readonly input: unknown
+}
+
+/** What SQLite said when a write or a commit failed. */
+export interface WriteFailure {
+  readonly code: string
+  readonly message: string
+}
+
+export type WriteReply = { readonly output: unknown } | { readonly failure: WriteFailure }
+
+/** One message to the thread is one transaction; its reply has one entry a write, in order. */
+export interface BatchReply {
+  readonly replies: readonly WriteReply[]
+}
+
+export function failureOf(error: unknown): WriteFailure {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'ERR_UNKNOWN'
+  return { code, message: error instanceof Error ? error.message : String(error) }
+}

@@ -1,0 +1,108 @@
+import { Worker } from 'node:worker_threads'
+import { LadeError } from '@lade/core/errors'
+import type { BatchReply, WriteCall, WriteFailure, WriteReply, WriterSettings } from './writer-protocol.ts'
+import type { WriteInput, WriteName, WriteOutput } from './writes.ts'
+
+/** At most this many writes share a commit; more wait for the next one. */
+const MAX_GROUP = 512
+
+interface Waiting {
+  readonly call: WriteCall
+  readonly resolve: (output: never) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * The main thread's end of the writer: writes that arrive while a commit is under way share the next one.
+ *
+ * A write's promise resolves only after the commit that holds it is on disk. When SQLite reports that the medium
+ * failed, `onFatal` is called once: what is on disk is then unknown until the files are opened again.
+ */
+export class Writer {
+  readonly #worker: Worker
+  readonly #exited: Promise<void>
+  readonly #onFatal: (error: Error) => void
+  #waiting: Waiting[] = []
+  #underWay: readonly Waiting[] = []
+  #isScheduled = false
+  #ended: Error | undefined
+
+  constructor({ onFatal, ...settings }: WriterSettings & { onFatal: (error: Error) => void }) {
+    this.#onFatal = onFatal
+    this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: settings })
+    this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
+    this.#worker.on('message', (reply: BatchReply) => this.#settle(reply.replies))
+    this.#worker.on('error', (error) => this.#end(asError(error)))
+    this.#worker.on('exit', () => this.#end(new Error('The records writer has ended.')))
+  }
+
+  write<Name extends WriteName>(name: Name, input: WriteInput<Name>): Promise<WriteOutput<Name>> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) return reject(unavailable(this.#ended))
+      this.#waiting.push({ call: { name, input }, resolve, reject })
+      if (this.#underWay.length > 0 || this.#isScheduled) return
+      this.#isScheduled = true
+      // Everything that this turn of the event loop brings shares the commit.
+      setImmediate(() => this.#send())
+    })
+  }
+
+  async close(): Promise<void> {
+    while (this.#underWay.length > 0 || this.#waiting.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    this.#ended ??= new Error('The records are closed.')
+    this.#worker.postMessage('close')
+    await this.#exited
+  }
+
+  #send(): void {
+    this.#isScheduled = false
+    if (this.#waiting.length === 0 || this.#ended !== undefined) return
+    this.#underWay = this.#waiting.splice(0, MAX_GROUP)
+    this.#worker.postMessage(this.#underWay.map((waiting) => waiting.call))
+  }
+
+  #settle(replies: readonly WriteReply[]): void {
+    const settled = this.#underWay
+    this.#underWay = []
+    this.#send()
+    for (const [index, { resolve, reject }] of settled.entries()) {
+      const reply = replies[index]
+      if (reply !== undefined && 'output' in reply) resolve(reply.output as never)
+      else this.#refuse(reject, reply?.failure ?? { code: 'ERR_UNKNOWN', message: 'no reply' })
+    }
+  }
+
+  #refuse(reject: (error: Error) => void, failure: WriteFailure): void {
+    const cause = new Error(`${failure.code}: ${failure.message}`)
+    if (failure.code === 'SQLITE_FULL') {
+      reject(new LadeError('insufficient_storage', { retryAfterSeconds: 60 }, { cause }))
+      return
+    }
+    reject(unavailable(cause))
+    if (isMediumFailure(failure.code)) this.#end(cause)
+  }
+
+  #end(error: Error): void {
+    if (this.#ended !== undefined) return
+    this.#ended = error
+    const left = [...this.#underWay, ...this.#waiting]
+    this.#underWay = []
+    this.#waiting = []
+    for (const { reject } of left) reject(unavailable(error))
+    this.#onFatal(error)
+  }
+}
+
+function isMediumFailure(code: string): boolean {
+  return /^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY_DBMOVED)/.test(code)
+}
+
+function unavailable(cause: Error): LadeError<'storage_failed'> {
+  return new LadeError('storage_failed', { retryAfterSeconds: 5 }, { cause })
+}
+
+function asError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value))
+}

@@ -1,0 +1,98 @@
+/** The schema of SQLite, one string a version, run in order and never edited once released. */
+export const SQLITE_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE instances (
+    id TEXT PRIMARY KEY,
+    started_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- inline comes last so that reading the other columns never touches its overflow pages.
+  CREATE TABLE objects (
+    id INTEGER PRIMARY KEY,
+    sha256 TEXT NOT NULL UNIQUE,
+    size_bytes INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    inline BLOB
+  ) STRICT;
+
+  -- Opaque ids keep the bytes they were first bound to, whatever happens to the files.
+  CREATE TABLE names (
+    key TEXT PRIMARY KEY,
+    sha256 TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE files (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    principal TEXT NOT NULL,
+    key TEXT NOT NULL,
+    cid TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    content_type TEXT NOT NULL,
+    filename TEXT,
+    visibility TEXT NOT NULL CHECK (visibility IN ('public', 'private')),
+    owner TEXT,
+    sponsored INTEGER NOT NULL,
+    verified INTEGER NOT NULL,
+    term_days INTEGER NOT NULL,
+    uploaded_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    end TEXT CHECK (end IN ('expired', 'removed')),
+    deal_id TEXT NOT NULL,
+    charged_day TEXT NOT NULL,
+    charged_bytes INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX files_one_live_per_key ON files (principal, key) WHERE ended_at IS NULL;
+  CREATE INDEX files_by_principal ON files (principal, sequence);
+  CREATE INDEX files_by_object ON files (sha256, sequence);
+  CREATE INDEX files_by_expiry ON files (expires_at) WHERE ended_at IS NULL;
+
+  CREATE TABLE usage (
+    principal TEXT NOT NULL,
+    day TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    files INTEGER NOT NULL,
+    PRIMARY KEY (principal, day)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE reservations (
+    id TEXT PRIMARY KEY,
+    instance TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    day TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    cap_bytes INTEGER NOT NULL,
+    lease_until INTEGER NOT NULL,
+    claimed_sha256 TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX reservations_by_principal ON reservations (principal, day, bytes);
+
+  CREATE TABLE discards (
+    sha256 TEXT PRIMARY KEY,
+    created_at INTEGER NOT NULL,
+    instance TEXT
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE tokens (
+    jti TEXT PRIMARY KEY,
+    sub TEXT NOT NULL,
+    email TEXT NOT NULL,
+    label TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    quota_mb INTEGER NOT NULL,
+    issued_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    last_used_at INTEGER,
+    revoked_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tokens_by_user ON tokens (sub, issued_at);
+
+  CREATE TABLE signups (
+    address TEXT NOT NULL,
+    hour INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (address, hour)
+  ) STRICT, WITHOUT ROWID;
+  `,
+]

@@ -1,0 +1,279 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { openSqliteRecordStore } from './drivers/sqlite/sqlite-record-store.ts'
+import { type QuotaAnswer, type QuotaCall, QuotaModel } from './quota-model.ts'
+import type { RecordStore } from './record-store.ts'
+
+const SIDE_BY_SIDE = 50
+const IS_FULL = process.env.LADE_TEST_PLAN === 'full'
+const SEQUENCES = IS_FULL ? 2_000 : 300
+const TIME_LIMIT_MS = IS_FULL ? 600_000 : 120_000
+const MAX_STEPS = 40
+
+const START = Date.UTC(2026, 10, 21)
+const HOUR = 3_600_000
+const SHORT_TERM = 5 * HOUR
+const LONG_TERM = 1_000 * HOUR
+const FIRST_DAY = '2026-01-01'
+const CAPS = [500, 1_000, 1_500, 2 ** 40 + 1_000, Number.MAX_SAFE_INTEGER]
+/** The last two compete for one opaque key. */
+const CONTENTS = [1, 100, 333, 500, 2 ** 40, 400, 600].map((sizeBytes, index) => ({ sizeBytes, isOpaque: index > 4 }))
+
+type Step =
+  | {
+      readonly do: 'reserve'
+      readonly user: number
+      readonly content: number
+      readonly cap: number
+      readonly on: number
+    }
+  | { readonly do: 'commit'; readonly pick: number; readonly isShort: boolean }
+  | { readonly do: 'release'; readonly pick: number }
+  | { readonly do: 'lapse' | 'bury'; readonly on: number }
+  | { readonly do: 'remove'; readonly user: number; readonly content: number }
+  | { readonly do: 'sweep' }
+
+type Command = Step | { readonly do: 'next day' } | { readonly do: 'both'; readonly steps: readonly [Step, Step] }
+
+const user = fc.integer({ min: 0, max: 1 })
+const on = fc.integer({ min: 0, max: 1 })
+const content = fc.integer({ min: 0, max: CONTENTS.length - 1 })
+const cap = fc.integer({ min: 0, max: CAPS.length - 1 })
+const pick = fc.nat({ max: 60 })
+const is = <Name extends string>(name: Name) => fc.constant(name)
+
+const reserve = fc.record({ do: is('reserve'), user, content, cap, on })
+const commit = fc.record({ do: is('commit'), pick, isShort: fc.boolean() })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: reserve, weight: 6 },
+  { arbitrary: commit, weight: 5 },
+  { arbitrary: fc.record({ do: is('release'), pick }), weight: 2 },
+  { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'bury'), on }), weight: 1 },
+  { arbitrary: fc.record({ do: is('remove'), user, content }), weight: 2 },
+  { arbitrary: fc.record({ do: is('sweep') }), weight: 1 },
+)
+const command: fc.Arbitrary<Command> = fc.oneof(
+  { arbitrary: step, weight: 12 },
+  { arbitrary: fc.record({ do: is('next day') }), weight: 1 },
+  { arbitrary: fc.record({ do: is('both'), steps: fc.tuple(step, step) }), weight: 4 },
+)
+
+/** One sequence: two users, two instances and their contents, which no other sequence shares, and what the model says. */
+class Sequence {
+  readonly #name: string
+  readonly #reserved: { readonly id: string; readonly user: number; readonly content: number; readonly on: number }[] =
+    []
+  /** By instance, the reservations whose lease was cut short. */
+  readonly #cut = new Map<number, readonly string[]>()
+  #model = new QuotaModel()
+  #daysPassed = 0
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  async run(stores: readonly [RecordStore, RecordStore], command: Command, now: number): Promise<void> {
+    if (command.do === 'next day') {
+      this.#daysPassed += 1
+      return
+    }
+    const steps = command.do === 'both' ? command.steps : [command]
+    // A lease is cut short before the step, so that only its return races with the other call.
+    for (const step of steps) if (step.do === 'lapse') await this.#cutLeases(stores[0], step.on, now)
+    const calls = steps.map((step) => this.#callOf(step, now)).filter((call) => call !== undefined)
+    const answers = await Promise.all(calls.map((call, index) => ask(stores[index === 0 ? 0 : 1], call)))
+    const usages = await this.#usagesIn(stores[0], now)
+    const orders =
+      calls.length === 2
+        ? [
+            [0, 1],
+            [1, 0],
+          ]
+        : [[...calls.keys()]]
+    const predictions = orders.map((order) => predict(this.#model, calls, order))
+    const right = predictions.find(
+      (predicted) => isSame(predicted.answers, answers) && isSame(this.#usagesOf(predicted.model, now), usages),
+    )
+    if (right === undefined) {
+      const [first] = predictions
+      expect({ calls, answers, usages }).toEqual({
+        calls,
+        answers: first?.answers,
+        usages: first && this.#usagesOf(first.model, now),
+      })
+    }
+    this.#model = right?.model ?? this.#model
+  }
+
+  async #cutLeases(store: RecordStore, on: number, now: number): Promise<void> {
+    const ids = this.#reserved.filter((reserved) => reserved.on === on).map(({ id }) => id)
+    this.#cut.set(on, ids)
+    await store.quotas.extendLeases({ instanceId: this.#instance(on), leaseUntil: now - 1 })
+  }
+
+  #callOf(step: Step, now: number): QuotaCall | undefined {
+    switch (step.do) {
+      case 'reserve': {
+        const id = randomUUID()
+        this.#reserved.push({ id, user: step.user, content: step.content, on: step.on })
+        return {
+          name: 'reserve',
+          id,
+          principal: this.#principal(step.user),
+          instance: this.#instance(step.on),
+          day: this.#today(),
+          key: this.#content(step.content).key,
+          sizeBytes: this.#content(step.content).sizeBytes,
+          capBytes: CAPS[step.cap] ?? 0,
+          maxInFlight: 4,
+          now,
+        }
+      }
+      case 'commit': {
+        const picked = this.#picked(step.pick)
+        if (picked === undefined) return undefined
+        const expiresAt = now + (step.isShort ? SHORT_TERM : LONG_TERM)
+        const principal = this.#principal(picked.user)
+        return { name: 'commit', id: picked.id, principal, ...this.#content(picked.content), expiresAt, now }
+      }
+      case 'release': {
+        const picked = this.#picked(step.pick)
+        return picked === undefined ? undefined : { name: 'release', id: picked.id }
+      }
+      case 'lapse':
+        return { name: 'lapse', ids: this.#cut.get(step.on) ?? [], now }
+      case 'bury':
+        return { name: 'bury', instance: this.#instance(step.on), now }
+      case 'remove':
+        return { name: 'remove', principal: this.#principal(step.user), key: this.#content(step.content).key, now }
+      case 'sweep':
+        return { name: 'sweep', now }
+    }
+  }
+
+  /** Any reservation ever asked for, the latest first: most are open, and some were refused or consumed long ago. */
+  #picked(pick: number) {
+    return this.#reserved.at(-1 - (pick % Math.max(1, Math.min(6, this.#reserved.length))))
+  }
+
+  #usagesOf(model: QuotaModel, now: number) {
+    return [0, 1].map((n) => model.usage({ principal: this.#principal(n), today: this.#today(), now }))
+  }
+
+  #usagesIn(store: RecordStore, now: number) {
+    const today = this.#today()
+    const usage = (n: number) => store.quotas.usage({ principal: this.#principal(n), fromDay: FIRST_DAY, today, now })
+    return Promise.all([usage(0), usage(1)])
+  }
+
+  #principal = (n: number): string => `user:${this.#name}-${n}`
+  #instance = (n: number): string => `instance-${this.#name}-${n}`
+  #today = (): string => new Date(START + this.#daysPassed * 24 * HOUR).toISOString().slice(0, 10)
+
+  #content(index: number): { key: string; sha256: string; sizeBytes: number } {
+    const { sizeBytes = 0, isOpaque = false } = CONTENTS[index] ?? {}
+    const sha256 = createHash('sha256').update(`${this.#name} ${index}`).digest('hex')
+    return { key: isOpaque ? `opaque:${this.#name}` : `sha256:${sha256}`, sha256, sizeBytes }
+  }
+}
+
+function predict(before: QuotaModel, calls: readonly QuotaCall[], order: readonly number[]) {
+  const model = before.clone()
+  const answers: QuotaAnswer[] = []
+  for (const index of order) {
+    const call = calls[index]
+    if (call !== undefined) answers[index] = model.apply(call)
+  }
+  return { model, answers }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
+  switch (call.name) {
+    case 'reserve': {
+      const { id: reservationId, instance: instanceId, ...rest } = call
+      return {
+        ...(await store.quotas.reserve({ ...rest, reservationId, instanceId, leaseUntil: call.now + LONG_TERM })),
+      }
+    }
+    case 'commit':
+      return askCommit(store, call)
+    case 'release':
+      await store.quotas.release({ reservationId: call.id, now: START })
+      return {}
+    case 'lapse':
+      await store.quotas.releaseExpired({ now: call.now })
+      return {}
+    case 'bury':
+      return { ...(await store.instances.bury({ instanceId: call.instance, now: call.now })) }
+    case 'remove':
+      return { removed: (await store.files.remove(call)) !== undefined }
+    case 'sweep':
+      await store.files.expire({ now: call.now, limit: 10 })
+      return {}
+  }
+}
+
+async function askCommit(store: RecordStore, call: Extract<QuotaCall, { name: 'commit' }>): Promise<QuotaAnswer> {
+  const { id: reservationId, name: _, now, ...file } = call
+  const described = { cid: file.key, contentType: 'text/plain', filename: null, visibility: 'public' } as const
+  const facts = { owner: null, sponsored: false, verified: true, termDays: 7, uploadedAt: now, dealId: reservationId }
+  const committed = await store.quotas.commit({
+    reservationId,
+    now,
+    inline: undefined,
+    file: { ...file, ...described, ...facts },
+  })
+  switch (committed.outcome) {
+    case 'recorded':
+    case 'retry':
+      return { outcome: committed.outcome, usedBytes: committed.usedBytes }
+    default:
+      return { ...committed }
+  }
+}
+
+/** Runs the sequences side by side, step by step, so that a step of all of them costs a few commits. */
+async function runSideBySide(sequences: readonly (readonly Command[])[]): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'lade-quota-model-'))
+  const open = () => openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+  const stores = [await open(), await open()] as const
+  try {
+    const running = sequences.map((commands, index) => ({ commands, sequence: new Sequence(`${index}`) }))
+    for (let index = 0; index < MAX_STEPS; index += 1) {
+      const now = START + index * HOUR
+      await Promise.all(
+        running.map(async ({ commands, sequence }) => {
+          const command = commands[index]
+          if (command !== undefined) await sequence.run(stores, command, now)
+        }),
+      )
+      expect(await stores[0].quotas.audit()).toEqual([])
+    }
+  } finally {
+    for (const store of stores) await store.close()
+    rmSync(dir, { recursive: true })
+  }
+}
+
+describe('quotas against a model', () => {
+  test(`${SEQUENCES} sequences of operations leave what the model says after every step`, {
+    timeout: 2 * TIME_LIMIT_MS,
+  }, async () => {
+    const sequence = fc.array(command, { minLength: 1, maxLength: MAX_STEPS, size: 'max' })
+    const sequences = fc.array(sequence, { minLength: SIDE_BY_SIDE, maxLength: SIDE_BY_SIDE })
+    // The limit ends a search for a smaller counterexample; too slow a run without one is a failure as well.
+    await fc.assert(fc.asyncProperty(sequences, runSideBySide), {
+      numRuns: SEQUENCES / SIDE_BY_SIDE,
+      interruptAfterTimeLimit: TIME_LIMIT_MS,
+      markInterruptAsFailure: true,
+    })
+  })
+})

@@ -1,0 +1,230 @@
+/**
+ * Metadata: who staged what, what it cost, what is promised and what is in flight.
+ *
+ * Every method is one transaction, durable when its promise resolves, and decided as if the methods of all processes
+ * on the same data ran one after another. Refusals are outcomes, not errors; what throws is the medium
+ * (`storage_failed`, `insufficient_storage`). Times are epoch milliseconds, days are UTC days (`2026-11-21`), sizes are
+ * bytes, digests are 64 lower-case hex digits. Every driver passes `describeRecordStore`.
+ */
+export interface RecordStore {
+  readonly traits: RecordStoreTraits
+  readonly quotas: QuotaRecords
+  readonly files: FileRecords
+  readonly tokens: TokenRecords
+  readonly instances: InstanceRecords
+  readonly discards: DiscardRecords
+  /** A number that differs after any committed change, cheap enough to ask for at every request; absent where there is none. */
+  readonly generation?: () => number
+  /** Resolves when the store answers. @throws {LadeError} `storage_failed`. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface RecordStoreTraits {
+  /** Shown in logs and in the readiness report, such as `sqlite`. */
+  readonly engine: string
+}
+
+export type Visibility = 'public' | 'private'
+
+/** Why a file is no longer served. */
+export type FileEnd = 'expired' | 'removed'
+
+/** One caller's staging of an object. Never deleted, only ended, so that `/p/` can tell 410 from 404. */
+export interface FileRecord {
+  /** Grows with every file of the store; the order of staging. */
+  readonly sequence: number
+  readonly principal: string
+  /** The canonical content key: `sha256:<hex>` or `opaque:<id>`. */
+  readonly key: string
+  /** The cid as the first request sent it. */
+  readonly cid: string
+  readonly sha256: string
+  readonly sizeBytes: number
+  readonly contentType: string
+  readonly filename: string | null
+  readonly visibility: Visibility
+  /** The user's email; null for sponsored files. */
+  readonly owner: string | null
+  readonly sponsored: boolean
+  readonly verified: boolean
+  readonly termDays: number
+  readonly uploadedAt: number
+  readonly expiresAt: number
+  readonly endedAt: number | null
+  readonly end: FileEnd | null
+  readonly dealId: string
+}
+
+export interface ReserveRequest {
+  readonly reservationId: string
+  readonly instanceId: string
+  readonly principal: string
+  readonly day: string
+  readonly key: string
+  readonly sizeBytes: number
+  readonly capBytes: number
+  readonly maxInFlight: number
+  readonly now: number
+  readonly leaseUntil: number
+}
+
+/** `usedBytes` is what is charged and reserved for the principal and day; after a reservation it includes that one. */
+export type ReserveOutcome =
+  | { readonly outcome: 'reserved'; readonly reservedBytes: number; readonly usedBytes: number }
+  | { readonly outcome: 'over_quota'; readonly usedBytes: number }
+  | { readonly outcome: 'too_many_in_flight'; readonly inFlight: number }
+
+/**
+ * What an upload learns when it announces the digest that it is about to make readable. `busy` means that these bytes
+ * are being removed right now: ask again shortly. `lost` means that the reservation was returned meanwhile.
+ */
+export type ClaimOutcome =
+  | { readonly outcome: 'claimed'; readonly stored: boolean }
+  | { readonly outcome: 'busy' }
+  | { readonly outcome: 'conflict'; readonly sha256: string }
+  | { readonly outcome: 'lost' }
+
+export interface UploadCommit {
+  readonly reservationId: string
+  readonly now: number
+  /** The bytes themselves, for objects that live inside the metadata; undefined when a blob store holds them. */
+  readonly inline: Uint8Array | undefined
+  readonly file: Omit<FileRecord, 'sequence' | 'endedAt' | 'end'>
+}
+
+/**
+ * `retry` is a file that was live already: nothing is charged and the file is the first one, unchanged. `over_quota`
+ * happens only to a retry whose file was removed while its bytes were on their way, and which no longer fits.
+ */
+export type CommitOutcome =
+  | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
+  | { readonly outcome: 'over_quota'; readonly usedBytes: number }
+  | { readonly outcome: 'conflict'; readonly sha256: string }
+  | { readonly outcome: 'lost' }
+
+export interface UsageDay {
+  readonly date: string
+  readonly bytes: number
+  readonly files: number
+}
+
+export interface Usage {
+  /** Ascending, only days with a charge. */
+  readonly days: readonly UsageDay[]
+  readonly reservedBytes: number
+  readonly stored: { readonly bytes: number; readonly files: number }
+}
+
+/** A principal's day whose running counter differs from the sum of its files; an empty list is the only good answer. */
+export interface UsageDrift {
+  readonly principal: string
+  readonly day: string
+  readonly counterBytes: number
+  readonly chargedBytes: number
+}
+
+/**
+ * Exact quotas. `charged + reserved + size ≤ cap` is decided in the transaction that writes the reservation; `commit`
+ * turns a reservation into a charge in the transaction that records the file; `release`, `releaseExpired` and
+ * `InstanceRecords.bury` return it. A reservation is consumed once, by whichever comes first.
+ */
+export interface QuotaRecords {
+  /** A live file of the same principal and key makes this a retry, which reserves nothing. */
+  reserve(request: ReserveRequest): Promise<ReserveOutcome>
+  /** Announces the digest before its bytes become readable, so that a crash between the two leaves a trace. */
+  claim(request: { reservationId: string; key: string; sha256: string }): Promise<ClaimOutcome>
+  commit(commit: UploadCommit): Promise<CommitOutcome>
+  /** Returns a reservation; bytes that it had claimed and that nobody else needs become a discard. Idempotent. */
+  release(request: { reservationId: string; now: number }): Promise<void>
+  /** Keeps the reservations of an instance alive. */
+  extendLeases(request: { instanceId: string; leaseUntil: number }): Promise<void>
+  /** Returns the reservations whose lease ended before `now`; answers how many. */
+  releaseExpired(request: { now: number }): Promise<number>
+  /** From `fromDay` to `today`; `reservedBytes` counts every reservation of the principal for `today`. */
+  usage(request: { principal: string; fromDay: string; today: string; now: number }): Promise<Usage>
+  audit(): Promise<readonly UsageDrift[]>
+}
+
+export interface ListFilesRequest {
+  readonly principal: string
+  readonly now: number
+  readonly limit: number
+  /** Only files staged before this one. */
+  readonly beforeSequence?: number
+  /** A part of the name or the cid, ASCII case folded. */
+  readonly search?: string
+  readonly contentType?: string
+  readonly ended?: FileEnd | 'live'
+}
+
+/** What `/p/` finds under a digest for one caller. `private` says that only others' (or nobody's) private files are live. */
+export type ServingFile =
+  | { readonly outcome: 'found'; readonly file: FileRecord }
+  | { readonly outcome: 'private' }
+  | { readonly outcome: 'gone'; readonly end: FileEnd }
+  | { readonly outcome: 'absent' }
+
+export interface FileRecords {
+  /** The digest that an opaque key is bound to, for good once bound. */
+  boundSha256(key: string): Promise<string | undefined>
+  /** The earliest live public file of the object, else the earliest live one of `principal`. */
+  serving(request: { sha256: string; now: number; principal?: string }): Promise<ServingFile>
+  /** The bytes of an object that lives inside the metadata; undefined when a blob store holds them. */
+  inlineBytes(sha256: string): Promise<Uint8Array | undefined>
+  /** The principal's latest file under this key, live or ended. */
+  latest(request: { principal: string; key: string }): Promise<FileRecord | undefined>
+  bySequence(sequence: number): Promise<FileRecord | undefined>
+  /** Newest first. */
+  list(request: ListFilesRequest): Promise<readonly FileRecord[]>
+  /** Ends the principal's live file under this key; with the last live file its bytes become a discard. */
+  remove(request: { principal: string; key: string; now: number }): Promise<FileRecord | undefined>
+  /** Ends files past their term, oldest first, at most `limit`; answers how many. */
+  expire(request: { now: number; limit: number }): Promise<number>
+}
+
+export interface TokenRecord {
+  readonly jti: string
+  readonly sub: string
+  readonly email: string
+  readonly label: string
+  readonly scopes: readonly string[]
+  readonly quotaMb: number
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly lastUsedAt: number | null
+  readonly revokedAt: number | null
+}
+
+export interface TokenRecords {
+  /** Counts a signup of this address in this hour and records its token, unless the hour's limit is reached. */
+  signUp(request: {
+    token: TokenRecord
+    address: string
+    hour: number
+    limit: number
+  }): Promise<{ readonly outcome: 'issued' } | { readonly outcome: 'limited'; readonly used: number }>
+  /** When this token was revoked, if it was. Tokens that the store never saw were not. */
+  revokedAt(jti: string): Promise<number | undefined>
+  list(request: { sub: string }): Promise<readonly TokenRecord[]>
+  /** Revokes a token of this user; the first time stays. Undefined for a jti of another user or of nobody. */
+  revoke(request: { jti: string; sub: string; now: number }): Promise<{ readonly revokedAt: number } | undefined>
+  touch(uses: readonly { readonly jti: string; readonly usedAt: number }[]): Promise<void>
+}
+
+/** Processes that share this data. Whether one still lives is for the caller to find out. */
+export interface InstanceRecords {
+  register(request: { instanceId: string; now: number }): Promise<void>
+  list(): Promise<readonly string[]>
+  /** Forgets a dead instance: its reservations are returned, its claims and half-done discards become discards. */
+  bury(request: { instanceId: string; now: number }): Promise<{ readonly reservations: number }>
+}
+
+/** Bytes that no live file needs, to be removed from the blob store. */
+export interface DiscardRecords {
+  pending(request: { limit: number }): Promise<readonly string[]>
+  /** Takes a discard for this instance, unless the bytes are needed again (then the discard is dropped) or taken. */
+  begin(request: { sha256: string; instanceId: string }): Promise<boolean>
+  /** Call after the bytes are gone. */
+  finish(request: { sha256: string }): Promise<void>
+}
