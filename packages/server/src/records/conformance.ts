@@ -127,7 +127,7 @@ async function stageAndRemove(store: RecordStore, of: Upload): Promise<void> {
 }
 
 function pending(store: RecordStore): Promise<readonly string[]> {
-  return store.discards.pending({ limit: 100 })
+  return store.discards.pending({ instanceId: 'somebody', limit: 100 })
 }
 
 /** The charge, the reservations and the stored bytes of a principal on the suite's day. */
@@ -225,7 +225,7 @@ function quotaCases({ it }: Cases): void {
     const { id, reserved } = await tryReserve(store, upload())
     expect(reserved).toEqual({ outcome: 'reserved', reservedBytes: 100, usedBytes: 100 })
     expect(await account(store)).toEqual({ charged: 0, reserved: 100, stored: 0 })
-    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed', stored: false })
+    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed' })
     const committed = await commit(store, id, upload())
     expect(committed).toMatchObject({ outcome: 'recorded', usedBytes: 100, file: { endedAt: null, end: null } })
     expect(await account(store)).toEqual({ charged: 100, reserved: 0, stored: 100 })
@@ -541,18 +541,10 @@ function opaqueCases({ it, itWithTwo }: Cases): void {
 function discardCases({ it }: Cases): void {
   const digest = digestOf('hello')
 
-  it('says in the claim whether the blob store has the bytes already', async (store) => {
-    const first = await reserve(store, upload())
-    expect(await claim(store, first, upload())).toEqual({ outcome: 'claimed', stored: false })
-    await commit(store, first, upload())
-    const second = await reserve(store, upload({ principal: BOB }))
-    expect(await claim(store, second, upload())).toEqual({ outcome: 'claimed', stored: true })
-  })
-
-  it('never counts inline bytes as held by the blob store', async (store) => {
+  it('moves an object to the blob store when a later upload put it there', async (store) => {
     await stage(store, upload({ inline: Buffer.from('hello') }))
     const id = await reserve(store, upload({ principal: BOB }))
-    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed', stored: false })
+    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed' })
     await commit(store, id, upload({ principal: BOB }))
     expect(await store.files.inlineBytes(digest)).toBeUndefined()
     await store.files.remove({ principal: ALICE, key: upload().key, now: NOW })
@@ -581,7 +573,7 @@ function discardCases({ it }: Cases): void {
   it('cancels a planned discard by a claim', async (store) => {
     await stageAndRemove(store, upload())
     const id = await reserve(store, upload())
-    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed', stored: false })
+    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed' })
     expect(await pending(store)).toEqual([])
     expect(await store.discards.begin({ sha256: digest, instanceId: 'instance-a' })).toBe(false)
   })
@@ -591,8 +583,8 @@ function discardCases({ it }: Cases): void {
     expect(await store.discards.begin({ sha256: digest, instanceId: 'instance-a' })).toBe(true)
     const id = await reserve(store, upload())
     expect(await claim(store, id, upload())).toEqual({ outcome: 'busy' })
-    await store.discards.finish({ sha256: digest })
-    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed', stored: false })
+    await store.discards.finish({ sha256: digest, instanceId: 'instance-a' })
+    expect(await claim(store, id, upload())).toEqual({ outcome: 'claimed' })
   })
 
   it('gives a discard to one taker', async (store) => {
@@ -602,10 +594,25 @@ function discardCases({ it }: Cases): void {
     expect(await pending(store)).toEqual([])
   })
 
+  it('gives a discard again to the taker that could not finish it, and lets nobody else finish it', async (store) => {
+    await stageAndRemove(store, upload())
+    const [own, other] = [
+      { sha256: digest, instanceId: 'instance-a' },
+      { sha256: digest, instanceId: 'instance-b' },
+    ]
+    expect(await store.discards.begin(own)).toBe(true)
+    expect(await store.discards.pending({ instanceId: 'instance-a', limit: 10 })).toEqual([digest])
+    await store.discards.finish(other)
+    expect(await store.discards.begin(other)).toBe(false)
+    expect(await store.discards.begin(own)).toBe(true)
+    await store.discards.finish(own)
+    expect(await store.discards.begin(own)).toBe(false)
+  })
+
   it('gives no discard that nobody planned, and finishing one is harmless', async (store) => {
     expect(await store.discards.begin({ sha256: digest, instanceId: 'instance-a' })).toBe(false)
-    await store.discards.finish({ sha256: digest })
-    await store.discards.finish({ sha256: digest })
+    await store.discards.finish({ sha256: digest, instanceId: 'instance-a' })
+    await store.discards.finish({ sha256: digest, instanceId: 'instance-a' })
   })
 
   it('drops a discard whose bytes are needed again', async (store) => {
@@ -662,7 +669,7 @@ function discardCases({ it }: Cases): void {
     for (const [age, content] of ['c', 'a', 'b'].entries()) {
       await stageAndRemove(store, upload({ content, now: NOW + age }))
     }
-    expect(await store.discards.pending({ limit: 2 })).toEqual([digestOf('c'), digestOf('a')])
+    expect(await store.discards.pending({ instanceId: 'somebody', limit: 2 })).toEqual([digestOf('c'), digestOf('a')])
   })
 }
 

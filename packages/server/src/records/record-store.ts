@@ -80,7 +80,7 @@ export type ReserveOutcome =
  * are being removed right now: ask again shortly. `lost` means that the reservation was returned meanwhile.
  */
 export type ClaimOutcome =
-  | { readonly outcome: 'claimed'; readonly stored: boolean }
+  | { readonly outcome: 'claimed' }
   | { readonly outcome: 'busy' }
   | { readonly outcome: 'conflict'; readonly sha256: string }
   | { readonly outcome: 'lost' }
@@ -222,9 +222,13 @@ export interface InstanceRecords {
 
 /** Bytes that no live file needs, to be removed from the blob store. */
 export interface DiscardRecords {
-  pending(request: { limit: number }): Promise<readonly string[]>
-  /** Takes a discard for this instance, unless the bytes are needed again (then the discard is dropped) or taken. */
+  /** Those that nobody has taken, and those that this instance took and did not finish; oldest first. */
+  pending(request: { instanceId: string; limit: number }): Promise<readonly string[]>
+  /**
+   * Takes a discard for this instance, also again, unless the bytes are needed again (then it is dropped) or another
+   * instance has taken it.
+   */
   begin(request: { sha256: string; instanceId: string }): Promise<boolean>
-  /** Call after the bytes are gone. */
-  finish(request: { sha256: string }): Promise<void>
+  /** Call after the bytes are gone. Does nothing when another instance has taken over. */
+  finish(request: { sha256: string; instanceId: string }): Promise<void>
 }

@@ -3,30 +3,62 @@ import type { RecordStore } from '../records/record-store.ts'
 
 const BATCH = 100
 
-/**
- * Removes bytes that no live file needs. Each removal is taken in the records first, so that an upload of the same
- * bytes waits for its end instead of losing what it just wrote.
- *
- * @returns how many objects were removed.
- */
-export async function discardObjects(deps: {
+export interface DiscardDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly instanceId: string
-}): Promise<number> {
-  const { records, blobs, instanceId } = deps
+}
+
+/** What this process is removing right now. The records let an instance take its own discards again, so it must know. */
+const underWay = new WeakMap<RecordStore, Set<string>>()
+
+/**
+ * Removes all bytes that no live file needs. Each removal is taken in the records first, so that an upload of the same
+ * bytes waits for its end instead of losing what it just wrote.
+ *
+ * @returns how many objects were removed.
+ * @throws the first failure of a removal, after every other one was tried; what failed is tried again the next time.
+ */
+export async function discardObjects(deps: DiscardDeps): Promise<number> {
+  const failures = new Map<string, unknown>()
   let removed = 0
   for (;;) {
-    const batch = await records.discards.pending({ limit: BATCH })
+    const batch = await deps.records.discards.pending({ instanceId: deps.instanceId, limit: BATCH })
     let taken = 0
-    for (const sha256 of batch) {
-      if (!(await records.discards.begin({ sha256, instanceId }))) continue
-      taken += 1
-      await blobs.delete(sha256)
-      await records.discards.finish({ sha256 })
+    for (const sha256 of batch.filter((digest) => !failures.has(digest))) {
+      try {
+        if (await discardObject(deps, sha256)) taken += 1
+      } catch (error) {
+        failures.set(sha256, error)
+      }
     }
     removed += taken
-    // A batch of which nothing could be taken is in other hands, or was called off.
-    if (taken === 0) return removed
+    // A batch of which nothing could be taken is in other hands, was called off, or failed.
+    if (taken === 0) break
+  }
+  const [failure] = failures.values()
+  if (failures.size > 0) throw failure
+  return removed
+}
+
+/**
+ * Removes these bytes if no live file needs them; bytes that are being removed already are left to whoever does it.
+ *
+ * @returns true when they were removed here.
+ */
+export async function discardObject(deps: DiscardDeps, sha256: string): Promise<boolean> {
+  const { records, blobs, instanceId } = deps
+  const mine = underWay.get(records) ?? new Set()
+  underWay.set(records, mine)
+  // Of two removals of the same bytes, the later one could hit what was staged after the first.
+  if (mine.has(sha256)) return false
+  mine.add(sha256)
+  try {
+    if (!(await records.discards.begin({ sha256, instanceId }))) return false
+    await blobs.delete(sha256)
+    await records.discards.finish({ sha256, instanceId })
+    return true
+  } finally {
+    mine.delete(sha256)
   }
 }

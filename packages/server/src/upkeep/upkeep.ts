@@ -32,16 +32,31 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   async function round(): Promise<void> {
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
+    const failures: unknown[] = []
+    for (const step of [cleanUp, expire, discard, deps.flush]) {
+      // A step that fails, perhaps for days, does not keep the others from their work.
+      await step().catch((error: unknown) => failures.push(error))
+    }
+    if (failures.length > 1) throw new AggregateError(failures, 'several steps of upkeep failed')
+    if (failures.length === 1) throw failures[0]
+  }
+
+  async function cleanUp(): Promise<void> {
     const recovered = await recover(deps)
     if (recovered.deadInstances > 0 || recovered.reservations > 0 || recovered.pendingBlobs > 0) {
       log.info(recovered, 'recovered after processes that ended')
     }
+  }
+
+  async function expire(): Promise<void> {
     let expired = 0
     do {
       expired = await records.files.expire({ now: now(), limit: EXPIRE_BATCH })
     } while (expired === EXPIRE_BATCH)
+  }
+
+  async function discard(): Promise<void> {
     if (blobs !== undefined) await discardObjects({ records, blobs, instanceId })
-    await deps.flush()
   }
 
   return {

@@ -6,28 +6,30 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     started_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
+  -- One row for every content that was ever staged; place says where its bytes are now. Other tables refer to it by its
+  -- number, which grows, so that an upload adds to the ends of their indexes and not all over them.
   -- inline comes last so that reading the other columns never touches its overflow pages.
   CREATE TABLE objects (
     id INTEGER PRIMARY KEY,
     sha256 TEXT NOT NULL UNIQUE,
     size_bytes INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
+    place TEXT NOT NULL CHECK (place IN ('inline', 'blob', 'none')),
     inline BLOB
   ) STRICT;
 
   -- Opaque ids keep the bytes they were first bound to, whatever happens to the files.
   CREATE TABLE names (
-    key TEXT PRIMARY KEY,
-    sha256 TEXT NOT NULL
+    name TEXT PRIMARY KEY,
+    object INTEGER NOT NULL REFERENCES objects (id)
   ) STRICT, WITHOUT ROWID;
 
+  -- Rows are never deleted, so sequence grows. name is the opaque id, and empty for ids that are verified.
   CREATE TABLE files (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    sequence INTEGER PRIMARY KEY,
+    object INTEGER NOT NULL REFERENCES objects (id),
     principal TEXT NOT NULL,
-    key TEXT NOT NULL,
+    name TEXT NOT NULL,
     cid TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    size_bytes INTEGER NOT NULL,
     content_type TEXT NOT NULL,
     filename TEXT,
     visibility TEXT NOT NULL CHECK (visibility IN ('public', 'private')),
@@ -43,9 +45,9 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     charged_day TEXT NOT NULL,
     charged_bytes INTEGER NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX files_one_live_per_key ON files (principal, key) WHERE ended_at IS NULL;
+  CREATE UNIQUE INDEX files_one_live ON files (principal, object, name) WHERE ended_at IS NULL;
   CREATE INDEX files_by_principal ON files (principal, sequence);
-  CREATE INDEX files_by_object ON files (sha256, sequence);
+  CREATE INDEX files_by_object ON files (object, sequence);
   CREATE INDEX files_by_expiry ON files (expires_at) WHERE ended_at IS NULL;
 
   CREATE TABLE usage (

@@ -23,7 +23,7 @@ export function prepareAccountReads(db: Connection) {
     .prepare<[string, string], number | null>('SELECT SUM(bytes) FROM reservations WHERE principal = ? AND day = ?')
     .pluck()
   const stored = db.prepare<[string, number], { bytes: number | null; files: number }>(
-    `SELECT SUM(size_bytes) AS bytes, COUNT(*) AS files FROM files
+    `SELECT SUM(charged_bytes) AS bytes, COUNT(*) AS files FROM files
      WHERE principal = ? AND ended_at IS NULL AND expires_at > ?`,
   )
   const drift = db.prepare<[], UsageDrift>(
@@ -37,7 +37,9 @@ export function prepareAccountReads(db: Connection) {
   const tokens = db.prepare<[string], TokenRow>('SELECT * FROM tokens WHERE sub = ? ORDER BY issued_at DESC, jti')
   const instances = db.prepare<[], string>('SELECT id FROM instances ORDER BY id').pluck()
   const discards = db
-    .prepare<[number], string>('SELECT sha256 FROM discards WHERE instance IS NULL ORDER BY created_at LIMIT ?')
+    .prepare<[string, number], string>(
+      'SELECT sha256 FROM discards WHERE instance IS NULL OR instance = ? ORDER BY created_at LIMIT ?',
+    )
     .pluck()
   // One transaction, so that a charge is never seen both as reserved and as charged.
   const usage = db.transaction((principal: string, fromDay: string, today: string, now: number): Usage => {
@@ -56,7 +58,7 @@ export function prepareAccountReads(db: Connection) {
     revokedAt: (jti: string): number | undefined => revokedAt.get(jti) ?? undefined,
     tokens: (sub: string): readonly TokenRecord[] => tokens.all(sub).map(tokenFromRow),
     instances: (): readonly string[] => instances.all(),
-    pendingDiscards: (limit: number): readonly string[] => discards.all(limit),
+    pendingDiscards: (instanceId: string, limit: number): readonly string[] => discards.all(instanceId, limit),
   }
 }
 

@@ -1,10 +1,17 @@
 import type { FileEnd, FileRecord, Visibility } from '../../record-store.ts'
 
-/** A row of `files` as SQLite gives it. */
+/** What every query of files selects from: a file beside its object. */
+export const FILE_ROWS = 'files JOIN objects ON objects.id = files.object'
+
+/** The columns of a {@link FileRow}. */
+export const FILE_COLUMNS = 'files.*, objects.sha256, objects.size_bytes'
+
+/** A row of `files` with its object, as SQLite gives it. */
 export interface FileRow {
   readonly sequence: number
+  readonly object: number
   readonly principal: string
-  readonly key: string
+  readonly name: string
   readonly cid: string
   readonly sha256: string
   readonly size_bytes: number
@@ -22,11 +29,18 @@ export interface FileRow {
   readonly deal_id: string
 }
 
+const OPAQUE = 'opaque:'
+
+/** The opaque id of a content key; empty for a key that is a digest. */
+export function opaqueNameOf(key: string): string {
+  return key.startsWith(OPAQUE) ? key.slice(OPAQUE.length) : ''
+}
+
 export function fileFromRow(row: FileRow): FileRecord {
   return {
     sequence: row.sequence,
     principal: row.principal,
-    key: row.key,
+    key: row.name === '' ? `sha256:${row.sha256}` : `${OPAQUE}${row.name}`,
     cid: row.cid,
     sha256: row.sha256,
     sizeBytes: row.size_bytes,

@@ -7,8 +7,9 @@ import type {
   UploadCommit,
 } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
+import { prepareContentReads } from './content-reads.ts'
 import type { DiscardWrites } from './discard-writes.ts'
-import { type FileRow, fileFromRow } from './file-row.ts'
+import { fileFromRow, opaqueNameOf } from './file-row.ts'
 
 interface ReservationRow {
   readonly id: string
@@ -23,13 +24,13 @@ export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
 
 /** Reservations and charges. Each function runs inside one transaction that the writer opens. */
 export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
+  const content = prepareContentReads(db)
   const chargedBytes = db
     .prepare<[string, string], number>('SELECT bytes FROM usage WHERE principal = ? AND day = ?')
     .pluck()
-  const reservedBytes = db
-    .prepare<[string, string], number | null>('SELECT SUM(bytes) FROM reservations WHERE principal = ? AND day = ?')
-    .pluck()
-  const inFlight = db.prepare<[string], number>('SELECT COUNT(*) FROM reservations WHERE principal = ?').pluck()
+  const inFlight = db.prepare<[string, string], { readonly count: number; readonly bytes: number | null }>(
+    'SELECT COUNT(*) AS count, SUM(iif(day = ?, bytes, 0)) AS bytes FROM reservations WHERE principal = ?',
+  )
   const insertReservation = db.prepare(
     'INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
@@ -40,23 +41,22 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
   const expired = db.prepare<[number], string>('SELECT id FROM reservations WHERE lease_until < ?').pluck()
   const ofInstance = db.prepare<[string], string>('SELECT id FROM reservations WHERE instance = ?').pluck()
 
-  const liveFile = db.prepare<[string, string], FileRow>(
-    'SELECT * FROM files WHERE principal = ? AND key = ? AND ended_at IS NULL',
-  )
   const endAsExpired = db.prepare<[number]>(
     "UPDATE files SET ended_at = expires_at, end = 'expired' WHERE sequence = ?",
   )
-  const boundSha256 = db.prepare<[string], string>('SELECT sha256 FROM names WHERE key = ?').pluck()
-  const bindName = db.prepare<[string, string]>('INSERT INTO names (key, sha256) VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const insertObject = db.prepare<[string, number, number, Uint8Array | null]>(
-    // A commit without inline bytes proves that the blob store holds them now, so an older inline copy is dropped.
-    `INSERT INTO objects (sha256, size_bytes, created_at, inline) VALUES (?, ?, ?, ?)
-     ON CONFLICT (sha256) DO UPDATE SET inline = NULL WHERE excluded.inline IS NULL AND objects.inline IS NOT NULL`,
+  const bindName = db.prepare<[string, number]>('INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const insertObject = db.prepare<[string, number, string, Uint8Array | null]>(
+    'INSERT INTO objects (sha256, size_bytes, place, inline) VALUES (?, ?, ?, ?)',
+  )
+  // Bytes that are in the blob store already stay there; inline bytes give way to those.
+  const placeObject = db.prepare<[{ id: number; place: string; inline: Uint8Array | null }]>(
+    `UPDATE objects SET place = :place, inline = :inline
+     WHERE id = :id AND (place = 'none' OR (place = 'inline' AND :place = 'blob'))`,
   )
   const insertFile = db.prepare(
-    `INSERT INTO files (principal, key, cid, sha256, size_bytes, content_type, filename, visibility, owner, sponsored,
+    `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
        verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const charge = db.prepare<[string, string, number]>(
     `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
@@ -64,12 +64,22 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
   )
 
   const usedBytes = (principal: string, day: string): number =>
-    (chargedBytes.get(principal, day) ?? 0) + (reservedBytes.get(principal, day) ?? 0)
+    (chargedBytes.get(principal, day) ?? 0) + (inFlight.get(day, principal)?.bytes ?? 0)
 
   const conflicting = (key: string, sha256: string): string | undefined => {
-    if (!key.startsWith('opaque:')) return undefined
-    const bound = boundSha256.get(key)
-    return bound === undefined || bound === sha256 ? undefined : bound
+    const bound = content.boundSha256(key)
+    return bound === sha256 ? undefined : bound
+  }
+
+  /** The object's number, with its bytes where this commit says that they are. */
+  function putObject(sha256: string, sizeBytes: number, inline: Uint8Array | undefined): number {
+    const place = inline === undefined ? 'blob' : 'inline'
+    const id = content.objectOfDigest(sha256)
+    if (id === undefined) {
+      return Number(insertObject.run(sha256, sizeBytes, place, inline ?? null).lastInsertRowid)
+    }
+    placeObject.run({ id, place, inline: inline ?? null })
+    return id
   }
 
   function release({ reservationId, now }: { reservationId: string; now: number }): void {
@@ -84,12 +94,12 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
 
     reserve(request: ReserveRequest): ReserveOutcome {
       const { principal, day } = request
-      const flying = inFlight.get(principal) ?? 0
-      if (flying >= request.maxInFlight) return { outcome: 'too_many_in_flight', inFlight: flying }
-      const live = liveFile.get(principal, request.key)
+      const { count = 0, bytes: reservedBytes = 0 } = inFlight.get(day, principal) ?? {}
+      if (count >= request.maxInFlight) return { outcome: 'too_many_in_flight', inFlight: count }
+      const live = content.liveFile(principal, request.key)
       const isRetry = live !== undefined && live.expires_at > request.now
       const bytes = isRetry ? 0 : request.sizeBytes
-      const used = usedBytes(principal, day)
+      const used = (chargedBytes.get(principal, day) ?? 0) + (reservedBytes ?? 0)
       if (bytes > 0 && used + bytes > request.capBytes) return { outcome: 'over_quota', usedBytes: used }
       const { reservationId, instanceId, capBytes, leaseUntil } = request
       insertReservation.run(reservationId, instanceId, principal, day, bytes, capBytes, leaseUntil)
@@ -102,7 +112,7 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
       if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
       if (!discards.cancel(sha256)) return { outcome: 'busy' }
       claimBytes.run(sha256, reservationId)
-      return { outcome: 'claimed', stored: discards.blobExists(sha256) }
+      return { outcome: 'claimed' }
     },
 
     commit({ reservationId, now, inline, file }: UploadCommit): CommitOutcome {
@@ -112,7 +122,7 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
       const bound = conflicting(key, sha256)
       if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
 
-      const live = liveFile.get(principal, key)
+      const live = content.liveFile(principal, key)
       if (live !== undefined && live.expires_at > now) {
         deleteReservation.run(reservationId)
         return { outcome: 'retry', file: fileFromRow(live), usedBytes: usedBytes(principal, held.day) }
@@ -123,14 +133,14 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
       }
       if (live !== undefined) endAsExpired.run(live.sequence)
       deleteReservation.run(reservationId)
-      if (key.startsWith('opaque:')) bindName.run(key, sha256)
-      insertObject.run(sha256, file.sizeBytes, now, inline ?? null)
+      const object = putObject(sha256, file.sizeBytes, inline)
+      const name = opaqueNameOf(key)
+      if (name !== '') bindName.run(name, object)
       const { lastInsertRowid } = insertFile.run(
+        object,
         principal,
-        key,
+        name,
         file.cid,
-        sha256,
-        file.sizeBytes,
         file.contentType,
         file.filename,
         file.visibility,

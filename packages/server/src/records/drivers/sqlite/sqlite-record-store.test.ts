@@ -241,7 +241,9 @@ describe('sqlite only', () => {
       expect(await store.files.list({ principal: 'user:alice', now: NOW, limit: 100 })).toHaveLength(staged.length)
       expect(await store.quotas.audit()).toEqual([])
 
-      for (const key of staged.slice(0, 3)) await store.files.remove({ principal: 'user:alice', key, now: NOW })
+      for (const sha256 of staged.slice(0, 3)) {
+        await store.files.remove({ principal: 'user:alice', key: `sha256:${sha256}`, now: NOW })
+      }
       await stageInline(store, 'object-after', Buffer.alloc(65_536, 255))
       expect(await store.files.inlineBytes('object-after')).toHaveLength(65_536)
       expect(fatal).toEqual([])
@@ -334,7 +336,8 @@ function overwriteWithNoise(file: string): void {
   for (const name of [file, `${file}-wal`]) writeFileSync(name, Buffer.alloc(262_144, 'noise '))
 }
 
-async function stageInline(store: RecordStore, key: string, inline: Buffer): Promise<void> {
+async function stageInline(store: RecordStore, sha256: string, inline: Buffer): Promise<void> {
+  const key = `sha256:${sha256}`
   const principal = 'user:alice'
   const sizeBytes = inline.length
   const reservation = { reservationId: `of ${key}`, instanceId: 'a', day: '2026-11-21', leaseUntil: NOW + 60_000 }
@@ -342,8 +345,8 @@ async function stageInline(store: RecordStore, key: string, inline: Buffer): Pro
   const file: UploadCommit['file'] = {
     principal,
     key,
-    cid: key,
-    sha256: key,
+    cid: sha256,
+    sha256,
     sizeBytes,
     contentType: 'text/plain',
     filename: null,

@@ -73,7 +73,7 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
       bury: (request) => writer.write('buryInstance', request),
     },
     discards: {
-      pending: ({ limit }) => read(() => accounts.pendingDiscards(limit)),
+      pending: ({ instanceId, limit }) => read(() => accounts.pendingDiscards(instanceId, limit)),
       begin: (request) => writer.write('beginDiscard', request),
       finish: (request) => writer.write('finishDiscard', request),
     },

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import { utcDay } from '../quotas/utc-day.ts'
+import { NOTHING_REMAINS, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { discardObjects } from './discard-objects.ts'
+import { recover } from './recover.ts'
+
+const BYTES = Buffer.from('left behind')
+const SHA256 = sha256Hex(BYTES)
+
+describe('recover', () => {
+  let ground: StagingGround
+  beforeEach(async () => {
+    ground = await openStagingGround()
+  })
+  afterEach(() => ground.remove())
+
+  const run = (alive: readonly string[] = []) =>
+    recover({
+      records: ground.records,
+      blobs: ground.blobs,
+      instanceId: ground.instanceId,
+      isAlive: (id) => alive.includes(id),
+      now: () => ground.clock.now,
+    })
+  const reserve = (instanceId: string, leaseMs = 60_000) =>
+    ground.records.quotas.reserve({
+      reservationId: `of-${instanceId}`,
+      instanceId,
+      principal: PRINCIPAL,
+      day: utcDay(ground.clock.now),
+      key: `sha256:${SHA256}`,
+      sizeBytes: BYTES.length,
+      capBytes: 1000,
+      maxInFlight: 8,
+      now: ground.clock.now,
+      leaseUntil: ground.clock.now + leaseMs,
+    })
+  /** What a process leaves that dies between making bytes readable and recording their file. */
+  const leaveBehind = async (instanceId: string) => {
+    await ground.records.instances.register({ instanceId, now: ground.clock.now })
+    await reserve(instanceId)
+    const unfinished = await ground.blobs.begin({ holder: instanceId, sizeBytes: 5 })
+    await unfinished.write(BYTES)
+    const pending = await ground.blobs.begin({ holder: instanceId, sizeBytes: BYTES.length })
+    await pending.write(BYTES)
+    await ground.records.quotas.claim({ reservationId: `of-${instanceId}`, key: `sha256:${SHA256}`, sha256: SHA256 })
+    await pending.commit(SHA256)
+  }
+
+  it('finds nothing to do where nobody died', async () => {
+    expect(await run()).toEqual({ deadInstances: 0, reservations: 0, pendingBlobs: 0 })
+    expect(await ground.records.instances.list()).toEqual([ground.instanceId])
+  })
+
+  it('cleans up after a dead instance: reservations, pending bytes, and bytes without a record', async () => {
+    await leaveBehind('instance-2')
+    expect(await run()).toEqual({ deadInstances: 1, reservations: 1, pendingBlobs: 1 })
+    expect(await ground.records.instances.list()).toEqual([ground.instanceId])
+    await discardObjects(ground)
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('leaves everything of a living instance alone', async () => {
+    await leaveBehind('instance-2')
+    expect(await run(['instance-2'])).toEqual({ deadInstances: 0, reservations: 0, pendingBlobs: 0 })
+    await discardObjects(ground)
+    expect(await ground.remains()).toMatchObject({
+      blobs: [SHA256],
+      pendingHolders: ['instance-2'],
+      reservedBytes: BYTES.length,
+    })
+  })
+
+  it('leaves its own things alone, whatever is said of it', async () => {
+    await reserve(ground.instanceId)
+    await ground.blobs.begin({ holder: ground.instanceId, sizeBytes: 5 })
+    expect(await run([])).toEqual({ deadInstances: 0, reservations: 0, pendingBlobs: 0 })
+    expect(await ground.remains()).toMatchObject({ pendingHolders: [ground.instanceId], reservedBytes: BYTES.length })
+  })
+
+  it('keeps bytes that a dead instance had made readable and somebody else has recorded', async () => {
+    await leaveBehind('instance-2')
+    await ground.stage(BYTES, { tier: { principal: 'user:2' } })
+    await run()
+    await discardObjects(ground)
+    expect(await ground.blobs.digests()).toEqual([SHA256])
+  })
+
+  it('sweeps pending bytes of a holder that is registered nowhere', async () => {
+    await ground.blobs.begin({ holder: 'forgotten', sizeBytes: 5 })
+    expect(await run()).toMatchObject({ deadInstances: 0, pendingBlobs: 1 })
+    expect(await ground.blobs.pendingHolders()).toEqual([])
+  })
+
+  it('returns reservations whose lease has ended, also of the living', async () => {
+    await ground.records.instances.register({ instanceId: 'instance-2', now: ground.clock.now })
+    await reserve('instance-2', 60_000)
+    ground.clock.now += 60_000
+    expect(await run(['instance-2'])).toMatchObject({ reservations: 0 })
+    ground.clock.now += 1
+    expect(await run(['instance-2'])).toMatchObject({ reservations: 1 })
+    expect((await ground.usage()).reservedBytes).toBe(0)
+  })
+
+  it('can run twice, and from two instances at once', async () => {
+    await leaveBehind('instance-2')
+    const found = await Promise.all([run(['instance-3']), run(['instance-3'])])
+    expect(found.reduce((sum, { reservations }) => sum + reservations, 0)).toBe(1)
+    expect(await run()).toEqual({ deadInstances: 0, reservations: 0, pendingBlobs: 0 })
+  })
+
+  it('error: pending bytes that cannot be swept keep their instance known, for the next round', async () => {
+    await leaveBehind('instance-2')
+    ground.blobs.fail('sweep')
+    await expect(run()).rejects.toMatchObject({ code: 'storage_failed' })
+    expect(await ground.records.instances.list()).toContain('instance-2')
+    expect(await run()).toEqual({ deadInstances: 1, reservations: 1, pendingBlobs: 1 })
+  })
+
+  it('works without a blob store', async () => {
+    await leaveBehind('instance-2')
+    const { records, instanceId, clock } = ground
+    const found = await recover({ records, blobs: undefined, instanceId, isAlive: () => false, now: () => clock.now })
+    expect(found).toEqual({ deadInstances: 1, reservations: 1, pendingBlobs: 0 })
+  })
+})

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LadeError } from '@lade/core/errors'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import { memoryLog } from '../testing/running-service.ts'
+import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { createUpkeep, type UpkeepDeps } from './upkeep.ts'
+
+const BYTES = Buffer.from('kept up')
+const DAY_MS = 86_400_000
+
+describe('createUpkeep', () => {
+  let ground: StagingGround
+  let lines: string[]
+  let flushes: number
+  beforeEach(async () => {
+    ground = await openStagingGround()
+    lines = []
+    flushes = 0
+  })
+  afterEach(() => ground.remove())
+
+  const upkeepOf = (overrides: Partial<UpkeepDeps> = {}) =>
+    createUpkeep({
+      records: ground.records,
+      blobs: ground.blobs,
+      instanceId: ground.instanceId,
+      isAlive: () => false,
+      now: () => ground.clock.now,
+      log: memoryLog(lines),
+      flush: async () => {
+        flushes += 1
+      },
+      ...overrides,
+    })
+  const failing = (quotas: Partial<RecordStore['quotas']>): RecordStore => ({
+    ...ground.records,
+    quotas: { ...ground.records.quotas, ...quotas },
+  })
+  const down = async (): Promise<never> => {
+    throw new LadeError('storage_failed', { retryAfterSeconds: 1 })
+  }
+
+  it('ends files past their term, removes their bytes and flushes', async () => {
+    await ground.stage(BYTES, { head: { termDays: 1 } })
+    const upkeep = upkeepOf()
+    ground.clock.now += DAY_MS - 1
+    await upkeep.round()
+    expect(await ground.blobs.digests()).toEqual([sha256Hex(BYTES)])
+    ground.clock.now += 1
+    await upkeep.round()
+    expect(await ground.blobs.digests()).toEqual([])
+    const file = await ground.records.files.latest({ principal: PRINCIPAL, key: `sha256:${sha256Hex(BYTES)}` })
+    expect(file).toMatchObject({ end: 'expired', endedAt: file?.expiresAt })
+    expect(flushes).toBe(2)
+  })
+
+  it('keeps what was charged on the day of an expired file', async () => {
+    await ground.stage(BYTES, { head: { termDays: 1 } })
+    ground.clock.now += 2 * DAY_MS
+    await upkeepOf().round()
+    expect(await ground.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 0, drift: [] })
+  })
+
+  it('keeps the reservations of this instance alive, however long an upload takes', async () => {
+    const upkeep = upkeepOf()
+    let rounds = 0
+    ground.blobs.beforeCommit = async () => {
+      for (rounds = 0; rounds < 5; rounds += 1) {
+        ground.clock.now += 50_000
+        await upkeep.round()
+      }
+    }
+    await expect(ground.stage(BYTES)).resolves.toHaveProperty('file')
+    expect(rounds).toBe(5)
+  })
+
+  it('error: a reservation whose release failed is returned in the end, without a restart', async () => {
+    ground.prover.refuseNext('no')
+    await ground.stage(BYTES, { deps: { records: failing({ release: down }) } }).catch(() => {})
+    const upkeep = upkeepOf()
+    for (let round = 0; round < 10; round += 1) {
+      ground.clock.now += 30_000
+      await upkeep.round()
+    }
+    expect((await ground.usage()).reservedBytes).toBe(0)
+  })
+
+  it('error: bytes that cannot be removed do not keep the other steps from their work', async () => {
+    await ground.stage(BYTES, { head: { termDays: 1 } })
+    ground.clock.now += DAY_MS
+    ground.blobs.fail('delete', 100)
+    await upkeepOf()
+      .round()
+      .catch(() => {})
+    expect(flushes).toBe(1)
+  })
+
+  it('error: pending bytes that cannot be swept do not keep files from expiring', async () => {
+    await ground.stage(BYTES, { head: { termDays: 1 } })
+    ground.clock.now += DAY_MS
+    await ground.records.instances.register({ instanceId: 'dead', now: ground.clock.now })
+    ground.blobs.fail('sweep', 100)
+    await upkeepOf()
+      .round()
+      .catch(() => {})
+    expect(await ground.blobs.digests()).toEqual([])
+    expect(flushes).toBe(1)
+  })
+
+  it('logs what it recovered, and nothing in a quiet round', async () => {
+    await upkeepOf().round()
+    expect(lines).toEqual([])
+    await ground.records.instances.register({ instanceId: 'dead', now: ground.clock.now })
+    await upkeepOf().round()
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ deadInstances: 1, reservations: 0, pendingBlobs: 0 }),
+    ])
+  })
+
+  it('repeats rounds, also after one that failed, which it logs', async () => {
+    const upkeep = upkeepOf({
+      flush: async () => {
+        flushes += 1
+        if (flushes === 1) throw new Error('the first flush fails')
+      },
+    })
+    upkeep.start(5)
+    while (flushes < 3) await sleep(5)
+    await upkeep.stop()
+    const logged = lines.map((line) => JSON.parse(line))
+    expect(logged).toHaveLength(1)
+    expect(JSON.stringify(logged[0])).toContain('the first flush fails')
+  })
+
+  it('stops after the round that is under way, and starts no other', async () => {
+    let isRunning = false
+    const upkeep = upkeepOf({
+      flush: async () => {
+        isRunning = true
+        await sleep(50)
+        flushes += 1
+        isRunning = false
+      },
+    })
+    upkeep.start(1)
+    while (!isRunning) await sleep(1)
+    await upkeep.stop()
+    expect([isRunning, flushes]).toEqual([false, 1])
+    await sleep(30)
+    expect(flushes).toBe(1)
+  })
+
+  it('can be stopped before it was started, and twice', async () => {
+    const upkeep = upkeepOf()
+    await upkeep.stop()
+    upkeep.start(1)
+    await sleep(20)
+    await upkeep.stop()
+    expect(flushes).toBe(0)
+  })
+
+  it('works without a blob store', async () => {
+    await upkeepOf({ blobs: undefined }).round()
+    expect(flushes).toBe(1)
+  })
+})
