@@ -11,6 +11,7 @@ import { createDurableDirectory } from './disk/durable-directory.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
+import { announceMember, isMember, startMembers } from './processes.ts'
 import { openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
@@ -22,6 +23,8 @@ import { SigningKey } from './tokens/signing-key.ts'
 import { SigningKeys } from './tokens/signing-keys.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
 import { StallWatch } from './uploads/stall-watch.ts'
+
+export { isMember } from './processes.ts'
 
 /** A running service. */
 export interface Lade {
@@ -51,14 +54,23 @@ export interface Substitutes {
  * lade.url // 'http://127.0.0.1:49321'
  */
 export async function startLade(config: Config, substitutes: Substitutes = {}): Promise<Lade> {
+  if (config.processes > 1 && !isMember) return startMembers(config.processes)
+  const lade = await startHere(config, substitutes)
+  if (isMember) announceMember(lade)
+  return lade
+}
+
+async function startHere(config: Config, substitutes: Substitutes): Promise<Lade> {
   const now = substitutes.now ?? Date.now
-  const log = substitutes.log ?? pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: false }))
+  const destination = pino.destination({ fd: 2, sync: false })
+  const log = substitutes.log ?? pino({ level: config.logLevel }, destination)
+  const flushLog = (): void => destination.flushSync()
   const closers: (() => Promise<void> | void)[] = []
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    return await start(config, substitutes, { now, log, closers, closeAll })
+    return await start(config, substitutes, { now, log, flushLog, closers, closeAll })
   } catch (error) {
     await closeAll()
     throw error
@@ -68,13 +80,14 @@ export async function startLade(config: Config, substitutes: Substitutes = {}): 
 interface Surroundings {
   readonly now: () => number
   readonly log: Logger
+  readonly flushLog: () => void
   /** What to undo, in the order it was done. */
   readonly closers: (() => Promise<void> | void)[]
   readonly closeAll: () => Promise<void>
 }
 
 async function start(config: Config, substitutes: Substitutes, surroundings: Surroundings): Promise<Lade> {
-  const { now, log, closers, closeAll } = surroundings
+  const { now, log, flushLog, closers, closeAll } = surroundings
   await createDurableDirectory(config.dataDir)
   const instanceId = randomUUID()
   const locks = openInstanceLocks({ dir: join(config.dataDir, 'instances') })
@@ -85,7 +98,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     substitutes.onFatal ??
     ((error: Error) => {
       log.fatal({ err: error }, 'the medium under the records failed; start again to recover')
-      log.flush()
+      flushLog()
       process.exit(1)
     })
   const records = await openSqliteRecordStore({ file: config.database.file, onFatal })
@@ -155,7 +168,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     await upkeep.stop()
     await app.close()
     await closeAll()
-    log.flush()
+    flushLog()
   }
   return {
     url: publicUrl,

@@ -18,10 +18,13 @@ async function serve(command: Command, terminal: Terminal): Promise<void> {
   // Before the start, so that a signal during it is not lost and nothing is left half open.
   const stopAsked = firstSignal()
   // Here, since the other commands need nothing of the server's weight.
-  const { startLade } = await import('@lade/server')
+  const { isMember, startLade } = await import('@lade/server')
   const lade = await startLade(config)
-  terminal.print(`Lade is ready at ${lade.url} (data in ${shownPath(config.dataDir, terminal.cwd)})`)
-  terminal.print(exampleUpload(lade.url))
+  // Of several processes the first one speaks for all.
+  if (!isMember) {
+    terminal.print(`Lade is ready at ${lade.url} (data in ${shownPath(config.dataDir, terminal.cwd)})`)
+    terminal.print(exampleUpload(lade.url))
+  }
   await stopAsked
   await lade.close()
   process.exit(EXIT.ok)

@@ -85,6 +85,12 @@ export interface BlobStore {
    */
   begin(options: { holder: string; sizeBytes: number }): Promise<PendingBlob>
   /** The blob, to be closed by the caller; `undefined` when there is none. */
+  /**
+   * Resolves when the medium has room for `sizeBytes` beside its headroom, what is on its way in already counted.
+   *
+   * @throws {LadeError} `insufficient_storage`.
+   */
+  requireRoom(sizeBytes: number): Promise<void>
   open(sha256: string): Promise<BlobBody | undefined>
   stat(sha256: string): Promise<BlobInfo | undefined>
   /**

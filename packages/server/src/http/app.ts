@@ -39,6 +39,8 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
       createHttpServer({ handle: handle as RequestHandler, answerHot, log: service.log, now: service.now }),
     bodyLimit: MAX_JSON_BYTES,
     exposeHeadRoutes: false,
+    // The server answers these by itself; the framework's own answer would come on top.
+    clientErrorHandler: () => {},
     routerOptions: { maxParamLength: 4096 },
     logger: false,
     frameworkErrors: (error, request, reply) => {
@@ -80,7 +82,9 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ [HEADER.requestId]: exchangeOf(request.raw).requestId, 'x-content-type-options': 'nosniff' })
-    if (pathOf(request.raw.url ?? '/').startsWith('/api/')) reply.header('cache-control', 'no-store')
+    // By the route where there is one, since a path can be written in more than one way.
+    const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
+    if (path.startsWith('/api/')) reply.header('cache-control', 'no-store')
   })
   app.addHook('preValidation', async (request, reply) => {
     const query = queryOf(request.raw.url ?? '/')

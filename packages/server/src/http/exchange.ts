@@ -7,9 +7,14 @@ export interface Exchange {
   readonly startedAt: number
   /** Facts for the log: ids, sizes, outcomes. Never a token, a share link or a query string. */
   readonly notes: Record<string, string | number | boolean>
+  /** Set by whoever is reading the body: called when the client has ended the connection before the body's end. */
+  onBodyCut?: () => void
 }
 
-const exchanges = new WeakMap<IncomingMessage, Exchange>()
+/** Where a request carries its exchange. A property and no WeakMap, whose upkeep costs the collector more than the rest of a request. */
+const EXCHANGE = Symbol('exchange')
+
+type WithExchange = IncomingMessage & { [EXCHANGE]?: Exchange }
 
 /** Makes request ids: unique across processes and restarts, and short enough to be read out. */
 export function requestIdMaker(): () => string {
@@ -21,15 +26,15 @@ export function requestIdMaker(): () => string {
   }
 }
 
-export function openExchange(request: IncomingMessage, requestId: string, startedAt: number): Exchange {
+export function openExchange(request: WithExchange, requestId: string, startedAt: number): Exchange {
   const exchange: Exchange = { requestId, startedAt, notes: {} }
-  exchanges.set(request, exchange)
+  request[EXCHANGE] = exchange
   return exchange
 }
 
 /** The exchange that the server opened for this request. */
-export function exchangeOf(request: IncomingMessage): Exchange {
-  const exchange = exchanges.get(request)
+export function exchangeOf(request: WithExchange): Exchange {
+  const exchange = request[EXCHANGE]
   if (exchange === undefined) throw new TypeError('the request did not come through the server')
   return exchange
 }

@@ -24,6 +24,9 @@ export const MAX_HEADER_LINES = 256
 /** RFC 9110 8.6: digits only. A leading zero is legal there and refused here, since readers disagree on it. */
 const CONTENT_LENGTH = /^(?:0|[1-9][0-9]{0,15})$/
 
+/** RFC 9112 3.2: a host and a port, without user, path or list. */
+const HOST = /^(?:[a-z0-9._~-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?$/i
+
 /**
  * What is wrong with the frame of a request, if anything: whatever could make this service and a proxy in front of it
  * see different requests in the same bytes (RFC 9112 section 11.2). Node accepts most of these.
@@ -34,12 +37,16 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
   const { rawHeaders, headers, url, method } = request
   if (rawHeaders.length >= MAX_HEADER_LINES * 2)
     return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') return malformed('This is no HTTP/1.1 request.')
   const repeated = repeatedHeader(rawHeaders)
   if (repeated !== undefined) return malformed(`The header ${repeated} stands there twice.`)
   if (headers['transfer-encoding'] !== undefined) {
     return headers['content-length'] === undefined && request.httpVersion === '1.1'
       ? new LadeError('length_required', {})
       : malformed('Transfer-Encoding stands beside Content-Length or in an HTTP/1.0 request.')
+  }
+  if (!HOST.test(headers.host ?? (request.httpVersion === '1.0' ? 'none' : ''))) {
+    return malformed('Host is missing or is no host and port.')
   }
   if (url === undefined || !url.startsWith('/')) return malformed('The request target is not a path.')
   const length = headers['content-length']

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER } from '@lade/core/wire'
+import { framingProblem } from './framing.ts'
 
 /** One answer, ready to be written. */
 interface HotFile {
@@ -7,16 +8,21 @@ interface HotFile {
   readonly bytes: Uint8Array
   readonly expiresAt: number
   readonly generation: number
+  /** What it takes of the memory. */
+  readonly weightBytes: number
 }
 
 export interface HotFilesOptions {
-  /** Memory for bodies. @default 64 MiB */
+  /** Memory for the answers and their addresses. @default 64 MiB */
   readonly maxBytes?: number
   /** The records' generation: an answer holds only as long as it does not change. */
   readonly generation: () => number
   readonly now: () => number
   readonly nextRequestId: () => string
 }
+
+/** About what the runtime keeps for one entry besides its texts and its bytes. */
+const ENTRY_BYTES = 512
 
 /** Any of these makes an answer differ from the plain one. */
 const VARYING = ['range', 'if-none-match', 'if-range', 'authorization', 'service-worker', 'expect', 'transfer-encoding']
@@ -49,6 +55,7 @@ export class HotFiles {
     const hot = this.#files.get(url)
     if (hot === undefined) return false
     if (headers['content-length'] !== undefined || VARYING.some((name) => headers[name] !== undefined)) return false
+    if (framingProblem(request) !== undefined) return false
     if (hot.generation !== this.#options.generation() || hot.expiresAt <= this.#options.now()) {
       this.#forget(url, hot)
       return false
@@ -67,11 +74,14 @@ export class HotFiles {
     answer: { headers: Record<string, string>; bytes: Uint8Array; expiresAt: number; generation: number },
   ): void {
     const { bytes, expiresAt, generation } = answer
-    if (bytes.length > this.#maxBytes / 16) return
+    const headers = Object.entries(answer.headers).flat()
+    // One file has more addresses than memory could hold (the case of a hex digit is free), so they count, too.
+    const weightBytes = bytes.length + url.length + headers.join('').length + ENTRY_BYTES
+    if (weightBytes > this.#maxBytes / 16) return
     const before = this.#files.get(url)
     if (before !== undefined) this.#forget(url, before)
-    this.#files.set(url, { headers: Object.entries(answer.headers).flat(), bytes, expiresAt, generation })
-    this.#bytes += bytes.length
+    this.#files.set(url, { headers, bytes, expiresAt, generation, weightBytes })
+    this.#bytes += weightBytes
     for (const [oldest, hot] of this.#files) {
       if (this.#bytes <= this.#maxBytes) break
       this.#forget(oldest, hot)
@@ -80,6 +90,6 @@ export class HotFiles {
 
   #forget(url: string, hot: HotFile): void {
     this.#files.delete(url)
-    this.#bytes -= hot.bytes.length
+    this.#bytes -= hot.weightBytes
   }
 }

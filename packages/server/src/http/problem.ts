@@ -48,6 +48,9 @@ export const STATUS = {
   invalid_share_link: 403,
 } as const satisfies Record<ErrorCode, number>
 
+/** When to come again after a 503 that does not know better. */
+const RETRY_AFTER_SECONDS = 60
+
 /** The error to answer with: a LadeError as it is, anything else as `internal_error` with its cause kept for the log. */
 export function asLadeError(error: unknown): LadeError {
   return LadeError.is(error) ? error : new LadeError('internal_error', {}, { cause: error })
@@ -85,7 +88,7 @@ export function problemHeaders(error: LadeError): Record<string, string> {
   if (LadeError.has(error, 'range_not_satisfiable')) headers['content-range'] = `bytes */${error.evidence.size}`
   if ('retryAfterSeconds' in error.evidence && error.evidence.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(error.evidence.retryAfterSeconds)
-  }
+  } else if (status === 503) headers['retry-after'] = String(RETRY_AFTER_SECONDS)
   return headers
 }
 

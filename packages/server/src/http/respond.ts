@@ -8,7 +8,7 @@ import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem
 
 /** How much of a refused body is read and thrown away, and for how long, so that the client reads the answer. */
 const LINGER_BYTES = 4 * 1024 * 1024
-const LINGER_MS = 2000
+const LINGER_MS = 1500
 
 /** What hooks have set on a reply so far, to be taken along when the answer is written past the framework. */
 export function headersSet(reply: FastifyReply): OutgoingHttpHeaders {

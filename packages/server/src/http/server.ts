@@ -1,12 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import { MAX_HEAD_BYTES } from '@lade/core/wire'
 import type { Logger } from 'pino'
-import { openExchange, requestIdMaker } from './exchange.ts'
+import { exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
 import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
+import { pathOf } from './query.ts'
 import { sendProblem } from './respond.ts'
+
+/** Where a connection carries the response that it is busy with. */
+const ANSWERING = Symbol('answering')
+
+type AnsweringSocket = Socket & { [ANSWERING]?: ServerResponse }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -29,12 +35,13 @@ export interface HttpServerOptions {
 export function createHttpServer(options: HttpServerOptions): Server {
   const { handle, answerHot, log, now } = options
   const nextRequestId = requestIdMaker()
-  const answering = new WeakMap<Socket, ServerResponse>()
-
-  const receive = (request: IncomingMessage, response: ServerResponse): void => {
+  const open = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, nextRequestId(), now())
-    answering.set(request.socket, response)
+    ;(request.socket as AnsweringSocket)[ANSWERING] = response
     response.on('close', () => logExchange(log, request, response, now() - exchange.startedAt, exchange))
+  }
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
+    open(request, response)
     const problem = framingProblem(request)
     if (problem === undefined) handle(request, response)
     else sendProblem(request, response, problem, { connection: 'close' })
@@ -46,7 +53,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 1000,
     maxHeaderSize: MAX_HEAD_BYTES,
-    requireHostHeader: true,
+    // The frame check asks for Host, and answers like every other refusal.
+    requireHostHeader: false,
     joinDuplicateHeaders: false,
     insecureHTTPParser: false,
     noDelay: true,
@@ -55,34 +63,41 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.on('request', (request, response) => {
     if (!answerHot(request, response)) receive(request, response)
   })
-  server.on('checkContinue', receive)
-  server.on('checkExpectation', (request, response) => {
-    openExchange(request, nextRequestId(), now())
+  const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
+    open(request, response)
     const expect = String(request.headers.expect)
     sendProblem(request, response, new LadeError('expectation_failed', { expect }), { connection: 'close' })
+  }
+  server.on('checkContinue', (request, response) => {
+    // Node takes a list that has 100-continue in it for 100-continue.
+    if (request.headers.expect?.toLowerCase() === '100-continue') receive(request, response)
+    else refuseExpectation(request, response)
   })
+  server.on('checkExpectation', refuseExpectation)
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
-    const socket = stream as Socket
-    const response = answering.get(socket)
+    const socket: AnsweringSocket = stream as Socket
+    const response = socket[ANSWERING]
     // Bytes after a sound request must not spoil its answer: it goes out, then the connection is closed.
     if (response !== undefined && !response.writableFinished && !response.destroyed) {
+      if (!response.req.complete) exchangeOf(response.req).onBodyCut?.()
       response.once('finish', () => socket.destroySoon())
       return
     }
-    answerUnparsed(socket, error, nextRequestId())
+    answerUnparsed(log, socket, error, nextRequestId())
   })
   return server
 }
 
-function answerUnparsed(socket: Socket, error: NodeJS.ErrnoException, requestId: string): void {
+function answerUnparsed(log: Logger, socket: Socket, error: NodeJS.ErrnoException, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
   const problem = parserProblem(error.code)
+  log.info({ requestId, code: problem.code, status: STATUS[problem.code] }, 'no request')
   const body = JSON.stringify(problemBody(problem, requestId))
   socket.end(
-    `HTTP/1.1 ${STATUS[problem.code]} ${problem.code}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n` +
+    `HTTP/1.1 ${STATUS[problem.code]} ${STATUS_CODES[STATUS[problem.code]]}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
   socket.setTimeout(2000, () => socket.destroy())
@@ -106,8 +121,9 @@ function logExchange(
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const level = status >= 500 ? 'error' : status >= 400 || !isRead ? 'info' : 'debug'
   if (!log.isLevelEnabled(level)) return
-  // The path without its query: tokens and share links travel there.
-  const [path] = (request.url ?? '').split('?', 1)
+  // The path without its query: tokens and share links travel there. A target that is no path may hold a password.
+  const { url = '' } = request
+  const path = url.startsWith('/') ? pathOf(url) : ''
   const { requestId, notes } = exchange
   const complete = response.writableFinished
   log[level]({ requestId, method: request.method, path, status, durationMs, complete, ...notes }, 'request')

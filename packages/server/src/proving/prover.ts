@@ -19,6 +19,8 @@ export interface Staged {
 export interface Prover {
   /** Shown in logs and in the readiness report, such as `local`. */
   readonly name: string
+  /** True when staging costs nothing outside this process, so that it may be done before the quota has decided. */
+  readonly isInstant: boolean
   /** @throws {LadeError} `stage_failed` when the prover refuses or cannot be reached. */
   stage(request: StageRequest): Promise<Staged>
   /** Resolves when the prover can be reached. @throws {LadeError} `stage_failed`. */

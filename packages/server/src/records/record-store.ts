@@ -56,9 +56,8 @@ export interface FileRecord {
   readonly dealId: string
 }
 
-export interface ReserveRequest {
-  readonly reservationId: string
-  readonly instanceId: string
+/** What is asked of a quota. */
+export interface AdmitRequest {
   readonly principal: string
   readonly day: string
   readonly key: string
@@ -66,6 +65,11 @@ export interface ReserveRequest {
   readonly capBytes: number
   readonly maxInFlight: number
   readonly now: number
+}
+
+export interface ReserveRequest extends AdmitRequest {
+  readonly reservationId: string
+  readonly instanceId: string
   readonly leaseUntil: number
 }
 
@@ -85,12 +89,15 @@ export type ClaimOutcome =
   | { readonly outcome: 'conflict'; readonly sha256: string }
   | { readonly outcome: 'lost' }
 
-export interface UploadCommit {
-  readonly reservationId: string
+export interface FileCommit {
   readonly now: number
   /** The bytes themselves, for objects that live inside the metadata; undefined when a blob store holds them. */
   readonly inline: Uint8Array | undefined
   readonly file: Omit<FileRecord, 'sequence' | 'endedAt' | 'end'>
+}
+
+export interface UploadCommit extends FileCommit {
+  readonly reservationId: string
 }
 
 /**
@@ -102,6 +109,9 @@ export type CommitOutcome =
   | { readonly outcome: 'over_quota'; readonly usedBytes: number }
   | { readonly outcome: 'conflict'; readonly sha256: string }
   | { readonly outcome: 'lost' }
+
+/** The outcome of an upload that was admitted and recorded in one step. */
+export type AtOnceOutcome = CommitOutcome | Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>
 
 export interface UsageDay {
   readonly date: string
@@ -135,6 +145,10 @@ export interface QuotaRecords {
   /** Announces the digest before its bytes become readable, so that a crash between the two leaves a trace. */
   claim(request: { reservationId: string; key: string; sha256: string }): Promise<ClaimOutcome>
   commit(commit: UploadCommit): Promise<CommitOutcome>
+  /** What `reserve` would answer now. Reserves nothing, so it is a hint and no promise. */
+  preview(request: AdmitRequest): Promise<ReserveOutcome>
+  /** `reserve` and `commit` in one transaction, for an upload whose bytes are all here. Leaves no reservation, however it ends. */
+  commitAtOnce(request: { readonly admit: AdmitRequest; readonly commit: FileCommit }): Promise<AtOnceOutcome>
   /** Returns a reservation; bytes that it had claimed and that nobody else needs become a discard. Idempotent. */
   release(request: { reservationId: string; now: number }): Promise<void>
   /** Keeps the reservations of an instance alive. */

@@ -11,13 +11,18 @@ export interface Authorizer {
    * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
    */
   authorize(token: string): Promise<TokenClaims>
+  /** Makes a revocation by this process hold from the next request on. */
+  forget(jti: string): void
   /** Writes the times of use that have not been written yet. */
   flushUses(): Promise<void>
 }
 
+/** How long the records' word that a token is not revoked is believed: another process's revocation holds after it. */
+const BELIEVED_MS = 1000
+
 /**
- * Signature and expiry come from the key and the clock, revocation from the records at each use: a revoked token is
- * refused at once by every process on the same records.
+ * Signature and expiry are checked on each use, revocation in the records at most once a second for each token: a revoked
+ * token is refused at once by the process that revoked it (see `forget`), and within a second by every other.
  */
 export function createAuthorizer(deps: {
   readonly keys: SigningKeys
@@ -26,16 +31,29 @@ export function createAuthorizer(deps: {
 }): Authorizer {
   const cache = new VerifyCache()
   let uses = new Map<string, number>()
+  let goodSince = new Map<string, number>()
+
+  async function refuseRevoked(jti: string, now: number): Promise<void> {
+    const checkedAt = goodSince.get(jti)
+    if (checkedAt !== undefined && now >= checkedAt && now - checkedAt < BELIEVED_MS) return
+    goodSince.delete(jti)
+    const revokedAt = await deps.records.tokens.revokedAt(jti)
+    if (revokedAt !== undefined) throw new LadeError('revoked_token', { jti })
+    goodSince.set(jti, now)
+  }
+
   return {
     async authorize(token) {
       const now = deps.now()
       const claims = await cache.verify(token, deps.keys.current(), new Date(now))
-      const revokedAt = await deps.records.tokens.revokedAt(claims.jti)
-      if (revokedAt !== undefined) throw new LadeError('revoked_token', { jti: claims.jti })
+      await refuseRevoked(claims.jti, now)
       uses.set(claims.jti, now)
       return claims
     },
+    forget: (jti) => void goodSince.delete(jti),
     async flushUses() {
+      // Whoever has not been here since the last flush is asked about again anyway.
+      goodSince = new Map()
       if (uses.size === 0) return
       const written = uses
       uses = new Map()

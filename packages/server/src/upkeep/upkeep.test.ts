@@ -77,13 +77,20 @@ describe('createUpkeep', () => {
   })
 
   it('error: a reservation whose release failed is returned in the end, without a restart', async () => {
+    let failures = 2
+    const { release } = ground.records.quotas
+    const records = failing({
+      release: (request) => {
+        failures -= 1
+        return failures < 0 ? release(request) : down()
+      },
+    })
     ground.prover.refuseNext('no')
-    await ground.stage(BYTES, { deps: { records: failing({ release: down }) } }).catch(() => {})
-    const upkeep = upkeepOf()
-    for (let round = 0; round < 10; round += 1) {
-      ground.clock.now += 30_000
-      await upkeep.round()
-    }
+    await expect(ground.stage(BYTES, { deps: { records } })).rejects.toMatchObject({ code: 'stage_failed' })
+    const upkeep = upkeepOf({ records })
+    await upkeep.round()
+    expect((await ground.usage()).reservedBytes).toBe(BYTES.length)
+    await upkeep.round()
     expect((await ground.usage()).reservedBytes).toBe(0)
   })
 
@@ -91,10 +98,9 @@ describe('createUpkeep', () => {
     await ground.stage(BYTES, { head: { termDays: 1 } })
     ground.clock.now += DAY_MS
     ground.blobs.fail('delete', 100)
-    await upkeepOf()
-      .round()
-      .catch(() => {})
+    await upkeepOf().round()
     expect(flushes).toBe(1)
+    expect(lines.join('')).toContain('injected: delete')
   })
 
   it('error: pending bytes that cannot be swept do not keep files from expiring', async () => {
@@ -102,11 +108,15 @@ describe('createUpkeep', () => {
     ground.clock.now += DAY_MS
     await ground.records.instances.register({ instanceId: 'dead', now: ground.clock.now })
     ground.blobs.fail('sweep', 100)
-    await upkeepOf()
-      .round()
-      .catch(() => {})
+    await upkeepOf().round()
     expect(await ground.blobs.digests()).toEqual([])
     expect(flushes).toBe(1)
+  })
+
+  it('error: records that cannot be written fail the round', async () => {
+    await expect(upkeepOf({ records: failing({ extendLeases: down }) }).round()).rejects.toMatchObject({
+      code: 'storage_failed',
+    })
   })
 
   it('logs what it recovered, and nothing in a quiet round', async () => {

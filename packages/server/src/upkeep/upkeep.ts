@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
+import { releaseOwed } from '../uploads/release-reservation.ts'
 import { discardObjects } from './discard-objects.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
@@ -12,7 +13,7 @@ export interface UpkeepDeps extends RecoverDeps {
 }
 
 export interface Upkeep {
-  /** One round: recover, expire, discard, flush. What `start` repeats. */
+  /** One round: recover, expire, discard, flush. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -32,13 +33,14 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   async function round(): Promise<void> {
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
-    const failures: unknown[] = []
-    for (const step of [cleanUp, expire, discard, deps.flush]) {
-      // A step that fails, perhaps for days, does not keep the others from their work.
-      await step().catch((error: unknown) => failures.push(error))
+    for (const step of [release, cleanUp, expire, discard, deps.flush]) {
+      // A step that fails, perhaps for days, keeps neither the others from their work nor the service from starting.
+      await step().catch((error: unknown) => log.error({ err: error }, 'a step of upkeep failed'))
     }
-    if (failures.length > 1) throw new AggregateError(failures, 'several steps of upkeep failed')
-    if (failures.length === 1) throw failures[0]
+  }
+
+  async function release(): Promise<void> {
+    await releaseOwed(records, now())
   }
 
   async function cleanUp(): Promise<void> {

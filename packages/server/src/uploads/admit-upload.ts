@@ -1,7 +1,7 @@
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
-import type { RecordStore, Visibility } from '../records/record-store.ts'
+import type { AdmitRequest, RecordStore, ReserveOutcome, Visibility } from '../records/record-store.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 /** How long a reservation lives without a sign of life from the process that holds it. */
@@ -23,8 +23,6 @@ export interface Admission {
   readonly tier: UploadTier
   readonly head: UploadHead
   readonly termDays: number
-  /** Charged and reserved for the day, with this upload. */
-  readonly usedBytes: number
 }
 
 export interface AdmitDeps {
@@ -34,18 +32,24 @@ export interface AdmitDeps {
   readonly newId: () => string
 }
 
+export interface AdmitInput {
+  readonly tier: UploadTier
+  readonly head: UploadHead
+  readonly isStorageBound: boolean
+}
+
+/** The term that an upload gets, and what it asks of the quota. */
+export interface Terms {
+  readonly termDays: number
+  readonly admit: AdmitRequest
+}
+
 /**
- * Decides about an upload before its first body byte: visibility and term, size, then the quota, whose reservation it
- * writes.
+ * What the tier says to an upload: visibility and term, size, and whether there is anywhere to put it.
  *
- * @throws {LadeError} `invalid_visibility`, `invalid_term`, `too_large`, `storage_offline`, `too_many_uploads`,
- *   `rate_limited` (sponsored) or `quota_exceeded` (token).
+ * @throws {LadeError} `invalid_visibility`, `invalid_term`, `too_large`, `storage_offline`.
  */
-export async function admitUpload(
-  deps: AdmitDeps,
-  input: { readonly tier: UploadTier; readonly head: UploadHead; readonly isStorageBound: boolean },
-): Promise<Admission> {
-  const { tier, head } = input
+export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: number): Terms {
   if (head.visibility === 'private' && tier.name === 'sponsored') {
     throw new LadeError('invalid_visibility', { reason: 'An upload without a token is public.' })
   }
@@ -56,13 +60,8 @@ export async function admitUpload(
   if (head.sizeBytes > tier.fileBytes) {
     throw new LadeError('too_large', { limit: tier.fileBytes, size: head.sizeBytes })
   }
-  if (!input.isStorageBound) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
-
-  const now = deps.now()
-  const reservationId = deps.newId()
-  const reserved = await deps.records.quotas.reserve({
-    reservationId,
-    instanceId: deps.instanceId,
+  if (!isStorageBound) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
+  const admit = {
     principal: tier.principal,
     day: utcDay(now),
     key: head.cid.key,
@@ -70,20 +69,36 @@ export async function admitUpload(
     capBytes: tier.dailyBytes,
     maxInFlight: tier.concurrency,
     now,
-    leaseUntil: now + LEASE_MS,
-  })
-  switch (reserved.outcome) {
-    case 'reserved':
-      return { reservationId, tier, head, termDays, usedBytes: reserved.usedBytes }
-    case 'over_quota':
-      throw overQuota(tier, reserved.usedBytes, now)
-    case 'too_many_in_flight':
-      throw new LadeError('too_many_uploads', {
-        used: reserved.inFlight,
-        limit: tier.concurrency,
-        retryAfterSeconds: 1,
-      })
   }
+  return { termDays, admit }
+}
+
+/**
+ * Decides about an upload before its first body byte: what the tier says, then the quota, whose reservation it writes.
+ *
+ * @throws {LadeError} as `agreeTerms`, then `too_many_uploads`, `rate_limited` (sponsored) or `quota_exceeded` (token).
+ */
+export async function admitUpload(deps: AdmitDeps, input: AdmitInput): Promise<Admission> {
+  const { tier, head } = input
+  const now = deps.now()
+  const { termDays, admit } = agreeTerms(input, now)
+  const reservationId = deps.newId()
+  const { instanceId } = deps
+  const leaseUntil = now + LEASE_MS
+  const reserved = await deps.records.quotas.reserve({ ...admit, reservationId, instanceId, leaseUntil })
+  if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
+  return { reservationId, tier, head, termDays }
+}
+
+/** The quota's no, under the code that its tier has. */
+export function quotaRefusal(
+  tier: UploadTier,
+  refused: Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>,
+  now: number,
+): LadeError {
+  if (refused.outcome === 'over_quota') return overQuota(tier, refused.usedBytes, now)
+  const evidence = { used: refused.inFlight, limit: tier.concurrency, retryAfterSeconds: 1 }
+  return new LadeError('too_many_uploads', evidence)
 }
 
 /** The refusal of a day's cap, under the code that its tier has. */

@@ -3,10 +3,11 @@ import { LadeError } from '@lade/core/errors'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, DigestMismatch, type ReceivedBlob, receiveBlob, receiveInline } from '../blobs/receive.ts'
 import type { Prover } from '../proving/prover.ts'
-import type { FileRecord, RecordStore } from '../records/record-store.ts'
-import { type Admission, overQuota } from './admit-upload.ts'
-
-const DAY_MS = 86_400_000
+import type { RecordStore } from '../records/record-store.ts'
+import type { Admission } from './admit-upload.ts'
+import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { releaseReservation } from './release-reservation.ts'
+import { stageWithProver } from './stage-with-prover.ts'
 
 /** How often, and how long apart, an upload asks again while the same bytes are being removed. */
 const BUSY_RETRIES = 250
@@ -31,11 +32,6 @@ export interface StageInput {
   readonly onReady: () => void
 }
 
-export interface StagedUpload {
-  readonly file: FileRecord
-  readonly usedBytes: number
-}
-
 type Arrived =
   | { readonly kind: 'inline'; readonly sha256: string; readonly bytes: Uint8Array }
   | { readonly kind: 'blob'; readonly sha256: string; readonly blob: ReceivedBlob }
@@ -56,13 +52,18 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
   let arrived: Arrived | undefined
   try {
     arrived = await receive(deps, input)
-    const dealId = await stageWithProver(deps, admission, arrived.sha256)
+    const { sha256 } = arrived
+    const dealId = await stageWithProver(deps.prover, { ...admission, sha256 })
     if (arrived.kind === 'blob') await publish(deps, admission, arrived.blob)
-    return await record(deps, admission, arrived, dealId)
+    const inline = arrived.kind === 'inline' ? arrived.bytes : undefined
+    const upload = { ...admission, sha256, dealId, inline }
+    const now = deps.now()
+    const outcome = await deps.records.quotas.commit({ reservationId, ...fileCommitOf(upload, now) })
+    return stagedBy(outcome, upload, now)
   } catch (error) {
-    if (arrived?.kind === 'blob') await arrived.blob.abort()
-    // A store that cannot take the release returns the reservation when its lease ends.
-    await deps.records.quotas.release({ reservationId, now: deps.now() }).catch(() => {})
+    // What cannot be forgotten now is swept when this instance has ended; the caller needs the first error.
+    if (arrived?.kind === 'blob') await arrived.blob.abort().catch(() => {})
+    await releaseReservation(deps.records, { reservationId, now: deps.now() })
     throw error
   }
 }
@@ -78,19 +79,16 @@ async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
     onReady: input.onReady,
   }
   try {
-    if (sizeBytes <= deps.inlineBytes) return { kind: 'inline', ...(await receiveInline(input.body, options)) }
+    if (sizeBytes <= deps.inlineBytes) {
+      await deps.blobs.requireRoom(sizeBytes)
+      return { kind: 'inline', ...(await receiveInline(input.body, options)) }
+    }
     const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, options)
     return { kind: 'blob', sha256: blob.sha256, blob }
   } catch (error) {
     if (!(error instanceof DigestMismatch)) throw error
     throw new LadeError('cid_mismatch', { expected: cid.text, actual: nameLike(cid, error.actualSha256) })
   }
-}
-
-async function stageWithProver(deps: StageDeps, { tier, head }: Admission, sha256: string): Promise<string> {
-  const idempotencyKey = `${tier.principal}/${head.cid.key}/${sha256}`
-  const { dealId } = await deps.prover.stage({ idempotencyKey, sha256, sizeBytes: head.sizeBytes })
-  return dealId
 }
 
 /** Makes the bytes readable: announced to the records first, so that a crash in between leaves a trace to clean up by. */
@@ -110,46 +108,4 @@ async function publish(deps: StageDeps, { reservationId, head }: Admission, blob
     }
   }
   throw new LadeError('storage_failed', { retryAfterSeconds: 5 })
-}
-
-async function record(
-  deps: StageDeps,
-  { reservationId, tier, head, termDays }: Admission,
-  arrived: Arrived,
-  dealId: string,
-): Promise<StagedUpload> {
-  const now = deps.now()
-  const outcome = await deps.records.quotas.commit({
-    reservationId,
-    now,
-    inline: arrived.kind === 'inline' ? arrived.bytes : undefined,
-    file: {
-      principal: tier.principal,
-      key: head.cid.key,
-      cid: head.cid.text,
-      sha256: arrived.sha256,
-      sizeBytes: head.sizeBytes,
-      contentType: head.contentType,
-      filename: head.filename,
-      visibility: head.visibility,
-      owner: tier.owner,
-      sponsored: tier.name === 'sponsored',
-      verified: head.cid.verified,
-      termDays,
-      uploadedAt: now,
-      expiresAt: now + termDays * DAY_MS,
-      dealId,
-    },
-  })
-  switch (outcome.outcome) {
-    case 'recorded':
-    case 'retry':
-      return { file: outcome.file, usedBytes: outcome.usedBytes }
-    case 'conflict':
-      throw new LadeError('cid_conflict', { cid: head.cid.text, actual: arrived.sha256 })
-    case 'over_quota':
-      throw overQuota(tier, outcome.usedBytes, now)
-    case 'lost':
-      throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
-  }
 }

@@ -156,6 +156,8 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         }
       }),
 
+    requireRoom: (sizeBytes) => translated(() => headroom.require(sizeBytes)),
+
     open: (sha256) =>
       translated(() => {
         requireSha256(sha256)

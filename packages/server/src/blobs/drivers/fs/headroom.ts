@@ -1,5 +1,8 @@
 import { insufficientStorage } from './fs-failure.ts'
 
+/** How old the count of free space may be that a small upload is admitted by. */
+const LOOK_MS = 200
+
 /** The space that one pending blob will still need. */
 export interface SpaceClaim {
   /** Says that `bytes` of it are on the medium now, and so in its own count of free space. */
@@ -17,12 +20,35 @@ export interface SpaceClaim {
 export class Headroom {
   readonly #freeBytes: () => Promise<number>
   readonly #minFreeBytes: number
+  readonly #monotonicMs: () => number
   #unwrittenBytes = 0
   #admittedBytes = 0
+  /** What `require` found last, and when. */
+  #lastLook: { readonly freeBytes: number; readonly at: number } | undefined
 
-  constructor(options: { freeBytes: () => Promise<number>; minFreeBytes: number }) {
+  constructor(options: {
+    freeBytes: () => Promise<number>
+    minFreeBytes: number
+    /** @default performance.now() */
+    monotonicMs?: () => number
+  }) {
     this.#freeBytes = options.freeBytes
     this.#minFreeBytes = options.minFreeBytes
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now())
+  }
+
+  /**
+   * For small things that are written elsewhere at once: looks at the medium at most every {@link LOOK_MS}, so that
+   * thousands of them a second cost a few looks.
+   *
+   * @throws {LadeError} `insufficient_storage`.
+   */
+  async require(sizeBytes: number): Promise<void> {
+    const now = this.#monotonicMs()
+    if (this.#lastLook === undefined || now - this.#lastLook.at >= LOOK_MS) {
+      this.#lastLook = { freeBytes: await this.#freeBytes(), at: now }
+    }
+    if (this.#lastLook.freeBytes - this.#unwrittenBytes - sizeBytes < this.#minFreeBytes) throw insufficientStorage()
   }
 
   /** @throws {LadeError} `insufficient_storage`. */

@@ -39,6 +39,8 @@ export function openMemoryBlobStore(): BlobStore {
       return pending
     },
 
+    async requireRoom() {},
+
     async open(sha256) {
       requireSha256(sha256)
       const bytes = blobs.get(sha256)

@@ -9,9 +9,11 @@ import { sha256Hex } from '../../../hashing/sha256.ts'
 import { userPrincipal } from '../../../quotas/principal.ts'
 import { readUsage } from '../../../quotas/read-usage.ts'
 import { signShareLink } from '../../../tokens/share-link.ts'
-import { discardObjects } from '../../../upkeep/discard-objects.ts'
+import { discardObject } from '../../../upkeep/discard-objects.ts'
 import { requireToken } from '../../authenticate.ts'
+import { exchangeOf } from '../../exchange.ts'
 import { queryOf } from '../../query.ts'
+import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
 import { cidParams, problems, type Routes } from '../routes.ts'
 
@@ -86,7 +88,12 @@ export function fileRoutes(app: Routes, service: Service): void {
       const at = now()
       const file = await removeFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
       const { blobs, instanceId } = service
-      if (blobs !== undefined) await discardObjects({ records, blobs, instanceId })
+      // The file has ended, whatever becomes of its bytes; upkeep tries again to remove what could not be.
+      if (blobs !== undefined) {
+        await discardObject({ records, blobs, instanceId }, file.sha256).catch((error: unknown) =>
+          logFailure(service.log, exchangeOf(request.raw).requestId, error),
+        )
+      }
       return fileEntryOf(file, retrievalUrl, at)
     },
   )

@@ -46,7 +46,7 @@ export async function getFile(
   const etag = entityTagOf(cid.text)
   const requestId = { [HEADER.requestId]: exchangeOf(request).requestId }
   if (noneMatchNames(singleHeader(request, 'if-none-match'), etag)) {
-    response.writeHead(304, { ...input.headers, ...requestId, etag, ...cachingOf(file) })
+    response.writeHead(304, { ...requestId, etag, ...cachingOf(file), ...input.headers })
     response.end()
     return
   }
@@ -60,7 +60,8 @@ export async function getFile(
   const answer = request.method === 'GET' ? parseRange(asked, file.sizeBytes) : ({ kind: 'whole' } as const)
   if (answer.kind === 'unsatisfiable') throw new LadeError('range_not_satisfiable', { size: file.sizeBytes })
   const range = answer.kind === 'part' ? answer.range : undefined
-  const head = { ...input.headers, ...requestId, ...headers, ...lengthHeaders(file, range) }
+  // What the request brings comes last: a token in the query must not be cached along with the file.
+  const head = { ...requestId, ...headers, ...lengthHeaders(file, range), ...input.headers }
   const status = range === undefined ? 200 : 206
   if (request.method === 'HEAD') {
     response.writeHead(status, head)

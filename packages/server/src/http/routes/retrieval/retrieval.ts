@@ -27,7 +27,12 @@ export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFile
       'Single ranges, If-Range and If-None-Match are honoured.',
     params: cidParams,
     querystring: retrievalQuery,
-    response: { 200: z.unknown().describe('The bytes'), ...problems(400, 401, 403, 404, 410, 416, 503) },
+    response: {
+      200: z.unknown().describe('The bytes'),
+      206: z.unknown().describe('The part of the bytes that Range asked for'),
+      304: z.unknown().describe('If-None-Match names this file; there is no body'),
+      ...problems(400, 401, 403, 404, 410, 416, 503),
+    },
   }
   app.route({ method: ['GET', 'HEAD'], url: '/p/:cid', schema, onRequest, handler: takenOver })
   // Whatever else stands under /p/ is no content id, and is told so.

@@ -87,6 +87,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
       const jti = request.body.jti.toLowerCase()
       const revoked = await records.tokens.revoke({ jti, sub: claims.sub, now: now() })
       if (revoked === undefined) throw new LadeError('not_found', {})
+      service.authorizer.forget(jti)
       return { jti, revokedAt: timeText(revoked.revokedAt) }
     },
   )

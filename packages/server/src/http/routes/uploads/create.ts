@@ -3,7 +3,9 @@ import { LadeError } from '@lade/core/errors'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { addressPrincipal } from '../../../quotas/principal.ts'
 import { requireScope } from '../../../tokens/authorize.ts'
-import { type Admission, admitUpload } from '../../../uploads/admit-upload.ts'
+import { admitUpload, type UploadHead } from '../../../uploads/admit-upload.ts'
+import type { StagedUpload } from '../../../uploads/file-commit.ts'
+import { stageAtOnce } from '../../../uploads/stage-at-once.ts'
 import { stageUpload } from '../../../uploads/stage-upload.ts'
 import { sponsoredTier, tokenTier, type UploadTier } from '../../../uploads/upload-tier.ts'
 import { credentialsOf } from '../../authenticate.ts'
@@ -34,8 +36,9 @@ export async function createUpload(
   notes.tier = tier.name
   if (service.isDraining()) throw new LadeError('shutting_down', { retryAfterSeconds: 5 })
   try {
-    const admission = await admitUpload(service, { tier, head, isStorageBound: service.blobs !== undefined })
-    const { file, usedBytes } = await stage(service, request, response, admission)
+    const { file, usedBytes } = await (hasSmallBody(service, request, head)
+      ? stageAtOnce(service, { tier, head }, () => takeBody(request))
+      : stageStream(service, request, response, { tier, head }))
     notes.dealId = file.dealId
     const now = service.now()
     const limits = rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now })
@@ -64,11 +67,37 @@ async function tierOf(service: Service, request: IncomingMessage, query: Query):
   return tokenTier(service.config, claims)
 }
 
-async function stage(service: Service, request: IncomingMessage, response: ServerResponse, admission: Admission) {
+/** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */
+function hasSmallBody(service: Service, request: IncomingMessage, head: UploadHead): boolean {
+  return (
+    service.prover.isInstant &&
+    head.sizeBytes <= service.config.inlineBytes &&
+    request.readableLength === head.sizeBytes &&
+    request.headers.expect === undefined
+  )
+}
+
+function takeBody(request: IncomingMessage): Uint8Array {
+  const body: Uint8Array = request.read()
+  // Lets the request end, so that the connection can bring the next one.
+  request.resume()
+  return body
+}
+
+async function stageStream(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { tier, head }: { readonly tier: UploadTier; readonly head: UploadHead },
+): Promise<StagedUpload> {
   const { blobs, stallWatch } = service
+  const admission = await admitUpload(service, { tier, head, isStorageBound: blobs !== undefined })
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const controller = new AbortController()
   const watched = stallWatch.watch(controller)
+  let receivedBytes = 0
+  exchangeOf(request).onBodyCut = () =>
+    controller.abort(new LadeError('incomplete_body', { expectedBytes: head.sizeBytes, receivedBytes }))
   try {
     return await stageUpload(
       { ...service, blobs, inlineBytes: service.config.inlineBytes },
@@ -79,10 +108,11 @@ async function stage(service: Service, request: IncomingMessage, response: Serve
         onReady: () => {
           if (request.headers.expect !== undefined) response.writeContinue()
         },
-        onProgress: (receivedBytes) => {
-          watched.progress(receivedBytes)
+        onProgress: (totalBytes) => {
+          receivedBytes = totalBytes
+          watched.progress(totalBytes)
           // From here on it is the store that takes its time, not the caller.
-          if (receivedBytes === admission.head.sizeBytes) watched.end()
+          if (totalBytes === head.sizeBytes) watched.end()
         },
       },
     )

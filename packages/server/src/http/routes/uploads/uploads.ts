@@ -16,7 +16,7 @@ export function uploadRoutes(app: Routes, service: Service): void {
         '(public or private), X-Term-Days.',
       querystring: uploadQuery,
       consumes: ['*/*'],
-      response: { 200: uploadResult, ...problems(400, 401, 403, 409, 411, 413, 422, 429, 502, 503, 507) },
+      response: { 200: uploadResult, ...problems(400, 401, 403, 408, 409, 411, 413, 422, 429, 502, 503, 507) },
     },
     onRequest: rawRoute(service, (request, response, { query, headers }) =>
       createUpload(service, request, response, query, headers),

@@ -15,6 +15,7 @@ import type { Prover } from '../../prover.ts'
 export function openLocalProver(options: { readonly salt: string }): Prover {
   return {
     name: 'local',
+    isInstant: true,
     async stage({ idempotencyKey }) {
       const digest = createHash('sha256').update(`${options.salt}\n${idempotencyKey}`).digest('hex')
       return { dealId: `d-0x${digest.slice(0, 32)}` }

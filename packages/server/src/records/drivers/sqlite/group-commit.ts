@@ -5,43 +5,42 @@ import { prepareWrites, type WriteName } from './writes.ts'
 /**
  * Runs many writes in one transaction with one fsync, each all or nothing by itself.
  *
- * A write that throws is rolled back to where it began and the others stay. When the transaction itself fails (disk
- * full, commit error), every write of it has failed.
+ * When a write throws, or the transaction cannot be committed, everything is rolled back and each write is run again in a
+ * transaction of its own: the good ones stay and the bad one fails alone.
  */
 export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) => WriteReply[] {
   const writes: Record<WriteName, (input: never) => unknown> = prepareWrites(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
-  const savepoint = db.prepare('SAVEPOINT one_write')
-  const keep = db.prepare('RELEASE one_write')
-  const undo = db.prepare('ROLLBACK TO one_write')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
 
-  function runOne(call: WriteCall): WriteReply {
-    savepoint.run()
+  function runTogether(calls: readonly WriteCall[]): WriteReply[] {
+    begin.run()
     try {
-      const output = writes[call.name](call.input as never)
-      keep.run()
-      return { output }
+      const replies = calls.map(({ name, input }) => ({ output: writes[name](input as never) }))
+      commit.run()
+      return replies
     } catch (error) {
-      // Some failures (a full disk) end the whole transaction; then nothing of it is left to keep.
-      if (!db.inTransaction) throw error
-      undo.run()
-      keep.run()
+      // Some failures (a full disk) have ended the transaction already.
+      if (db.inTransaction) rollback.run()
+      throw error
+    }
+  }
+
+  function runAlone(call: WriteCall): WriteReply {
+    try {
+      const [reply] = runTogether([call])
+      return reply ?? { failure: failureOf(new Error('no reply')) }
+    } catch (error) {
       return { failure: failureOf(error) }
     }
   }
 
   return (calls) => {
     try {
-      begin.run()
-      const replies = calls.map(runOne)
-      commit.run()
-      return replies
+      return runTogether(calls)
     } catch (error) {
-      if (db.inTransaction) rollback.run()
-      const failure = failureOf(error)
-      return calls.map(() => ({ failure }))
+      return calls.length === 1 ? [{ failure: failureOf(error) }] : calls.map(runAlone)
     }
   }
 }

@@ -1,7 +1,8 @@
 import type {
+  AdmitRequest,
   ClaimOutcome,
   CommitOutcome,
-  FileRecord,
+  FileCommit,
   ReserveOutcome,
   ReserveRequest,
   UploadCommit,
@@ -9,7 +10,8 @@ import type {
 import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
 import type { DiscardWrites } from './discard-writes.ts'
-import { fileFromRow, opaqueNameOf } from './file-row.ts'
+import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
+import { prepareQuotaReads } from './quota-reads.ts'
 
 interface ReservationRow {
   readonly id: string
@@ -20,17 +22,19 @@ interface ReservationRow {
   readonly claimed_sha256: string | null
 }
 
+/** A commit's outcome on its way back: the caller, who has the file, needs only its sequence. */
+export type CommitReply =
+  | Exclude<CommitOutcome, { outcome: 'recorded' }>
+  | { readonly outcome: 'recorded'; readonly sequence: number; readonly usedBytes: number }
+
+type AtOnceReply = CommitReply | Exclude<ReserveOutcome, { outcome: 'reserved' }>
+
 export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
 
 /** Reservations and charges. Each function runs inside one transaction that the writer opens. */
 export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
   const content = prepareContentReads(db)
-  const chargedBytes = db
-    .prepare<[string, string], number>('SELECT bytes FROM usage WHERE principal = ? AND day = ?')
-    .pluck()
-  const inFlight = db.prepare<[string, string], { readonly count: number; readonly bytes: number | null }>(
-    'SELECT COUNT(*) AS count, SUM(iif(day = ?, bytes, 0)) AS bytes FROM reservations WHERE principal = ?',
-  )
+  const { decide, reservedBytes, usedBytes } = prepareQuotaReads(db)
   const insertReservation = db.prepare(
     'INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
@@ -58,13 +62,12 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
        verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const charge = db.prepare<[string, string, number]>(
-    `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
-     ON CONFLICT (principal, day) DO UPDATE SET bytes = bytes + excluded.bytes, files = files + 1`,
-  )
-
-  const usedBytes = (principal: string, day: string): number =>
-    (chargedBytes.get(principal, day) ?? 0) + (inFlight.get(day, principal)?.bytes ?? 0)
+  const charge = db
+    .prepare<[string, string, number], number>(
+      `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
+       ON CONFLICT (principal, day) DO UPDATE SET bytes = bytes + excluded.bytes, files = files + 1 RETURNING bytes`,
+    )
+    .pluck()
 
   const conflicting = (key: string, sha256: string): string | undefined => {
     const bound = content.boundSha256(key)
@@ -89,21 +92,61 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
     if (held.claimed_sha256 !== null) discards.discardUnlessNeeded(held.claimed_sha256, now)
   }
 
+  /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
+  function record({ inline, file }: FileCommit, live: FileRow | undefined, day: string): CommitReply {
+    const { principal, key, sha256, sizeBytes } = file
+    if (live !== undefined) endAsExpired.run(live.sequence)
+    const object = putObject(sha256, sizeBytes, inline)
+    const name = opaqueNameOf(key)
+    if (name !== '') bindName.run(name, object)
+    const { lastInsertRowid } = insertFile.run(
+      object,
+      principal,
+      name,
+      file.cid,
+      file.contentType,
+      file.filename,
+      file.visibility,
+      file.owner,
+      file.sponsored ? 1 : 0,
+      file.verified ? 1 : 0,
+      file.termDays,
+      file.uploadedAt,
+      file.expiresAt,
+      file.dealId,
+      day,
+      sizeBytes,
+    )
+    const charged = charge.get(principal, day, sizeBytes) ?? 0
+    return {
+      outcome: 'recorded',
+      sequence: Number(lastInsertRowid),
+      usedBytes: charged + reservedBytes(principal, day),
+    }
+  }
+
   return {
     release,
 
     reserve(request: ReserveRequest): ReserveOutcome {
-      const { principal, day } = request
-      const { count = 0, bytes: reservedBytes = 0 } = inFlight.get(day, principal) ?? {}
-      if (count >= request.maxInFlight) return { outcome: 'too_many_in_flight', inFlight: count }
-      const live = content.liveFile(principal, request.key)
-      const isRetry = live !== undefined && live.expires_at > request.now
-      const bytes = isRetry ? 0 : request.sizeBytes
-      const used = (chargedBytes.get(principal, day) ?? 0) + (reservedBytes ?? 0)
-      if (bytes > 0 && used + bytes > request.capBytes) return { outcome: 'over_quota', usedBytes: used }
-      const { reservationId, instanceId, capBytes, leaseUntil } = request
-      insertReservation.run(reservationId, instanceId, principal, day, bytes, capBytes, leaseUntil)
-      return { outcome: 'reserved', reservedBytes: bytes, usedBytes: used + bytes }
+      const decision = decide(request)
+      if (decision.outcome !== 'reserved') return decision
+      const { reservationId, instanceId, principal, day, capBytes, leaseUntil } = request
+      insertReservation.run(reservationId, instanceId, principal, day, decision.reservedBytes, capBytes, leaseUntil)
+      return decision
+    },
+
+    commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): AtOnceReply {
+      const decision = decide(admit)
+      if (decision.outcome !== 'reserved') return decision
+      const { principal, key, sha256 } = commit.file
+      const bound = conflicting(key, sha256)
+      if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+      const live = content.liveFile(principal, key)
+      if (live !== undefined && live.expires_at > commit.now) {
+        return { outcome: 'retry', file: fileFromRow(live), usedBytes: decision.usedBytes }
+      }
+      return record(commit, live, admit.day)
     },
 
     claim({ reservationId, key, sha256 }: { reservationId: string; key: string; sha256: string }): ClaimOutcome {
@@ -115,10 +158,11 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
       return { outcome: 'claimed' }
     },
 
-    commit({ reservationId, now, inline, file }: UploadCommit): CommitOutcome {
+    commit(commit: UploadCommit): CommitReply {
+      const { reservationId, now, file } = commit
       const held = reservation.get(reservationId)
       if (held === undefined) return { outcome: 'lost' }
-      const { principal, key, sha256 } = file
+      const { principal, key, sha256, sizeBytes } = file
       const bound = conflicting(key, sha256)
       if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
 
@@ -127,36 +171,12 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
         deleteReservation.run(reservationId)
         return { outcome: 'retry', file: fileFromRow(live), usedBytes: usedBytes(principal, held.day) }
       }
-      const othersBytes = usedBytes(principal, held.day) - held.bytes
-      if (held.bytes !== file.sizeBytes && othersBytes + file.sizeBytes > held.cap_bytes) {
-        return { outcome: 'over_quota', usedBytes: othersBytes }
+      if (held.bytes !== sizeBytes) {
+        const othersBytes = usedBytes(principal, held.day) - held.bytes
+        if (othersBytes + sizeBytes > held.cap_bytes) return { outcome: 'over_quota', usedBytes: othersBytes }
       }
-      if (live !== undefined) endAsExpired.run(live.sequence)
       deleteReservation.run(reservationId)
-      const object = putObject(sha256, file.sizeBytes, inline)
-      const name = opaqueNameOf(key)
-      if (name !== '') bindName.run(name, object)
-      const { lastInsertRowid } = insertFile.run(
-        object,
-        principal,
-        name,
-        file.cid,
-        file.contentType,
-        file.filename,
-        file.visibility,
-        file.owner,
-        file.sponsored ? 1 : 0,
-        file.verified ? 1 : 0,
-        file.termDays,
-        file.uploadedAt,
-        file.expiresAt,
-        file.dealId,
-        held.day,
-        file.sizeBytes,
-      )
-      charge.run(principal, held.day, file.sizeBytes)
-      const recorded: FileRecord = { ...file, sequence: Number(lastInsertRowid), endedAt: null, end: null }
-      return { outcome: 'recorded', file: recorded, usedBytes: othersBytes + file.sizeBytes }
+      return record(commit, live, held.day)
     },
 
     extendLeases({ instanceId, leaseUntil }: { instanceId: string; leaseUntil: number }): void {

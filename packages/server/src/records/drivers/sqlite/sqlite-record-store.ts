@@ -1,10 +1,15 @@
 import { LadeError } from '@lade/core/errors'
-import type { RecordStore } from '../../record-store.ts'
+import type { CommitOutcome, FileCommit, RecordStore } from '../../record-store.ts'
 import { prepareAccountReads } from './account-reads.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { prepareFileReads } from './file-reads.ts'
 import { migrate } from './migrate.ts'
+import { prepareQuotaReads } from './quota-reads.ts'
+import type { CommitReply } from './quota-writes.ts'
 import { Writer } from './writer.ts'
+
+type RecordedReply = Extract<CommitReply, { readonly outcome: 'recorded' }>
+type RecordedOutcome = Extract<CommitOutcome, { readonly outcome: 'recorded' | 'retry' }>
 
 export interface SqliteRecordStoreOptions {
   /** The database file; made when it is not there. Its folder must exist. */
@@ -35,6 +40,7 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
   }
   const files = prepareFileReads(connection)
   const accounts = prepareAccountReads(connection)
+  const quotas = prepareQuotaReads(connection)
   const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
   const writer = new Writer({ file: options.file, maxSizeBytes: options.maxSizeBytes, onFatal: options.onFatal })
 
@@ -43,7 +49,14 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
     quotas: {
       reserve: (request) => writer.write('reserve', request),
       claim: (request) => writer.write('claim', request),
-      commit: (commit) => writer.write('commit', { ...commit, inline: ownBytes(commit.inline) }),
+      preview: (request) => read(() => quotas.decide(request)),
+      async commit(commit) {
+        return withFile(commit, await writer.write('commit', { ...commit, inline: ownBytes(commit.inline) }))
+      },
+      async commitAtOnce({ admit, commit }) {
+        const own = { ...commit, inline: ownBytes(commit.inline) }
+        return withFile(commit, await writer.write('commitAtOnce', { admit, commit: own }))
+      },
       release: (request) => writer.write('release', request),
       extendLeases: (request) => writer.write('extendLeases', request),
       releaseExpired: (request) => writer.write('releaseExpired', request),
@@ -84,6 +97,17 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
       closeReader(connection)
     },
   }
+}
+
+/** A recorded file is what was committed, with its sequence; only that comes back from the writer. */
+function withFile<Other>({ file }: FileCommit, reply: Other | RecordedReply): Other | RecordedOutcome {
+  if (!isRecorded(reply)) return reply
+  const { sequence, usedBytes } = reply
+  return { outcome: 'recorded', file: { ...file, sequence, endedAt: null, end: null }, usedBytes }
+}
+
+function isRecorded(reply: unknown): reply is RecordedReply {
+  return typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'recorded'
 }
 
 /** Runs a read now and answers as a promise, with failures of the medium as `storage_failed`. */

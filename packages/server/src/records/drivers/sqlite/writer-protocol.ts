@@ -20,7 +20,7 @@ export interface WriteFailure {
 
 export type WriteReply = { readonly output: unknown } | { readonly failure: WriteFailure }
 
-/** One message to the thread is one transaction; its reply has one entry a write, in order. */
+/** One transaction: an entry a write, in the order in which they were sent. */
 export interface BatchReply {
   readonly replies: readonly WriteReply[]
 }

@@ -1,12 +1,15 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { openConnection } from './connection.ts'
 import { groupCommitter } from './group-commit.ts'
 import { movedCheck } from './moved-check.ts'
 import type { BatchReply, WriteCall, WriteFailure, WriterSettings } from './writer-protocol.ts'
 
 /** The thread that owns the writing connection, so that waiting for the disk never stops the event loop. */
-const port = parentPort
-if (port === null) throw new TypeError('writer-thread.ts runs as a worker')
+if (parentPort === null) throw new TypeError('writer-thread.ts runs as a worker')
+const parent: MessagePort = parentPort
+
+/** About as many writes share a commit at most; more wait for the next one. */
+const MAX_GROUP = 512
 
 const settings: WriterSettings = workerData
 const connection = openConnection(settings.file, { maxSizeBytes: settings.maxSizeBytes })
@@ -14,14 +17,25 @@ const hasMoved = movedCheck(settings.file)
 const MOVED: WriteFailure = { code: 'SQLITE_READONLY_DBMOVED', message: 'the database file was removed or replaced' }
 const commitTogether = groupCommitter(connection)
 
-port.on('message', (message: readonly WriteCall[] | 'close') => {
-  if (message === 'close') {
-    connection.close()
-    port.close()
-    return
+parent.on('message', (first: readonly WriteCall[] | 'close') => {
+  const calls: WriteCall[] = []
+  let next: { message: readonly WriteCall[] | 'close' } | undefined = { message: first }
+  let isClosing = false
+  // What came in while the last commit was under way shares this one.
+  while (next !== undefined && !isClosing) {
+    if (next.message === 'close') isClosing = true
+    else calls.push(...next.message)
+    next = calls.length < MAX_GROUP ? receiveMessageOnPort(parent) : undefined
   }
-  const replies = commitTogether(message)
-  // Asked after the commit: a file that is still in place now is the one that took it.
-  const reply: BatchReply = { replies: hasMoved() ? message.map(() => ({ failure: MOVED })) : replies }
-  port.postMessage(reply)
+  if (calls.length > 0) parent.postMessage(run(calls))
+  if (isClosing) {
+    connection.close()
+    parent.close()
+  }
 })
+
+function run(calls: readonly WriteCall[]): BatchReply {
+  const replies = commitTogether(calls)
+  // Asked after the commit: a file that is still in place now is the one that took it.
+  return { replies: hasMoved() ? calls.map(() => ({ failure: MOVED })) : replies }
+}

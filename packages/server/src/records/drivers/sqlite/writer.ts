@@ -3,9 +3,6 @@ import { LadeError } from '@lade/core/errors'
 import type { BatchReply, WriteCall, WriteFailure, WriteReply, WriterSettings } from './writer-protocol.ts'
 import type { WriteInput, WriteName, WriteOutput } from './writes.ts'
 
-/** At most this many writes share a commit; more wait for the next one. */
-const MAX_GROUP = 512
-
 interface Waiting {
   readonly call: WriteCall
   readonly resolve: (output: never) => void
@@ -13,7 +10,8 @@ interface Waiting {
 }
 
 /**
- * The main thread's end of the writer: writes that arrive while a commit is under way share the next one.
+ * The main thread's end of the writer, which answers in the order it was asked. Writes that arrive while a commit is
+ * under way share the next one.
  *
  * A write's promise resolves only after the commit that holds it is on disk. When SQLite reports that the medium
  * failed, `onFatal` is called once: what is on disk is then unknown until the files are opened again.
@@ -22,9 +20,10 @@ export class Writer {
   readonly #worker: Worker
   readonly #exited: Promise<void>
   readonly #onFatal: (error: Error) => void
-  #waiting: Waiting[] = []
-  #underWay: readonly Waiting[] = []
-  #isScheduled = false
+  /** What this turn of the event loop has brought so far. */
+  #gathered: Waiting[] = []
+  /** What the thread has, in the order in which it answers. */
+  #sent: Waiting[] = []
   #ended: Error | undefined
 
   constructor({ onFatal, ...settings }: WriterSettings & { onFatal: (error: Error) => void }) {
@@ -39,16 +38,13 @@ export class Writer {
   write<Name extends WriteName>(name: Name, input: WriteInput<Name>): Promise<WriteOutput<Name>> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) return reject(unavailable(this.#ended))
-      this.#waiting.push({ call: { name, input }, resolve, reject })
-      if (this.#underWay.length > 0 || this.#isScheduled) return
-      this.#isScheduled = true
-      // Everything that this turn of the event loop brings shares the commit.
-      setImmediate(() => this.#send())
+      this.#gathered.push({ call: { name, input }, resolve, reject })
+      if (this.#gathered.length === 1) setImmediate(() => this.#send())
     })
   }
 
   async close(): Promise<void> {
-    while (this.#underWay.length > 0 || this.#waiting.length > 0) {
+    while (this.#sent.length > 0 || this.#gathered.length > 0) {
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     this.#ended ??= new Error('The records are closed.')
@@ -57,16 +53,14 @@ export class Writer {
   }
 
   #send(): void {
-    this.#isScheduled = false
-    if (this.#waiting.length === 0 || this.#ended !== undefined) return
-    this.#underWay = this.#waiting.splice(0, MAX_GROUP)
-    this.#worker.postMessage(this.#underWay.map((waiting) => waiting.call))
+    if (this.#gathered.length === 0 || this.#ended !== undefined) return
+    this.#worker.postMessage(this.#gathered.map((waiting) => waiting.call))
+    this.#sent.push(...this.#gathered)
+    this.#gathered = []
   }
 
   #settle(replies: readonly WriteReply[]): void {
-    const settled = this.#underWay
-    this.#underWay = []
-    this.#send()
+    const settled = this.#sent.splice(0, replies.length)
     for (const [index, { resolve, reject }] of settled.entries()) {
       const reply = replies[index]
       if (reply !== undefined && 'output' in reply) resolve(reply.output as never)
@@ -87,9 +81,9 @@ export class Writer {
   #end(error: Error): void {
     if (this.#ended !== undefined) return
     this.#ended = error
-    const left = [...this.#underWay, ...this.#waiting]
-    this.#underWay = []
-    this.#waiting = []
+    const left = [...this.#sent, ...this.#gathered]
+    this.#sent = []
+    this.#gathered = []
     for (const { reject } of left) reject(unavailable(error))
     this.#onFatal(error)
   }

@@ -20,6 +20,7 @@ export function prepareWrites(db: Connection) {
     reserve: quotas.reserve,
     claim: quotas.claim,
     commit: quotas.commit,
+    commitAtOnce: quotas.commitAtOnce,
     release: quotas.release,
     extendLeases: quotas.extendLeases,
     releaseExpired: quotas.releaseExpired,

@@ -1,0 +1,176 @@
+/**
+ * What the suite runs against: `LADE_ACCEPTANCE_URL`, or a server of its own with small limits.
+ *
+ * A test that needs what a foreign server may not offer says so with `needsOwnServer` or asks for a fresh user; there it
+ * is skipped with a reason, and each file prints how many were. Against its own server nothing may be skipped.
+ */
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, type TestContext } from 'vitest'
+import { Caller, exchange } from './caller.ts'
+import { rawCidOf } from './content-ids.ts'
+import { type OwnServer, startOwnServer } from './own-server.ts'
+import type { ServiceInfo, SignupResult, UploadResult } from './shapes.ts'
+
+/** 64 hex digits: at least 32 bytes however a server reads it. */
+export const OWN_TOKEN_KEY = '5f0c7d1e2b3a49586776859403122130a1b2c3d4e5f60718293a4b5c6d7e8f90'
+
+/** The configuration of the server that the suite starts. */
+export const OWN_ENV: Record<string, string> = {
+  LADE_SPONSORED_FILE_MB: '1',
+  LADE_SPONSORED_DAILY_MB: '2',
+  LADE_TOKEN_FILE_MB: '4',
+  LADE_TOKEN_QUOTA_MB: '8',
+  LADE_MIN_FREE_MB: '0',
+  LADE_BODY_IDLE_SECONDS: '2',
+  LADE_TRUSTED_PROXIES: '127.0.0.1',
+  LADE_SIGNUPS_PER_HOUR: '1000000',
+  LADE_LOG_LEVEL: 'error',
+  LADE_TOKEN_KEY: OWN_TOKEN_KEY,
+}
+
+export const MIB = 1_048_576
+
+/** Random bytes, so that no two runs share an object. */
+export const sampleBytes = (sizeBytes = 100): Buffer => randomBytes(sizeBytes)
+
+/** An address out of 198.18.0.0/15, which is set aside for tests, that no other test uses. */
+export const freshAddress = (): string =>
+  `198.${18 + (randomBytes(1).readUInt8() & 1)}.${randomBytes(2).readUInt8()}.${randomBytes(2).readUInt8()}`
+
+const freshEmail = () => `acceptance-${randomBytes(8).toString('hex')}@example.com`
+
+/** A caller with a token. */
+export class User extends Caller {
+  readonly token: string
+  readonly email: string
+  readonly userId: string
+
+  constructor(caller: Caller, account: { token: string; email: string; userId: string }) {
+    super(caller.baseUrl, caller.contentUrl, { ...caller.headers, Authorization: `Bearer ${account.token}` })
+    this.token = account.token
+    this.email = account.email
+    this.userId = account.userId
+  }
+}
+
+export interface SignupOptions {
+  email?: string
+  label?: string
+  scopes?: string[]
+  quotaMb?: number
+  ttlDays?: number
+}
+
+export class Target {
+  #baseUrl: URL | undefined
+  #contentUrl: URL | undefined
+  #info: ServiceInfo | undefined
+  #server: OwnServer | undefined
+  #shared: User | undefined
+  readonly #skipped: string[] = []
+  readonly #foreignUrl = process.env.LADE_ACCEPTANCE_URL
+  readonly #foreignToken = process.env.LADE_ACCEPTANCE_TOKEN
+
+  /** True when the suite started the server itself. */
+  get isOwn(): boolean {
+    return this.#foreignUrl === undefined
+  }
+
+  get baseUrl(): URL {
+    return ready(this.#baseUrl)
+  }
+
+  get contentUrl(): URL {
+    return ready(this.#contentUrl)
+  }
+
+  get info(): ServiceInfo {
+    return ready(this.#info)
+  }
+
+  async open(): Promise<void> {
+    if (this.#foreignUrl === undefined) this.#server = await startOwnServer(OWN_ENV)
+    this.#baseUrl = this.#server?.baseUrl ?? new URL(this.#foreignUrl ?? '')
+    this.#info = (await exchange(this.#baseUrl, 'GET', '/api/info')).json<ServiceInfo>()
+    this.#contentUrl = this.isOwn ? this.#baseUrl : await findContentUrl(this.#baseUrl)
+  }
+
+  async close(): Promise<void> {
+    if (this.#skipped.length > 0) {
+      console.info(`${this.#skipped.length} skipped: ${[...new Set(this.#skipped)].join('; ')}`)
+    }
+    await this.#server?.discard()
+  }
+
+  /** A caller without credentials, at an address of its own where the server lets the suite choose one. */
+  anonymous(address: string = freshAddress()): Caller {
+    return new Caller(
+      this.baseUrl,
+      this.contentUrl,
+      this.isOwn ? { 'X-Forwarded-For': address } : { 'X-Term-Days': '1' },
+    )
+  }
+
+  /** A user nobody else has used, with nothing charged. Skips where signup is not open or gives no more. */
+  async freshUser(context: TestContext, options: SignupOptions = {}): Promise<User> {
+    const caller = this.anonymous()
+    const email = options.email ?? freshEmail()
+    if (!this.isOwn && this.info.signup !== 'open') return this.#skip(context, 'signup is not open there')
+    const answer = await caller.post('/api/auth/signup', { label: 'acceptance', ...options, email })
+    if (!this.isOwn && answer.status === 429) return this.#skip(context, 'signup gives no more users for now')
+    if (answer.status !== 200) throw new Error(`signup answered ${answer.status}: ${answer.body.toString()}`)
+    return new User(caller, answer.json<SignupResult>())
+  }
+
+  /** Any user with all scopes: the one of `LADE_ACCEPTANCE_TOKEN`, or one signed up for this file. */
+  async anyUser(context: TestContext): Promise<User> {
+    const token = this.#foreignToken
+    if (token === undefined || this.isOwn) {
+      this.#shared ??= await this.freshUser(context)
+      return this.#shared
+    }
+    const caller = this.anonymous()
+    const usage = await caller.with({ Authorization: `Bearer ${token}` }).usage()
+    return new User(caller, { token, email: usage.email, userId: usage.userId })
+  }
+
+  /** Skips on a foreign server, with the reason; on the suite's own server it does nothing. */
+  needsOwnServer(context: TestContext, reason: string): void {
+    if (!this.isOwn) this.#skip(context, reason)
+  }
+
+  /** Skips where a proxy answers for malformed requests in the service's place. */
+  needsDirectConnection(context: TestContext): void {
+    if (!this.isOwn && process.env.LADE_ACCEPTANCE_BEHIND_PROXY === '1') {
+      this.#skip(context, 'a proxy there answers malformed requests itself')
+    }
+  }
+
+  #skip(context: TestContext, reason: string): never {
+    if (this.isOwn) throw new Error(`nothing may be skipped against the suite's own server: ${reason}`)
+    this.#skipped.push(reason)
+    return context.skip(reason)
+  }
+}
+
+function ready<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new TypeError('the target is not open yet')
+  return value
+}
+
+/** Where a server gives content back: the origin of the first retrieval URL it answers. */
+async function findContentUrl(baseUrl: URL): Promise<URL> {
+  const bytes = sampleBytes()
+  const answer = await new Caller(baseUrl, baseUrl, { 'X-Term-Days': '1' }).upload(bytes, {
+    cid: rawCidOf(bytes).base32,
+  })
+  return answer.status === 200 ? new URL(new URL(answer.json<UploadResult>().retrievalUrl).origin) : baseUrl
+}
+
+/** The target of a test file, opened before its tests and closed after them. */
+export function useTarget(): Target {
+  const target = new Target()
+  beforeAll(() => target.open(), 60_000)
+  afterAll(() => target.close(), 60_000)
+  return target
+}

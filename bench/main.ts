@@ -1,0 +1,94 @@
+/**
+ * `npm run bench`: measures Lade against the limits of this machine, in one run, as ratios.
+ *
+ * Ends with 0 whether or not the targets are reached, since the machine may be noisy; with 1 when something could not
+ * be measured. Processes and temporary folders do not outlive it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BenchRun } from './bench-run.ts'
+import { readMachineFacts } from './machine-facts.ts'
+import { measureDownload } from './measures/download.ts'
+import { measureSmallGet } from './measures/small-get.ts'
+import { measureSmallUpload } from './measures/small-upload.ts'
+import { measureUpload } from './measures/upload.ts'
+import { type BenchOptions, HELP, type MeasurementName, parseOptions } from './options.ts'
+import { renderReport } from './report.ts'
+import { RunningProcesses } from './running-processes.ts'
+import type { Row } from './sample.ts'
+import { judge } from './verdict.ts'
+
+const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<Row[]>>> = {
+  upload: measureUpload,
+  'small-upload': measureSmallUpload,
+  download: measureDownload,
+  'small-get': measureSmallGet,
+}
+
+async function bench(options: BenchOptions): Promise<void> {
+  const startedAt = new Date()
+  const run = openRun(options)
+  const rows: Row[] = []
+  const failures: { measurement: string; error: string }[] = []
+  for (const name of options.only) {
+    run.progress(`${name} …`)
+    try {
+      rows.push(...(await MEASUREMENTS[name](run)))
+    } catch (error) {
+      // The other measurements are still worth having; the exit code and the result file tell of this one.
+      failures.push({ measurement: name, error: String(error) })
+      run.progress(`${name} could not be measured: ${error instanceof Error ? error.stack : error}`)
+      process.exitCode = 1
+    }
+  }
+  if (rows.length > 0) console.log(`\n${renderReport(rows, run.machine)}`)
+  for (const { measurement, error } of failures) console.log(`\nNot measured: ${measurement}. ${error}`)
+  const results = rows.map((row) => {
+    const verdict = judge(row)
+    return { ...row, verdict: { ...verdict, baseline: verdict.baseline.name } }
+  })
+  const { ladeScript, ladeEnv, only, rounds, sizeBytes, seconds } = options
+  const settings = { ladeScript, ladeEnvNames: Object.keys(ladeEnv), only, rounds, sizeBytes, seconds }
+  await keepResults(startedAt, { startedAt, endedAt: new Date(), machine: run.machine, settings, failures, results })
+}
+
+function readOptions(): BenchOptions | 'help' | undefined {
+  try {
+    return parseOptions(process.argv.slice(2))
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    console.error(error.message)
+    process.exitCode = 2
+    return undefined
+  }
+}
+
+function openRun(options: BenchOptions): BenchRun {
+  const processes = new RunningProcesses()
+  const scratchDir = mkdtempSync(join(options.dir, 'lade-bench-'))
+  // 'exit' comes after success, failure and the signals below alike; only synchronous work is possible in it.
+  process.once('exit', () => {
+    processes.killAll()
+    // Killed processes may write a little longer.
+    rmSync(scratchDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  })
+  process.once('SIGINT', () => process.exit(130))
+  process.once('SIGTERM', () => process.exit(143))
+  const progress = (line: string) => console.error(line)
+  return { options, machine: readMachineFacts(scratchDir), processes, scratchDir, progress }
+}
+
+async function keepResults(startedAt: Date, content: object): Promise<void> {
+  const dir = new URL('results/', import.meta.url)
+  await mkdir(dir, { recursive: true })
+  const file = new URL(`${startedAt.toISOString().replaceAll(':', '-')}.json`, dir)
+  await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`)
+  console.log(`\nAll samples: ${file.pathname}`)
+}
+
+// Debian keeps nginx in a folder that is not on every user's path.
+process.env.PATH = `${process.env.PATH}:/usr/sbin`
+const options = readOptions()
+if (options === 'help') console.log(HELP)
+else if (options !== undefined) await bench(options)

@@ -1,0 +1,47 @@
+import type { BenchRun } from '../bench-run.ts'
+import type { RunningServer } from '../running-processes.ts'
+
+/**
+ * Starts Lade over `dataDir` with limits that stay out of the way. Settings of this shell do not reach it, so that
+ * a run can never touch the data of an installed service.
+ */
+export function startLade(run: BenchRun, dataDir: string): Promise<RunningServer> {
+  const { ladeScript, ladeEnv, sizeBytes } = run.options
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('LADE_'))
+  const fileMb = Math.max(5120, Math.ceil(sizeBytes / 1024 / 1024))
+  return run.processes.startServer({
+    program: process.execPath,
+    args: [ladeScript, 'serve'],
+    env: {
+      ...Object.fromEntries(inherited),
+      LADE_HOST: '127.0.0.1',
+      LADE_PORT: '0',
+      LADE_DATA_DIR: dataDir,
+      LADE_LOG_LEVEL: 'warn',
+      LADE_MIN_FREE_MB: '0',
+      LADE_TOKEN_FILE_MB: String(fileMb),
+      LADE_TOKEN_QUOTA_MB: '1048576',
+      LADE_TOKEN_CONCURRENCY: '64',
+      ...ladeEnv,
+    },
+  })
+}
+
+/** Signs up and gives the token. */
+export async function signUp(server: RunningServer): Promise<string> {
+  const response = await fetch(`${server.url}/api/auth/signup`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: 'bench@example.org', label: 'bench' }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`the signup was answered with ${response.status}: ${text}`)
+  const { token }: { token?: unknown } = JSON.parse(text)
+  if (typeof token !== 'string') throw new Error('the signup gave no token')
+  return token
+}
+
+/** The port of a server, for load processes that speak to it over bare sockets. */
+export function portOf(server: RunningServer): number {
+  return Number(new URL(server.url).port)
+}

@@ -1,0 +1,51 @@
+import { fileEntry, uploadResult } from '@lade/core/wire'
+import { describe, expect, it } from 'vitest'
+import { fileRecordOf } from '../testing/staging-ground.ts'
+import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
+
+const urlOf = (cid: string) => `https://lade.example/p/${cid}`
+
+describe('termText', () => {
+  it.each([
+    [1, '1 day'],
+    [2, '2 days'],
+    [365, '365 days'],
+  ])('writes %i as people do', (days, text) => expect(termText(days)).toBe(text))
+})
+
+describe('statusOf', () => {
+  it('is staged until the instant of expiry, and expired from then on, swept or not', () => {
+    const file = fileRecordOf({ expiresAt: 1000 })
+    expect([statusOf(file, 999), statusOf(file, 1000)]).toEqual(['staged', 'expired'])
+    expect(statusOf({ ...file, end: 'expired', endedAt: 1000 }, 2000)).toBe('expired')
+  })
+
+  it('stays removed after the term', () => {
+    expect(statusOf(fileRecordOf({ end: 'removed', endedAt: 5, expiresAt: 1000 }), 2000)).toBe('removed')
+  })
+})
+
+describe('fileEntryOf', () => {
+  it('is what the wire schema says, with the existing fields first', () => {
+    const entry = fileEntryOf(fileRecordOf(), urlOf, 0)
+    expect(fileEntry.parse(entry)).toEqual(entry)
+    const existing = ['cid', 'size', 'filename', 'contentType', 'uploadedAt', 'term', 'sponsored']
+    expect(Object.keys(entry).slice(0, 7)).toEqual(existing)
+  })
+})
+
+describe('uploadResultOf', () => {
+  it('is what the wire schema says, under the cid of this request, with the seven fields first', () => {
+    const result = uploadResultOf(fileRecordOf(), 'bafkreiother', urlOf, 0)
+    expect(uploadResult.parse(result)).toEqual(result)
+    expect(Object.entries(result).slice(0, 7)).toEqual([
+      ['cid', 'bafkreiother'],
+      ['dealId', 'd-0x00'],
+      ['size', 3],
+      ['retrievalUrl', 'https://lade.example/p/bafkreiother'],
+      ['term', '7 days'],
+      ['sponsored', true],
+      ['owner', null],
+    ])
+  })
+})

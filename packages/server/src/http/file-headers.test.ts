@@ -1,0 +1,146 @@
+import { LadeError } from '@lade/core/errors'
+import { parseFileName, parseMediaType } from '@lade/core/wire'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { FileRecord } from '../records/record-store.ts'
+import { cachingOf, entityTagOf, fileHeaders } from './file-headers.ts'
+
+const SHA256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
+
+function fileOf(overrides: Partial<FileRecord> = {}): FileRecord {
+  return {
+    sequence: 1,
+    principal: 'ip:192.0.2.1',
+    key: `sha256:${SHA256}`,
+    cid: SHA256,
+    sha256: SHA256,
+    sizeBytes: 11,
+    contentType: 'text/plain',
+    filename: null,
+    visibility: 'public',
+    owner: null,
+    sponsored: true,
+    verified: true,
+    termDays: 7,
+    uploadedAt: 0,
+    expiresAt: 1,
+    endedAt: null,
+    end: null,
+    dealId: 'd-0x00',
+    ...overrides,
+  }
+}
+
+const shown = { cid: SHA256, isOwnOrigin: false }
+const dispositionOf = (file: Partial<FileRecord>, options: Partial<Parameters<typeof fileHeaders>[1]> = {}) =>
+  fileHeaders(fileOf(file), { ...shown, ...options })['content-disposition']
+
+describe('fileHeaders', () => {
+  it('guards the origin, names the bytes and lets them be cached for good', () => {
+    expect(fileHeaders(fileOf(), shown)).toMatchObject({
+      'content-type': 'text/plain',
+      'content-disposition': 'inline',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'referrer-policy': 'no-referrer',
+      'access-control-allow-origin': '*',
+      etag: `"${SHA256}"`,
+      'accept-ranges': 'bytes',
+      'repr-digest': 'sha-256=:uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=:',
+      'cache-control': 'public, max-age=29030400, immutable',
+    })
+  })
+
+  it('lets no shared cache keep a private file', () => {
+    expect(cachingOf(fileOf({ visibility: 'private' }))).toEqual({
+      'cache-control': 'private, no-cache',
+      vary: 'Authorization',
+    })
+  })
+
+  it.each([
+    'text/html',
+    'TEXT/HTML; charset=utf-8',
+    'image/svg+xml',
+    'application/xhtml+xml',
+    'text/xml',
+    'application/xml',
+    'application/pdf',
+    'application/javascript',
+    'multipart/x-mixed-replace',
+    'application/rss+xml',
+  ])('has %s saved, unless retrieval has an origin of its own', (contentType) => {
+    expect(dispositionOf({ contentType })).toBe(`attachment; filename=${SHA256}`)
+    expect(dispositionOf({ contentType, filename: 'a.html' })).toBe('attachment; filename=a.html')
+    expect(dispositionOf({ contentType, filename: 'a.html' }, { isOwnOrigin: true })).toBe('inline; filename=a.html')
+    expect(dispositionOf({ contentType }, { isOwnOrigin: true })).toBe('inline')
+    expect(dispositionOf({ contentType }, { isOwnOrigin: true, isDownload: true })).toMatch(/^attachment;/)
+  })
+
+  it.each(['text/plain', 'image/png', 'application/octet-stream', 'video/mp4'])('lets %s be shown', (contentType) => {
+    expect(dispositionOf({ contentType })).toBe('inline')
+    expect(dispositionOf({ contentType }, { isDownload: true })).toBe(`attachment; filename=${SHA256}`)
+  })
+
+  it.each([
+    ['plan.pdf', 'inline; filename=plan.pdf'],
+    ['my plan.txt', 'inline; filename="my plan.txt"'],
+    ['a "b".txt', 'inline; filename="a \\"b\\".txt"'],
+    ['a;b.txt', 'inline; filename="a;b.txt"'],
+    ['日本.txt', /^inline; filename="\?\?\.txt"; filename\*=(UTF|utf)-8''%E6%97%A5%E6%9C%AC\.txt$/],
+    ['50%20.txt', /filename\*=(UTF|utf)-8''50%2520\.txt/],
+  ])('gives the name %s back as %s', (filename, expected) => {
+    const disposition = dispositionOf({ filename })
+    if (typeof expected === 'string') expect(disposition).toBe(expected)
+    else expect(disposition).toMatch(expected)
+  })
+
+  it('gives the name of the query in place of the one that was staged', () => {
+    expect(dispositionOf({ filename: 'a.txt' }, { filename: 'b.txt' })).toBe('inline; filename=b.txt')
+  })
+
+  it.each(['', ' ', '.', '..', 'a/b', 'a\\b', 'a\r\nSet-Cookie: x', 'a\0', 'a\u202eb', 'x'.repeat(256), '\u2028'])(
+    'refuses the name %j of a query',
+    (filename) =>
+      expect(() => dispositionOf({}, { filename })).toThrow(expect.objectContaining({ code: 'invalid_filename' })),
+  )
+
+  it('lets no name and no type that upload accepts break out of its header', () => {
+    const wild = fc
+      .oneof(fc.string({ unit: 'binary' }), fc.string(), fc.stringMatching(/^[\s\S]{0,40}$/))
+      .map(wellFormed)
+    const type = fc.oneof(
+      wild,
+      fc.tuple(wild, wild).map(([name, value]) => `text/plain; ${name}="${value}"`),
+    )
+    fc.assert(
+      fc.property(wild, type, wild, (staged, contentType, asked) => {
+        const file = fileOf({
+          filename: accepted(() => parseFileName(encodeURIComponent(staged))) ?? null,
+          contentType: accepted(() => parseMediaType(contentType)) ?? 'text/html',
+        })
+        const headers = accepted(() => fileHeaders(file, { ...shown, filename: asked })) ?? fileHeaders(file, shown)
+        for (const value of Object.values(headers)) expect(value).toMatch(/^[\t\x20-\x7e\x80-\xff]*$/)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('entityTagOf', () => {
+  it('is the cid in quotes', () => expect(entityTagOf('bafkreiabc')).toBe('"bafkreiabc"'))
+})
+
+/** The value, or undefined where it is refused in the words of this API. */
+function accepted<Value>(read: () => Value): Value | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (LadeError.is(error)) return undefined
+    throw error
+  }
+}
+
+function wellFormed(text: string): string {
+  return text.toWellFormed()
+}

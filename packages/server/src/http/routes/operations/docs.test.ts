@@ -1,0 +1,120 @@
+import { ERROR_SENTENCES } from '@lade/core/errors'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { type RunningService, runService } from '../../../testing/running-service.ts'
+
+interface Operation {
+  readonly summary?: string
+  readonly responses: Record<string, { readonly description?: string; readonly content?: object }>
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+}
+interface Document {
+  readonly openapi: string
+  readonly paths: Record<string, Record<string, Operation>>
+  readonly components: { readonly securitySchemes: object; readonly schemas?: object }
+}
+
+/** Every route that is documented, and the statuses that its contract names. */
+const ROUTES: Record<string, readonly number[]> = {
+  'POST /api/upload': [200, 400, 401, 403, 408, 409, 411, 413, 422, 429, 502, 503, 507],
+  'GET /p/{cid}': [200, 206, 304, 400, 401, 403, 404, 410, 416, 503],
+  'HEAD /p/{cid}': [200, 206, 304, 400, 401, 403, 404, 410, 416, 503],
+  'GET /api/files': [200, 400, 401, 403, 503],
+  'GET /api/files/{cid}': [200, 400, 401, 403, 404, 503],
+  'DELETE /api/files/{cid}': [200, 400, 401, 403, 404, 410, 503],
+  'POST /api/files/{cid}/share': [200, 400, 401, 403, 404, 410, 503],
+  'GET /api/usage': [200, 401, 403, 503],
+  'POST /api/auth/signup': [200, 400, 403, 429, 503],
+  'GET /api/tokens': [200, 401, 403, 503],
+  'GET /api/tokens/list': [200, 401, 403, 503],
+  'POST /api/tokens/revoke': [200, 400, 401, 404, 503],
+  'GET /healthz': [200],
+  'GET /readyz': [200, 503],
+  'GET /api/info': [200],
+}
+
+describe('the documents of a running service', () => {
+  let service: RunningService
+  let document: Document
+  beforeAll(async () => {
+    service = await runService()
+    document = (await (await service.fetch('/openapi.json')).json()) as Document
+  })
+  afterAll(() => service.remove())
+
+  const operations = () =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+    )
+
+  it('are OpenAPI 3.1 with every route and method, and no other', () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d$/)
+    expect(
+      operations()
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual(Object.keys(ROUTES).sort())
+  })
+
+  it('describe every answer that the contract names', () => {
+    const lacking = operations().flatMap(([name, operation]) =>
+      (ROUTES[name] ?? []).filter((status) => !(status in operation.responses)).map((status) => `${name}: ${status}`),
+    )
+    expect(lacking).toEqual([])
+    for (const [name, operation] of operations()) {
+      expect(operation.summary, name).toMatch(/\w/)
+      for (const [status, response] of Object.entries(operation.responses)) {
+        expect(response.description, `${name} ${status}`).toEqual(expect.any(String))
+      }
+    }
+  })
+
+  it('name every parameter that a path has', () => {
+    for (const [name, operation] of operations()) {
+      const inPath = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)
+      const named = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path')
+      expect(named.map((parameter) => parameter.name)).toEqual(inPath)
+    }
+  })
+
+  it('hold schemas that read as JSON Schema, and references that lead somewhere', () => {
+    const schemas: z.core.JSONSchema.JSONSchema[] = []
+    walk(document, (key, value) => {
+      if (key === '$ref') expect(resolve(document, String(value)), String(value)).toBeDefined()
+      if (key === 'schema' && typeof value === 'object' && value !== null)
+        schemas.push(value as z.core.JSONSchema.JSONSchema)
+    })
+    expect(schemas.length).toBeGreaterThan(20)
+    for (const schema of schemas) expect(() => z.fromJSONSchema(schema)).not.toThrow()
+  })
+
+  it('explain exactly the codes that there are', async () => {
+    const page = await (await service.fetch('/docs/errors')).text()
+    const listed = [...page.matchAll(/<tr id="(\w+)">/g)].map(([, code]) => code)
+    expect(listed.sort()).toEqual(Object.keys(ERROR_SENTENCES).sort())
+    for (const sentence of Object.values(ERROR_SENTENCES)) expect(page).toContain(sentence)
+  })
+
+  it('can be read by people at /docs, and the root leads there', async () => {
+    const root = await service.fetch('/', { redirect: 'manual' })
+    expect([root.status, root.headers.get('location')]).toEqual([302, '/docs'])
+    const page = await service.fetch('/docs')
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+  })
+})
+
+function walk(value: unknown, visit: (key: string, value: unknown) => void): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, member] of Object.entries(value)) {
+    visit(key, member)
+    walk(member, visit)
+  }
+}
+
+function resolve(root: unknown, reference: string): unknown {
+  if (!reference.startsWith('#/')) return undefined
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root)
+}

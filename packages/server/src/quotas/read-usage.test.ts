@@ -1,0 +1,96 @@
+import { usageResult } from '@lade/core/wire'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { readUsage } from './read-usage.ts'
+import { utcDay } from './utc-day.ts'
+
+const DAY_MS = 86_400_000
+
+describe('readUsage', () => {
+  let ground: StagingGround
+  beforeEach(async () => {
+    ground = await openStagingGround()
+  })
+  afterEach(() => ground.remove())
+
+  const read = (quotaBytes = 1000) =>
+    readUsage(ground.records, {
+      principal: PRINCIPAL,
+      userId: '1',
+      email: 'ada@example.org',
+      quotaBytes,
+      now: ground.clock.now,
+    })
+
+  it('shows seven empty days to somebody who staged nothing', async () => {
+    const usage = await read()
+    expect(usageResult.parse(usage)).toEqual(usage)
+    expect(usage).toMatchObject({
+      quotaBytes: 1000,
+      today: {
+        date: '2026-11-21',
+        bytes: 0,
+        files: 0,
+        reservedBytes: 0,
+        remainingBytes: 1000,
+        resetsAt: '2026-11-22T00:00:00.000Z',
+      },
+      last7DaysTotalBytes: 0,
+      stored: { bytes: 0, files: 0 },
+    })
+    expect(usage.days.map(({ date }) => date)).toEqual([
+      '2026-11-15',
+      '2026-11-16',
+      '2026-11-17',
+      '2026-11-18',
+      '2026-11-19',
+      '2026-11-20',
+      '2026-11-21',
+    ])
+  })
+
+  it('counts today, the last seven days and what is stored, each by itself', async () => {
+    for (const sizeBytes of [1, 2, 4, 8, 16, 32, 64, 128]) {
+      await ground.stage(Buffer.alloc(sizeBytes))
+      ground.clock.now += DAY_MS
+    }
+    ground.clock.now -= DAY_MS
+    const usage = await read()
+    expect(usage.days.map(({ bytes }) => bytes)).toEqual([2, 4, 8, 16, 32, 64, 128])
+    expect(usage.last7DaysTotalBytes).toBe(254)
+    expect(usage.today).toMatchObject({ bytes: 128, files: 1, remainingBytes: 872 })
+    expect(usage.stored).toEqual({ bytes: 255, files: 8 })
+  })
+
+  it('takes what uploads in flight hold from what remains', async () => {
+    await ground.stage(Buffer.alloc(100))
+    const { clock, records, instanceId } = ground
+    await records.quotas.reserve({
+      reservationId: 'r',
+      instanceId,
+      principal: PRINCIPAL,
+      day: utcDay(clock.now),
+      key: 'opaque:inflight01',
+      sizeBytes: 300,
+      capBytes: 1000,
+      maxInFlight: 8,
+      now: clock.now,
+      leaseUntil: clock.now + 1,
+    })
+    expect((await read()).today).toMatchObject({ bytes: 100, reservedBytes: 300, remainingBytes: 600 })
+  })
+
+  it('never shows less than nothing when the quota was lowered', async () => {
+    await ground.stage(Buffer.alloc(100))
+    expect((await read(50)).today.remainingBytes).toBe(0)
+  })
+
+  it('keeps a removed file charged, and stored no more', async () => {
+    const bytes = Buffer.alloc(100)
+    await ground.stage(bytes)
+    const key = `sha256:${sha256Hex(bytes)}`
+    await ground.records.files.remove({ principal: PRINCIPAL, key, now: ground.clock.now })
+    expect(await read()).toMatchObject({ today: { bytes: 100, files: 1 }, stored: { bytes: 0, files: 0 } })
+  })
+})

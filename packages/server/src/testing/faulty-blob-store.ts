@@ -1,0 +1,86 @@
+import { LadeError } from '@lade/core/errors'
+import type { BlobStore, PendingBlob } from '../blobs/blob-store.ts'
+import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
+
+/** Where a store can be made to fail. `after-commit` makes the blob readable and then fails. */
+export type BlobFault = 'begin' | 'write' | 'flush' | 'commit' | 'after-commit' | 'abort' | 'open' | 'delete' | 'sweep'
+
+/** A blob store in memory whose next calls fail on demand, and which can be watched and held up. */
+export interface FaultyBlobStore extends BlobStore {
+  /** Makes the next `times` calls fail with `storage_failed`. */
+  fail(fault: BlobFault, times?: number): void
+  /** Runs before a delete is carried out; its promise holds the delete up. */
+  beforeDelete: (sha256: string) => Promise<void> | void
+  /** Runs before a commit is carried out; its promise holds the commit up. */
+  beforeCommit: (sha256: string) => Promise<void> | void
+  /** What can be read now, in ascending order. */
+  digests(): Promise<readonly string[]>
+}
+
+export function openFaultyBlobStore(): FaultyBlobStore {
+  const inner = openMemoryBlobStore()
+  const left = new Map<BlobFault, number>()
+  const meet = (fault: BlobFault): void => {
+    const times = left.get(fault) ?? 0
+    if (times === 0) return
+    left.set(fault, times - 1)
+    throw new LadeError('storage_failed', { retryAfterSeconds: 1 }, { cause: new Error(`injected: ${fault}`) })
+  }
+  const store: FaultyBlobStore = {
+    ...inner,
+    fail: (fault, times = 1) => void left.set(fault, times),
+    beforeDelete: () => {},
+    beforeCommit: () => {},
+    async digests() {
+      const digests: string[] = []
+      for await (const { sha256 } of inner.list()) digests.push(sha256)
+      return digests
+    },
+    async begin(options) {
+      meet('begin')
+      const pending = await inner.begin(options)
+      return faultyPending(pending, meet, (sha256) => store.beforeCommit(sha256))
+    },
+    async open(sha256) {
+      meet('open')
+      return inner.open(sha256)
+    },
+    async delete(sha256) {
+      await store.beforeDelete(sha256)
+      meet('delete')
+      return inner.delete(sha256)
+    },
+    async sweepPending(holder) {
+      meet('sweep')
+      return inner.sweepPending(holder)
+    },
+  }
+  return store
+}
+
+function faultyPending(
+  pending: PendingBlob,
+  meet: (fault: BlobFault) => void,
+  beforeCommit: (sha256: string) => Promise<void> | void,
+): PendingBlob {
+  return {
+    async write(chunk) {
+      meet('write')
+      return pending.write(chunk)
+    },
+    async flush() {
+      meet('flush')
+      return pending.flush()
+    },
+    async commit(sha256) {
+      await beforeCommit(sha256)
+      meet('commit')
+      await pending.commit(sha256)
+      meet('after-commit')
+    },
+    async abort() {
+      await pending.abort()
+      meet('abort')
+    },
+  }
+}

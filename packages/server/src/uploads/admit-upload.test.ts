@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { headOf, openStagingGround, type StagingGround, tierOf } from '../testing/staging-ground.ts'
+import { admitUpload, overQuota, type UploadHead } from './admit-upload.ts'
+import type { UploadTier } from './upload-tier.ts'
+
+const BYTES = Buffer.alloc(100)
+const sponsored = { name: 'sponsored', owner: null, defaultTermDays: 7, maxTermDays: 7 } as const
+
+describe('admitUpload', () => {
+  let ground: StagingGround
+  let ids = 0
+  beforeEach(async () => {
+    ground = await openStagingGround()
+  })
+  afterEach(() => ground.remove())
+
+  const admit = (tier: Partial<UploadTier> = {}, head: Partial<UploadHead> = {}, isStorageBound = true) => {
+    const { records, instanceId, clock } = ground
+    const newId = () => {
+      ids += 1
+      return `upload-${ids}`
+    }
+    const input = { tier: tierOf(tier), head: headOf(BYTES, undefined, head), isStorageBound }
+    return admitUpload({ records, instanceId, now: () => clock.now, newId }, input)
+  }
+  const refusal = (...input: Parameters<typeof admit>) =>
+    admit(...input).then(
+      () => 'admitted',
+      (error) => error.code,
+    )
+
+  it('reserves the bytes, for the term of the tier', async () => {
+    expect(await admit()).toMatchObject({ termDays: 30 })
+    expect((await ground.usage()).reservedBytes).toBe(100)
+  })
+
+  it('gives the term asked for, and the default of the tier otherwise', async () => {
+    expect((await admit({}, { termDays: 365 })).termDays).toBe(365)
+    expect((await admit(sponsored)).termDays).toBe(7)
+  })
+
+  it('admits exactly up to the cap', async () => {
+    await admit({ dailyBytes: 300 })
+    await admit({ dailyBytes: 300 }, { sizeBytes: 200 })
+    expect(await refusal({ dailyBytes: 300 }, { sizeBytes: 1 })).toBe('quota_exceeded')
+  })
+
+  it('charges the UTC day of admission, so that a full day is empty again at midnight', async () => {
+    ground.clock.now = Date.UTC(2026, 10, 21, 23, 59, 59, 999)
+    await admit({ dailyBytes: 100 })
+    expect(await refusal({ dailyBytes: 100 })).toBe('quota_exceeded')
+    ground.clock.now += 1
+    expect(await refusal({ dailyBytes: 100 })).toBe('admitted')
+  })
+
+  it('refuses in the order of the contract: the first of several reasons is the answer', async () => {
+    // Each column is one reason; taking them away from the left uncovers the next refusal.
+    await admit({ ...sponsored, dailyBytes: 100, concurrency: 1 })
+    const tier = { ...sponsored, fileBytes: 10, dailyBytes: 100, concurrency: 1 }
+    expect(await refusal(tier, { visibility: 'private', termDays: 8 }, false)).toBe('invalid_visibility')
+    expect(await refusal(tier, { termDays: 8 }, false)).toBe('invalid_term')
+    expect(await refusal(tier, {}, false)).toBe('too_large')
+    expect(await refusal({ ...tier, fileBytes: 1000 }, {}, false)).toBe('storage_offline')
+    expect(await refusal({ ...tier, fileBytes: 1000 })).toBe('too_many_uploads')
+    expect(await refusal({ ...tier, fileBytes: 1000, concurrency: 2 })).toBe('rate_limited')
+    expect(await refusal({ ...tier, fileBytes: 1000, concurrency: 2, dailyBytes: 200 })).toBe('admitted')
+  })
+
+  it('refuses without a trace', async () => {
+    await refusal({ dailyBytes: 99 })
+    await refusal({ fileBytes: 99 })
+    await refusal({}, {}, false)
+    expect((await ground.usage()).reservedBytes).toBe(0)
+  })
+
+  it('lets a file of exactly the largest size in', async () => {
+    expect(await refusal({ fileBytes: 100 })).toBe('admitted')
+    expect(await refusal({ fileBytes: 99 })).toBe('too_large')
+  })
+})
+
+describe('overQuota', () => {
+  const now = Date.UTC(2026, 10, 21, 23, 59, 0)
+
+  it('is rate_limited for an address and quota_exceeded for a user, with what is used and when to come again', () => {
+    const evidence = { used: 7, limit: 1_000_000, retryAfterSeconds: 60 }
+    expect(overQuota(tierOf(sponsored), 7, now)).toMatchObject({ code: 'rate_limited', evidence })
+    expect(overQuota(tierOf(), 7, now)).toMatchObject({ code: 'quota_exceeded', evidence })
+  })
+})

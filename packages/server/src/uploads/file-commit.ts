@@ -1,0 +1,69 @@
+import { LadeError } from '@lade/core/errors'
+import type { AtOnceOutcome, FileCommit, FileRecord } from '../records/record-store.ts'
+import { quotaRefusal, type UploadHead } from './admit-upload.ts'
+import type { UploadTier } from './upload-tier.ts'
+
+const DAY_MS = 86_400_000
+
+/** What an upload is recorded as, once its bytes are verified and the prover has taken them. */
+export interface VerifiedUpload {
+  readonly tier: UploadTier
+  readonly head: UploadHead
+  readonly termDays: number
+  readonly sha256: string
+  readonly dealId: string
+  /** The bytes, when they live in the metadata. */
+  readonly inline: Uint8Array | undefined
+}
+
+/** A file that is durable and readable, and what its principal has used of the day. */
+export interface StagedUpload {
+  readonly file: FileRecord
+  readonly usedBytes: number
+}
+
+/** The record of a verified upload; its term begins now. */
+export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
+  const { tier, head, termDays, sha256, dealId, inline } = upload
+  return {
+    now,
+    inline,
+    file: {
+      principal: tier.principal,
+      key: head.cid.key,
+      cid: head.cid.text,
+      sha256,
+      sizeBytes: head.sizeBytes,
+      contentType: head.contentType,
+      filename: head.filename,
+      visibility: head.visibility,
+      owner: tier.owner,
+      sponsored: tier.name === 'sponsored',
+      verified: head.cid.verified,
+      termDays,
+      uploadedAt: now,
+      expiresAt: now + termDays * DAY_MS,
+      dealId,
+    },
+  }
+}
+
+/**
+ * What the records made of a commit.
+ *
+ * @throws {LadeError} `cid_conflict`, `lease_lost`, `too_many_uploads`, `rate_limited`, `quota_exceeded`.
+ */
+export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: number): StagedUpload {
+  switch (outcome.outcome) {
+    case 'recorded':
+    case 'retry':
+      return { file: outcome.file, usedBytes: outcome.usedBytes }
+    case 'conflict':
+      throw new LadeError('cid_conflict', { cid: upload.head.cid.text, actual: upload.sha256 })
+    case 'lost':
+      throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
+    case 'over_quota':
+    case 'too_many_in_flight':
+      throw quotaRefusal(upload.tier, outcome, now)
+  }
+}

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import {
+  headOf,
+  NOTHING_REMAINS,
+  openStagingGround,
+  PRINCIPAL,
+  type StagingGround,
+  tierOf,
+} from '../testing/staging-ground.ts'
+import type { UploadHead } from './admit-upload.ts'
+import { type AtOnceDeps, stageAtOnce } from './stage-at-once.ts'
+import type { UploadTier } from './upload-tier.ts'
+
+const BYTES = Buffer.from('all here already')
+const OTHER = Buffer.from('something else!!')
+const SHA256 = sha256Hex(BYTES)
+const OPAQUE = 'myfile0001'
+
+interface Options {
+  readonly cid?: string
+  readonly tier?: Partial<UploadTier>
+  readonly head?: Partial<UploadHead>
+  readonly deps?: Partial<AtOnceDeps>
+}
+
+describe('stageAtOnce', () => {
+  let ground: StagingGround
+  let taken: number
+  beforeEach(async () => {
+    ground = await openStagingGround()
+    taken = 0
+  })
+  afterEach(() => ground.remove())
+
+  const stage = (bytes: Uint8Array, { cid, tier, head, deps }: Options = {}) =>
+    stageAtOnce(
+      { records: ground.records, blobs: ground.blobs, prover: ground.prover, now: () => ground.clock.now, ...deps },
+      { tier: tierOf(tier), head: headOf(bytes, cid, head) },
+      () => {
+        taken += 1
+        return Uint8Array.from(bytes)
+      },
+    )
+
+  it('keeps the bytes in the records with their charge, and never holds a reservation', async () => {
+    const { file, usedBytes } = await stage(BYTES)
+    expect([file.sha256, usedBytes]).toEqual([SHA256, BYTES.length])
+    expect(Buffer.from((await ground.records.files.inlineBytes(SHA256)) ?? [])).toEqual(BYTES)
+    expect(await ground.remains()).toEqual({ ...NOTHING_REMAINS, chargedBytes: BYTES.length, storedFiles: 1 })
+  })
+
+  it('answers a repetition with the first deal, in this way and in the other, and charges nothing', async () => {
+    const { file } = await stage(BYTES)
+    expect((await stage(BYTES)).file).toEqual(file)
+    expect((await ground.stage(BYTES, { deps: { inlineBytes: 100 } })).file).toEqual(file)
+    expect(await ground.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 1 })
+  })
+
+  it('admits exactly up to the cap, however many arrive at once', async () => {
+    const bodies = Array.from({ length: 20 }, (_, index) => Buffer.from(`body ${String(index).padStart(5, '0')}`))
+    const outcomes = await Promise.allSettled(bodies.map((bytes) => stage(bytes, { tier: { dailyBytes: 70 } })))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'quota_exceeded' })
+    }
+    expect(await ground.remains()).toMatchObject({ chargedBytes: 70, reservedBytes: 0, drift: [] })
+  })
+
+  it.each<[string, string, Options]>([
+    ['too large a file', 'too_large', { tier: { fileBytes: 1 } }],
+    [
+      'a private file without a token',
+      'invalid_visibility',
+      { tier: { name: 'sponsored' }, head: { visibility: 'private' } },
+    ],
+    ['too long a term', 'invalid_term', { head: { termDays: 366 } }],
+    ['a file without storage', 'storage_offline', { deps: { blobs: undefined } }],
+  ])('refuses %s as %s before it takes the body', async (_title, code, options) => {
+    await expect(stage(BYTES, options)).rejects.toMatchObject({ code })
+    expect([taken, ground.prover.asked]).toEqual([0, []])
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it.each<[string, string, Options]>([
+    ['a file over the cap', 'quota_exceeded', { tier: { dailyBytes: 1 } }],
+    ['one upload too many', 'too_many_uploads', { tier: { concurrency: 0 } }],
+  ])('refuses %s as %s, and leaves nothing', async (_title, code, options) => {
+    await expect(stage(BYTES, options)).rejects.toMatchObject({ code })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('refuses a full day before it says anything about the bytes', async () => {
+    const wrong = { cid: sha256Hex(OTHER), tier: { dailyBytes: 1 } }
+    await expect(stage(BYTES, wrong)).rejects.toMatchObject({ code: 'quota_exceeded' })
+  })
+
+  it('refuses bytes that do not hash to the cid, and leaves nothing', async () => {
+    await expect(stage(BYTES, { cid: sha256Hex(OTHER) })).rejects.toMatchObject({
+      code: 'cid_mismatch',
+      evidence: { expected: sha256Hex(OTHER), actual: SHA256 },
+    })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('error: what the prover refuses leaves nothing, not even the name', async () => {
+    ground.prover.refuseNext('no')
+    await expect(stage(BYTES, { cid: OPAQUE })).rejects.toMatchObject({ code: 'stage_failed' })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    await stage(OTHER, { cid: OPAQUE })
+  })
+
+  it('refuses other bytes under an opaque id that is taken, and charges nothing', async () => {
+    await stage(BYTES, { cid: OPAQUE, tier: { principal: 'user:2' } })
+    await expect(stage(OTHER, { cid: OPAQUE })).rejects.toMatchObject({ code: 'cid_conflict' })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('keeps one of two different bodies that claim one opaque id at once', async () => {
+    const outcomes = await Promise.allSettled([
+      stage(BYTES, { cid: OPAQUE }),
+      stage(OTHER, { cid: OPAQUE, tier: { principal: 'user:2' } }),
+    ])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'cid_conflict' } })
+  })
+
+  it('removes small bytes with their last file', async () => {
+    await stage(BYTES)
+    await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
+    expect(await ground.records.files.inlineBytes(SHA256)).toBeUndefined()
+  })
+})

@@ -1,0 +1,311 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LadeError } from '@lade/core/errors'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import type { BlobFault } from '../testing/faulty-blob-store.ts'
+import {
+  headOf,
+  NOTHING_REMAINS,
+  openStagingGround,
+  PRINCIPAL,
+  type StagingGround,
+  tierOf,
+} from '../testing/staging-ground.ts'
+import { discardObjects } from '../upkeep/discard-objects.ts'
+import { admitUpload } from './admit-upload.ts'
+import { stageUpload } from './stage-upload.ts'
+
+const BYTES = Buffer.from('some bytes that are staged')
+const OTHER = Buffer.from('other bytes')
+const SHA256 = sha256Hex(BYTES)
+const OPAQUE = 'myfile0001'
+
+describe('stageUpload', () => {
+  let ground: StagingGround
+  beforeEach(async () => {
+    ground = await openStagingGround()
+  })
+  afterEach(() => ground.remove())
+
+  const failure = (run: Promise<unknown>): Promise<unknown> =>
+    run.then(
+      () => {
+        throw new Error('the upload was taken')
+      },
+      (error: unknown) => error,
+    )
+  const discard = () => discardObjects(ground)
+  const failing = (fault: Partial<RecordStore['quotas']>): RecordStore => ({
+    ...ground.records,
+    quotas: { ...ground.records.quotas, ...fault },
+  })
+  const down = async (): Promise<never> => {
+    throw new LadeError('storage_failed', { retryAfterSeconds: 5 })
+  }
+
+  it('keeps the bytes, the record and the charge, and nothing pending', async () => {
+    const { file, usedBytes } = await ground.stage(BYTES)
+    expect(file).toMatchObject({ sha256: SHA256, sizeBytes: BYTES.length, principal: PRINCIPAL, termDays: 30 })
+    expect(file.expiresAt - file.uploadedAt).toBe(30 * 86_400_000)
+    expect(usedBytes).toBe(BYTES.length)
+    expect(await ground.remains()).toEqual({
+      ...NOTHING_REMAINS,
+      blobs: [SHA256],
+      chargedBytes: BYTES.length,
+      storedFiles: 1,
+    })
+  })
+
+  it('keeps small bytes in the records, and the blob store empty', async () => {
+    await ground.stage(BYTES, { deps: { inlineBytes: BYTES.length } })
+    expect(await ground.records.files.inlineBytes(SHA256)).toEqual(BYTES)
+    expect(await ground.blobs.digests()).toEqual([])
+  })
+
+  it('answers a repetition with the first deal, and charges nothing', async () => {
+    const first = await ground.stage(BYTES)
+    const again = await ground.stage(BYTES)
+    expect(again.file).toEqual(first.file)
+    expect(await ground.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 1 })
+  })
+
+  it('asks the prover once an upload, with a key that a repetition repeats', async () => {
+    await ground.stage(BYTES)
+    await ground.stage(BYTES)
+    await ground.stage(BYTES, { tier: { principal: 'user:2' } })
+    const keys = ground.prover.asked.map(({ idempotencyKey }) => idempotencyKey)
+    expect(keys[0]).toBe(keys[1])
+    expect(keys[2]).not.toBe(keys[0])
+    expect(ground.prover.asked[0]).toMatchObject({ sha256: SHA256, sizeBytes: BYTES.length })
+  })
+
+  describe.each([
+    ['in the blob store', 0],
+    ['in the records', 1_000_000],
+  ])('with objects %s', (_title, inlineBytes) => {
+    const stage = (bytes: Uint8Array, options: Parameters<StagingGround['stage']>[1] = {}) =>
+      ground.stage(bytes, { ...options, deps: { inlineBytes, ...options.deps } })
+
+    it('error: what the prover refuses leaves nothing and charges nothing', async () => {
+      ground.prover.refuseNext('too small')
+      expect(await failure(stage(BYTES, { cid: OPAQUE }))).toMatchObject({
+        code: 'stage_failed',
+        evidence: { reason: 'too small' },
+      })
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      expect(await ground.records.files.boundSha256(`opaque:${OPAQUE}`)).toBeUndefined()
+      await expect(stage(OTHER, { cid: OPAQUE })).resolves.toHaveProperty('file')
+    })
+
+    it('refuses bytes that do not hash to the cid, naming both in its form', async () => {
+      const error = await failure(stage(BYTES, { cid: sha256Hex(OTHER), head: { sizeBytes: BYTES.length } }))
+      expect(error).toMatchObject({ code: 'cid_mismatch', evidence: { expected: sha256Hex(OTHER), actual: SHA256 } })
+      expect(ground.prover.asked).toEqual([])
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    })
+
+    it.each([
+      ['short', -1, 'bad_request'],
+      ['long', 1, 'incomplete_body'],
+    ])('refuses a body for which the declared length is too %s', async (_title, extra, code) => {
+      const error = await failure(stage(BYTES, { head: { sizeBytes: BYTES.length + extra } }))
+      expect(error).toMatchObject({ code })
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    })
+
+    it('error: a body that breaks off leaves nothing', async () => {
+      const body = Readable.from(
+        (async function* () {
+          yield BYTES.subarray(0, 4)
+          throw new Error('ECONNRESET')
+        })(),
+      )
+      expect(await failure(stage(BYTES, { body }))).toMatchObject({ code: 'incomplete_body' })
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    })
+
+    it('error: an upload that is ended from outside fails with that reason and leaves nothing', async () => {
+      const controller = new AbortController()
+      const reason = new LadeError('body_timeout', { receivedBytes: 0 })
+      const staging = failure(stage(BYTES, { body: new Readable({ read() {} }), signal: controller.signal }))
+      await sleep(20)
+      controller.abort(reason)
+      expect(await staging).toBe(reason)
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    })
+
+    it('refuses other bytes under an opaque id that is taken, and leaves no orphan', async () => {
+      await stage(BYTES, { cid: OPAQUE })
+      const error = await failure(stage(OTHER, { cid: OPAQUE, tier: { principal: 'user:2' } }))
+      expect(error).toMatchObject({ code: 'cid_conflict', evidence: { cid: OPAQUE, actual: sha256Hex(OTHER) } })
+      await discard()
+      expect(await ground.blobs.digests()).toEqual(inlineBytes === 0 ? [SHA256] : [])
+      expect((await ground.usage('user:2')).reservedBytes).toBe(0)
+    })
+
+    it('error: records that cannot commit leave nothing once they work again', async () => {
+      const error = await failure(stage(BYTES, { deps: { records: failing({ commit: down }) } }))
+      expect(error).toMatchObject({ code: 'storage_failed' })
+      await discard()
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    })
+
+    it('error: an upload whose reservation was returned meanwhile is lease_lost, and leaves nothing', async () => {
+      const records = failing({
+        async commit(commit) {
+          await ground.records.quotas.release({ reservationId: commit.reservationId, now: ground.clock.now })
+          return ground.records.quotas.commit(commit)
+        },
+      })
+      expect(await failure(stage(BYTES, { deps: { records } }))).toMatchObject({ code: 'lease_lost' })
+      await discard()
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    })
+  })
+
+  it.each<BlobFault>(['begin', 'write', 'flush', 'commit', 'after-commit'])(
+    'error: a store that fails at %s leaves nothing',
+    async (fault) => {
+      ground.blobs.fail(fault)
+      expect(await failure(ground.stage(BYTES))).toMatchObject({ code: 'storage_failed' })
+      await discard()
+      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      await expect(ground.stage(BYTES)).resolves.toHaveProperty('file')
+    },
+  )
+
+  it('error: a store that cannot even forget still returns the reservation, under the first error', async () => {
+    ground.prover.refuseNext('no')
+    ground.blobs.fail('abort')
+    expect(await failure(ground.stage(BYTES))).toMatchObject({ code: 'stage_failed' })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('error: records that cannot claim leave nothing', async () => {
+    const error = await failure(ground.stage(BYTES, { deps: { records: failing({ claim: down }) } }))
+    expect(error).toMatchObject({ code: 'storage_failed' })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('error: records that cannot take the release answer the first error', async () => {
+    ground.prover.refuseNext('no')
+    const error = await failure(ground.stage(BYTES, { deps: { records: failing({ release: down }) } }))
+    expect(error).toMatchObject({ code: 'stage_failed' })
+    expect(await ground.blobs.pendingHolders()).toEqual([])
+  })
+
+  it('error: a reservation that is gone when the bytes are announced is lease_lost', async () => {
+    const records = failing({ claim: async () => ({ outcome: 'lost' }) })
+    expect(await failure(ground.stage(BYTES, { deps: { records } }))).toMatchObject({ code: 'lease_lost' })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('error: bytes that become readable after their reservation was returned are removed again', async () => {
+    ground.blobs.beforeCommit = async () => {
+      await ground.records.quotas.releaseExpired({ now: ground.clock.now + 3_600_000 })
+      await discard()
+    }
+    expect(await failure(ground.stage(BYTES))).toMatchObject({ code: 'lease_lost' })
+    await discard()
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('refuses other bytes under an opaque id that was taken after they had become readable, and removes them', async () => {
+    ground.blobs.beforeCommit = async () => {
+      ground.blobs.beforeCommit = () => {}
+      await ground.stage(BYTES, { cid: OPAQUE, tier: { principal: 'user:2' } })
+    }
+    expect(await failure(ground.stage(OTHER, { cid: OPAQUE }))).toMatchObject({ code: 'cid_conflict' })
+    await discard()
+    expect(await ground.remains()).toEqual({ ...NOTHING_REMAINS, blobs: [SHA256] })
+  })
+
+  it('waits while the same bytes are being removed, and keeps them then', async () => {
+    await ground.stage(BYTES)
+    await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
+    let isDeleting = false
+    ground.blobs.beforeDelete = async () => {
+      isDeleting = true
+      await sleep(100)
+      isDeleting = false
+    }
+    const removing = discard()
+    while (!isDeleting) await sleep(1)
+    await ground.stage(BYTES)
+    expect(isDeleting).toBe(false)
+    await removing
+    expect(await ground.blobs.digests()).toEqual([SHA256])
+  })
+
+  it('error: gives up when the same bytes are being removed for seconds on end, and leaves nothing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    try {
+      let asked = 0
+      const records = failing({
+        claim: async () => {
+          asked += 1
+          return { outcome: 'busy' }
+        },
+      })
+      const staging = failure(ground.stage(BYTES, { deps: { records } }))
+      let isSettled = false
+      staging.finally(() => {
+        isSettled = true
+      })
+      while (!isSettled) await vi.advanceTimersByTimeAsync(100)
+      expect(await staging).toMatchObject({ code: 'storage_failed' })
+      expect(asked).toBeGreaterThan(100)
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
+  it('counts a repetition whose file was removed meanwhile, and refuses it when it no longer fits', async () => {
+    const tier = { dailyBytes: BYTES.length }
+    await ground.stage(BYTES, { tier })
+    ground.blobs.beforeCommit = async () => {
+      await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
+    }
+    expect(await failure(ground.stage(BYTES, { tier }))).toMatchObject({ code: 'quota_exceeded' })
+    ground.blobs.beforeCommit = () => {}
+    await discard()
+    expect(await ground.remains()).toEqual({ ...NOTHING_REMAINS, chargedBytes: BYTES.length })
+  })
+
+  it('leaves no bytes twice when a repetition of small bytes goes to the blob store', async () => {
+    await ground.stage(BYTES, { deps: { inlineBytes: BYTES.length } })
+    await ground.stage(BYTES)
+    await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
+    await discard()
+    expect(await ground.blobs.digests()).toEqual([])
+  })
+
+  it('says that it wants the body once, and not before the store can take it', async () => {
+    const controller = new AbortController()
+    const { records, blobs, prover, instanceId, clock } = ground
+    for (const inlineBytes of [0, 1_000_000]) {
+      const deps = {
+        records,
+        blobs,
+        prover,
+        instanceId,
+        now: () => clock.now,
+        inlineBytes,
+        newId: () => `u-${inlineBytes}`,
+      }
+      const admission = await admitUpload(deps, { tier: tierOf(), head: headOf(BYTES), isStorageBound: true })
+      let asked = 0
+      const body = new Readable({ read() {} })
+      const onReady = () => {
+        asked += 1
+        body.push(BYTES)
+        body.push(null)
+      }
+      await stageUpload(deps, { admission, body, signal: controller.signal, onProgress: () => {}, onReady })
+      expect(asked).toBe(1)
+    }
+  })
+})
