@@ -129,7 +129,7 @@ const ZONES: readonly Zone[] = [
   },
   {
     name: 'server/main',
-    holds: /^packages\/server\/src\/main\.ts$/,
+    holds: /^packages\/server\/src\/(?:main|processes)\.ts$/,
     imports: [
       ...CORE,
       'server/hashing',

@@ -67,12 +67,21 @@ async function startHere(config: Config, substitutes: Substitutes): Promise<Lade
   const flushLog = (): void => destination.flushSync()
   const closers: (() => Promise<void> | void)[] = []
   const closeAll = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close()
+    const failures: unknown[] = []
+    for (const close of closers.splice(0).reverse()) {
+      try {
+        await close()
+      } catch (error) {
+        // What cannot be closed must not keep the rest open.
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
   try {
     return await start(config, substitutes, { now, log, flushLog, closers, closeAll })
   } catch (error) {
-    await closeAll()
+    await closeAll().catch((failure: unknown) => log.error({ err: failure }, 'a part could not be closed'))
     throw error
   }
 }
@@ -121,7 +130,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   // Before the port is open: what a crash left behind must not meet new requests.
   await upkeep.round()
 
-  const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now })
+  const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now: () => performance.now() })
   closers.push(() => stallWatch.close())
   let isDraining = false
   let publicUrl = config.publicUrl ?? ''

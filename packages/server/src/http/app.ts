@@ -4,7 +4,10 @@ import { HEADER, MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { queryTokenHeaders } from './authenticate.ts'
+import { exposedHeaders } from './cors.ts'
+import { directRoutes } from './direct-routes.ts'
 import { exchangeOf, requestIdMaker } from './exchange.ts'
+import { contentHostOf } from './file-headers.ts'
 import { HotFiles } from './hot-files.ts'
 import { parseJsonBody } from './json-body.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
@@ -16,7 +19,7 @@ import { operationRoutes } from './routes/operations/operations.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
-import { createHttpServer, logFailure, type RequestHandler } from './server.ts'
+import { createHttpServer, logFailure } from './server.ts'
 import type { Service } from './service.ts'
 import { frameworkProblem } from './validation-problem.ts'
 
@@ -30,13 +33,24 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   const hotFiles =
     records.generation === undefined
       ? undefined
-      : new HotFiles({ generation: records.generation, now: service.now, nextRequestId: requestIdMaker() })
-  const answerHot: Parameters<typeof createHttpServer>[0]['answerHot'] = (request, response) =>
-    hotFiles?.answer(request, response) ?? false
+      : new HotFiles({
+          generation: records.generation,
+          now: service.now,
+          nextRequestId: requestIdMaker(),
+          host: contentHostOf(service.config),
+        })
+  const direct = directRoutes(service, hotFiles)
 
   const app = fastify({
-    serverFactory: (handle) =>
-      createHttpServer({ handle: handle as RequestHandler, answerHot, log: service.log, now: service.now }),
+    serverFactory: (route) =>
+      createHttpServer({
+        answerHot: (request, response) => hotFiles?.answer(request, response) ?? false,
+        handle: (request, response) => {
+          if (!direct(request, response)) route(request, response)
+        },
+        log: service.log,
+        now: service.now,
+      }),
     bodyLimit: MAX_JSON_BYTES,
     exposeHeadRoutes: false,
     // The server answers these by itself; the framework's own answer would come on top.
@@ -76,7 +90,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    exposedHeaders: ['Retry-After', 'X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    exposedHeaders,
     maxAge: 86_400,
     strictPreflight: false,
   })

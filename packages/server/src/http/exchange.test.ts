@@ -16,7 +16,7 @@ describe('exchangeOf', () => {
     const request = requestOf({})
     const exchange = openExchange(request, 'r-1', 5)
     expect(exchangeOf(request)).toBe(exchange)
-    expect(exchange).toEqual({ requestId: 'r-1', startedAt: 5, notes: {} })
+    expect(exchange).toMatchObject({ requestId: 'r-1', startedAt: 5, notes: {} })
   })
 
   it('error: a request that did not come through the server is a mistake of the program', () => {

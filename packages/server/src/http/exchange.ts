@@ -7,7 +7,9 @@ export interface Exchange {
   readonly startedAt: number
   /** Facts for the log: ids, sizes, outcomes. Never a token, a share link or a query string. */
   readonly notes: Record<string, string | number | boolean>
-  /** Set by whoever is reading the body: called when the client has ended the connection before the body's end. */
+  /** True when the client has ended the connection before the body's end. */
+  isBodyCut: boolean
+  /** Set by whoever reads the body, to hear of that at once. */
   onBodyCut?: () => void
 }
 
@@ -27,7 +29,7 @@ export function requestIdMaker(): () => string {
 }
 
 export function openExchange(request: WithExchange, requestId: string, startedAt: number): Exchange {
-  const exchange: Exchange = { requestId, startedAt, notes: {} }
+  const exchange: Exchange = { requestId, startedAt, notes: {}, isBodyCut: false }
   request[EXCHANGE] = exchange
   return exchange
 }

@@ -36,6 +36,11 @@ export interface FileHeaderOptions {
   readonly isOwnOrigin: boolean
 }
 
+/** The host that retrieval has for itself, as requests name it; undefined when it shares the API's. */
+export function contentHostOf(config: { readonly contentUrl?: string }): string | undefined {
+  return config.contentUrl === undefined ? undefined : new URL(config.contentUrl).host
+}
+
 /** The validator of a file: the cid it was asked for by, since the bytes under a cid are always the same. */
 export function entityTagOf(cid: string): string {
   return `"${cid}"`

@@ -19,6 +19,8 @@ export interface HotFilesOptions {
   readonly generation: () => number
   readonly now: () => number
   readonly nextRequestId: () => string
+  /** Only requests to this host are answered, where retrieval has a host for itself. */
+  readonly host?: string | undefined
 }
 
 /** About what the runtime keeps for one entry besides its texts and its bytes. */
@@ -54,6 +56,8 @@ export class HotFiles {
     if (method !== 'GET' || url === undefined) return false
     const hot = this.#files.get(url)
     if (hot === undefined) return false
+    const { host } = this.#options
+    if (host !== undefined && headers.host !== host) return false
     if (headers['content-length'] !== undefined || VARYING.some((name) => headers[name] !== undefined)) return false
     if (framingProblem(request) !== undefined) return false
     if (hot.generation !== this.#options.generation() || hot.expiresAt <= this.#options.now()) {

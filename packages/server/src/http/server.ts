@@ -79,13 +79,19 @@ export function createHttpServer(options: HttpServerOptions): Server {
     const response = socket[ANSWERING]
     // Bytes after a sound request must not spoil its answer: it goes out, then the connection is closed.
     if (response !== undefined && !response.writableFinished && !response.destroyed) {
-      if (!response.req.complete) exchangeOf(response.req).onBodyCut?.()
+      if (!response.req.complete) cutBody(response.req)
       response.once('finish', () => socket.destroySoon())
       return
     }
     answerUnparsed(log, socket, error, nextRequestId())
   })
   return server
+}
+
+function cutBody(request: IncomingMessage): void {
+  const exchange = exchangeOf(request)
+  exchange.isBodyCut = true
+  exchange.onBodyCut?.()
 }
 
 function answerUnparsed(log: Logger, socket: Socket, error: NodeJS.ErrnoException, requestId: string): void {

@@ -149,8 +149,13 @@ export interface QuotaRecords {
   preview(request: AdmitRequest): Promise<ReserveOutcome>
   /** `reserve` and `commit` in one transaction, for an upload whose bytes are all here. Leaves no reservation, however it ends. */
   commitAtOnce(request: { readonly admit: AdmitRequest; readonly commit: FileCommit }): Promise<AtOnceOutcome>
-  /** Returns a reservation; bytes that it had claimed and that nobody else needs become a discard. Idempotent. */
-  release(request: { reservationId: string; now: number }): Promise<void>
+  /**
+   * Returns a reservation; bytes that it had claimed and that nobody else needs become a discard. Idempotent.
+   *
+   * @param request.published - the digest that the caller has made readable, which becomes a discard like a claimed one
+   *   also when the reservation was returned before.
+   */
+  release(request: { reservationId: string; now: number; published?: string | undefined }): Promise<void>
   /** Keeps the reservations of an instance alive. */
   extendLeases(request: { instanceId: string; leaseUntil: number }): Promise<void>
   /** Returns the reservations whose lease ended before `now`; answers how many. */

@@ -50,11 +50,17 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
   const { admission } = input
   const { reservationId } = admission
   let arrived: Arrived | undefined
+  let published: string | undefined
   try {
     arrived = await receive(deps, input)
     const { sha256 } = arrived
     const dealId = await stageWithProver(deps.prover, { ...admission, sha256 })
-    if (arrived.kind === 'blob') await publish(deps, admission, arrived.blob)
+    if (arrived.kind === 'blob') {
+      await claim(deps, admission, sha256)
+      // From here on the bytes may be readable, whether or not the commit says so.
+      published = sha256
+      await arrived.blob.commit()
+    }
     const inline = arrived.kind === 'inline' ? arrived.bytes : undefined
     const upload = { ...admission, sha256, dealId, inline }
     const now = deps.now()
@@ -63,7 +69,7 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
   } catch (error) {
     // What cannot be forgotten now is swept when this instance has ended; the caller needs the first error.
     if (arrived?.kind === 'blob') await arrived.blob.abort().catch(() => {})
-    await releaseReservation(deps.records, { reservationId, now: deps.now() })
+    await releaseReservation(deps.records, { reservationId, now: deps.now(), published })
     throw error
   }
 }
@@ -91,16 +97,15 @@ async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
   }
 }
 
-/** Makes the bytes readable: announced to the records first, so that a crash in between leaves a trace to clean up by. */
-async function publish(deps: StageDeps, { reservationId, head }: Admission, blob: ReceivedBlob): Promise<void> {
+/** Announces the bytes to the records before they become readable, so that a crash in between leaves a trace. */
+async function claim(deps: StageDeps, { reservationId, head }: Admission, sha256: string): Promise<void> {
   for (let attempt = 0; attempt < BUSY_RETRIES; attempt += 1) {
-    const claim = await deps.records.quotas.claim({ reservationId, key: head.cid.key, sha256: blob.sha256 })
-    switch (claim.outcome) {
+    const claimed = await deps.records.quotas.claim({ reservationId, key: head.cid.key, sha256 })
+    switch (claimed.outcome) {
       case 'claimed':
-        // Even when the object is recorded, its file may have been lost or be another's that is not yet durable.
-        return blob.commit()
+        return
       case 'conflict':
-        throw new LadeError('cid_conflict', { cid: head.cid.text, actual: blob.sha256 })
+        throw new LadeError('cid_conflict', { cid: head.cid.text, actual: sha256 })
       case 'lost':
         throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
       case 'busy':

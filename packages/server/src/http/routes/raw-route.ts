@@ -15,18 +15,29 @@ export type RawHandler = (
   context: { readonly query: Query; readonly headers: OutgoingHttpHeaders },
 ) => Promise<void>
 
+/** Runs a raw handler and answers what it throws. `headers` are to be in any answer. */
+export async function answerRaw(
+  service: Service,
+  handle: RawHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
+  try {
+    const query = queryOf(request.url ?? '/')
+    if (query.has('token')) Object.assign(headers, queryTokenHeaders(query, `${service.publicUrl()}/docs`))
+    await handle(request, response, { query, headers })
+  } catch (error) {
+    logFailure(service.log, exchangeOf(request).requestId, error)
+    sendProblem(request, response, asLadeError(error), headers)
+  }
+}
+
 /** Takes the request out of the framework's hands before it looks at the body. */
 export function rawRoute(service: Service, handle: RawHandler): onRequestHookHandler {
   return async (request, reply) => {
     const headers = headersSet(reply)
     reply.hijack()
-    try {
-      const query = queryOf(request.raw.url ?? '/')
-      Object.assign(headers, queryTokenHeaders(query, `${service.publicUrl()}/docs`))
-      await handle(request.raw, reply.raw, { query, headers })
-    } catch (error) {
-      logFailure(service.log, exchangeOf(request.raw).requestId, error)
-      sendProblem(request.raw, reply.raw, asLadeError(error), headers)
-    }
+    await answerRaw(service, handle, request.raw, reply.raw, headers)
   }
 }

@@ -13,7 +13,7 @@ import { requireToken } from '../../authenticate.ts'
 import { parseRange } from '../../byte-range.ts'
 import { noneMatchNames, rangeMayApply } from '../../entity-tag.ts'
 import { exchangeOf } from '../../exchange.ts'
-import { CONTENT_GUARD, cachingOf, entityTagOf, fileHeaders } from '../../file-headers.ts'
+import { CONTENT_GUARD, cachingOf, contentHostOf, entityTagOf, fileHeaders } from '../../file-headers.ts'
 import { singleHeader } from '../../framing.ts'
 import type { HotFiles } from '../../hot-files.ts'
 import type { Query } from '../../query.ts'
@@ -50,11 +50,13 @@ export async function getFile(
     response.end()
     return
   }
+  const contentHost = contentHostOf(service.config)
+  const isOwnOrigin = contentHost !== undefined && request.headers.host === contentHost
   const headers = fileHeaders(file, {
     cid: cid.text,
     filename: query.get('filename'),
     isDownload: query.get('download') === 'true',
-    isOwnOrigin: service.config.contentUrl !== undefined,
+    isOwnOrigin,
   })
   const asked = rangeMayApply(singleHeader(request, 'if-range'), etag) ? singleHeader(request, 'range') : undefined
   const answer = request.method === 'GET' ? parseRange(asked, file.sizeBytes) : ({ kind: 'whole' } as const)
@@ -74,7 +76,8 @@ export async function getFile(
   if (object.kind === 'blob') return sendBlob(response, object.body, range)
   const { bytes } = object
   response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
-  if (range === undefined && query.size === 0 && file.visibility === 'public' && request.url !== undefined) {
+  const isPlain = range === undefined && query.size === 0 && file.visibility === 'public'
+  if (isPlain && request.url !== undefined && isOwnOrigin === (contentHost !== undefined)) {
     const kept = { ...headers, ...lengthHeaders(file, undefined) }
     hotFiles?.keep(request.url, { headers: kept, bytes, expiresAt: file.expiresAt, generation })
   }

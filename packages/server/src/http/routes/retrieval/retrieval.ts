@@ -12,13 +12,16 @@ const retrievalQuery = z.object({
   share: z.string().optional().describe('The signature of a share link'),
 })
 
-/** `/p/{cid}`. */
-export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFiles | undefined): void {
-  const handle: RawHandler = (request, response, { query, headers }) => {
+export function retrievalHandler(service: Service, hotFiles: HotFiles | undefined): RawHandler {
+  return (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/p/'.length)
     return getFile(service, hotFiles, request, response, { cidText, query, headers })
   }
-  const onRequest = rawRoute(service, handle)
+}
+
+/** `/p/{cid}`. */
+export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFiles | undefined): void {
+  const onRequest = rawRoute(service, retrievalHandler(service, hotFiles))
   const schema = {
     tags: ['retrieval'],
     summary: 'Retrieve a file',

@@ -96,8 +96,10 @@ async function stageStream(
   const controller = new AbortController()
   const watched = stallWatch.watch(controller)
   let receivedBytes = 0
-  exchangeOf(request).onBodyCut = () =>
+  const exchange = exchangeOf(request)
+  exchange.onBodyCut = () =>
     controller.abort(new LadeError('incomplete_body', { expectedBytes: head.sizeBytes, receivedBytes }))
+  if (exchange.isBodyCut) exchange.onBodyCut()
   try {
     return await stageUpload(
       { ...service, blobs, inlineBytes: service.config.inlineBytes },

@@ -1,8 +1,12 @@
 import { uploadQuery, uploadResult } from '@lade/core/wire'
 import type { Service } from '../../service.ts'
-import { rawRoute } from '../raw-route.ts'
+import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { problems, type Routes, takenOver } from '../routes.ts'
 import { createUpload } from './create.ts'
+
+export function uploadHandler(service: Service): RawHandler {
+  return (request, response, { query, headers }) => createUpload(service, request, response, query, headers)
+}
 
 /** `/api/upload`. */
 export function uploadRoutes(app: Routes, service: Service): void {
@@ -18,9 +22,7 @@ export function uploadRoutes(app: Routes, service: Service): void {
       consumes: ['*/*'],
       response: { 200: uploadResult, ...problems(400, 401, 403, 408, 409, 411, 413, 422, 429, 502, 503, 507) },
     },
-    onRequest: rawRoute(service, (request, response, { query, headers }) =>
-      createUpload(service, request, response, query, headers),
-    ),
+    onRequest: rawRoute(service, uploadHandler(service)),
     handler: takenOver,
   })
 }

@@ -29,6 +29,12 @@ export type CommitReply =
 
 type AtOnceReply = CommitReply | Exclude<ReserveOutcome, { outcome: 'reserved' }>
 
+interface ReleaseRequest {
+  readonly reservationId: string
+  readonly now: number
+  readonly published?: string | undefined
+}
+
 export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
 
 /** Reservations and charges. Each function runs inside one transaction that the writer opens. */
@@ -85,11 +91,16 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
     return id
   }
 
-  function release({ reservationId, now }: { reservationId: string; now: number }): void {
-    const held = reservation.get(reservationId)
-    if (held === undefined) return
-    deleteReservation.run(reservationId)
+  /** Forgets a reservation; what it had claimed and nobody needs any more is to be removed. */
+  function settle(held: ReservationRow, now: number): void {
+    deleteReservation.run(held.id)
     if (held.claimed_sha256 !== null) discards.discardUnlessNeeded(held.claimed_sha256, now)
+  }
+
+  function release({ reservationId, now, published }: ReleaseRequest): void {
+    const held = reservation.get(reservationId)
+    if (held !== undefined) settle(held, now)
+    if (published !== undefined) discards.discardUnlessNeeded(published, now)
   }
 
   /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
@@ -168,7 +179,7 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
 
       const live = content.liveFile(principal, key)
       if (live !== undefined && live.expires_at > now) {
-        deleteReservation.run(reservationId)
+        settle(held, now)
         return { outcome: 'retry', file: fileFromRow(live), usedBytes: usedBytes(principal, held.day) }
       }
       if (held.bytes !== sizeBytes) {

@@ -1,0 +1,42 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { exposedHeaders } from './cors.ts'
+import type { HotFiles } from './hot-files.ts'
+import { pathOf } from './query.ts'
+import { answerRaw } from './routes/raw-route.ts'
+import { retrievalHandler } from './routes/retrieval/retrieval.ts'
+import { uploadHandler } from './routes/uploads/uploads.ts'
+import type { Service } from './service.ts'
+
+/** Answers a request when it is one of the two that carry files; false leaves it to the framework. */
+export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/**
+ * The short way of uploads and retrievals: the same handlers that the framework's routes lead to, without its hooks. Only
+ * for the plain spelling of their paths; every other spelling, and every other method, takes the long way.
+ */
+export function directRoutes(service: Service, hotFiles: HotFiles | undefined): DirectRoutes {
+  const upload = uploadHandler(service)
+  const retrieve = retrievalHandler(service, hotFiles)
+  return (request, response) => {
+    const { method, url = '' } = request
+    if (method === 'POST' && pathOf(url) === '/api/upload') {
+      void answerRaw(service, upload, request, response, apiHeaders())
+      return true
+    }
+    if ((method === 'GET' || method === 'HEAD') && url.startsWith('/p/')) {
+      void answerRaw(service, retrieve, request, response, {})
+      return true
+    }
+    return false
+  }
+}
+
+/** What the framework's hooks would have set. */
+function apiHeaders(): OutgoingHttpHeaders {
+  return {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': exposedHeaders,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  }
+}
