@@ -188,9 +188,13 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   }
 }
 
+/** Kept free whatever the settings say, so that the records have room to remove files on a full disk. */
+const RECORDS_ROOM_BYTES = 4 * 1024 * 1024
+
 async function openBlobs(config: Config): Promise<BlobStore | undefined> {
   if (config.storage.kind === 'none') return undefined
-  return openFsBlobStore({ dir: config.storage.dir, minFreeBytes: config.minFreeBytes })
+  const minFreeBytes = Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES)
+  return openFsBlobStore({ dir: config.storage.dir, minFreeBytes })
 }
 
 async function openKeys(

@@ -60,6 +60,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     noDelay: true,
   })
   server.maxHeadersCount = MAX_HEADER_LINES
+  // A client that ends its side behind the last byte of its request still gets the answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.on('request', (request, response) => {
     if (!answerHot(request, response)) receive(request, response)
   })

@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { LadeError } from '@lade/core/errors'
 
 /** How long a caller is asked to wait for space: an operator or a sweep has to make it. */
@@ -12,7 +13,12 @@ export function hasErrno(error: unknown, ...codes: readonly string[]): boolean {
 
 /** True when the medium had no room: the one failure that says nothing about its health. */
 export function isOutOfSpace(error: unknown): boolean {
-  return hasErrno(error, 'ENOSPC', 'EDQUOT')
+  return hasErrno(error, 'ENOSPC', 'EDQUOT') || isOverDiskQuota(error)
+}
+
+/** Node has no name for EDQUOT and reports it by number alone. */
+function isOverDiskQuota(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && error.errno === -constants.errno.EDQUOT
 }
 
 export function insufficientStorage(cause?: unknown): LadeError {

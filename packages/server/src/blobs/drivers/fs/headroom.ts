@@ -24,7 +24,7 @@ export class Headroom {
   #unwrittenBytes = 0
   #admittedBytes = 0
   /** What `require` found last, and when. */
-  #lastLook: { readonly freeBytes: number; readonly at: number } | undefined
+  #lastLook: { freeBytes: number; readonly at: number } | undefined
 
   constructor(options: {
     freeBytes: () => Promise<number>
@@ -49,6 +49,7 @@ export class Headroom {
       this.#lastLook = { freeBytes: await this.#freeBytes(), at: now }
     }
     if (this.#lastLook.freeBytes - this.#unwrittenBytes - sizeBytes < this.#minFreeBytes) throw insufficientStorage()
+    this.#lastLook.freeBytes -= sizeBytes
   }
 
   /** @throws {LadeError} `insufficient_storage`. */

@@ -1,0 +1,82 @@
+import http from 'node:http'
+import type { Content } from './content.ts'
+
+const ANSWER_TIMEOUT_MS = 60_000
+
+export interface Answer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Someone whose uploads are counted together: the headers that say who it is, and the name under which it is charged. */
+export interface Caller {
+  readonly principal: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface SendOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  readonly agent?: http.Agent
+}
+
+/**
+ * One request and its whole answer.
+ *
+ * @throws {Error} when the connection ends, or a minute passes, before the answer is whole: what happened is unknown.
+ */
+export function send(origin: URL, method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+  const { body, agent = false } = options
+  const headers: Record<string, string> = { ...options.headers }
+  if (body !== undefined) headers['Content-Length'] = String(body.length)
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = origin
+    const request = http.request({ hostname, port, method, path, headers, agent }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) })
+      })
+    })
+    request.setTimeout(ANSWER_TIMEOUT_MS, () => request.destroy(new Error(`${method} ${path} was not answered.`)))
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+export function upload(
+  origin: URL,
+  caller: Caller,
+  content: Content,
+  options: { agent?: http.Agent } = {},
+): Promise<Answer> {
+  const headers = { ...caller.headers, 'Content-Type': 'application/octet-stream' }
+  return send(origin, 'POST', `/api/upload?cid=${content.cid}`, { ...options, headers, body: content.bytes() })
+}
+
+/** A caller without a token, at an address of its choice. */
+export function sponsoredCaller(address: string): Caller {
+  return { principal: `ip:${address}`, headers: { 'X-Forwarded-For': address } }
+}
+
+let signups = 0
+
+/** A new user with a token. @param quotaMb - less than the service's own quota. */
+export async function tokenCaller(origin: URL, quotaMb?: number): Promise<Caller> {
+  const email = `user-${process.pid}-${signups++}@example.org`
+  const body = Buffer.from(JSON.stringify({ email, label: 'faults', ...(quotaMb !== undefined && { quotaMb }) }))
+  const answer = await send(origin, 'POST', '/api/auth/signup', {
+    body,
+    headers: { 'Content-Type': 'application/json' },
+  })
+  if (answer.status !== 200) throw new Error(`signup answered ${answer.status}: ${answer.body}`)
+  const { token, userId } = JSON.parse(answer.body.toString()) as { token: string; userId: string }
+  return { principal: `user:${userId}`, headers: { Authorization: `Bearer ${token}` } }
+}
+
+/** The code of an error answer. */
+export function errorCode(answer: Answer): string {
+  return (JSON.parse(answer.body.toString()) as { error: string }).error
+}

@@ -1,0 +1,39 @@
+/**
+ * How much of every fault is tried. `LADE_TEST_PLAN=full` is the whole plan; without it the same tests run with fewer
+ * rounds, so that the project ends within a few minutes on two cores.
+ */
+const isFull = process.env.LADE_TEST_PLAN === 'full'
+
+const MB = 1024 * 1024
+
+function count(ordinary: number, full: number): number {
+  return isFull ? full : ordinary
+}
+
+export const PLAN = {
+  isFull,
+  /** Rounds of parallel uploads at the edge of a quota, for each arrangement of callers and processes. */
+  quotaRounds: count(3, 20),
+  /** Uploads at once in one such round. */
+  quotaUploads: 200,
+  /** Uploads that are cut off by their sender. */
+  abortedUploads: count(200, 1000),
+  /** Ends of a process by SIGKILL under load. */
+  kills: count(10, 100),
+  /** How many of these share a data directory before the next one starts empty. */
+  killsPerDirectory: 5,
+  /** Ends by SIGKILL of one of two processes on one data directory. */
+  killsBesideSurvivor: count(1, 10),
+  /** System calls of one upload at which the process is killed; the full plan takes every one. */
+  syscallKills: count(12, Number.POSITIVE_INFINITY),
+  /** Uploads that a full disk must refuse. */
+  refusedByFullDisk: count(40, 200),
+  /** Power cuts under load. */
+  powerCuts: count(10, 100),
+  /** Power cuts without durable writes, of which at least one must lose something. */
+  powerCutControls: count(2, 5),
+  /** Stops by SIGTERM with uploads under way. */
+  drains: count(2, 20),
+  /** The size of the upload during which memory is watched. */
+  bigUploadBytes: count(256 * MB, 5120 * MB),
+} as const
