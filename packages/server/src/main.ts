@@ -8,6 +8,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
 import { type Config, tokenKeyBytes } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
+import { startHashThread } from './hashing/hash-thread.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
@@ -118,6 +119,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const prover = substitutes.prover ?? openLocalProver({ salt: keys.currentId() ?? instanceId })
   closers.push(() => prover.close())
 
+  const hashThread = startHashThread()
+  closers.push(() => hashThread.close())
   const authorizer = createAuthorizer({ keys, records, now })
   const isAlive = (id: string): boolean => locks.isHeld(id)
   const flush = (): Promise<void> => authorizer.flushUses()
@@ -140,6 +143,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     instanceId,
     records,
     blobs,
+    hashers: hashThread.hashers,
     prover,
     keys,
     authorizer,

@@ -25,6 +25,8 @@ export interface BodyIntakeOptions {
   readonly sizeBytes: number
   /** The size of a block. */
   readonly blockBytes: number
+  /** True when nobody else looks at the chunks, so that their memory may be given back at once. @default false */
+  readonly ownsChunks?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   /** Called with the running total on every chunk that arrives: the sign of life of this body. */
   readonly onProgress?: ((receivedBytes: number) => void) | undefined
@@ -37,7 +39,7 @@ const BLOCKS_PER_BODY = 2
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024
 
 /** Memory for blocks, shared by all bodies. It holds nothing that anyone can observe. */
-const spareBlocks = new BufferList({ bufferBytes: DEFAULT_BLOCK_BYTES, keepAtMost: 16 })
+const spareBlocks = new BufferList({ bufferBytes: DEFAULT_BLOCK_BYTES, keepAtMost: 16, isShared: true })
 
 /**
  * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
@@ -142,14 +144,27 @@ export class BodyIntake {
       if (this.#filling === undefined) break
       const room = this.#filling.length - this.#filledBytes
       const fits = chunk.length <= room ? chunk : chunk.subarray(0, room)
-      this.#filling.set(fits, this.#filledBytes)
+      // Not set(), which copies word by word into shared memory.
+      asBuffer(fits).copy(this.#filling, this.#filledBytes)
       this.#filledBytes += fits.length
-      if (fits === chunk) this.#waiting.shift()
+      if (fits === chunk) this.#drop(chunk)
       else this.#waiting[0] = chunk.subarray(room)
       const isLast = this.#waiting.length === 0 && this.#receivedBytes === this.#options.sizeBytes
       if (this.#filledBytes === this.#filling.length || isLast) this.#hand(this.#filling)
     }
     this.#regulate()
+  }
+
+  /**
+   * Gives the memory of a chunk back as soon as it is copied. Node's HTTP parser allocates each one anew, and V8 would
+   * find them only by marking its whole heap every 50 MiB: a third of the processor time of a big upload.
+   */
+  #drop(chunk: Uint8Array): void {
+    this.#waiting.shift()
+    const { buffer } = chunk
+    // The last part of a chunk that filled two blocks still reaches its whole memory.
+    const reachesEnd = chunk.byteOffset + chunk.byteLength === buffer.byteLength
+    if (this.#options.ownsChunks === true && reachesEnd && buffer instanceof ArrayBuffer) buffer.transfer(0)
   }
 
   #hand(block: Uint8Array): void {
@@ -224,3 +239,8 @@ export class BodyIntake {
 }
 
 function ignore(): void {}
+
+/** The same bytes under the one type that copies into shared memory at the speed of memory. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

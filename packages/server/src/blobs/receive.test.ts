@@ -150,6 +150,23 @@ describe('receiveBlob', () => {
     expect(mostHeldBytes).toBeLessThanOrEqual(20_000 + chunkBytes)
   })
 
+  test('gives the memory of chunks back when they are its own, and leaves those of others alone', async () => {
+    const chunksOf = () => Array.from({ length: 40 }, (_, index) => new Uint8Array(5_000).fill(index))
+    for (const ownsChunks of [true, false]) {
+      const chunks = chunksOf()
+      const { bytes, sha256 } = blobOf(Buffer.concat(chunks))
+      const store = openMemoryBlobStore()
+      const body = new PushedBody()
+      const options = { sizeBytes: bytes.length, expectSha256: sha256, bufferBytes: 17_000, ownsChunks }
+      const receiving = receiveBlob(store, HOLDER, body, options)
+      for (const chunk of chunks) body.push(chunk)
+      body.end()
+      await (await receiving).commit()
+      expectBytes(await get(store, sha256), bytes)
+      expect(chunks.every((chunk) => chunk.length === (ownsChunks ? 0 : 5_000))).toBe(true)
+    }
+  })
+
   test('writes one buffer at a time and full ones but the last', async () => {
     const lengths: number[] = []
     let isWriting = false

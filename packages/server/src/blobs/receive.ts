@@ -1,4 +1,5 @@
-import { createSha256, sha256Hex } from '../hashing/sha256.ts'
+import { type BlockHasher, type BlockHashers, hashHere } from '../hashing/block-hasher.ts'
+import { sha256Hex } from '../hashing/sha256.ts'
 import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
 
@@ -15,6 +16,10 @@ export interface ReceiveOptions {
   readonly onReady?: () => void
   /** Called with the running total whenever bytes arrive. What it throws ends the upload. */
   readonly onProgress?: (receivedBytes: number) => void
+  /** True when nobody else looks at the chunks of the source, so that their memory may be given back at once. @default false */
+  readonly ownsChunks?: boolean
+  /** Where the bytes are hashed. @default on the calling thread */
+  readonly hashers?: BlockHashers
   /** Bytes that are hashed and written at a time; an upload holds two such buffers. @default 1_048_576 */
   readonly bufferBytes?: number
 }
@@ -65,14 +70,15 @@ export async function receiveBlob(
   options: ReceiveOptions,
 ): Promise<ReceivedBlob> {
   const { sizeBytes, expectSha256, signal, onProgress, bufferBytes = DEFAULT_BLOCK_BYTES } = options
-  const intake = new BodyIntake(source, { sizeBytes, blockBytes: bufferBytes, signal, onProgress })
+  const { ownsChunks } = options
+  const intake = new BodyIntake(source, { sizeBytes, blockBytes: bufferBytes, ownsChunks, signal, onProgress })
   let pending: PendingBlob | undefined
   try {
     const blob = await store.begin({ holder, sizeBytes })
     pending = blob
     options.onReady?.()
     intake.start()
-    const sha256 = await drain(intake, blob)
+    const sha256 = await drain(intake, blob, (options.hashers ?? hashHere)(sizeBytes))
     requireDigest(sha256, expectSha256)
     await blob.flush()
     signal?.throwIfAborted()
@@ -86,17 +92,19 @@ export async function receiveBlob(
   }
 }
 
-/** Hashes and writes every block; answers the digest. */
-async function drain(intake: BodyIntake, pending: PendingBlob): Promise<string> {
-  const hasher = createSha256()
-  for (let block = await intake.next(); block !== undefined; block = await intake.next()) {
-    // The write goes first: it runs on a thread of the pool while this one hashes the same bytes.
-    const writing = pending.write(block)
-    hasher.update(block)
-    await writing
-    intake.release(block)
+/** Hashes and writes every block, side by side; answers the digest. */
+async function drain(intake: BodyIntake, pending: PendingBlob, hasher: BlockHasher): Promise<string> {
+  try {
+    for (let block = await intake.next(); block !== undefined; block = await intake.next()) {
+      // The write goes first: it runs on a thread of the pool while the same bytes are hashed.
+      const writing = pending.write(block)
+      await Promise.all([writing, hasher.update(block)])
+      intake.release(block)
+    }
+    return await hasher.digestHex()
+  } finally {
+    hasher.discard()
   }
-  return hasher.digestHex()
 }
 
 /**

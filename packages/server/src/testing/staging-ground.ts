@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseContentId } from '@lade/core/content'
+import { hashHere } from '../hashing/block-hasher.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import { openScriptedProver, type ScriptedProver } from '../proving/scripted-prover.ts'
 import { utcDay } from '../quotas/utc-day.ts'
@@ -97,7 +98,15 @@ export async function openStagingGround(): Promise<StagingGround> {
   const instanceId = 'instance-1'
   await records.instances.register({ instanceId, now: clock.now })
   let ids = 0
-  const deps: StageDeps = { records, blobs, prover, instanceId, now: () => clock.now, inlineBytes: 0 }
+  const deps: StageDeps = {
+    records,
+    blobs,
+    prover,
+    instanceId,
+    now: () => clock.now,
+    hashers: hashHere,
+    inlineBytes: 0,
+  }
   const usage = (principal = PRINCIPAL): Promise<Usage> => {
     const today = utcDay(clock.now)
     return records.quotas.usage({ principal, fromDay: '2000-01-01', today, now: clock.now })

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hashHere } from '../hashing/block-hasher.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlobFault } from '../testing/faulty-blob-store.ts'
@@ -293,6 +294,7 @@ describe('stageUpload', () => {
         prover,
         instanceId,
         now: () => clock.now,
+        hashers: hashHere,
         inlineBytes,
         newId: () => `u-${inlineBytes}`,
       }

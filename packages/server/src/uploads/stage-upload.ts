@@ -2,6 +2,7 @@ import { nameLike } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, DigestMismatch, type ReceivedBlob, receiveBlob, receiveInline } from '../blobs/receive.ts'
+import type { BlockHashers } from '../hashing/block-hasher.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
@@ -19,6 +20,8 @@ export interface StageDeps {
   readonly prover: Prover
   readonly instanceId: string
   readonly now: () => number
+  /** Where big bodies are hashed. */
+  readonly hashers: BlockHashers
   /** Objects up to this size live in the metadata. */
   readonly inlineBytes: number
 }
@@ -26,6 +29,8 @@ export interface StageDeps {
 export interface StageInput {
   readonly admission: Admission
   readonly body: BodySource
+  /** True when nobody else looks at the chunks of the body. */
+  readonly ownsChunks?: boolean
   readonly signal: AbortSignal
   readonly onProgress: (receivedBytes: number) => void
   /** Called once when the body is wanted: what `Expect: 100-continue` waits for. */
@@ -83,13 +88,14 @@ async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
     signal: input.signal,
     onProgress: input.onProgress,
     onReady: input.onReady,
+    ownsChunks: input.ownsChunks ?? false,
   }
   try {
     if (sizeBytes <= deps.inlineBytes) {
       await deps.blobs.requireRoom(sizeBytes)
       return { kind: 'inline', ...(await receiveInline(input.body, options)) }
     }
-    const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, options)
+    const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, { ...options, hashers: deps.hashers })
     return { kind: 'blob', sha256: blob.sha256, blob }
   } catch (error) {
     if (!(error instanceof DigestMismatch)) throw error

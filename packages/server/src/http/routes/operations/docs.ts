@@ -1,7 +1,6 @@
 import swagger from '@fastify/swagger'
 import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
-import scalar from '@scalar/fastify-api-reference'
-import type { FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import { STATUS } from '../../problem.ts'
 import type { Service } from '../../service.ts'
@@ -40,10 +39,33 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
       .send(errorsPage()),
   )
-  await app.register(scalar, {
-    routePrefix: '/docs',
-    configuration: { title: 'Lade API', url: '/openapi.json', hideClientButton: true, telemetry: false },
-  })
+  const openReference = referenceOpener()
+  for (const url of ['/docs', '/docs/*']) {
+    app.get(url, { schema: { hide: true } }, async (request, reply) => {
+      const reference = await openReference()
+      reply.hijack()
+      reference.routing(request.raw, reply.raw)
+    })
+  }
+}
+
+/** Loads the page to read and try the API with the first request for it: it weighs as much as half the service. */
+function referenceOpener(): () => Promise<FastifyInstance> {
+  const open = async (): Promise<FastifyInstance> => {
+    const { default: scalar } = await import('@scalar/fastify-api-reference')
+    const reference = fastify()
+    await reference.register(scalar, {
+      routePrefix: '/docs',
+      configuration: { title: 'Lade API', url: '/openapi.json', hideClientButton: true, telemetry: false },
+    })
+    await reference.ready()
+    return reference
+  }
+  let opened: Promise<FastifyInstance> | undefined
+  return () => {
+    opened ??= open()
+    return opened
+  }
 }
 
 function errorsPage(): string {

@@ -106,6 +106,7 @@ async function stageStream(
       {
         admission,
         body: request,
+        ownsChunks: true,
         signal: controller.signal,
         onReady: () => {
           if (request.headers.expect !== undefined) response.writeContinue()

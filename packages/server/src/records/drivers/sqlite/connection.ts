@@ -14,7 +14,7 @@ export function openConnection(file: string, options: { maxSizeBytes?: number | 
   const connection = new Database(file)
   try {
     connection.pragma('busy_timeout = 30000')
-    connection.pragma('journal_mode = WAL')
+    useWal(connection)
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
     connection.pragma('wal_autocheckpoint = 4000')
@@ -28,6 +28,23 @@ export function openConnection(file: string, options: { maxSizeBytes?: number | 
   } catch (error) {
     connection.close()
     throw error
+  }
+}
+
+const WAL_ATTEMPTS = 500
+const WAL_WAIT_MS = 20
+
+/** Turns the log on. Processes that do so at the same moment on a new file find it locked, and SQLite does not wait for that. */
+function useWal(connection: Connection): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      connection.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
+      if (!isBusy || attempt === WAL_ATTEMPTS) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_WAIT_MS)
+    }
   }
 }
 
