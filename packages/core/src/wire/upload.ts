@@ -1,9 +1,18 @@
 import * as z from 'zod'
-import { bytesField, cidField, ownerField, statusField, timeField } from './fields.ts'
+import { bytesField, cidField, ownerField, statusField, timeField, visibilityField } from './fields.ts'
 
 export const uploadQuery = z.object({
   cid: cidField,
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
+})
+
+/** For the reader and the client; the server reads these by hand, before the body. */
+export const uploadHeaders = z.object({
+  'content-type': z.string().describe('Media type of the bytes; given back verbatim'),
+  'content-length': z.string().describe('Size in bytes; chunked bodies are refused'),
+  'x-filename': z.string().optional().describe('Name to save under, percent-encoded'),
+  'x-visibility': visibilityField.optional().describe('private needs a token; public by default'),
+  'x-term-days': z.string().optional().describe('Days to keep the file, within what the tier allows'),
 })
 
 /** The first seven fields are the source document's; the others are additions. */

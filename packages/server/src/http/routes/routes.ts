@@ -8,6 +8,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
+import { STATUS } from '../problem.ts'
 
 /** The framework instance with the wire schemas as its types. */
 export type Routes = FastifyInstance<
@@ -18,9 +19,13 @@ export type Routes = FastifyInstance<
   ZodTypeProvider
 >
 
-/** The error responses of an endpoint, for its documentation. */
+/** The error responses of an endpoint, for its documentation: each status with the codes that it may carry. */
 export function problems(...statuses: readonly number[]): Record<number, typeof problem> {
-  return Object.fromEntries(statuses.map((status) => [status, problem]))
+  return Object.fromEntries(statuses.map((status) => [status, problem.describe(codesOf(status).join(', '))]))
+}
+
+function codesOf(status: number): readonly string[] {
+  return Object.entries(STATUS).flatMap(([code, answered]) => (answered === status ? [code] : []))
 }
 
 /** The path parameter of every address that ends in a content id. Its form is checked where it is used. */

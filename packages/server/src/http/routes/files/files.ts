@@ -33,7 +33,7 @@ export function fileRoutes(app: Routes, service: Service): void {
         description: 'Needs the list scope. Files that have ended are listed only under their status.',
         querystring: filesQuery,
         security,
-        response: { 200: fileList, ...problems(400, 401, 403, 503) },
+        response: { 200: fileList.describe('My files'), ...problems(400, 401, 403, 503) },
       },
     },
     async (request) => {
@@ -55,7 +55,7 @@ export function fileRoutes(app: Routes, service: Service): void {
         params: cidParams,
         querystring: tokenQuery,
         security,
-        response: { 200: fileEntry, ...problems(400, 401, 403, 404, 503) },
+        response: { 200: fileEntry.describe('The file'), ...problems(400, 401, 403, 404, 503) },
       },
     },
     async (request) => {
@@ -79,7 +79,7 @@ export function fileRoutes(app: Routes, service: Service): void {
         params: cidParams,
         querystring: tokenQuery,
         security,
-        response: { 200: fileEntry, ...problems(400, 401, 403, 404, 410, 503) },
+        response: { 200: fileEntry.describe('The file'), ...problems(400, 401, 403, 404, 410, 503) },
       },
     },
     async (request) => {
@@ -110,7 +110,7 @@ export function fileRoutes(app: Routes, service: Service): void {
         querystring: tokenQuery,
         body: shareRequest,
         security,
-        response: { 200: shareResult, ...problems(400, 401, 403, 404, 410, 503) },
+        response: { 200: shareResult.describe('The link'), ...problems(400, 401, 403, 404, 410, 503) },
       },
     },
     async (request) => {
@@ -135,7 +135,7 @@ export function fileRoutes(app: Routes, service: Service): void {
         description: 'Needs the list scope. Bytes; the day is the UTC day on which an upload was admitted.',
         querystring: tokenQuery,
         security,
-        response: { 200: usageResult, ...problems(401, 403, 503) },
+        response: { 200: usageResult.describe('My usage'), ...problems(401, 403, 503) },
       },
     },
     async (request) => {

@@ -49,14 +49,33 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
   }
 }
 
+/** The page is one script with its styles inside; it speaks to this service and to nobody else. */
+const REFERENCE_POLICY =
+  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; " +
+  "font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+
 /** Loads the page to read and try the API with the first request for it: it weighs as much as half the service. */
 function referenceOpener(): () => Promise<FastifyInstance> {
   const open = async (): Promise<FastifyInstance> => {
     const { default: scalar } = await import('@scalar/fastify-api-reference')
     const reference = fastify()
+    reference.addHook('onSend', async (_request, reply) => {
+      reply.headers({ 'content-security-policy': REFERENCE_POLICY, 'x-content-type-options': 'nosniff' })
+    })
     await reference.register(scalar, {
       routePrefix: '/docs',
-      configuration: { title: 'Lade API', url: '/openapi.json', hideClientButton: true, telemetry: false },
+      // Only what works here, without asking anybody else.
+      configuration: {
+        pageTitle: 'Lade API',
+        url: '/openapi.json',
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        hideClientButton: true,
+        proxyUrl: '',
+        showDeveloperTools: 'never',
+        telemetry: false,
+        withDefaultFonts: false,
+      },
     })
     await reference.ready()
     return reference

@@ -9,7 +9,13 @@ const CHECK_MS = 2000
 export function operationRoutes(app: Routes, service: Service): void {
   app.get(
     '/healthz',
-    { schema: { tags: ['operations'], summary: 'Is the process alive', response: { 200: healthResult } } },
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Is the process alive',
+        response: { 200: healthResult.describe('Alive') },
+      },
+    },
     async () => ({ status: 'ok' as const }),
   )
 
@@ -19,7 +25,7 @@ export function operationRoutes(app: Routes, service: Service): void {
       schema: {
         tags: ['operations'],
         summary: 'Can the service take requests, dependency by dependency',
-        response: { 200: readyResult, 503: readyResult },
+        response: { 200: readyResult.describe('Ready'), 503: readyResult.describe('Not ready') },
       },
     },
     async (_request, reply) => {
@@ -31,7 +37,13 @@ export function operationRoutes(app: Routes, service: Service): void {
 
   app.get(
     '/api/info',
-    { schema: { tags: ['operations'], summary: 'Limits, tiers and versions', response: { 200: infoResult } } },
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Limits, tiers and versions',
+        response: { 200: infoResult.describe('What this service offers') },
+      },
+    },
     async () => {
       const { config, version } = service
       return {

@@ -25,7 +25,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
           'Mints a token for an email address; calling again mints another, and earlier ones stay valid. The token is ' +
           'shown only in this response.',
         body: signupRequest,
-        response: { 200: signupResult, ...problems(400, 403, 429, 503) },
+        response: { 200: signupResult.describe('The token, shown this once'), ...problems(400, 403, 429, 503) },
       },
     },
     async (request) => {
@@ -45,7 +45,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
           description: 'Needs the list scope. Never shows a token itself.',
           querystring: tokenQuery,
           security,
-          response: { 200: tokenList, ...problems(401, 403, 503) },
+          response: { 200: tokenList.describe('My tokens'), ...problems(401, 403, 503) },
         },
       },
       async (request) => {
@@ -79,7 +79,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
         querystring: tokenQuery,
         body: revokeRequest,
         security,
-        response: { 200: revokeResult, ...problems(400, 401, 404, 503) },
+        response: { 200: revokeResult.describe('Revoked'), ...problems(400, 401, 404, 503) },
       },
     },
     async (request) => {

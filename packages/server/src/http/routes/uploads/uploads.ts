@@ -1,4 +1,5 @@
-import { uploadQuery, uploadResult } from '@lade/core/wire'
+import { uploadHeaders, uploadQuery, uploadResult } from '@lade/core/wire'
+import * as z from 'zod'
 import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { problems, type Routes, takenOver } from '../routes.ts'
@@ -15,12 +16,17 @@ export function uploadRoutes(app: Routes, service: Service): void {
       tags: ['uploads'],
       summary: 'Stage a file',
       description:
-        'The raw bytes as the body, with Content-Length and Content-Type. Without a token the upload is sponsored and ' +
-        'counts against the address it comes from. Optional headers: X-Filename (percent-encoded), X-Visibility ' +
-        '(public or private), X-Term-Days.',
+        'The raw bytes as the body. Without a token the upload is sponsored and counts against the address it comes ' +
+        'from. Answered once the bytes and their record are durable and the file is readable.',
+      security: [{}, { bearer: [] }],
       querystring: uploadQuery,
-      consumes: ['*/*'],
-      response: { 200: uploadResult, ...problems(400, 401, 403, 408, 409, 411, 413, 422, 429, 502, 503, 507) },
+      headers: uploadHeaders,
+      body: z.unknown().describe('The bytes, as they are'),
+      consumes: ['application/octet-stream'],
+      response: {
+        200: uploadResult.describe('Staged'),
+        ...problems(400, 401, 403, 408, 409, 411, 413, 422, 429, 502, 503, 507),
+      },
     },
     onRequest: rawRoute(service, uploadHandler(service)),
     handler: takenOver,
