@@ -52,8 +52,7 @@ export function sendProblem(
     return
   }
   const bytes = Buffer.from(JSON.stringify(problemBody(error, requestId)))
-  const hasUnreadBody = !request.complete && (declaredBytes(request) !== 0 || hasTransferEncoding(request))
-  const bodyMayFollow = hasUnreadBody && (declaredBytes(request) !== undefined || hasTransferEncoding(request))
+  const bodyMayFollow = !request.complete && announcesBody(request)
   const status = STATUS[error.code]
   const mustClose = bodyMayFollow || error.code === 'bad_request' || error.code === 'shutting_down'
   response.writeHead(status, {
@@ -74,13 +73,16 @@ export function sendProblem(
   discardBody(request, () => response.end())
 }
 
-function hasTransferEncoding(request: IncomingMessage): boolean {
-  return request.headers['transfer-encoding'] !== undefined
+function announcesBody(request: IncomingMessage): boolean {
+  return (declaredBytes(request) ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined
 }
 
 function discardBody(request: IncomingMessage, done: () => void): void {
   let discardedBytes = 0
+  let isFinished = false
   const finish = (): void => {
+    if (isFinished) return
+    isFinished = true
     clearTimeout(timer)
     request.off('data', count)
     request.pause()

@@ -1,0 +1,83 @@
+import { expect } from 'vitest'
+import {
+  account,
+  type Cases,
+  commit,
+  counted,
+  digestOf,
+  NOW,
+  pending,
+  reserve,
+  stage,
+  stageAndRemove,
+  times,
+  tryReserve,
+  upload,
+} from './case.ts'
+
+export function lifecycleCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases): void {
+  it('answers a check and names its engine', async (store) => {
+    await store.check()
+    expect(store.traits.engine).not.toBe('')
+  })
+
+  it('changes its generation with every change and not without one', async (store) => {
+    if (store.generation === undefined) return
+    const empty = store.generation()
+    expect(store.generation()).toBe(empty)
+    await reserve(store, upload())
+    expect(store.generation()).not.toBe(empty)
+  })
+
+  itWithTwo('shows a change through another handle, and in the generation', async (store, other) => {
+    const before = other.generation?.()
+    const file = await stage(store, upload({ inline: Buffer.from('hello') }))
+    if (before !== undefined) expect(other.generation?.()).not.toBe(before)
+    expect(await other.files.bySequence(file.sequence)).toEqual(file)
+    expect(await account(other)).toEqual({ charged: 100, reserved: 0, stored: 100 })
+  })
+
+  itAcrossRestart('survives a restart', async (store, restart) => {
+    const file = await stage(store, upload({ inline: Buffer.from('hello') }))
+    const open = upload({ content: 'open', sizeBytes: 7 })
+    const id = await reserve(store, open)
+    await stageAndRemove(store, upload({ content: 'removed', key: 'opaque:myfile01' }))
+    await store.instances.register({ instanceId: 'instance-a', now: NOW })
+    const again = await restart()
+    expect(await again.files.bySequence(file.sequence)).toEqual(file)
+    expect(Buffer.from((await again.files.inlineBytes(file.sha256)) ?? []).toString()).toBe('hello')
+    expect(await again.files.boundSha256('opaque:myfile01')).toBe(digestOf('removed'))
+    expect(await pending(again)).toEqual([digestOf('removed')])
+    expect(await again.instances.list()).toEqual(['instance-a'])
+    expect(await account(again)).toEqual({ charged: 200, reserved: 7, stored: 100 })
+    expect(await commit(again, id, open)).toMatchObject({ outcome: 'recorded' })
+  })
+
+  itBroken('error: a broken medium is storage_failed, and never an absence', async (store, breakNow) => {
+    const file = await stage(store, upload())
+    breakNow()
+    await expect(store.files.bySequence(file.sequence)).rejects.toMatchObject({ code: 'storage_failed' })
+    await expect(store.files.serving({ sha256: file.sha256, now: NOW })).rejects.toMatchObject({
+      code: 'storage_failed',
+    })
+    await expect(tryReserve(store, upload({ content: 'next' }))).rejects.toMatchObject({ code: 'storage_failed' })
+  })
+
+  it('finishes the writes that were asked for before it closes', async (store) => {
+    const reservations = times(20, (index) => tryReserve(store, upload({ content: `file ${index}`, sizeBytes: 1 })))
+    await store.close()
+    expect(counted((await Promise.all(reservations)).map(({ reserved }) => reserved))).toEqual({ reserved: 20 })
+  })
+
+  it('closes twice without complaint', async (store) => {
+    await Promise.all([store.close(), store.close()])
+    await store.close()
+  })
+
+  it('refuses reads and writes after it is closed', async (store) => {
+    await store.close()
+    await expect(tryReserve(store, upload())).rejects.toMatchObject({ code: 'storage_failed' })
+    await expect(store.files.bySequence(1)).rejects.toMatchObject({ code: 'storage_failed' })
+    await expect(store.check()).rejects.toMatchObject({ code: 'storage_failed' })
+  })
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import type { RecordStore, TokenRecord } from '../record-store.ts'
+import { type Cases, counted, NOW, times, WEEK } from './case.ts'
+
+export function tokenCases({ it, itWithTwo }: Cases): void {
+  const token = (overrides: Partial<TokenRecord> = {}): TokenRecord => ({
+    jti: randomUUID(),
+    sub: 'alice',
+    email: 'alice@example.org',
+    label: 'laptop',
+    scopes: ['put', 'list'],
+    quotaMb: 1_024,
+    issuedAt: NOW,
+    expiresAt: NOW + WEEK,
+    lastUsedAt: null,
+    revokedAt: null,
+    ...overrides,
+  })
+  const signUp = (store: RecordStore, of: TokenRecord, address = '192.0.2.1', hour = 500_000) =>
+    store.tokens.signUp({ token: of, address, hour, limit: 3 })
+
+  it('gives a token back as it was issued', async (store) => {
+    const issued = token({ label: 'Bürorechner 💻', scopes: [] })
+    expect(await signUp(store, issued)).toEqual({ outcome: 'issued' })
+    expect(await store.tokens.list({ sub: 'alice' })).toEqual([issued])
+    expect(await store.tokens.list({ sub: 'bob' })).toEqual([])
+  })
+
+  it('limits signups by address and hour', async (store) => {
+    const outcomes = await Promise.all(times(5, () => signUp(store, token())))
+    expect(counted(outcomes)).toEqual({ issued: 3, limited: 2 })
+    expect(await signUp(store, token())).toEqual({ outcome: 'limited', used: 3 })
+    expect(await store.tokens.list({ sub: 'alice' })).toHaveLength(3)
+    expect(await signUp(store, token(), '192.0.2.2')).toEqual({ outcome: 'issued' })
+    expect(await signUp(store, token(), '192.0.2.1', 500_001)).toEqual({ outcome: 'issued' })
+  })
+
+  itWithTwo('limits signups through two handles', async (store, other) => {
+    const outcomes = await Promise.all(times(8, (index) => signUp(index % 2 === 0 ? store : other, token())))
+    expect(counted(outcomes)).toEqual({ issued: 3, limited: 5 })
+  })
+
+  it('lists tokens newest first, and those of one moment by the code points of their ids', async (store) => {
+    const jtis = ['b', 'é', 'B', '\u{1F600}', '\uFB00']
+    for (const [index, jti] of jtis.entries()) await signUp(store, token({ jti }), `192.0.2.${index}`)
+    await signUp(store, token({ jti: 'newest', issuedAt: NOW + 1 }))
+    const listed = await store.tokens.list({ sub: 'alice' })
+    expect(listed.map(({ jti }) => jti)).toEqual(['newest', 'B', 'b', 'é', '\uFB00', '\u{1F600}'])
+  })
+
+  it('revokes a token at once and keeps the first time', async (store) => {
+    await signUp(store, token({ jti: 'one' }))
+    expect(await store.tokens.revokedAt('one')).toBeUndefined()
+    expect(await store.tokens.revoke({ jti: 'one', sub: 'alice', now: NOW + 1 })).toEqual({ revokedAt: NOW + 1 })
+    expect(await store.tokens.revoke({ jti: 'one', sub: 'alice', now: NOW + 2 })).toEqual({ revokedAt: NOW + 1 })
+    expect(await store.tokens.revokedAt('one')).toBe(NOW + 1)
+    expect(await store.tokens.list({ sub: 'alice' })).toMatchObject([{ revokedAt: NOW + 1 }])
+  })
+
+  it('revokes no token of another user and none that it does not know', async (store) => {
+    await signUp(store, token({ jti: 'one' }))
+    expect(await store.tokens.revoke({ jti: 'one', sub: 'bob', now: NOW })).toBeUndefined()
+    expect(await store.tokens.revoke({ jti: 'two', sub: 'alice', now: NOW })).toBeUndefined()
+    expect(await store.tokens.revokedAt('one')).toBeUndefined()
+    expect(await store.tokens.revokedAt('two')).toBeUndefined()
+  })
+
+  it('remembers the latest use, in whatever order uses arrive', async (store) => {
+    await signUp(store, token({ jti: 'one' }))
+    await signUp(store, token({ jti: 'two', issuedAt: NOW - 1 }))
+    await store.tokens.touch([
+      { jti: 'one', usedAt: NOW + 9 },
+      { jti: 'unknown', usedAt: NOW },
+    ])
+    await store.tokens.touch([{ jti: 'one', usedAt: NOW + 5 }])
+    await store.tokens.touch([])
+    const listed = await store.tokens.list({ sub: 'alice' })
+    expect(listed.map(({ lastUsedAt }) => lastUsedAt)).toEqual([NOW + 9, null])
+  })
+}
