@@ -24,6 +24,8 @@ export const PLAN = {
   killsPerDirectory: 5,
   /** Ends by SIGKILL of one of two processes on one data directory. */
   killsBesideSurvivor: count(1, 10),
+  /** Ends by SIGKILL of one of three processes on one port. */
+  memberKills: count(1, 10),
   /** System calls of one upload at which the process is killed; the full plan takes every one. */
   syscallKills: count(12, Number.POSITIVE_INFINITY),
   /** Uploads that a full disk must refuse. */

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { tempDirectory } from './temp-directory.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
+/** The program of the command line. */
+export const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 60_000
 
@@ -24,6 +25,8 @@ export interface ServerProcess {
   ended(withinMs: number): Promise<Exit>
   /** What it wrote to its error stream so far. */
   log(): string
+  /** What it wrote to its output stream so far. */
+  printed(): string
   signal(signal: NodeJS.Signals): void
   /** SIGTERM, then waits for the end. @throws {Error} when it does not end within a minute. */
   stop(): Promise<Exit>
@@ -65,6 +68,10 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   child.stderr.on('data', (chunk: Buffer) => {
     log += chunk.toString()
   })
+  let printed = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk.toString()
+  })
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
@@ -92,6 +99,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
       return end
     },
     log: () => log,
+    printed: () => printed,
     signal: (signal) => void child.kill(signal),
     async stop() {
       child.kill('SIGTERM')

@@ -12,7 +12,7 @@ import { startHashThread } from './hashing/hash-thread.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
-import { announceMember, isMember, startMembers } from './processes.ts'
+import { isMember, startMember, startMembers } from './processes.ts'
 import { openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
@@ -56,9 +56,8 @@ export interface Substitutes {
  */
 export async function startLade(config: Config, substitutes: Substitutes = {}): Promise<Lade> {
   if (config.processes > 1 && !isMember) return startMembers(config.processes)
-  const lade = await startHere(config, substitutes)
-  if (isMember) announceMember(lade)
-  return lade
+  if (isMember) return startMember(() => startHere(config, substitutes))
+  return startHere(config, substitutes)
 }
 
 async function startHere(config: Config, substitutes: Substitutes): Promise<Lade> {
