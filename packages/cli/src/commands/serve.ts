@@ -15,6 +15,8 @@ export function addServe(program: Command, terminal: Terminal): void {
 
 async function serve(command: Command, terminal: Terminal): Promise<void> {
   const config = configOf(command, ALL_SETTINGS, terminal)
+  // Private files and token records are the service's alone, also in a data directory that others may enter.
+  process.umask(0o077)
   // Before the start, so that a signal during it is not lost and nothing is left half open.
   const stopAsked = firstSignal()
   // Here, since the other commands need nothing of the server's weight.

@@ -3,7 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import type { Scope } from '@lade/core/wire'
 import { requireScope } from '../tokens/authorize.ts'
 import type { TokenClaims } from '../tokens/token-claims.ts'
-import type { Query } from './query.ts'
+import { type Query, queryOf } from './query.ts'
 import type { Service } from './service.ts'
 
 /** RFC 9745 and RFC 8594: since when the query form is deprecated, and when it may be gone. */
@@ -51,6 +51,11 @@ export async function requireToken(
   const claims = await service.authorizer.authorize(credentials.token)
   if (scope !== undefined) requireScope(claims, scope)
   return claims
+}
+
+/** As `requireToken`, for a request whose query nobody has read yet. */
+export function claimsOf(service: Service, request: IncomingMessage, scope?: Scope): Promise<TokenClaims> {
+  return requireToken(service, request, queryOf(request.url ?? '/'), scope)
 }
 
 /** Headers of any response to a request that carried a token in its query, also when the header won. */

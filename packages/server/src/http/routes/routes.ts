@@ -28,6 +28,14 @@ function codesOf(status: number): readonly string[] {
   return Object.entries(STATUS).flatMap(([code, answered]) => (answered === status ? [code] : []))
 }
 
+/** An endpoint that needs a token, for its documentation. */
+export const security = [{ bearer: [] }]
+
+/** What an endpoint that needs a token may find in its query. */
+export const tokenQuery = z.object({
+  token: z.string().optional().describe('Deprecated form of the Authorization header'),
+})
+
 /** The path parameter of every address that ends in a content id. Its form is checked where it is used. */
 export const cidParams = z.object({ cid: z.string().describe('A content id of any accepted form') })
 

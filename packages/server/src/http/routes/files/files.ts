@@ -1,6 +1,5 @@
 import { parseContentId } from '@lade/core/content'
 import { BYTES_PER_MB, fileEntry, fileList, filesQuery, shareRequest, shareResult, usageResult } from '@lade/core/wire'
-import * as z from 'zod'
 import { fileEntryOf } from '../../../files/file-entry.ts'
 import { listFiles } from '../../../files/list-files.ts'
 import { ownFile, ownLiveFile } from '../../../files/own-file.ts'
@@ -10,15 +9,11 @@ import { userPrincipal } from '../../../quotas/principal.ts'
 import { readUsage } from '../../../quotas/read-usage.ts'
 import { signShareLink } from '../../../tokens/share-link.ts'
 import { discardObject } from '../../../upkeep/discard-objects.ts'
-import { requireToken } from '../../authenticate.ts'
+import { claimsOf } from '../../authenticate.ts'
 import { exchangeOf } from '../../exchange.ts'
-import { queryOf } from '../../query.ts'
 import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
-import { cidParams, problems, type Routes } from '../routes.ts'
-
-const security = [{ bearer: [] }]
-const tokenQuery = z.object({ token: z.string().optional().describe('Deprecated form of the Authorization header') })
+import { cidParams, problems, type Routes, security, tokenQuery } from '../routes.ts'
 
 /** `/api/files`, `/api/files/{cid}`, `/api/files/{cid}/share` and `/api/usage`. */
 export function fileRoutes(app: Routes, service: Service): void {
@@ -37,7 +32,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'list')
+      const claims = await claimsOf(service, request.raw, 'list')
       const at = now()
       const page = await listFiles(records, { ...request.query, principal: userPrincipal(claims.sub), now: at })
       const files = page.files.map((file) => fileEntryOf(file, retrievalUrl, at))
@@ -59,7 +54,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'list')
+      const claims = await claimsOf(service, request.raw, 'list')
       const cid = parseContentId(request.params.cid, sha256Hex)
       const at = now()
       const file = await ownFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
@@ -83,7 +78,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'pin')
+      const claims = await claimsOf(service, request.raw, 'pin')
       const cid = parseContentId(request.params.cid, sha256Hex)
       const at = now()
       const file = await removeFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
@@ -114,7 +109,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'get')
+      const claims = await claimsOf(service, request.raw, 'get')
       const cid = parseContentId(request.params.cid, sha256Hex)
       const principal = userPrincipal(claims.sub)
       const at = now()
@@ -139,7 +134,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'list')
+      const claims = await claimsOf(service, request.raw, 'list')
       const { sub: userId, email, quotaMb } = claims
       const principal = userPrincipal(userId)
       return readUsage(records, { principal, userId, email, quotaBytes: quotaMb * BYTES_PER_MB, now: now() })

@@ -1,15 +1,10 @@
 import { LadeError } from '@lade/core/errors'
 import { revokeRequest, revokeResult, SCOPES, signupRequest, signupResult, tokenList } from '@lade/core/wire'
-import * as z from 'zod'
 import { addressPrincipal } from '../../../quotas/principal.ts'
 import { signUp } from '../../../tokens/sign-up.ts'
-import { requireToken } from '../../authenticate.ts'
-import { queryOf } from '../../query.ts'
+import { claimsOf } from '../../authenticate.ts'
 import type { Service } from '../../service.ts'
-import { problems, type Routes } from '../routes.ts'
-
-const security = [{ bearer: [] }]
-const tokenQuery = z.object({ token: z.string().optional().describe('Deprecated form of the Authorization header') })
+import { problems, type Routes, security, tokenQuery } from '../routes.ts'
 
 /** `/api/auth/signup` and `/api/tokens`. */
 export function tokenRoutes(app: Routes, service: Service): void {
@@ -49,7 +44,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
         },
       },
       async (request) => {
-        const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'), 'list')
+        const claims = await claimsOf(service, request.raw, 'list')
         await service.authorizer.flushUses()
         const tokens = await records.tokens.list({ sub: claims.sub })
         return {
@@ -83,7 +78,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await requireToken(service, request.raw, queryOf(request.raw.url ?? '/'))
+      const claims = await claimsOf(service, request.raw)
       const jti = request.body.jti.toLowerCase()
       const revoked = await records.tokens.revoke({ jti, sub: claims.sub, now: now() })
       if (revoked === undefined) throw new LadeError('not_found', {})
