@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer } from './caller.ts'
 import { expectProblem } from './problem.ts'
+import { RawConnection } from './raw-http.ts'
 import type { SignupResult } from './shapes.ts'
 import { sampleBytes, useTarget } from './target.ts'
 import { readToken } from './token-forge.ts'
@@ -129,4 +130,21 @@ describe('repeated query parameters', () => {
       expectProblem(await (await target.anyUser(context)).get(`/api/files?${query}`), 400, 'bad_request')
     },
   )
+})
+
+describe('a JSON body that does not arrive', () => {
+  test('ends its connection, however steadily it drips', async (context) => {
+    target.needsOwnServer(context, 'the time that a body may take is chosen at its start')
+    const connection = await RawConnection.open(target.baseUrl)
+    const drip = setInterval(() => connection.write(Uint8Array.of(0x20)), 300)
+    try {
+      connection.write(
+        `POST /api/auth/signup HTTP/1.1\r\nHost: ${target.baseUrl.host}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+      )
+      expect(await connection.until(() => connection.isClosed, 10_000)).toBe(true)
+    } finally {
+      clearInterval(drip)
+      connection.destroy()
+    }
+  })
 })

@@ -4,6 +4,7 @@ import { HEADER, MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { queryTokenHeaders } from './authenticate.ts'
+import { limitBodyTime } from './body-deadline.ts'
 import { exposedHeaders } from './cors.ts'
 import { directRoutes } from './direct-routes.ts'
 import { exchangeOf, requestIdMaker } from './exchange.ts'
@@ -46,7 +47,9 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
       createHttpServer({
         answerHot: (request, response) => hotFiles?.answer(request, response) ?? false,
         handle: (request, response) => {
-          if (!direct(request, response)) route(request, response)
+          if (direct(request, response)) return
+          limitBodyTime(request, service.config.bodyIdleMs)
+          route(request, response)
         },
         log: service.log,
         now: service.now,
