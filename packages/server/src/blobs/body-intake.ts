@@ -57,7 +57,7 @@ export class BodyIntake {
   /** Full blocks that nobody has taken. */
   readonly #ready: Uint8Array[] = []
   /** What arrived and found no block to go to. */
-  #waiting: Uint8Array[] = []
+  #waiting: Arrived[] = []
   #blocksInUse = 0
   #isStarted = false
   #isPaused = true
@@ -133,13 +133,14 @@ export class BodyIntake {
       this.#fail(error)
       return
     }
-    this.#waiting.push(chunk)
+    this.#waiting.push({ chunk, memory: this.#options.ownsChunks === true ? memoryOf(chunk) : undefined })
     this.#pack()
   }
 
   /** Moves what waits into blocks, and holds the source back while there is no block to fill. */
   #pack(): void {
-    for (let chunk = this.#waiting[0]; chunk !== undefined; chunk = this.#waiting[0]) {
+    for (let arrived = this.#waiting[0]; arrived !== undefined; arrived = this.#waiting[0]) {
+      const { chunk, memory } = arrived
       this.#filling ??= this.#takeBlock()
       if (this.#filling === undefined) break
       const room = this.#filling.length - this.#filledBytes
@@ -147,24 +148,18 @@ export class BodyIntake {
       // Not set(), which copies word by word into shared memory.
       asBuffer(fits).copy(this.#filling, this.#filledBytes)
       this.#filledBytes += fits.length
-      if (fits === chunk) this.#drop(chunk)
-      else this.#waiting[0] = chunk.subarray(room)
+      if (fits === chunk) {
+        this.#waiting.shift()
+        // Node's HTTP parser allocates every chunk anew, and V8 would find them only by marking its whole heap every
+        // 50 MiB: a third of the processor time of a big upload.
+        memory?.transfer(0)
+      } else {
+        this.#waiting[0] = { chunk: chunk.subarray(room), memory }
+      }
       const isLast = this.#waiting.length === 0 && this.#receivedBytes === this.#options.sizeBytes
       if (this.#filledBytes === this.#filling.length || isLast) this.#hand(this.#filling)
     }
     this.#regulate()
-  }
-
-  /**
-   * Gives the memory of a chunk back as soon as it is copied. Node's HTTP parser allocates each one anew, and V8 would
-   * find them only by marking its whole heap every 50 MiB: a third of the processor time of a big upload.
-   */
-  #drop(chunk: Uint8Array): void {
-    this.#waiting.shift()
-    const { buffer } = chunk
-    // The last part of a chunk that filled two blocks still reaches its whole memory.
-    const reachesEnd = chunk.byteOffset + chunk.byteLength === buffer.byteLength
-    if (this.#options.ownsChunks === true && reachesEnd && buffer instanceof ArrayBuffer) buffer.transfer(0)
   }
 
   #hand(block: Uint8Array): void {
@@ -239,6 +234,17 @@ export class BodyIntake {
 }
 
 function ignore(): void {}
+
+/** A chunk, or what is left of it, with the memory that is given back after its last byte. */
+interface Arrived {
+  readonly chunk: Uint8Array
+  readonly memory: ArrayBuffer | undefined
+}
+
+/** The memory of a chunk that has it to itself; a view into a larger one shares it with others. */
+function memoryOf({ buffer, byteLength }: Uint8Array): ArrayBuffer | undefined {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : undefined
+}
 
 /** The same bytes under the one type that copies into shared memory at the speed of memory. */
 function asBuffer(bytes: Uint8Array): Buffer {

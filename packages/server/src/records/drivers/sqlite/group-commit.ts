@@ -1,12 +1,14 @@
 import type { Connection } from './connection.ts'
-import { failureOf, type WriteCall, type WriteReply } from './writer-protocol.ts'
+import { failureOf, isMediumFailure, type WriteCall, type WriteReply } from './writer-protocol.ts'
 import { prepareWrites, type WriteName } from './writes.ts'
 
 /**
  * Runs many writes in one transaction with one fsync, each all or nothing by itself.
  *
- * When a write throws, or the transaction cannot be committed, everything is rolled back and each write is run again in a
- * transaction of its own: the good ones stay and the bad one fails alone.
+ * When a write throws, or there is no room for all of them, everything is rolled back and each write is run again in a
+ * transaction of its own: the good ones stay and the bad one fails alone. After a failure of the medium nothing is run
+ * again, since a second fsync of the same file could succeed without the bytes being there; nor is it when the
+ * database was locked for too long, which is no write's fault.
  */
 export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) => WriteReply[] {
   const writes: Record<WriteName, (input: never) => unknown> = prepareWrites(db)
@@ -40,7 +42,9 @@ export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) =>
     try {
       return runTogether(calls)
     } catch (error) {
-      return calls.length === 1 ? [{ failure: failureOf(error) }] : calls.map(runAlone)
+      const failure = failureOf(error)
+      const isOfOneWrite = !isMediumFailure(failure.code) && !failure.code.startsWith('SQLITE_BUSY')
+      return isOfOneWrite && calls.length > 1 ? calls.map(runAlone) : calls.map(() => ({ failure }))
     }
   }
 }

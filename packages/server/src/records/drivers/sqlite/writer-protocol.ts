@@ -29,3 +29,8 @@ export function failureOf(error: unknown): WriteFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'ERR_UNKNOWN'
   return { code, message: error instanceof Error ? error.message : String(error) }
 }
+
+/** True when the medium itself failed: what is on it is unknown until the files are opened again. */
+export function isMediumFailure(code: string): boolean {
+  return /^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY_DBMOVED)/.test(code)
+}

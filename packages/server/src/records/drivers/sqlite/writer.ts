@@ -1,6 +1,13 @@
 import { Worker } from 'node:worker_threads'
 import { LadeError } from '@lade/core/errors'
-import type { BatchReply, WriteCall, WriteFailure, WriteReply, WriterSettings } from './writer-protocol.ts'
+import {
+  type BatchReply,
+  isMediumFailure,
+  type WriteCall,
+  type WriteFailure,
+  type WriteReply,
+  type WriterSettings,
+} from './writer-protocol.ts'
 import type { WriteInput, WriteName, WriteOutput } from './writes.ts'
 
 interface Waiting {
@@ -87,10 +94,6 @@ export class Writer {
     for (const { reject } of left) reject(unavailable(error))
     this.#onFatal(error)
   }
-}
-
-function isMediumFailure(code: string): boolean {
-  return /^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY_DBMOVED)/.test(code)
 }
 
 function unavailable(cause: Error): LadeError<'storage_failed'> {
