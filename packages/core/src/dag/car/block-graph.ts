@@ -1,0 +1,209 @@
+import type { CID } from 'multiformats/cid'
+import { DAG_PB, decodeDagPb, FIRST_LINKED_CODEC, IDENTITY, inlineBytes, linksOf, READABLE_CODECS } from '../links.ts'
+import { type UnixfsNode, unixfsNodeOf } from '../unixfs-file.ts'
+import { BytesTable } from './bytes-table.ts'
+import { type CarFault, malformed } from './car-index.ts'
+import { type BlockName, cidText, hasDigestLength, MAX_DIGEST_BYTES } from './cid-at.ts'
+import { growingFloat64, growingUint8, growingUint32 } from './growing-array.ts'
+
+/** The most links that the blocks of one CAR may have in all. */
+export const MAX_LINKS = 2 ** 20
+/** Room for the multihashes of that many links; inline ones can be longer, so that they are counted by bytes too. */
+const MAX_MULTIHASH_BYTES = 48 * 1024 * 1024
+
+/** What a block is as a part of a UnixFS file; `brokenFile` says that it is one and contradicts itself. */
+export type PartKind = 'none' | 'file' | 'brokenFile'
+
+const PART_KINDS: readonly PartKind[] = ['none', 'file', 'brokenFile']
+/** The number of no node; real ones begin at 1. */
+const NO_NODE = 0
+/** A link is one number: that of its multihash, then a bit for CIDs of version 0, then three bits for the codec. */
+const VERSION_0_BIT = 8
+const LINK_SPAN = 16
+
+/**
+ * Blocks and the links between them, as numbers in a few growing arrays: no object for a block, none for a link.
+ *
+ * One multihash can be several nodes, one for each codec that its bytes were decoded as: a block that came under the codec
+ * raw is not what a dag-pb link to its multihash asks for, since nobody has looked for links in it. Links of the codecs
+ * without links ask for the bytes alone. Identity CIDs are nodes as soon as they are linked to.
+ */
+export class BlockGraph {
+  readonly #isChecked: (hashCode: number) => boolean
+  readonly #multihashes = new BytesTable()
+  // By the number of a multihash.
+  readonly #firstNode = growingUint32()
+  readonly #sizeBytes = growingUint32()
+  // By the number of a node.
+  readonly #codec = growingUint8()
+  readonly #nextNode = growingUint32()
+  readonly #linksEnd = growingUint32()
+  readonly #partKind = growingUint8()
+  readonly #partSizeBytes = growingFloat64()
+  // By the number of a link; those of a node are consecutive.
+  readonly #links = growingUint32()
+  readonly #announcedSizeBytes = growingFloat64()
+
+  /** @param options.isChecked - which hashes are verified here, by their multicodec; identity always is. */
+  constructor({ isChecked }: { readonly isChecked: (hashCode: number) => boolean }) {
+    this.#isChecked = isChecked
+    // Node 0 stands for none, so that a 0 in #firstNode and #nextNode is the end of a chain.
+    this.#pushNode({ codecPlace: 0, nextNode: NO_NODE, unixfs: undefined })
+  }
+
+  /** How many nodes there are, with the one that stands for none. */
+  get nodeCount(): number {
+    return this.#codec.length
+  }
+
+  /** True when bytes of this multihash have been added. */
+  has(multihash: Uint8Array): boolean {
+    const number = this.#multihashes.find(multihash)
+    return number !== undefined && this.#firstNode.at(number) !== NO_NODE
+  }
+
+  /** Adds a block whose bytes are verified; one that is there already changes nothing. */
+  add(name: BlockName, bytes: Uint8Array): CarFault | undefined {
+    const codecPlace = READABLE_CODECS.indexOf(name.codec)
+    const text = () => `The block ${cidText(name)}`
+    if (codecPlace < 0) return malformed(`${text()} has the codec ${hex(name.codec)}, which is not read here.`)
+    const number = this.#numberOf(name.multihash)
+    if (this.#nodeAs(number, codecPlace) !== NO_NODE) return undefined
+    const content = readContent(name.codec, bytes)
+    if (content === undefined) return malformed(`${text()} does not decode as the codec of its CID.`)
+    const { links, unixfs } = content
+    for (const link of links) {
+      const fault = this.#admit(link, name)
+      if (fault !== undefined) return fault
+    }
+    this.#sizeBytes.set(number, bytes.length)
+    for (const [index, link] of links.entries()) {
+      this.#links.push(this.linkTo(nameOf(link)))
+      this.#announcedSizeBytes.push((unixfs?.kind === 'file' && unixfs.children[index]?.sizeBytes) || 0)
+    }
+    this.#firstNode.set(number, this.#pushNode({ codecPlace, nextNode: this.#firstNode.at(number), unixfs }))
+    const isTooMuch = this.#links.length > MAX_LINKS || this.#multihashes.sizeBytes > MAX_MULTIHASH_BYTES
+    return isTooMuch ? malformed(`Its blocks have more than ${MAX_LINKS} links.`) : undefined
+  }
+
+  /** The number of a link. Its codec has to be one that is read here. */
+  linkTo({ version, codec, multihash }: BlockName): number {
+    const versionBit = version === 0 ? VERSION_0_BIT : 0
+    return this.#numberOf(multihash) * LINK_SPAN + versionBit + READABLE_CODECS.indexOf(codec)
+  }
+
+  /** The node that a link leads to; undefined when it is not there. */
+  target(link: number): number | undefined {
+    const number = Math.floor(link / LINK_SPAN)
+    const codecPlace = link % VERSION_0_BIT
+    const node = codecPlace < FIRST_LINKED_CODEC ? this.#firstNode.at(number) : this.#nodeAs(number, codecPlace)
+    return node === NO_NODE ? undefined : node
+  }
+
+  /** The links of a node, in order: their places, for `linkAt` and `announcedSizeAt`. */
+  placesOfLinks(node: number): { readonly start: number; readonly end: number } {
+    return { start: this.#linksEnd.at(node - 1), end: this.#linksEnd.at(node) }
+  }
+
+  linkAt(place: number): number {
+    return this.#links.at(place)
+  }
+
+  /** The size that a file node announces for the part that a link of it leads to. */
+  announcedSizeAt(place: number): number {
+    return this.#announcedSizeBytes.at(place)
+  }
+
+  /** The codec that a link decodes its target as. */
+  codecOf(link: number): number {
+    return READABLE_CODECS[link % VERSION_0_BIT] ?? 0
+  }
+
+  /** What a node is as a part of a file, and the size that it announces for itself and all under it. */
+  partOf(node: number): { readonly kind: PartKind; readonly sizeBytes: number } {
+    return { kind: PART_KINDS[this.#partKind.at(node)] ?? 'none', sizeBytes: this.#partSizeBytes.at(node) }
+  }
+
+  /** How many bytes the block has that a link leads to. */
+  sizeOf(link: number): number {
+    return this.#sizeBytes.at(Math.floor(link / LINK_SPAN))
+  }
+
+  /** The multihash that a link names, as a view that is good until the next block is added. */
+  multihashOf(link: number): Uint8Array<ArrayBuffer> {
+    return this.#multihashes.bytesOf(Math.floor(link / LINK_SPAN))
+  }
+
+  /** A link as it was written. */
+  textOf(link: number): string {
+    const version = link % LINK_SPAN >= VERSION_0_BIT ? 0 : 1
+    return cidText({ version, codec: this.codecOf(link), multihash: this.multihashOf(link) })
+  }
+
+  /** Refuses a link that nothing could ever satisfy here, and adds the block that an identity CID carries. */
+  #admit(link: CID, from: BlockName): CarFault | undefined {
+    const { code: hashCode, digest } = link.multihash
+    const fromText = () => `The block ${cidText(from)} links to`
+    // Before the CID is written out: it can be as long as the block, and base58 takes the square of that in time.
+    if (digest.length > MAX_DIGEST_BYTES) return malformed(`${fromText()} a CID with ${digest.length} bytes of digest.`)
+    const refuse = (reason: string) => malformed(`${fromText()} ${link}, whose ${reason}.`)
+    if (!READABLE_CODECS.includes(link.code)) return refuse(`codec ${hex(link.code)} is not read here`)
+    if (hashCode !== IDENTITY && !this.#isChecked(hashCode)) return refuse(`hash ${hex(hashCode)} is not checked here`)
+    if (!hasDigestLength(hashCode, digest)) return refuse(`digest has ${digest.length} bytes`)
+    const inline = inlineBytes(link)
+    return inline && this.add(nameOf(link), inline)
+  }
+
+  #numberOf(multihash: Uint8Array): number {
+    const number = this.#multihashes.numberOf(multihash)
+    if (number === this.#firstNode.length) {
+      this.#firstNode.push(NO_NODE)
+      this.#sizeBytes.push(0)
+    }
+    return number
+  }
+
+  #nodeAs(number: number, codecPlace: number): number {
+    let node = this.#firstNode.at(number)
+    while (node !== NO_NODE && this.#codec.at(node) !== codecPlace) node = this.#nextNode.at(node)
+    return node
+  }
+
+  #pushNode({ codecPlace, nextNode, unixfs }: NewNode): number {
+    this.#codec.push(codecPlace)
+    this.#nextNode.push(nextNode)
+    this.#linksEnd.push(this.#links.length)
+    this.#partKind.push(PART_KINDS.indexOf(partKindOf(unixfs)))
+    this.#partSizeBytes.push(unixfs?.kind === 'file' ? unixfs.sizeBytes : 0)
+    return this.#codec.length - 1
+  }
+}
+
+interface NewNode {
+  readonly codecPlace: number
+  /** The node of the same multihash that was added before it. */
+  readonly nextNode: number
+  readonly unixfs: UnixfsNode | undefined
+}
+
+function partKindOf(unixfs: UnixfsNode | undefined): PartKind {
+  if (unixfs?.kind === 'fault') return unixfs.of === 'file' ? 'brokenFile' : 'none'
+  return unixfs?.kind === 'file' ? 'file' : 'none'
+}
+
+function readContent(codec: number, bytes: Uint8Array) {
+  if (codec === DAG_PB) {
+    const node = decodeDagPb(bytes)
+    return node && { links: node.Links.map(({ Hash }) => Hash), unixfs: unixfsNodeOf(node) }
+  }
+  const read = linksOf(codec, bytes)
+  return 'links' in read ? { links: read.links, unixfs: undefined } : undefined
+}
+
+function nameOf({ version, code, multihash }: CID): BlockName {
+  return { version, codec: code, multihash: multihash.bytes }
+}
+
+function hex(code: number): string {
+  return `0x${code.toString(16)}`
+}

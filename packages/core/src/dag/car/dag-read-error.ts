@@ -1,0 +1,34 @@
+import type { CID } from 'multiformats/cid'
+
+/**
+ * Why a DAG cannot be read any further. `missing`: the block is not there. `undecodable`: its bytes are not of its codec.
+ * `unsupported`: its codec is not read here. `not-a-file`: bytes are asked of something that has none. `inconsistent`: a
+ * part of a file is not what the parts above it announce.
+ */
+export type DagReadFault = 'missing' | 'undecodable' | 'unsupported' | 'not-a-file' | 'inconsistent'
+
+const SENTENCES: Readonly<Record<DagReadFault, string>> = {
+  missing: 'is not here',
+  undecodable: 'does not decode as the codec of its CID',
+  unsupported: 'has a codec that is not read here',
+  'not-a-file': 'is not a UnixFS file',
+  inconsistent: 'is not what the file around it announces',
+}
+
+/**
+ * A DAG that cannot be read to its end, and the block at which it stops.
+ *
+ * @example
+ * new DagReadError('missing', cid).message // 'The block bafkrei… is not here.'
+ */
+export class DagReadError extends Error {
+  override readonly name = 'DagReadError'
+  readonly fault: DagReadFault
+  readonly cid: CID
+
+  constructor(fault: DagReadFault, cid: CID) {
+    super(`The block ${cid} ${SENTENCES[fault]}.`)
+    this.fault = fault
+    this.cid = cid
+  }
+}

@@ -1,0 +1,36 @@
+type NumberArray = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
+
+/** Numbers, appended one by one, in one typed array that doubles when it is full. */
+export class GrowingArray<Values extends NumberArray> {
+  length = 0
+  #values: Values
+  readonly #create: (length: number) => Values
+
+  constructor(create: (length: number) => Values) {
+    this.#create = create
+    this.#values = create(16)
+  }
+
+  push(value: number): void {
+    if (this.length === this.#values.length) {
+      const grown = this.#create(this.length * 2)
+      grown.set(this.#values)
+      this.#values = grown
+    }
+    this.#values[this.length] = value
+    this.length += 1
+  }
+
+  /** The value at `index`; 0 beyond the end. */
+  at(index: number): number {
+    return this.#values[index] ?? 0
+  }
+
+  set(index: number, value: number): void {
+    this.#values[index] = value
+  }
+}
+
+export const growingUint32 = () => new GrowingArray((length) => new Uint32Array(length))
+export const growingFloat64 = () => new GrowingArray((length) => new Float64Array(length))
+export const growingUint8 = () => new GrowingArray((length) => new Uint8Array(length))
