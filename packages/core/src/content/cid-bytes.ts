@@ -1,4 +1,4 @@
-import { isKnownCodec, isKnownHash } from './multicodec-names.ts'
+import { DAG_PB, isKnownCodec, isKnownHash, SHA2_256 } from './multicodec.ts'
 
 /** A complete CID, of any version 1 codec and hash, or of version 0. */
 export interface WholeCid {
@@ -21,8 +21,6 @@ interface Varint {
   readonly minimal: boolean
 }
 
-const SHA2_256 = 0x12n
-const DAG_PB = 0x70n
 /** The multiformats varint has at most nine bytes, which is 63 bits. */
 const VARINT_MAX_BYTES = 9
 
@@ -95,4 +93,23 @@ function readVarint(bytes: Uint8Array, start: number): Varint | undefined {
     if (byte < 0x80) return { value, end: start + index + 1, minimal: index === 0 || byte !== 0 }
   }
   return undefined
+}
+
+/**
+ * The bytes of a CIDv1 of these parts; of a CIDv0, where `version` says so, the bare multihash.
+ *
+ * @throws {TypeError} when a code is negative or has more than 63 bits.
+ */
+export function writeCid({ version, codec, hash, digest }: Omit<WholeCid, 'kind'>): Uint8Array {
+  const multihash = [...varintBytes(hash), ...varintBytes(BigInt(digest.length)), ...digest]
+  return Uint8Array.from(version === 0 ? multihash : [1, ...varintBytes(codec), ...multihash])
+}
+
+function varintBytes(value: bigint): number[] {
+  if (value < 0n || value >> 63n !== 0n) throw new TypeError(`${value} is no multiformats varint`)
+  const bytes: number[] = []
+  let rest = value
+  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)
+  bytes.push(Number(rest))
+  return bytes
 }

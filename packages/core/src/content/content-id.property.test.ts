@@ -5,7 +5,8 @@ import { bases } from 'multiformats/basics'
 import { CID } from 'multiformats/cid'
 import { describe, expect, test } from 'vitest'
 import { LadeError } from '../errors/lade-error.ts'
-import { aliasesOf, type ContentId, nameLike, parseContentId } from './content-id.ts'
+import { type ContentId, parseContentId } from './content-id.ts'
+import { aliasesOf } from './content-names.ts'
 
 const RUNS = { numRuns: 5000 }
 const sha256Hex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
@@ -152,12 +153,15 @@ describe('parseContentId on generated ids', () => {
     fc.assert(
       fc.property(nearCidText, (text) => {
         const id = parsedOrRefused(text)
-        if (id?.form !== 'cid-raw-sha2-256' && id?.form !== 'identity') return
+        if (id?.cid === undefined) return
         verified += 1
         const folds = /^[bkf]/i.test(text)
         const { multihash } = decodedByMultiformats(folds ? text.toLowerCase() : text) ?? {}
         const digest = multihash?.digest ?? new Uint8Array()
-        expect(id.sha256).toBe(id.form === 'identity' ? sha256Hex(digest) : base16.baseEncode(digest))
+        const hex = base16.baseEncode(digest)
+        // A piece CID of version 2 ends with its root, and says sizes before that.
+        if (id.form === 'piece-v1' || id.form === 'piece-v2') expect(id.key).toContain(hex.slice(-64))
+        else expect(id.key.split(':')[1]).toBe(id.form === 'identity' ? sha256Hex(digest) : hex)
       }),
       RUNS,
     )
@@ -171,7 +175,6 @@ describe('parseContentId on generated ids', () => {
         for (const text of Object.values(aliasesOf(hex))) {
           const id = parseContentId(text, sha256Hex)
           expect(id.key).toBe(`sha256:${hex}`)
-          expect(nameLike(id, hex)).toBe(text)
           expect(parseContentId(text.toUpperCase(), sha256Hex).key).toBe(id.key)
         }
       }),

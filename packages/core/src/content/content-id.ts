@@ -1,12 +1,37 @@
 import { base16 } from 'multiformats/bases/base16'
 import { LadeError } from '../errors/lade-error.ts'
+import { readPieceCid } from '../piece/piece.ts'
 import { readCid, type WholeCid } from './cid-bytes.ts'
-import { hasLegacyShape, legacyIdOf, legacySha256 } from './legacy-id.ts'
-import { decodeMultibase, encodeMultibaseLike, type MultibaseText } from './multibase.ts'
-import { codecName, hashName } from './multicodec-names.ts'
+import { hasLegacyShape, legacySha256 } from './legacy-id.ts'
+import { decodeMultibase, type MultibaseText } from './multibase.ts'
+import {
+  BLAKE2B_256,
+  BLAKE3,
+  codecName,
+  DAG_PB,
+  FIL_COMMITMENT_SEALED,
+  FIL_COMMITMENT_UNSEALED,
+  hashName,
+  IDENTITY,
+  LIBP2P_KEY,
+  RAW,
+  SHA2_256,
+} from './multicodec.ts'
 
 /** How an id names its bytes. */
-export type ContentIdForm = 'sha2-256-hex' | 'legacy' | 'cid-raw-sha2-256' | 'identity' | 'opaque'
+export type ContentIdForm =
+  | 'sha2-256-hex'
+  | 'legacy'
+  /** CIDv1 of codec raw with sha2-256, blake3 or blake2b-256: the bytes themselves, of any size. */
+  | 'cid-raw'
+  /** CIDv0, and CIDv1 of codec dag-pb with sha2-256: a UnixFS file by its root, or that root block. */
+  | 'cid-dag-pb'
+  /** CIDv1 of any other codec, with one of the three hashes: one block. */
+  | 'cid-block'
+  | 'identity'
+  | 'piece-v1'
+  | 'piece-v2'
+  | 'opaque'
 
 /** A content id as a caller sent it, and what it says about the bytes. */
 export interface ContentId {
@@ -14,18 +39,40 @@ export interface ContentId {
   readonly text: string
   readonly form: ContentIdForm
   /**
-   * `sha256:<64 hex>` for every verifiable form, so that two of them have one key exactly when they name the same bytes;
-   * `opaque:<text>`, case-sensitive, otherwise.
+   * What the id commits to, without its spelling: `sha256:<64 hex>`, `blake3:<64 hex>`, `blake2b-256:<64 hex>`,
+   * `dag-pb:<64 hex of the root>`, `piece:<64 hex of the root>:<raw size>`, `piece-v1:<64 hex of the root>`, and
+   * `opaque:<text>`, case-sensitive. Two ids of one key name the same bytes.
    */
   readonly key: string
-  /** The sha2-256 that the bytes must have, 64 lower-case hex digits; undefined for an opaque id. */
+  /** The sha2-256 that the bytes must have, 64 lower-case hex digits; undefined where the id does not say. */
   readonly sha256: string | undefined
   /** True when the bytes can be checked against the id, which is every form but `opaque`. */
   readonly verified: boolean
+  /** The largest body that can have this id: blocks of the network have at most 2 MiB. Undefined without such a bound. */
+  readonly maxBytes: number | undefined
+  /** The id as a CID; undefined for the forms that are none. */
+  readonly cid: Cid | undefined
 }
+
+/** The parts of a complete CID. */
+export type Cid = Omit<WholeCid, 'kind'>
 
 /** sha2-256 of some bytes as 64 lower-case hex digits. */
 export type Sha256Hex = (bytes: Uint8Array) => string
+
+/** The largest block that peers of the network take from each other. */
+export const MAX_BLOCK_BYTES = 2 * 1024 * 1024
+
+/** The forms that are checked against the bytes, in words. */
+export const VERIFIED_FORMS: readonly string[] = [
+  'sha2-256 hex',
+  'legacy bafy',
+  'CIDv1 raw: sha2-256, blake3, blake2b-256',
+  'CIDv0 and CIDv1 dag-pb: UnixFS files',
+  'CIDv1 of any codec: one block',
+  'piece CID v1 and v2',
+  'identity',
+]
 
 const ALLOWED = /^[a-z0-9]{8,80}$/i
 const SHA256_HEX = /^[0-9a-f]{64}$/i
@@ -33,13 +80,15 @@ const SHA256_HEX = /^[0-9a-f]{64}$/i
 const BASE58_CID_SHAPE = /^(?:qm.{44}|z(?:b2rh|dj7w).{44}|zdpu.{45})$/i
 /** The same in the right case, with one character lost or gained: the head of the number is then beyond recognition. */
 const BASE58_CID_OFF_BY_ONE = /^(?:Qm(?:..)?|z(?:b2rh|dj7W)(?:..)?|zdpu.(?:..)?)[1-9A-HJ-NP-Za-km-z]{43}$/
-const RAW = 0x55n
-const SHA2_256 = 0x12n
-const IDENTITY = 0x00n
-const SHA2_256_BYTES = 32
-/** Version 1, codec raw, hash sha2-256, digest length. */
-const CID_V1_HEAD = Uint8Array.of(1, 0x55, 0x12, SHA2_256_BYTES)
-const HOW_TO_NAME = 'Send the sha2-256 in hex, or a CIDv1 of codec raw with sha2-256 (bafkrei…).'
+const DIGEST_BYTES = 32
+/** Codecs whose CIDs name something else than a block. */
+const NO_BLOCKS: readonly bigint[] = [LIBP2P_KEY, FIL_COMMITMENT_UNSEALED, FIL_COMMITMENT_SEALED]
+/** The hashes that are checked here, by the name that keys have for them. */
+const HASH_KEYS: ReadonlyMap<bigint, string> = new Map([
+  [SHA2_256, 'sha256'],
+  [BLAKE3, 'blake3'],
+  [BLAKE2B_256, 'blake2b-256'],
+])
 
 /**
  * Reads and classifies a content id.
@@ -60,27 +109,33 @@ const HOW_TO_NAME = 'Send the sha2-256 in hex, or a CIDv1 of codec raw with sha2
 export function parseContentId(text: string, sha256Hex: Sha256Hex): ContentId {
   // A query parameter that is absent or repeated reaches an untyped caller as no string, and `undefined` has nine letters.
   if (typeof text !== 'string' || !ALLOWED.test(text)) throw refusal('A cid is 8 to 80 ASCII letters and digits.')
-  if (SHA256_HEX.test(text)) return verifiable(text, 'sha2-256-hex', text.toLowerCase())
+  if (SHA256_HEX.test(text)) return digestId(text, 'sha2-256-hex', text.toLowerCase())
   if (hasLegacyShape(text)) return parseLegacyId(text)
   // A CIDv0 is bare base58btc; its first character is always Q, which is no multibase prefix.
   const isBare = text.startsWith('Q')
   const decoded = decodeMultibase(isBare ? `z${text}` : text)
-  const cid = decoded && readCid(decoded.bytes, decoded.strayBits)
-  if (decoded !== undefined && cid?.kind === 'whole') {
-    const fault = faultOf(cid, decoded, isBare)
+  const read = decoded && readCid(decoded.bytes, decoded.strayBits)
+  if (decoded !== undefined && read?.kind === 'whole') {
+    const fault = faultOfSpelling(read, decoded, isBare)
     if (fault !== undefined) throw refusal(fault)
-    return cid.hash === IDENTITY
-      ? verifiable(text, 'identity', sha256Hex(cid.digest))
-      : verifiable(text, 'cid-raw-sha2-256', base16.baseEncode(cid.digest))
+    return classify(text, read, sha256Hex)
   }
-  if (cid?.kind === 'damaged') throw refusal(cid.fault)
+  if (read?.kind === 'damaged') throw refusal(read.fault)
   if (BASE58_CID_SHAPE.test(text)) {
     throw refusal(
       'It has the shape of a base58 CID but does not decode as one. base58 is case-sensitive: once its case is changed, the original cannot be recovered.',
     )
   }
   if (BASE58_CID_OFF_BY_ONE.test(text)) throw refusal('It looks like a base58 CID that lost or gained a character.')
-  return { text, form: 'opaque', key: `opaque:${text}`, sha256: undefined, verified: false }
+  return {
+    text,
+    form: 'opaque',
+    key: `opaque:${text}`,
+    sha256: undefined,
+    verified: false,
+    maxBytes: undefined,
+    cid: undefined,
+  }
 }
 
 /** As {@link parseContentId}, but undefined where that throws `invalid_cid`. */
@@ -93,74 +148,19 @@ export function tryParseContentId(text: string, sha256Hex: Sha256Hex): ContentId
   }
 }
 
-/**
- * The id that other bytes would have in the form of `id`: what a `cid_mismatch` reports as `actual`.
- *
- * A CID keeps its multibase; bases that fold case are written in lower case. In place of an identity CID stands the CIDv1
- * raw sha2-256 in base32, in place of an opaque id the hex digest.
- *
- * @param sha256Hex - 64 lower-case hex digits.
- * @throws {TypeError} when `sha256Hex` is not that.
- */
-export function nameLike(id: ContentId, sha256Hex: string): string {
-  const aliases = aliasesOf(sha256Hex)
-  switch (id.form) {
-    case 'legacy':
-      return aliases.legacy
-    case 'cid-raw-sha2-256':
-      return encodeMultibaseLike(id.text, cidV1Bytes(sha256Hex))
-    case 'identity':
-      return aliases.cidV1
-    case 'sha2-256-hex':
-    case 'opaque':
-      return aliases.hex
-  }
-}
-
-/** Every name that a sha2-256 digest gives its bytes. */
-export interface ContentAliases {
-  /** 64 lower-case hex digits. */
-  readonly hex: string
-  /** `bafy` and 52 base32 digits. */
-  readonly legacy: string
-  /** CIDv1, codec raw, in base32: `bafkrei…`. */
-  readonly cidV1: string
-}
-
-/**
- * Names a sha2-256 digest in each form that {@link parseContentId} maps back to the same key.
- *
- * @param sha256Hex - 64 lower-case hex digits.
- * @throws {TypeError} when `sha256Hex` is not that.
- *
- * @example
- * aliasesOf('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855').cidV1
- * // 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'
- */
-export function aliasesOf(sha256Hex: string): ContentAliases {
-  if (!/^[0-9a-f]{64}$/.test(sha256Hex)) throw new TypeError('A sha2-256 digest is 64 lower-case hex digits.')
-  return {
-    hex: sha256Hex,
-    legacy: legacyIdOf(sha256Hex),
-    cidV1: encodeMultibaseLike('b', cidV1Bytes(sha256Hex)),
-  }
-}
-
 function parseLegacyId(text: string): ContentId {
   const sha256 = legacySha256(text)
-  if (sha256 !== undefined) return verifiable(text, 'legacy', sha256)
+  if (sha256 !== undefined) return digestId(text, 'legacy', sha256)
   throw refusal('It has the shape of a legacy id (bafy and 52 base32 digits), but no bytes have an id that ends so.')
 }
 
-/** Why a whole CID is not accepted here; undefined when it is. */
-function faultOf(cid: WholeCid, writtenIn: MultibaseText, isBare: boolean): string | undefined {
-  if (cid.version === 0) return faultOfVersion0(cid, isBare)
-  const isIdentity = cid.hash === IDENTITY
-  if (!isIdentity && (cid.codec !== RAW || cid.hash !== SHA2_256)) {
-    return `It is a CIDv1 of codec ${codecName(cid.codec)} with the hash ${hashName(cid.hash)}, which is not verified here. ${HOW_TO_NAME}`
-  }
-  if (!isIdentity && cid.digest.length !== SHA2_256_BYTES) {
-    return `It is a CID whose sha2-256 digest has ${cid.digest.length} bytes instead of ${SHA2_256_BYTES}.`
+/** Why a whole CID may not be written like this; undefined when it may. */
+function faultOfSpelling(cid: WholeCid, writtenIn: MultibaseText, isBare: boolean): string | undefined {
+  if (cid.version === 0) {
+    if (cid.hash !== SHA2_256 || cid.digest.length !== DIGEST_BYTES) {
+      return 'It is a CID of version 0 that is not a sha2-256 of 32 bytes, as version 0 has to be.'
+    }
+    return isBare ? undefined : 'It is a CID of version 0 inside a multibase, which version 0 does not have.'
   }
   if (isBare) return 'It is a CIDv1 without a multibase prefix, which version 1 has to have.'
   if (!writtenIn.accepted) {
@@ -169,23 +169,45 @@ function faultOf(cid: WholeCid, writtenIn: MultibaseText, isBare: boolean): stri
   return undefined
 }
 
-function faultOfVersion0(cid: WholeCid, isBare: boolean): string {
-  if (cid.hash !== SHA2_256 || cid.digest.length !== SHA2_256_BYTES) {
-    return 'It is a CID of version 0 that is not a sha2-256 of 32 bytes, as version 0 has to be.'
+/** What a well-spelled CID names. */
+function classify(text: string, whole: WholeCid, sha256Hex: Sha256Hex): ContentId {
+  const { codec, hash, digest } = whole
+  const cid = { version: whole.version, codec, hash, digest }
+  if (hash === IDENTITY) return { ...digestId(text, 'identity', sha256Hex(digest)), cid }
+  const piece = readPieceCid(cid)
+  if (piece !== undefined) {
+    if ('fault' in piece) throw refusal(piece.fault)
+    const root = base16.baseEncode(piece.root)
+    const names = piece.version === 1 ? `piece-v1:${root}` : `piece:${root}:${piece.rawSizeBytes}`
+    const form = piece.version === 1 ? 'piece-v1' : 'piece-v2'
+    return { text, form, key: names, sha256: undefined, verified: true, maxBytes: undefined, cid }
   }
-  if (!isBare) return 'It is a CID of version 0 inside a multibase, which version 0 does not have.'
-  return `It is a CIDv0, which names a block of codec dag-pb (0x70) and is not verified here. ${HOW_TO_NAME}`
+  const hashKey = HASH_KEYS.get(hash)
+  if (hashKey === undefined || NO_BLOCKS.includes(codec)) {
+    throw refusal(
+      `It is a CIDv1 of codec ${codecName(codec)} with the hash ${hashName(hash)}, which is not verified here. The hashes sha2-256, blake3 and blake2b-256 are, and piece CIDs.`,
+    )
+  }
+  if (digest.length !== DIGEST_BYTES) {
+    throw refusal(
+      `It is a CID whose ${hashName(hash)} digest has ${digest.length} bytes; those of ${DIGEST_BYTES} are read here.`,
+    )
+  }
+  const hex = base16.baseEncode(digest)
+  const form = codec === RAW ? 'cid-raw' : codec === DAG_PB && hash === SHA2_256 ? 'cid-dag-pb' : 'cid-block'
+  return {
+    text,
+    form,
+    key: `${form === 'cid-dag-pb' ? 'dag-pb' : hashKey}:${hex}`,
+    sha256: form !== 'cid-dag-pb' && hash === SHA2_256 ? hex : undefined,
+    verified: true,
+    maxBytes: form === 'cid-block' ? MAX_BLOCK_BYTES : undefined,
+    cid,
+  }
 }
 
-function verifiable(text: string, form: ContentIdForm, sha256: string): ContentId {
-  return { text, form, key: `sha256:${sha256}`, sha256, verified: true }
-}
-
-function cidV1Bytes(sha256Hex: string): Uint8Array {
-  const bytes = new Uint8Array(CID_V1_HEAD.length + SHA2_256_BYTES)
-  bytes.set(CID_V1_HEAD)
-  bytes.set(base16.baseDecode(sha256Hex), CID_V1_HEAD.length)
-  return bytes
+function digestId(text: string, form: ContentIdForm, sha256: string): ContentId {
+  return { text, form, key: `sha256:${sha256}`, sha256, verified: true, maxBytes: undefined, cid: undefined }
 }
 
 function refusal(reason: string): LadeError<'invalid_cid'> {

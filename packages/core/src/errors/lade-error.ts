@@ -46,11 +46,15 @@ export interface ErrorEvidence {
   incomplete_body: { expectedBytes: number; receivedBytes: number }
   cid_mismatch: { expected: string; actual: string }
   cid_conflict: { cid: string; actual: string }
+  invalid_car: { reason: string }
+  incomplete_dag: { root: string; missing: readonly string[] }
   lease_lost: { retryAfterSeconds: number }
   stage_failed: { reason: string; retryAfterSeconds?: number }
   // Retrieval
   gone: { reason: 'expired' | 'removed' }
   range_not_satisfiable: { size: number }
+  not_acceptable: { reason: string }
+  only_if_cached: Record<never, never>
   invalid_share_link: Record<never, never>
 }
 
@@ -85,7 +89,7 @@ export const ERROR_SENTENCES = {
   insufficient_scope: 'The token lacks the scope that this needs.',
   signup_closed: 'Signup is closed here; the operator issues tokens.',
   auth_offline: 'No signing key is available, so tokens cannot be issued or checked.',
-  too_large: 'The file is larger than this tier accepts.',
+  too_large: 'The file is larger than this tier, or an id of this kind, accepts.',
   rate_limited: 'The limit for this address is reached for now.',
   quota_exceeded: 'The daily quota is reached.',
   too_many_uploads: 'Too many uploads are in flight for this caller.',
@@ -96,9 +100,13 @@ export const ERROR_SENTENCES = {
   incomplete_body: 'The body ended before its declared length, and nothing was kept.',
   cid_mismatch: 'The bytes received do not hash to the cid announced, and nothing was kept.',
   cid_conflict: 'This cid is already bound to other bytes.',
+  invalid_car: 'The body is not a CAR that can be taken, and nothing was kept.',
+  incomplete_dag: 'The CAR lacks blocks of the DAG under its root, and nothing was kept.',
   lease_lost: 'The upload took so long between two signs of life that its reservation was returned.',
   stage_failed: 'The prover did not take the file, and nothing was kept or charged.',
   gone: 'The file was here and is no longer.',
+  not_acceptable: 'What is asked for is not a form that is given here.',
+  only_if_cached: 'It is not here, and the request asks to look no further.',
   range_not_satisfiable: 'The requested range lies outside the file.',
   invalid_share_link: 'The share link is malformed or has expired.',
 } as const satisfies Record<ErrorCode, string>

@@ -4,6 +4,8 @@ export const HEADER = {
   visibility: 'x-visibility',
   termDays: 'x-term-days',
   requestId: 'x-request-id',
+  ipfsPath: 'x-ipfs-path',
+  ipfsRoots: 'x-ipfs-roots',
   rateLimitLimit: 'x-ratelimit-limit',
   rateLimitRemaining: 'x-ratelimit-remaining',
   rateLimitReset: 'x-ratelimit-reset',

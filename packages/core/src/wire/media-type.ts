@@ -35,6 +35,16 @@ export function parseMediaType(value: string | undefined): string {
   return mediaType
 }
 
+/** A CAR: blocks of a DAG, one behind the other. */
+export const CAR_MEDIA_TYPE = 'application/vnd.ipld.car'
+/** One block. */
+export const RAW_BLOCK_MEDIA_TYPE = 'application/vnd.ipld.raw'
+
+/** True for the media type of a CAR, with or without parameters. */
+export function isCarMediaType(mediaType: string): boolean {
+  return mediaType.split(';', 1)[0]?.trim().toLowerCase() === CAR_MEDIA_TYPE
+}
+
 /** Types that browsers run, or show as a document that can run something, apart from every `…+xml`. */
 const ACTIVE_TYPES: ReadonlySet<string> = new Set([
   'text/html',

@@ -1,3 +1,14 @@
+/** The codes that decide how an id is checked. */
+export const RAW = 0x55n
+export const DAG_PB = 0x70n
+export const LIBP2P_KEY = 0x72n
+export const FIL_COMMITMENT_UNSEALED = 0xf101n
+export const FIL_COMMITMENT_SEALED = 0xf102n
+export const IDENTITY = 0x00n
+export const SHA2_256 = 0x12n
+export const BLAKE3 = 0x1en
+export const BLAKE2B_256 = 0xb220n
+
 /**
  * Names of the codes that content ids meet in practice, so that a refusal can say what it refuses.
  *

@@ -1,0 +1,38 @@
+import * as z from 'zod'
+import { bytesField, cidField } from './fields.ts'
+
+/** The most cids in the query of `GET /api/piece-cids`. */
+export const MAX_PIECE_CIDS_PER_QUERY = 100
+/** The most cids in the body of `POST /api/piece-cids`. */
+export const MAX_PIECE_CIDS_PER_BODY = 1000
+/** Enough for that many of the longest cids; other JSON bodies are smaller. */
+export const MAX_PIECE_CIDS_BODY_BYTES = 131_072
+
+const cidText = z.string().describe('A content id of any accepted form')
+
+export const pieceCidsQuery = z.object({
+  cid: z
+    .union([cidText, z.array(cidText).meta({ maxItems: MAX_PIECE_CIDS_PER_QUERY })])
+    .describe(`Repeatable, up to ${MAX_PIECE_CIDS_PER_QUERY} times`),
+  token: z.string().optional().describe('Deprecated form of the Authorization header'),
+})
+
+// How many there may be is checked by hand, to be refused by the same code in both forms.
+export const pieceCidsRequest = z.object({ cids: z.array(cidText).meta({ maxItems: MAX_PIECE_CIDS_PER_BODY }) })
+
+export const pieceCidsItem = z.object({
+  cid: cidField,
+  pieceCid: z.string().describe('Piece CID v2'),
+  pieceCidV1: z.string().describe('Piece CID v1, which does not say the size'),
+  rawSize: bytesField.describe('Bytes before any padding'),
+  paddedSize: bytesField.describe('Bytes of the piece: a power of two'),
+  height: z.int().describe('Of the piece tree: paddedSize is 32 * 2 ** height'),
+  aggregate: z.null().describe('The piece that this one is a part of; null while it is in none'),
+})
+export type PieceCidsItem = z.infer<typeof pieceCidsItem>
+
+export const pieceCidsResult = z.object({
+  items: z.array(pieceCidsItem).describe('In the order asked, one for each time that its cid was asked for'),
+  missing: z.array(z.string()).describe('The cids of which no piece is known to the caller'),
+})
+export type PieceCidsResult = z.infer<typeof pieceCidsResult>
