@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createSha256, sha256Hex } from './sha256.ts'
+import { hexOf } from './hex.ts'
+import { sha256, sha256Hex } from './sha256.ts'
 
 /** The examples of FIPS 180-4's companion page, and the empty message. */
 const KNOWN = [
@@ -18,35 +19,36 @@ describe('sha256Hex', () => {
   })
 })
 
-describe('createSha256', () => {
-  test.each(KNOWN)('hashes %j byte by byte to the published digest', (text, digest) => {
-    const hasher = createSha256()
-    for (const byte of Buffer.from(text)) hasher.update(Uint8Array.of(byte))
-    expect(hasher.digestHex()).toBe(digest)
+describe('sha256', () => {
+  test.each(KNOWN)('hashes %j to the published digest, at once and byte by byte', (text, digest) => {
+    expect(hexOf(sha256.of(Buffer.from(text)))).toBe(digest)
+    const running = sha256.create()
+    for (const byte of Buffer.from(text)) running.update(Uint8Array.of(byte))
+    expect(hexOf(running.digest())).toBe(digest)
   })
 
   test('gives the same digest however the bytes are cut', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }), (chunks) => {
-        const hasher = createSha256()
-        for (const chunk of chunks) hasher.update(chunk)
-        expect(hasher.digestHex()).toBe(sha256Hex(Buffer.concat(chunks)))
+        const running = sha256.create()
+        for (const chunk of chunks) running.update(chunk)
+        expect(hexOf(running.digest())).toBe(sha256Hex(Buffer.concat(chunks)))
       }),
     )
   })
 
   test('reads each chunk before update returns', () => {
-    const hasher = createSha256()
+    const running = sha256.create()
     const buffer = Buffer.from('abc')
-    hasher.update(buffer)
+    running.update(buffer)
     buffer.fill(0)
-    expect(hasher.digestHex()).toBe(sha256Hex(Buffer.from('abc')))
+    expect(hexOf(running.digest())).toBe(sha256Hex(Buffer.from('abc')))
   })
 
   test('refuses to go on after its digest', () => {
-    const hasher = createSha256()
-    hasher.digestHex()
-    expect(() => hasher.update(Uint8Array.of(1))).toThrow()
-    expect(() => hasher.digestHex()).toThrow()
+    const running = sha256.create()
+    running.digest()
+    expect(() => running.update(Uint8Array.of(1))).toThrow()
+    expect(() => running.digest()).toThrow()
   })
 })

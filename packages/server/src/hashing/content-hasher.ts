@@ -1,0 +1,55 @@
+import type { ContentDigests, DigestsWanted } from '@lade/core/content'
+import { digestsFrom, lanesFor } from './content-lanes.ts'
+import { createLane, runLane } from './lanes.ts'
+
+/** Computes everything that is wanted of a body in one pass over its blocks. */
+export interface ContentHasher {
+  /**
+   * Takes the next block, of any length.
+   *
+   * The caller may go on with further blocks before the promise settles: blocks are taken in the order of the calls. As
+   * lanes are not equally fast, having four or so on the way keeps all of them busy. A block must stay as it is until its
+   * own promise settles, either way; nothing reads it after that. One call that fails is the end of the body.
+   */
+  update(block: Uint8Array): Promise<void>
+  /**
+   * What was found out, after the blocks of all calls so far. Ends the hasher.
+   *
+   * @throws {TypeError} when the blocks do not have the length that was announced.
+   */
+  digests(): Promise<ContentDigests>
+  /** Forgets a body whose digests will not be asked for. Harmless after they were. */
+  discard(): void
+}
+
+/** Makes hashers for bodies of exactly `sizeBytes`. */
+export type ContentHashers = (wanted: DigestsWanted, sizeBytes: number) => ContentHasher
+
+/**
+ * Computes everything that is wanted of bytes that are all there, on the calling thread.
+ *
+ * Meant for small bodies: 4 KiB take about 15 µs, the event loop stands still for 1.7 ms per MiB.
+ *
+ * @example
+ * digestWhole(Buffer.from('abc'), { blake3: false, blake2b256: false, profiles: [], carRoot: undefined }).sha256
+ * // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+ */
+export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted): ContentDigests {
+  const results = lanesFor(wanted).map((spec) => runLane(spec, bytes))
+  return digestsFrom(results, wanted, bytes.length)
+}
+
+/** Hashes on the calling thread. A block is read before its call returns. */
+export const hashContentHere: ContentHashers = (wanted, sizeBytes) => {
+  const lanes = lanesFor(wanted).map((spec) => createLane(spec, sizeBytes))
+  return {
+    async update(block) {
+      for (const lane of lanes) lane.update(block)
+    },
+    async digests() {
+      const results = lanes.map((lane) => lane.finish())
+      return digestsFrom(results, wanted, sizeBytes)
+    },
+    discard() {},
+  }
+}

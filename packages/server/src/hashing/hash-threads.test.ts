@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { digestWhole } from './content-hasher.ts'
+import { startHashThreads } from './hash-threads.ts'
+import { EVERYTHING, PLAIN, scatteredBytes, shared } from './testing-bodies.ts'
+
+const BIG = 5 * 1024 * 1024
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** The workers that are spoken to from now on, each once. */
+function watchWorkers(): () => Worker[] {
+  const spy = vi.spyOn(Worker.prototype, 'postMessage')
+  return () => [...new Set(spy.mock.contexts)] as Worker[]
+}
+
+describe('hash threads', () => {
+  const threads = startHashThreads({ threads: 2 })
+  afterAll(() => threads.close())
+
+  test('take bodies of 4 MiB and more, and spread what is to be computed', async () => {
+    const workers = watchWorkers()
+    const small = scatteredBytes(4 * 1024 * 1024 - 1, 1)
+    const hasher = threads.hashers(PLAIN, small.length)
+    await hasher.update(small)
+    expect(await hasher.digests()).toEqual(digestWhole(small, PLAIN))
+    expect(workers()).toHaveLength(0)
+
+    const big = scatteredBytes(4 * 1024 * 1024, 1)
+    const bigHasher = threads.hashers(PLAIN, big.length)
+    await bigHasher.update(big)
+    expect(await bigHasher.digests()).toEqual(digestWhole(big, PLAIN))
+    expect(workers()).toHaveLength(2)
+  })
+
+  test('keep bodies apart that are hashed at once', async () => {
+    const bodies = Array.from({ length: 6 }, (_, index) => scatteredBytes(BIG + index, index))
+    const digests = await Promise.all(
+      bodies.map(async (body, index) => {
+        const hasher = threads.hashers(index % 2 === 0 ? PLAIN : EVERYTHING, body.length)
+        for (let offset = 0; offset < body.length; offset += 700_001)
+          await hasher.update(body.subarray(offset, offset + 700_001))
+        return hasher.digests()
+      }),
+    )
+    expect(digests).toEqual(bodies.map((body, index) => digestWhole(body, index % 2 === 0 ? PLAIN : EVERYTHING)))
+  })
+
+  test('have read a block of shared memory when its update settles', async () => {
+    const body = scatteredBytes(BIG, 3)
+    const blocks = Array.from({ length: 4 }, () => shared(Buffer.alloc(300_000)))
+    const uses = blocks.map(() => Promise.resolve())
+    const hasher = threads.hashers(EVERYTHING, body.length)
+    for (let offset = 0, turn = 0; offset < body.length; offset += 300_000, turn = (turn + 1) % blocks.length) {
+      await uses[turn]
+      const part = body.subarray(offset, offset + 300_000)
+      const block = (blocks[turn] ?? Buffer.of()).fill(0xff)
+      block.set(part)
+      uses[turn] = hasher.update(block.subarray(0, part.length))
+    }
+    await Promise.all(uses)
+    for (const block of blocks) block.fill(0xee)
+    expect(await hasher.digests()).toEqual(digestWhole(body, EVERYTHING))
+  })
+
+  test('are asked to forget a body once, on every thread that has a part of it', async () => {
+    const forgotten = threads.hashers(PLAIN, BIG)
+    await forgotten.update(shared(Buffer.alloc(1000)))
+    const spy = vi.spyOn(Worker.prototype, 'postMessage')
+    forgotten.discard()
+    forgotten.discard()
+    expect(spy.mock.calls.map(([call]) => call)).toMatchObject([{ call: 'discard' }, { call: 'discard' }])
+    expect(new Set(spy.mock.contexts).size).toBe(2)
+  })
+
+  test('error: a body fails alone when its bytes are not those announced', async () => {
+    const body = scatteredBytes(BIG, 4)
+    const [wrong, right] = [threads.hashers(EVERYTHING, BIG + 1), threads.hashers(EVERYTHING, BIG)]
+    await Promise.all([wrong.update(body), right.update(body)])
+    await expect(wrong.digests()).rejects.toThrow(TypeError)
+    expect(await right.digests()).toEqual(digestWhole(body, EVERYTHING))
+  })
+})
+
+describe('a hash thread that dies', () => {
+  test('error: fails the bodies that it was hashing, and leaves the next ones to another', async () => {
+    const workers = watchWorkers()
+    const threads = startHashThreads({ threads: 2 })
+    const body = scatteredBytes(BIG, 5)
+    const bodies = [threads.hashers(PLAIN, BIG), threads.hashers(PLAIN, BIG)]
+    await Promise.all(bodies.map((hasher) => hasher.update(body.subarray(0, 1000))))
+    const [first, second] = workers()
+    await first?.terminate()
+    for (const hasher of bodies) {
+      await expect(hasher.update(body.subarray(1000))).rejects.toThrow('ended')
+      await expect(hasher.digests()).rejects.toThrow('ended')
+      hasher.discard()
+    }
+    const next = threads.hashers(PLAIN, BIG)
+    await next.update(body)
+    expect(await next.digests()).toEqual(digestWhole(body, PLAIN))
+    expect(workers()).toHaveLength(3)
+    expect(workers()).toContain(second)
+    await threads.close()
+  })
+
+  test('error: fails what is waiting for it', async () => {
+    const workers = watchWorkers()
+    const threads = startHashThreads({ threads: 1 })
+    const hasher = threads.hashers(PLAIN, BIG)
+    const updates = [hasher.update(shared(Buffer.alloc(1000))), hasher.update(shared(Buffer.alloc(1000)))]
+    await workers()[0]?.terminate()
+    for (const outcome of await Promise.allSettled(updates)) expect(outcome.status).toBe('rejected')
+    await threads.close()
+  })
+})
+
+describe('close', () => {
+  test('error: closed threads refuse instead of waiting for ever', async () => {
+    const threads = startHashThreads()
+    const [open, later] = [threads.hashers(PLAIN, BIG), () => threads.hashers(PLAIN, BIG)]
+    const update = open.update(shared(Buffer.alloc(1000)))
+    await Promise.all([expect(update).rejects.toThrow('closed'), threads.close()])
+    await expect(open.update(Buffer.from('abc'))).rejects.toThrow('closed')
+    await expect(open.digests()).rejects.toThrow('closed')
+    await expect(later().update(Buffer.from('abc'))).rejects.toThrow('closed')
+    await threads.close()
+  })
+})
+
+test('hash threads keep a process alive until they have answered, and no longer', async () => {
+  const program = `
+    import { startHashThreads } from ${JSON.stringify(new URL('./hash-threads.ts', import.meta.url).href)}
+    const hasher = startHashThreads().hashers({ blake3: false, blake2b256: false, profiles: [] }, ${BIG})
+    hasher.update(new Uint8Array(new SharedArrayBuffer(${BIG})))
+    console.log((await hasher.digests()).sha256)
+  `
+  const dir = await mkdtemp(join(tmpdir(), 'lade-hash-threads-'))
+  try {
+    await writeFile(join(dir, 'program.mjs'), program)
+    const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'program.mjs')])
+    expect(stdout.trim()).toBe(digestWhole(Buffer.alloc(BIG), PLAIN).sha256)
+  } finally {
+    await rm(dir, { recursive: true })
+  }
+})

@@ -1,0 +1,6 @@
+export * from './block-hash.ts'
+export * from './content-hasher.ts'
+export * from './digest-file.ts'
+export * from './hash-threads.ts'
+export { type PieceHashing, pieceHashing, pieceHashingWith, type RunningPiece } from './piece-hashing.ts'
+export { sha256Hex } from './sha256.ts'

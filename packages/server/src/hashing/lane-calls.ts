@@ -1,0 +1,25 @@
+import type { LaneResult, LaneSpec } from './lanes.ts'
+
+/**
+ * What a thread is asked, about one body of many. Blocks lie in shared memory, so that only their addresses cross over.
+ *
+ * A body is opened once, gets its blocks in order, and is closed or discarded.
+ */
+export type LaneCall =
+  | {
+      readonly call: 'open'
+      readonly body: number
+      readonly lanes: readonly LaneSpec[]
+      readonly sizeBytes: number
+    }
+  | { readonly call: 'block'; readonly body: number; readonly block: Uint8Array }
+  | { readonly call: 'close' | 'discard'; readonly body: number }
+
+/**
+ * What a thread answers to each call, in the order of the calls: the results when a body was closed, an error when
+ * something failed, and otherwise nothing but that it is done.
+ */
+export interface LaneReply {
+  readonly results?: readonly LaneResult[]
+  readonly error?: unknown
+}

@@ -1,0 +1,49 @@
+import { parentPort } from 'node:worker_threads'
+import type { LaneCall, LaneReply } from './lane-calls.ts'
+import { createLane, type Lane, type LaneResult } from './lanes.ts'
+
+/** A thread that runs lanes of big bodies, a call at a time. */
+if (parentPort === null) throw new TypeError('lane-worker.ts runs as a worker')
+const parent = parentPort
+const bodies = new Map<number, readonly Lane<LaneResult>[]>()
+const DONE: LaneReply = {}
+
+parent.on('message', (call: LaneCall) => {
+  let reply: LaneReply
+  try {
+    reply = answer(call)
+  } catch (error) {
+    // The other bodies have nothing to do with it.
+    bodies.delete(call.body)
+    reply = { error }
+  }
+  parent.postMessage(reply)
+})
+
+function answer(call: LaneCall): LaneReply {
+  switch (call.call) {
+    case 'open':
+      bodies.set(
+        call.body,
+        call.lanes.map((spec) => createLane(spec, call.sizeBytes)),
+      )
+      return DONE
+    case 'block':
+      for (const lane of lanesOf(call.body)) lane.update(call.block)
+      return DONE
+    case 'close': {
+      const results = lanesOf(call.body).map((lane) => lane.finish())
+      bodies.delete(call.body)
+      return { results }
+    }
+    case 'discard':
+      bodies.delete(call.body)
+      return DONE
+  }
+}
+
+function lanesOf(body: number): readonly Lane<LaneResult>[] {
+  const lanes = bodies.get(body)
+  if (lanes === undefined) throw new TypeError('this body is not open')
+  return lanes
+}
