@@ -8,7 +8,9 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
 import { type Config, tokenKeyBytes } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
-import { startHashThread } from './hashing/hash-thread.ts'
+import type { ContentHashers } from './hashing/content-hasher.ts'
+import { startHashThreads } from './hashing/hash-threads.ts'
+import { pieceHashing } from './hashing/piece-hashing.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
@@ -39,6 +41,7 @@ export interface Lade {
 export interface Substitutes {
   readonly prover?: Prover
   readonly blobs?: BlobStore
+  readonly hashers?: ContentHashers
   readonly now?: () => number
   readonly log?: Logger
   /** Called when the medium under the records failed. @default logs and ends the process with 1 */
@@ -118,8 +121,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const prover = substitutes.prover ?? openLocalProver({ salt: keys.currentId() ?? instanceId })
   closers.push(() => prover.close())
 
-  const hashThread = startHashThread()
-  closers.push(() => hashThread.close())
+  const hashThreads = startHashThreads()
+  closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
   const isAlive = (id: string): boolean => locks.isHeld(id)
   const flush = (): Promise<void> => authorizer.flushUses()
@@ -142,7 +145,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     instanceId,
     records,
     blobs,
-    hashers: hashThread.hashers,
+    hashers: substitutes.hashers ?? hashThreads.hashers,
     prover,
     keys,
     authorizer,
@@ -161,6 +164,9 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   publicUrl = config.publicUrl ?? url
   if (config.signup === 'open' && !isLoopback(config.host)) {
     log.warn('signup is open on an address that others can reach: every claimed email is believed')
+  }
+  if (!pieceHashing.isNative) {
+    log.warn('piece commitments are computed without native code, which takes about ten times as long')
   }
   upkeep.start()
 

@@ -32,8 +32,8 @@ export interface BodyIntakeOptions {
   readonly onProgress?: ((receivedBytes: number) => void) | undefined
 }
 
-/** One is filled while the other is with the taker. */
-const BLOCKS_PER_BODY = 2
+/** One is filled while the others are with the taker, whose readers need not be equally fast. */
+const BLOCKS_PER_BODY = 4
 
 /** The usual block: larger ones gain nothing, smaller ones cost system calls. */
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024
@@ -44,7 +44,7 @@ const spareBlocks = new BufferList({ bufferBytes: DEFAULT_BLOCK_BYTES, keepAtMos
 /**
  * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
  *
- * Never holds more than two blocks and one chunk: with both blocks taken the source is paused. Listens from its
+ * Never holds more than four blocks and one chunk: with all blocks taken the source is paused. Listens from its
  * construction and lets data flow from `start`.
  */
 export class BodyIntake {
@@ -98,7 +98,8 @@ export class BodyIntake {
       if (this.#failure !== undefined) throw this.#failure.error
       const block = this.#ready.shift()
       if (block !== undefined) return block
-      if (this.#hasEnded) return undefined
+      // A source may end while it is paused; what waits for a block is still to come then.
+      if (this.#hasEnded && this.#waiting.length === 0) return undefined
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
@@ -109,6 +110,11 @@ export class BodyIntake {
   release(block: Uint8Array): void {
     this.#giveBack(block)
     this.#pack()
+  }
+
+  /** Ends the body from the taker's side: `next` rejects with `error` from now on, unless the body has failed before. */
+  fail(error: unknown): void {
+    this.#fail(error)
   }
 
   /** Stops listening and leaves the source paused. Blocks that are still with the taker stay the taker's. */

@@ -1,12 +1,16 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
 import { blobOf, expectBytes, get, HOLDER, listed } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'
 import { openTempStore, type TempStore } from './drivers/fs/temp-store.ts'
 import { receiveBlob, receiveInline } from './receive.ts'
+
+const id = parseContentId('whatever', sha256Hex)
 
 /** What the server made of a body: a digest, or the error it met. */
 type Outcome = { sha256: string } | { error: unknown }
@@ -18,9 +22,9 @@ let outcomes: Outcome[]
 let take: (incoming: IncomingMessage, sizeBytes: number) => Promise<string>
 
 async function takeIntoStore(incoming: IncomingMessage, sizeBytes: number): Promise<string> {
-  const blob = await receiveBlob(home.store, HOLDER, incoming, { sizeBytes, expectSha256: undefined })
+  const blob = await receiveBlob(home.store, HOLDER, incoming, { sizeBytes, id })
   await blob.commit()
-  return blob.sha256
+  return blob.digests.sha256
 }
 
 beforeEach(async () => {
@@ -152,7 +156,7 @@ describe('receiveBlob, from an HTTP request onto disk', () => {
 
 describe('receiveInline, from an HTTP request', () => {
   test('collects what was sent', async () => {
-    take = async (incoming, sizeBytes) => (await receiveInline(incoming, { sizeBytes, expectSha256: undefined })).sha256
+    take = async (incoming, sizeBytes) => (await receiveInline(incoming, { sizeBytes, id })).digests.sha256
     for (const sizeBytes of [1, 4_096, 100_000]) {
       const blob = blobOf(seededBytes(sizeBytes, 3))
       expect(await send([blob.bytes.subarray(0, 1), blob.bytes.subarray(1)])).toBe(blob.sha256)

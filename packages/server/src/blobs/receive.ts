@@ -1,5 +1,5 @@
-import { type BlockHasher, type BlockHashers, hashHere } from '../hashing/block-hasher.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
+import { type ContentDigests, type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
+import { type ContentHasher, type ContentHashers, digestWhole, hashContentHere } from '../hashing/content-hasher.ts'
 import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
 
@@ -8,8 +8,10 @@ export type { BodySource } from './body-intake.ts'
 export interface ReceiveOptions {
   /** The length the sender declared. */
   readonly sizeBytes: number
-  /** The digest the bytes must have: 64 lower-case hex digits, or `undefined` when any will do. */
-  readonly expectSha256: string | undefined
+  /** The id that the bytes must have. */
+  readonly id: ContentId
+  /** True when the body may also be a CAR whose root the id names. @default false */
+  readonly mayBeCar?: boolean
   /** Ends the upload; its reason is what the call rejects with. */
   readonly signal?: AbortSignal
   /** Called once, when there is room for the body and it may flow: what `Expect: 100-continue` waits for. */
@@ -19,48 +21,41 @@ export interface ReceiveOptions {
   /** True when nobody else looks at the chunks of the source, so that their memory may be given back at once. @default false */
   readonly ownsChunks?: boolean
   /** Where the bytes are hashed. @default on the calling thread */
-  readonly hashers?: BlockHashers
-  /** Bytes that are hashed and written at a time; an upload holds two such buffers. @default 1_048_576 */
+  readonly hashers?: ContentHashers
+  /** Bytes that are hashed and written at a time; an upload holds four such buffers. @default 1_048_576 */
   readonly bufferBytes?: number
 }
 
+/** What the door learned about a body that it let in. */
+export interface VerifiedBody {
+  readonly digests: ContentDigests
+  readonly verified: Verified
+}
+
 /** A body that arrived whole: verified and on the medium, and not yet visible to anyone. End it by either call. */
-export interface ReceivedBlob {
-  readonly sha256: string
-  readonly sizeBytes: number
+export interface ReceivedBlob extends VerifiedBody {
   /** Makes the blob readable and durable under its digest. */
   commit(): Promise<void>
   /** Forgets it. Does nothing after a commit. */
   abort(): Promise<void>
 }
 
-/** The bytes do not hash to what was expected of them. The caller knows the form of the id, and names both in it. */
-export class DigestMismatch extends Error {
-  override readonly name = 'DigestMismatch'
-  readonly actualSha256: string
-
-  constructor(actualSha256: string) {
-    super(`The bytes hash to ${actualSha256}.`)
-    this.actualSha256 = actualSha256
-  }
-}
-
 /**
- * Streams a body once through sha2-256 into a pending blob of `store`.
+ * Streams a body once through every hasher that its id needs, into a pending blob of `store`.
  *
- * Resolves when length and digest are right and the bytes are flushed; the caller records what it must and commits. When
- * it rejects, the pending blob is already gone. Memory is two buffers, whatever the size and however slow the store:
- * the source is paused meanwhile. Listeners are attached before the call returns, so no byte is missed; the source
+ * Resolves when the bytes have the length and the id that were announced, and are flushed; the caller records what it must
+ * and commits. When it rejects, the pending blob is already gone. Memory is four buffers, whatever the size and however
+ * slow the store: the source is paused meanwhile. Listeners are attached before the call returns, so no byte is missed; the source
  * is left paused after a failure, and what becomes of the connection is its owner's business.
  *
  * @param holder - whose pending place the blob waits in; what `sweepPending` will be asked for after a crash.
  * @throws {LadeError} `incomplete_body` for a short or broken body, `bad_request` for a long one, and the store's
- *   `insufficient_storage` and `storage_failed`. A LadeError that the source was destroyed with comes back untouched.
- * @throws {DigestMismatch}
+ *   `insufficient_storage` and `storage_failed`; `cid_mismatch`, `invalid_car` and `incomplete_dag` for the wrong bytes. A
+ *   LadeError that the source was destroyed with comes back untouched.
  *
  * @example
- * const blob = await receiveBlob(store, 'instance-1', request, { sizeBytes: 3, expectSha256: undefined })
- * blob.sha256 // for the body 'abc': 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+ * const blob = await receiveBlob(store, 'instance-1', request, { sizeBytes: 3, id })
+ * blob.digests.sha256 // for the body 'abc': 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
  * await blob.commit()
  */
 export async function receiveBlob(
@@ -69,8 +64,8 @@ export async function receiveBlob(
   source: BodySource,
   options: ReceiveOptions,
 ): Promise<ReceivedBlob> {
-  const { sizeBytes, expectSha256, signal, onProgress, bufferBytes = DEFAULT_BLOCK_BYTES } = options
-  const { ownsChunks } = options
+  const { sizeBytes, id, mayBeCar, signal, onProgress, bufferBytes = DEFAULT_BLOCK_BYTES } = options
+  const { ownsChunks, hashers = hashContentHere } = options
   const intake = new BodyIntake(source, { sizeBytes, blockBytes: bufferBytes, ownsChunks, signal, onProgress })
   let pending: PendingBlob | undefined
   try {
@@ -78,11 +73,11 @@ export async function receiveBlob(
     pending = blob
     options.onReady?.()
     intake.start()
-    const sha256 = await drain(intake, blob, (options.hashers ?? hashHere)(sizeBytes))
-    requireDigest(sha256, expectSha256)
+    const digests = await drain(intake, blob, hashers(digestsWanted(id, sizeBytes, { mayBeCar }), sizeBytes))
+    const verified = checkContent(id, digests)
     await blob.flush()
     signal?.throwIfAborted()
-    return { sha256, sizeBytes, commit: () => blob.commit(sha256), abort: () => blob.abort() }
+    return { digests, verified, commit: () => blob.commit(digests.sha256), abort: () => blob.abort() }
   } catch (error) {
     // What cannot be removed now is left for the sweep of this holder; the caller needs the first error.
     await pending?.abort().catch(() => {})
@@ -92,52 +87,71 @@ export async function receiveBlob(
   }
 }
 
-/** Hashes and writes every block, side by side; answers the digest. */
-async function drain(intake: BodyIntake, pending: PendingBlob, hasher: BlockHasher): Promise<string> {
+/** Writes and hashes every block, side by side and in order, several blocks at once; answers the digests. */
+async function drain(intake: BodyIntake, pending: PendingBlob, hasher: ContentHasher): Promise<ContentDigests> {
+  const inUse = new Set<Promise<void>>()
+  let writing: Promise<void> = Promise.resolve()
   try {
     for (let block = await intake.next(); block !== undefined; block = await intake.next()) {
-      // The write goes first: it runs on a thread of the pool while the same bytes are hashed.
-      const writing = pending.write(block)
-      await Promise.all([writing, hasher.update(block)])
-      intake.release(block)
+      const current = block
+      // A store takes one write at a time; the hasher takes them as they come.
+      writing = writing.then(() => pending.write(current))
+      const used = Promise.all([writing, hasher.update(current)]).then(() => intake.release(current))
+      inUse.add(used)
+      used.then(
+        () => inUse.delete(used),
+        // While the next block is waited for, nobody looks at this one's promise.
+        (error: unknown) => intake.fail(error),
+      )
     }
-    return await hasher.digestHex()
+    await Promise.all(inUse)
+    return await hasher.digests()
+  } catch (error) {
+    // The store must not be told to forget a blob that it is still writing.
+    await Promise.allSettled(inUse)
+    throw error
   } finally {
     hasher.discard()
   }
 }
 
 /**
- * Takes a body that fits in memory, and answers it with its digest; no store is involved.
+ * Takes a body that fits in memory, and answers it verified; no store is involved.
  *
  * Holds `sizeBytes` from the first byte on, so the caller bounds it. The result's buffer is its own.
  *
- * @throws {LadeError} `incomplete_body`, `bad_request` as `receiveBlob`.
- * @throws {DigestMismatch}
+ * @throws {LadeError} as `receiveBlob`, without the store's.
  *
  * @example
- * const { bytes } = await receiveInline(request, { sizeBytes: 3, expectSha256: undefined })
+ * const { bytes } = await receiveInline(request, { sizeBytes: 3, id })
  * bytes.length // 3
  */
 export async function receiveInline(
   source: BodySource,
   options: ReceiveOptions,
-): Promise<{ sha256: string; bytes: Uint8Array }> {
-  const { sizeBytes, expectSha256, signal, onProgress } = options
+): Promise<VerifiedBody & { readonly bytes: Uint8Array }> {
+  const { sizeBytes, signal, onProgress } = options
   const intake = new BodyIntake(source, { sizeBytes, blockBytes: sizeBytes, signal, onProgress })
   try {
     options.onReady?.()
     intake.start()
     const bytes = (await intake.next()) ?? new Uint8Array()
     await intake.next() // the end itself, or whatever came instead of it
-    const sha256 = sha256Hex(bytes)
-    requireDigest(sha256, expectSha256)
-    return { sha256, bytes }
+    return { bytes, ...verifyWhole(bytes, options) }
   } finally {
     intake.close()
   }
 }
 
-function requireDigest(actual: string, expected: string | undefined): void {
-  if (expected !== undefined && actual !== expected) throw new DigestMismatch(actual)
+/**
+ * Checks bytes that are all in memory against their id.
+ *
+ * @throws {LadeError} `cid_mismatch`, `invalid_car`, `incomplete_dag`.
+ */
+export function verifyWhole(
+  bytes: Uint8Array,
+  { id, mayBeCar }: Pick<ReceiveOptions, 'id' | 'mayBeCar'>,
+): VerifiedBody {
+  const digests = digestWhole(bytes, digestsWanted(id, bytes.length, { mayBeCar }))
+  return { digests, verified: checkContent(id, digests) }
 }

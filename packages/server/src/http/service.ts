@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
-import type { BlockHashers } from '../hashing/block-hasher.ts'
+import type { ContentHashers } from '../hashing/content-hasher.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
@@ -18,7 +18,7 @@ export interface Service {
   readonly records: RecordStore
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
-  readonly hashers: BlockHashers
+  readonly hashers: ContentHashers
   readonly prover: Prover
   readonly keys: SigningKeys
   readonly authorizer: Authorizer

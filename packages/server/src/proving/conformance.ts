@@ -8,7 +8,9 @@ export interface ProverSubject {
   refuseNext?(prover: Prover, reason: string): void
 }
 
-const request = { idempotencyKey: 'user:1/aa', sha256: 'aa'.repeat(32), sizeBytes: 3 }
+/** The piece of 127 bytes of zero (FRC-0069). */
+const pieceCid = 'bafkzcibcaabdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy'
+const request = { idempotencyKey: 'user:1/aa', sha256: 'aa'.repeat(32), sizeBytes: 127, pieceCid }
 
 /** The promises of `Prover`, for every driver. */
 export function describeProver(name: string, subject: ProverSubject): void {

@@ -4,6 +4,8 @@ export interface StageRequest {
   readonly idempotencyKey: string
   readonly sha256: string
   readonly sizeBytes: number
+  /** Piece CID v2, in base32. */
+  readonly pieceCid: string
 }
 
 export interface Staged {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseContentId } from '@lade/core/content'
-import { hashHere } from '../hashing/block-hasher.ts'
+import { hashContentHere } from '../hashing/content-hasher.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import { openScriptedProver, type ScriptedProver } from '../proving/scripted-prover.ts'
 import { utcDay } from '../quotas/utc-day.ts'
@@ -104,7 +104,7 @@ export async function openStagingGround(): Promise<StagingGround> {
     prover,
     instanceId,
     now: () => clock.now,
-    hashers: hashHere,
+    hashers: hashContentHere,
     inlineBytes: 0,
   }
   const usage = (principal = PRINCIPAL): Promise<Usage> => {
@@ -163,6 +163,7 @@ export function fileRecordOf(overrides: Partial<FileRecord> = {}): FileRecord {
     cid: sha256,
     sha256,
     sizeBytes: 3,
+    pieceRoot: null,
     contentType: 'text/plain',
     filename: null,
     visibility: 'public',

@@ -1,5 +1,6 @@
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
+import { isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
 import type { AdmitRequest, RecordStore, ReserveOutcome, Visibility } from '../records/record-store.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -57,9 +58,8 @@ export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: numb
   if (termDays > tier.maxTermDays) {
     throw new LadeError('invalid_term', { reason: `This tier stores for 1 to ${tier.maxTermDays} days.` })
   }
-  if (head.sizeBytes > tier.fileBytes) {
-    throw new LadeError('too_large', { limit: tier.fileBytes, size: head.sizeBytes })
-  }
+  const limit = Math.min(tier.fileBytes, blockLimitOf(head))
+  if (head.sizeBytes > limit) throw new LadeError('too_large', { limit, size: head.sizeBytes })
   if (!isStorageBound) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const admit = {
     principal: tier.principal,
@@ -71,6 +71,11 @@ export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: numb
     now,
   }
   return { termDays, admit }
+}
+
+/** What an id that names one block allows; a CAR brings the block together with all below it, so it may be bigger. */
+function blockLimitOf({ cid, contentType }: UploadHead): number {
+  return isCarMediaType(contentType) ? Infinity : (cid.maxBytes ?? Infinity)
 }
 
 /**

@@ -1,16 +1,17 @@
 import { LadeError } from '@lade/core/errors'
+import type { VerifiedBody } from '../blobs/receive.ts'
 import type { AtOnceOutcome, FileCommit, FileRecord } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
+import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 const DAY_MS = 86_400_000
 
 /** What an upload is recorded as, once its bytes are verified and the prover has taken them. */
-export interface VerifiedUpload {
+export interface VerifiedUpload extends VerifiedBody {
   readonly tier: UploadTier
   readonly head: UploadHead
   readonly termDays: number
-  readonly sha256: string
   readonly dealId: string
   /** The bytes, when they live in the metadata. */
   readonly inline: Uint8Array | undefined
@@ -24,15 +25,16 @@ export interface StagedUpload {
 
 /** The record of a verified upload; its term begins now. */
 export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
-  const { tier, head, termDays, sha256, dealId, inline } = upload
+  const { tier, head, termDays, digests, dealId, inline } = upload
   return {
     now,
     inline,
+    content: contentFactsOf(head.cid, upload),
     file: {
       principal: tier.principal,
       key: head.cid.key,
       cid: head.cid.text,
-      sha256,
+      sha256: digests.sha256,
       sizeBytes: head.sizeBytes,
       contentType: head.contentType,
       filename: head.filename,
@@ -59,7 +61,7 @@ export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: nu
     case 'retry':
       return { file: outcome.file, usedBytes: outcome.usedBytes }
     case 'conflict':
-      throw new LadeError('cid_conflict', { cid: upload.head.cid.text, actual: upload.sha256 })
+      throw new LadeError('cid_conflict', { cid: upload.head.cid.text, actual: upload.digests.sha256 })
     case 'lost':
       throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
     case 'over_quota':

@@ -1,7 +1,7 @@
-import { nameLike } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
+import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
+import { type VerifiedBody, verifyWhole } from '../blobs/receive.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { type AdmitInput, agreeTerms, quotaRefusal } from './admit-upload.ts'
@@ -22,8 +22,8 @@ export interface AtOnceDeps {
  * Only for provers that take things at once: the prover is asked before the quota has decided.
  *
  * @param takeBody - hands over the whole body; called once, when tier and storage have nothing against the upload.
- * @throws {LadeError} as `admitUpload`, then `cid_mismatch`, `stage_failed`, `cid_conflict`, `insufficient_storage`,
- *   `storage_failed`.
+ * @throws {LadeError} as `admitUpload`, then `cid_mismatch`, `invalid_car`, `incomplete_dag`, `stage_failed`,
+ *   `cid_conflict`, `insufficient_storage`, `storage_failed`.
  */
 export async function stageAtOnce(
   deps: AtOnceDeps,
@@ -36,16 +36,18 @@ export async function stageAtOnce(
   await deps.blobs?.requireRoom(head.sizeBytes)
 
   const inline = takeBody()
-  const sha256 = sha256Hex(inline)
-  const { cid } = head
-  if (cid.sha256 !== undefined && sha256 !== cid.sha256) {
+  let body: VerifiedBody
+  try {
+    body = verifyWhole(inline, { id: head.cid, mayBeCar: isCarMediaType(head.contentType) })
+  } catch (error) {
+    if (!LadeError.is(error)) throw error
     // Wrong bytes never reach the transaction that decides about the quota, whose refusal goes first all the same.
     const hint = await deps.records.quotas.preview(admit)
     if (hint.outcome !== 'reserved') throw quotaRefusal(tier, hint, now)
-    throw new LadeError('cid_mismatch', { expected: cid.text, actual: nameLike(cid, sha256) })
+    throw error
   }
-  const dealId = await stageWithProver(deps.prover, { tier, head, sha256 })
-  const upload = { tier, head, termDays, sha256, dealId, inline }
+  const dealId = await stageWithProver(deps.prover, { tier, head, digests: body.digests })
+  const upload = { tier, head, termDays, ...body, dealId, inline }
   const outcome = await deps.records.quotas.commitAtOnce({ admit, commit: fileCommitOf(upload, now) })
   return stagedBy(outcome, upload, now)
 }

@@ -1,8 +1,8 @@
-import { nameLike } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
+import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { type BodySource, DigestMismatch, type ReceivedBlob, receiveBlob, receiveInline } from '../blobs/receive.ts'
-import type { BlockHashers } from '../hashing/block-hasher.ts'
+import { type BodySource, type ReceivedBlob, receiveBlob, receiveInline, type VerifiedBody } from '../blobs/receive.ts'
+import type { ContentHashers } from '../hashing/content-hasher.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
@@ -21,7 +21,7 @@ export interface StageDeps {
   readonly instanceId: string
   readonly now: () => number
   /** Where big bodies are hashed. */
-  readonly hashers: BlockHashers
+  readonly hashers: ContentHashers
   /** Objects up to this size live in the metadata. */
   readonly inlineBytes: number
 }
@@ -37,9 +37,11 @@ export interface StageInput {
   readonly onReady: () => void
 }
 
-type Arrived =
-  | { readonly kind: 'inline'; readonly sha256: string; readonly bytes: Uint8Array }
-  | { readonly kind: 'blob'; readonly sha256: string; readonly blob: ReceivedBlob }
+type Arrived = VerifiedBody &
+  (
+    | { readonly kind: 'inline'; readonly inline: Uint8Array }
+    | { readonly kind: 'blob'; readonly inline: undefined; readonly blob: ReceivedBlob }
+  )
 
 /**
  * Takes an admitted upload through the door, to the prover, and into the records.
@@ -48,8 +50,8 @@ type Arrived =
  * returned and nothing is left: the pending bytes are removed here, and bytes that were readable for a moment are
  * discarded through the records.
  *
- * @throws {LadeError} `incomplete_body`, `cid_mismatch`, `cid_conflict`, `stage_failed`, `insufficient_storage`,
- *   `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, and the reason of `signal`.
+ * @throws {LadeError} `incomplete_body`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `cid_conflict`, `stage_failed`,
+ *   `insufficient_storage`, `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, and the reason of `signal`.
  */
 export async function stageUpload(deps: StageDeps, input: StageInput): Promise<StagedUpload> {
   const { admission } = input
@@ -58,16 +60,16 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
   let published: string | undefined
   try {
     arrived = await receive(deps, input)
-    const { sha256 } = arrived
-    const dealId = await stageWithProver(deps.prover, { ...admission, sha256 })
+    const { digests, verified, inline } = arrived
+    const { sha256 } = digests
+    const dealId = await stageWithProver(deps.prover, { ...admission, digests })
     if (arrived.kind === 'blob') {
       await claim(deps, admission, sha256)
       // From here on the bytes may be readable, whether or not the commit says so.
       published = sha256
       await arrived.blob.commit()
     }
-    const inline = arrived.kind === 'inline' ? arrived.bytes : undefined
-    const upload = { ...admission, sha256, dealId, inline }
+    const upload = { ...admission, digests, verified, dealId, inline }
     const now = deps.now()
     const outcome = await deps.records.quotas.commit({ reservationId, ...fileCommitOf(upload, now) })
     return stagedBy(outcome, upload, now)
@@ -80,27 +82,24 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
 }
 
 async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
-  const { head } = input.admission
-  const { sizeBytes, cid } = head
+  const { sizeBytes, cid, contentType } = input.admission.head
   const options = {
     sizeBytes,
-    expectSha256: cid.sha256,
+    id: cid,
+    mayBeCar: isCarMediaType(contentType),
     signal: input.signal,
     onProgress: input.onProgress,
     onReady: input.onReady,
     ownsChunks: input.ownsChunks ?? false,
   }
-  try {
-    if (sizeBytes <= deps.inlineBytes) {
-      await deps.blobs.requireRoom(sizeBytes)
-      return { kind: 'inline', ...(await receiveInline(input.body, options)) }
-    }
-    const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, { ...options, hashers: deps.hashers })
-    return { kind: 'blob', sha256: blob.sha256, blob }
-  } catch (error) {
-    if (!(error instanceof DigestMismatch)) throw error
-    throw new LadeError('cid_mismatch', { expected: cid.text, actual: nameLike(cid, error.actualSha256) })
+  if (sizeBytes <= deps.inlineBytes) {
+    await deps.blobs.requireRoom(sizeBytes)
+    const { bytes, ...body } = await receiveInline(input.body, options)
+    return { kind: 'inline', inline: bytes, ...body }
   }
+  const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, { ...options, hashers: deps.hashers })
+  const { digests, verified } = blob
+  return { kind: 'blob', inline: undefined, digests, verified, blob }
 }
 
 /** Announces the bytes to the records before they become readable, so that a crash in between leaves a trace. */

@@ -9,7 +9,7 @@ import type { Prover } from '../../prover.ts'
  *
  * @example
  * const prover = openLocalProver({ salt: 'a' })
- * const { dealId } = await prover.stage({ idempotencyKey: 'k', sha256: '…', sizeBytes: 1 })
+ * const { dealId } = await prover.stage({ idempotencyKey: 'k', sha256: '…', sizeBytes: 1, pieceCid: 'bafkzcib…' })
  * // 'd-0x' and 32 hex digits
  */
 export function openLocalProver(options: { readonly salt: string }): Prover {
