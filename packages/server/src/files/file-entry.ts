@@ -1,3 +1,4 @@
+import { pieceCidOf } from '@lade/core/content'
 import type { FileEntry, UploadResult } from '@lade/core/wire'
 import type { FileRecord } from '../records/record-store.ts'
 
@@ -14,6 +15,11 @@ export function statusOf(file: FileRecord, now: number): 'staged' | 'expired' | 
   return file.end ?? (file.expiresAt <= now ? 'expired' : 'staged')
 }
 
+/** Null for a file that was staged before pieces were computed here. */
+function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | null {
+  return pieceRoot === null ? null : pieceCidOf({ pieceRoot, sizeBytes })
+}
+
 /** A file as the listing shows it. */
 export function fileEntryOf(file: FileRecord, urlOf: RetrievalUrl, now: number): FileEntry {
   return {
@@ -25,7 +31,7 @@ export function fileEntryOf(file: FileRecord, urlOf: RetrievalUrl, now: number):
     term: termText(file.termDays),
     sponsored: file.sponsored,
     dealId: file.dealId,
-    pieceCid: null,
+    pieceCid: pieceCidOrNull(file),
     sha256: file.sha256,
     verified: file.verified,
     expiresAt: new Date(file.expiresAt).toISOString(),
@@ -45,7 +51,7 @@ export function uploadResultOf(file: FileRecord, cid: string, urlOf: RetrievalUr
     term: termText(file.termDays),
     sponsored: file.sponsored,
     owner: file.owner,
-    pieceCid: null,
+    pieceCid: pieceCidOrNull(file),
     sha256: file.sha256,
     verified: file.verified,
     status: statusOf(file, now),

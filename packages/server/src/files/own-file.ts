@@ -9,12 +9,12 @@ export interface OwnFileInput {
 }
 
 /**
- * The principal's latest file under this cid, also when it has ended.
+ * The principal's live file under this cid, else the latest that has ended.
  *
  * @throws {LadeError} `not_found` for a file that the principal never had, whoever else has one.
  */
 export async function ownFile(records: RecordStore, input: OwnFileInput): Promise<FileRecord> {
-  const file = await records.files.latest({ principal: input.principal, key: input.cid.key })
+  const file = await records.files.latest({ principal: input.principal, key: input.cid.key, now: input.now })
   if (file === undefined) throw new LadeError('not_found', {})
   return file
 }

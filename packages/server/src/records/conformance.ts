@@ -1,4 +1,6 @@
 import { describe, test } from 'vitest'
+import { aliasCases } from './conformance/alias-cases.ts'
+import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { discardCases } from './conformance/discard-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
@@ -6,6 +8,7 @@ import { instanceCases } from './conformance/instance-cases.ts'
 import { lifecycleCases } from './conformance/lifecycle-cases.ts'
 import { listingCases } from './conformance/listing-cases.ts'
 import { opaqueKeyCases } from './conformance/opaque-key-cases.ts'
+import { pieceCases } from './conformance/piece-cases.ts'
 import { quotaCases } from './conformance/quota-cases.ts'
 import { raceCases } from './conformance/race-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
@@ -41,6 +44,9 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('reservations and charges', () => quotaCases(cases))
     describe('races', () => raceCases(cases))
     describe('opaque keys', () => opaqueKeyCases(cases))
+    describe('aliases', () => aliasCases(cases))
+    describe('pieces', () => pieceCases(cases))
+    describe('blocks', () => blockCases(cases))
     describe('claims and discards', () => discardCases(cases))
     describe('instances', () => instanceCases(cases))
     describe('serving', () => servingCases(cases))

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openSqliteRecordStore } from './drivers/sqlite/sqlite-record-store.ts'
-import { type QuotaAnswer, type QuotaCall, QuotaModel } from './quota-model.ts'
-import type { RecordStore } from './record-store.ts'
+import { type QuotaAnswer, type QuotaCall, QuotaModel, type VerifiedBytes } from './quota-model.ts'
+import type { AtOnceOutcome, ContentView, FileCommit, RecordStore } from './record-store.ts'
 
 const SIDE_BY_SIDE = 50
 const IS_FULL = process.env.LADE_TEST_PLAN === 'full'
@@ -19,9 +19,36 @@ const HOUR = 3_600_000
 const SHORT_TERM = 5 * HOUR
 const LONG_TERM = 1_000 * HOUR
 const FIRST_DAY = '2026-01-01'
+const MAX_IN_FLIGHT = 4
 const CAPS = [500, 1_000, 1_500, 2 ** 40 + 1_000, Number.MAX_SAFE_INTEGER]
-/** The last two compete for one opaque key. */
-const CONTENTS = [1, 100, 333, 500, 2 ** 40, 400, 600].map((sizeBytes, index) => ({ sizeBytes, isOpaque: index > 4 }))
+/** The sizes of the bytes that are staged; the last two have one piece root. */
+const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 250, 350]
+
+interface Content {
+  /** Which bytes. */
+  readonly bytes: number
+  readonly named: 'sha256' | 'opaque' | 'piece' | 'piece-v1' | 'dag-pb' | 'block'
+  /** How they answer to the key, where that has to be learned. */
+  readonly view?: ContentView
+}
+
+const CONTENTS: readonly Content[] = [
+  { bytes: 0, named: 'sha256' },
+  { bytes: 1, named: 'sha256' },
+  { bytes: 2, named: 'sha256' },
+  { bytes: 3, named: 'sha256' },
+  // One opaque key.
+  { bytes: 4, named: 'opaque' },
+  { bytes: 5, named: 'opaque' },
+  // One name, which these bytes have each in its own way; the first of them also by their digest.
+  { bytes: 1, named: 'dag-pb', view: 'bytes' },
+  { bytes: 6, named: 'dag-pb', view: 'unixfs' },
+  // One version 1 key.
+  { bytes: 7, named: 'piece-v1' },
+  { bytes: 8, named: 'piece-v1' },
+  { bytes: 8, named: 'piece' },
+  { bytes: 0, named: 'block' },
+]
 
 type Step =
   | {
@@ -32,6 +59,13 @@ type Step =
       readonly on: number
     }
   | { readonly do: 'commit'; readonly pick: number; readonly isShort: boolean }
+  | {
+      readonly do: 'commit at once'
+      readonly user: number
+      readonly content: number
+      readonly cap: number
+      readonly isShort: boolean
+    }
   | { readonly do: 'release'; readonly pick: number }
   | { readonly do: 'lapse' | 'bury'; readonly on: number }
   | { readonly do: 'remove'; readonly user: number; readonly content: number }
@@ -48,9 +82,11 @@ const is = <Name extends string>(name: Name) => fc.constant(name)
 
 const reserve = fc.record({ do: is('reserve'), user, content, cap, on })
 const commit = fc.record({ do: is('commit'), pick, isShort: fc.boolean() })
+const atOnce = fc.record({ do: is('commit at once'), user, content, cap, isShort: fc.boolean() })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
   { arbitrary: commit, weight: 5 },
+  { arbitrary: atOnce, weight: 4 },
   { arbitrary: fc.record({ do: is('release'), pick }), weight: 2 },
   { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'bury'), on }), weight: 1 },
   { arbitrary: fc.record({ do: is('remove'), user, content }), weight: 2 },
@@ -69,6 +105,8 @@ class Sequence {
     []
   /** By instance, the reservations whose lease was cut short. */
   readonly #cut = new Map<number, readonly string[]>()
+  /** How many of them were asked for by earlier commands. */
+  #reservedBefore = 0
   #model = new QuotaModel()
   #daysPassed = 0
 
@@ -84,6 +122,7 @@ class Sequence {
     const steps = command.do === 'both' ? command.steps : [command]
     // A lease is cut short before the step, so that only its return races with the other call.
     for (const step of steps) if (step.do === 'lapse') await this.#cutLeases(stores[0], step.on, now)
+    this.#reservedBefore = this.#reserved.length
     const calls = steps.map((step) => this.#callOf(step, now)).filter((call) => call !== undefined)
     const answers = await Promise.all(calls.map((call, index) => ask(stores[index === 0 ? 0 : 1], call)))
     const usages = await this.#usagesIn(stores[0], now)
@@ -129,7 +168,7 @@ class Sequence {
           key: this.#content(step.content).key,
           sizeBytes: this.#content(step.content).sizeBytes,
           capBytes: CAPS[step.cap] ?? 0,
-          maxInFlight: 4,
+          maxInFlight: MAX_IN_FLIGHT,
           now,
         }
       }
@@ -138,10 +177,22 @@ class Sequence {
         if (picked === undefined) return undefined
         const expiresAt = now + (step.isShort ? SHORT_TERM : LONG_TERM)
         const principal = this.#principal(picked.user)
-        return { name: 'commit', id: picked.id, principal, ...this.#content(picked.content), expiresAt, now }
+        return { name: 'commit', id: picked.id, principal, bytes: this.#content(picked.content), expiresAt, now }
       }
+      case 'commit at once':
+        return {
+          name: 'commit at once',
+          principal: this.#principal(step.user),
+          day: this.#today(),
+          bytes: this.#content(step.content),
+          capBytes: CAPS[step.cap] ?? 0,
+          maxInFlight: MAX_IN_FLIGHT,
+          expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
+          now,
+        }
       case 'release': {
-        const picked = this.#picked(step.pick)
+        // A release says nothing of what it found, so beside the reserve of the same id nobody could tell which came first.
+        const picked = this.#picked(step.pick, this.#reserved.slice(0, this.#reservedBefore))
         return picked === undefined ? undefined : { name: 'release', id: picked.id }
       }
       case 'lapse':
@@ -156,8 +207,8 @@ class Sequence {
   }
 
   /** Any reservation ever asked for, the latest first: most are open, and some were refused or consumed long ago. */
-  #picked(pick: number) {
-    return this.#reserved.at(-1 - (pick % Math.max(1, Math.min(6, this.#reserved.length))))
+  #picked(pick: number, among = this.#reserved) {
+    return among.at(-1 - (pick % Math.max(1, Math.min(6, among.length))))
   }
 
   #usagesOf(model: QuotaModel, now: number) {
@@ -174,10 +225,21 @@ class Sequence {
   #instance = (n: number): string => `instance-${this.#name}-${n}`
   #today = (): string => new Date(START + this.#daysPassed * 24 * HOUR).toISOString().slice(0, 10)
 
-  #content(index: number): { key: string; sha256: string; sizeBytes: number } {
-    const { sizeBytes = 0, isOpaque = false } = CONTENTS[index] ?? {}
-    const sha256 = createHash('sha256').update(`${this.#name} ${index}`).digest('hex')
-    return { key: isOpaque ? `opaque:${this.#name}` : `sha256:${sha256}`, sha256, sizeBytes }
+  #content(index: number): VerifiedBytes {
+    const { bytes, named, view } = CONTENTS[index] ?? { bytes: 0, named: 'sha256' }
+    const digestOf = (what: unknown): string => createHash('sha256').update(`${this.#name} ${what}`).digest('hex')
+    const sizeBytes = SIZES[bytes] ?? 0
+    const sha256 = digestOf(bytes)
+    const pieceRoot = digestOf(bytes < SIZES.length - 2 ? `piece of ${bytes}` : 'piece')
+    const key = {
+      sha256: `sha256:${sha256}`,
+      opaque: `opaque:${this.#name}`,
+      piece: `piece:${pieceRoot}:${sizeBytes}`,
+      'piece-v1': `piece-v1:${pieceRoot}`,
+      'dag-pb': `dag-pb:${digestOf('root')}`,
+      block: `dag-pb:${sha256}`,
+    }[named]
+    return { key, sha256, sizeBytes, pieceRoot, aliases: view === undefined ? [] : [{ key, view }] }
   }
 }
 
@@ -204,7 +266,13 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
       }
     }
     case 'commit':
-      return askCommit(store, call)
+      return answerOf(await store.quotas.commit({ reservationId: call.id, ...fileCommitOf(call) }))
+    case 'commit at once': {
+      const { key, sizeBytes } = call.bytes
+      return answerOf(
+        await store.quotas.commitAtOnce({ admit: { ...call, key, sizeBytes }, commit: fileCommitOf(call) }),
+      )
+    }
     case 'release':
       await store.quotas.release({ reservationId: call.id, now: START })
       return {}
@@ -221,22 +289,26 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
   }
 }
 
-async function askCommit(store: RecordStore, call: Extract<QuotaCall, { name: 'commit' }>): Promise<QuotaAnswer> {
-  const { id: reservationId, name: _, now, ...file } = call
-  const described = { cid: file.key, contentType: 'text/plain', filename: null, visibility: 'public' } as const
-  const facts = { owner: null, sponsored: false, verified: true, termDays: 7, uploadedAt: now, dealId: reservationId }
-  const committed = await store.quotas.commit({
-    reservationId,
+function fileCommitOf(call: { principal: string; bytes: VerifiedBytes; expiresAt: number; now: number }): FileCommit {
+  const { principal, bytes, expiresAt, now } = call
+  const { key, sha256, sizeBytes, pieceRoot, aliases } = bytes
+  const described = { cid: key, contentType: 'text/plain', filename: null, visibility: 'public' } as const
+  const facts = { owner: null, sponsored: false, verified: true, termDays: 7, uploadedAt: now, dealId: randomUUID() }
+  return {
     now,
     inline: undefined,
-    file: { ...file, ...described, ...facts },
-  })
-  switch (committed.outcome) {
+    content: { pieceRoot, pieceSubtreeRoots: new Uint8Array(), aliases, dags: [] },
+    file: { principal, key, sha256, sizeBytes, expiresAt, ...described, ...facts },
+  }
+}
+
+function answerOf(answered: AtOnceOutcome): QuotaAnswer {
+  switch (answered.outcome) {
     case 'recorded':
     case 'retry':
-      return { outcome: committed.outcome, usedBytes: committed.usedBytes }
+      return { outcome: answered.outcome, usedBytes: answered.usedBytes }
     default:
-      return { ...committed }
+      return { ...answered }
   }
 }
 

@@ -1,4 +1,13 @@
-import type { Usage, UsageDay } from './record-store.ts'
+import type { ContentAlias, ContentView, Usage, UsageDay } from './record-store.ts'
+
+/** Bytes that were verified, with all that this told about them. */
+export interface VerifiedBytes {
+  readonly key: string
+  readonly sha256: string
+  readonly sizeBytes: number
+  readonly pieceRoot: string
+  readonly aliases: readonly ContentAlias[]
+}
 
 /** One call of the quota rules, with everything that it depends on. */
 export type QuotaCall =
@@ -18,9 +27,17 @@ export type QuotaCall =
       readonly name: 'commit'
       readonly id: string
       readonly principal: string
-      readonly key: string
-      readonly sha256: string
-      readonly sizeBytes: number
+      readonly bytes: VerifiedBytes
+      readonly expiresAt: number
+      readonly now: number
+    }
+  | {
+      readonly name: 'commit at once'
+      readonly principal: string
+      readonly day: string
+      readonly bytes: VerifiedBytes
+      readonly capBytes: number
+      readonly maxInFlight: number
       readonly expiresAt: number
       readonly now: number
     }
@@ -43,10 +60,14 @@ interface Reservation {
 
 interface StagedFile {
   readonly principal: string
-  readonly key: string
+  readonly sha256: string
+  /** The opaque key; undefined for every verified one. */
+  readonly opaqueKey: string | undefined
   readonly sizeBytes: number
   readonly expiresAt: number
 }
+
+const VIEWS: readonly ContentView[] = ['bytes', 'unixfs', 'car']
 
 /**
  * The quota rules in plain collections: the least that answers as a record store must.
@@ -57,7 +78,12 @@ export class QuotaModel {
   #reservations = new Map<string, Reservation>()
   #live: StagedFile[] = []
   #charges = new Map<string, { principal: string; date: string; bytes: number; files: number }>()
+  /** By opaque key, the digest. */
   #bound = new Map<string, string>()
+  /** Everything that was ever recorded, oldest first. */
+  #objects: VerifiedBytes[] = []
+  /** By digest, what was learned later on. */
+  #aliases: (ContentAlias & { readonly sha256: string })[] = []
 
   clone(): QuotaModel {
     const copy = new QuotaModel()
@@ -65,6 +91,8 @@ export class QuotaModel {
     copy.#live = [...this.#live]
     copy.#charges = new Map(this.#charges)
     copy.#bound = new Map(this.#bound)
+    copy.#objects = [...this.#objects]
+    copy.#aliases = [...this.#aliases]
     return copy
   }
 
@@ -74,6 +102,8 @@ export class QuotaModel {
         return this.#reserve(call)
       case 'commit':
         return this.#commit(call)
+      case 'commit at once':
+        return this.#commitAtOnce(call)
       case 'release':
         this.#reservations.delete(call.id)
         return {}
@@ -104,7 +134,7 @@ export class QuotaModel {
 
   #reserve(call: Extract<QuotaCall, { name: 'reserve' }>): QuotaAnswer {
     const { id, principal, instance, day, capBytes } = call
-    const inFlight = [...this.#reservations.values()].filter((other) => other.principal === principal).length
+    const inFlight = this.#inFlight(principal)
     if (inFlight >= call.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
     const bytes = this.#liveFile(call) === undefined ? call.sizeBytes : 0
     const usedBytes = this.#usedBytes(principal, day)
@@ -114,25 +144,81 @@ export class QuotaModel {
   }
 
   #commit(call: Extract<QuotaCall, { name: 'commit' }>): QuotaAnswer {
-    const { id, principal, key, sha256, sizeBytes, expiresAt } = call
+    const { id, principal, bytes, now } = call
     const held = this.#reservations.get(id)
     if (held === undefined) return { outcome: 'lost' }
-    const bound = this.#bound.get(key)
-    if (bound !== undefined && bound !== sha256) return { outcome: 'conflict', sha256: bound }
-    if (this.#liveFile(call) !== undefined) {
+    const bound = this.#boundElsewhere(bytes)
+    if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+    if (this.#liveFileOf(principal, bytes, now) !== undefined) {
       this.#reservations.delete(id)
+      this.#learn(bytes)
       return { outcome: 'retry', usedBytes: this.#usedBytes(principal, held.day) }
     }
     const others = this.#usedBytes(principal, held.day) - held.bytes
-    if (held.bytes < sizeBytes && others + sizeBytes > held.capBytes) {
+    if (held.bytes < bytes.sizeBytes && others + bytes.sizeBytes > held.capBytes) {
       return { outcome: 'over_quota', usedBytes: others }
     }
     this.#reservations.delete(id)
-    this.#bound.set(key, sha256)
-    this.#live = this.#live.filter((file) => file.principal !== principal || file.key !== key)
-    this.#live.push({ principal, key, sizeBytes, expiresAt })
-    this.#charge(principal, held.day, sizeBytes)
-    return { outcome: 'recorded', usedBytes: others + sizeBytes }
+    this.#record(call, held.day)
+    return { outcome: 'recorded', usedBytes: others + bytes.sizeBytes }
+  }
+
+  #commitAtOnce(call: Extract<QuotaCall, { name: 'commit at once' }>): QuotaAnswer {
+    const { principal, day, bytes, now } = call
+    const inFlight = this.#inFlight(principal)
+    if (inFlight >= call.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
+    const usedBytes = this.#usedBytes(principal, day)
+    const isRetry = this.#liveFileOf(principal, bytes, now) !== undefined
+    const fits = isRetry || usedBytes + bytes.sizeBytes <= call.capBytes
+    const isLetIn = fits || this.#liveFile({ principal, key: bytes.key, now }) !== undefined
+    const bound = isLetIn ? this.#boundElsewhere(bytes) : undefined
+    if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+    if (!fits) return { outcome: 'over_quota', usedBytes }
+    if (isRetry) {
+      this.#learn(bytes)
+      return { outcome: 'retry', usedBytes }
+    }
+    this.#record(call, day)
+    return { outcome: 'recorded', usedBytes: usedBytes + bytes.sizeBytes }
+  }
+
+  #record(upload: { principal: string; bytes: VerifiedBytes; expiresAt: number }, day: string): void {
+    const { principal, bytes, expiresAt } = upload
+    const { key, sha256, sizeBytes } = bytes
+    const opaqueKey = opaqueKeyOf(key)
+    this.#learn(bytes)
+    if (opaqueKey !== undefined) this.#bound.set(opaqueKey, sha256)
+    const isSame = (file: StagedFile) =>
+      file.principal === principal && file.sha256 === sha256 && file.opaqueKey === opaqueKey
+    this.#live = this.#live.filter((file) => !isSame(file))
+    this.#live.push({ principal, sha256, opaqueKey, sizeBytes, expiresAt })
+    this.#charge(principal, day, sizeBytes)
+  }
+
+  #learn(bytes: VerifiedBytes): void {
+    const { sha256, aliases } = bytes
+    if (!this.#objects.some((object) => object.sha256 === sha256)) this.#objects.push(bytes)
+    this.#aliases.push(...aliases.map((alias) => ({ ...alias, sha256 })))
+  }
+
+  /** The digests that a key can mean, the first choice first. */
+  #namedBy(key: string): readonly (string | undefined)[] {
+    const own = this.#objects.find(({ sha256, sizeBytes, pieceRoot }) =>
+      [`sha256:${sha256}`, `piece:${pieceRoot}:${sizeBytes}`, `piece-v1:${pieceRoot}`].includes(key),
+    )
+    const aliased = VIEWS.flatMap((view) =>
+      this.#objects.filter(({ sha256 }) =>
+        this.#aliases.some((alias) => alias.key === key && alias.view === view && alias.sha256 === sha256),
+      ),
+    )
+    const block = this.#objects.find(({ sha256 }) => key === `dag-pb:${sha256}`)
+    return [this.#bound.get(key), ...[own, ...aliased, block].map((object) => object?.sha256)]
+  }
+
+  #boundElsewhere({ key, sha256 }: VerifiedBytes): string | undefined {
+    const binds = key.startsWith('opaque:') || key.startsWith('piece-v1:')
+    const bound = this.#namedBy(key).find((digest) => digest !== undefined)
+    return binds && bound !== sha256 ? bound : undefined
   }
 
   #charge(principal: string, date: string, bytes: number): void {
@@ -148,7 +234,27 @@ export class QuotaModel {
   }
 
   #liveFile({ principal, key, now }: { principal: string; key: string; now: number }): StagedFile | undefined {
-    return this.#live.find((file) => file.principal === principal && file.key === key && file.expiresAt > now)
+    for (const sha256 of this.#namedBy(key)) {
+      const file = sha256 === undefined ? undefined : this.#liveFileOf(principal, { key, sha256 }, now)
+      if (file !== undefined) return file
+    }
+    return undefined
+  }
+
+  #liveFileOf(
+    principal: string,
+    { key, sha256 }: { key: string; sha256: string },
+    now: number,
+  ): StagedFile | undefined {
+    const opaqueKey = opaqueKeyOf(key)
+    return this.#live.find(
+      (file) =>
+        file.principal === principal && file.sha256 === sha256 && file.opaqueKey === opaqueKey && file.expiresAt > now,
+    )
+  }
+
+  #inFlight(principal: string): number {
+    return [...this.#reservations.values()].filter((other) => other.principal === principal).length
   }
 
   #reservedBytes(principal: string, day: string): number {
@@ -160,4 +266,8 @@ export class QuotaModel {
   #usedBytes(principal: string, day: string): number {
     return (this.#charges.get(`${principal} ${day}`)?.bytes ?? 0) + this.#reservedBytes(principal, day)
   }
+}
+
+function opaqueKeyOf(key: string): string | undefined {
+  return key.startsWith('opaque:') ? key : undefined
 }

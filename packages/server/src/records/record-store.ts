@@ -1,3 +1,18 @@
+import type { BlockRecords, ContentFacts, ContentRecords, ContentView } from './content-records.ts'
+
+export type {
+  BlockPlace,
+  BlockRecords,
+  CarCommit,
+  ContentAlias,
+  ContentFacts,
+  ContentRecords,
+  ContentView,
+  DagCommit,
+  ImportCommit,
+  ObjectPiece,
+} from './content-records.ts'
+
 /**
  * Metadata: who staged what, what it cost, what is promised and what is in flight.
  *
@@ -5,11 +20,24 @@
  * on the same data ran one after another. Refusals are outcomes, not errors; what throws is the medium
  * (`storage_failed`, `insufficient_storage`). Times are epoch milliseconds, days are UTC days (`2026-11-21`), sizes are
  * bytes, digests are 64 lower-case hex digits. Every driver passes `describeRecordStore`.
+ *
+ * Keys name bytes. Everything that takes a key asks the objects that it can mean, in this order:
+ *
+ * | key | means |
+ * |---|---|
+ * | `sha256:<digest>` | the object of this digest, and the CARs that it is the root of, in the order in which they were staged as that; then a file inside a CAR |
+ * | `dag-pb:<digest>` | the file under this root, by itself or inside a CAR, in that order; then the block of this digest and the CARs of it, in that order |
+ * | `blake3:…`, `blake2b-256:…` | the objects that have it for an alias, in that order |
+ * | `piece:<piece root>:<size>` | the object of this piece root and size |
+ * | `piece-v1:<piece root>` | of the objects of this piece root, the first that was recorded with it, for good |
+ * | `opaque:<id>` | the object that was first recorded under it, for good |
  */
 export interface RecordStore {
   readonly traits: RecordStoreTraits
   readonly quotas: QuotaRecords
   readonly files: FileRecords
+  readonly content: ContentRecords
+  readonly blocks: BlockRecords
   readonly tokens: TokenRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
@@ -35,12 +63,14 @@ export interface FileRecord {
   /** Grows with every file of the store; the order of staging. */
   readonly sequence: number
   readonly principal: string
-  /** The canonical content key: `sha256:<hex>` or `opaque:<id>`. */
+  /** The canonical content key: `opaque:<id>`, or `sha256:<hex>` whichever verified id it was staged under. */
   readonly key: string
   /** The cid as the first request sent it. */
   readonly cid: string
   readonly sha256: string
   readonly sizeBytes: number
+  /** The root of the piece tree; null while the bytes were last verified before pieces were recorded. */
+  readonly pieceRoot: string | null
   readonly contentType: string
   readonly filename: string | null
   readonly visibility: Visibility
@@ -93,7 +123,10 @@ export interface FileCommit {
   readonly now: number
   /** The bytes themselves, for objects that live inside the metadata; undefined when a blob store holds them. */
   readonly inline: Uint8Array | undefined
-  readonly file: Omit<FileRecord, 'sequence' | 'endedAt' | 'end'>
+  /** Kept with the object by a commit that records a file, and by one that is a retry. */
+  readonly content: ContentFacts
+  /** `key` is the one that the upload was admitted under, in any form. */
+  readonly file: Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot'>
 }
 
 export interface UploadCommit extends FileCommit {
@@ -101,8 +134,11 @@ export interface UploadCommit extends FileCommit {
 }
 
 /**
- * `retry` is a file that was live already: nothing is charged and the file is the first one, unchanged. `over_quota`
- * happens only to a retry whose file was removed while its bytes were on their way, and which no longer fits.
+ * `retry` is a file of these bytes that was live already, under whichever verified key: nothing is charged and the file is
+ * the first one, unchanged. `over_quota` happens only to an upload that was taken for a retry and no longer fits: its file
+ * was removed while the bytes were on their way, or the key turned out to name other bytes than before.
+ *
+ * `conflict` says which bytes the key is bound to. Only `opaque:` and `piece-v1:` keys bind, and a conflict changes nothing.
  */
 export type CommitOutcome =
   | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
@@ -140,7 +176,7 @@ export interface UsageDrift {
  * `InstanceRecords.bury` return it. A reservation is consumed once, by whichever comes first.
  */
 export interface QuotaRecords {
-  /** A live file of the same principal and key makes this a retry, which reserves nothing. */
+  /** A live file of the same principal that the key is known to name makes this a retry, which reserves nothing. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
   /** Announces the digest before its bytes become readable, so that a crash between the two leaves a trace. */
   claim(request: { reservationId: string; key: string; sha256: string }): Promise<ClaimOutcome>
@@ -177,22 +213,23 @@ export interface ListFilesRequest {
   readonly ended?: FileEnd | 'live'
 }
 
-/** What `/p/` finds under a digest for one caller. `private` says that only others' (or nobody's) private files are live. */
+/** What `/p/` finds under a key for one caller. `private` says that only others' (or nobody's) private files are live. */
 export type ServingFile =
-  | { readonly outcome: 'found'; readonly file: FileRecord }
+  | { readonly outcome: 'found'; readonly file: FileRecord; readonly view: ContentView }
   | { readonly outcome: 'private' }
   | { readonly outcome: 'gone'; readonly end: FileEnd }
   | { readonly outcome: 'absent' }
 
 export interface FileRecords {
-  /** The digest that an opaque key is bound to, for good once bound. */
-  boundSha256(key: string): Promise<string | undefined>
-  /** The earliest live public file of the object, else the earliest live one of `principal`. */
-  serving(request: { sha256: string; now: number; principal?: string }): Promise<ServingFile>
+  /**
+   * The earliest live public file of the object, else the earliest live one of `principal`; of several objects that the
+   * key can mean, the first that has one. `gone` says how the latest file of any of them ended.
+   */
+  serving(request: { key: string; now: number; principal?: string }): Promise<ServingFile>
   /** The bytes of an object that lives inside the metadata; undefined when a blob store holds them. */
   inlineBytes(sha256: string): Promise<Uint8Array | undefined>
-  /** The principal's latest file under this key, live or ended. */
-  latest(request: { principal: string; key: string }): Promise<FileRecord | undefined>
+  /** The principal's live file under this key, else the latest that has ended. */
+  latest(request: { principal: string; key: string; now: number }): Promise<FileRecord | undefined>
   bySequence(sequence: number): Promise<FileRecord | undefined>
   /** Newest first. */
   list(request: ListFilesRequest): Promise<readonly FileRecord[]>

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { memoryLog } from '../testing/running-service.ts'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { fileRecordOf, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
 import { createUpkeep, type UpkeepDeps } from './upkeep.ts'
 
 const BYTES = Buffer.from('kept up')
@@ -51,9 +51,34 @@ describe('createUpkeep', () => {
     ground.clock.now += 1
     await upkeep.round()
     expect(await ground.blobs.digests()).toEqual([])
-    const file = await ground.records.files.latest({ principal: PRINCIPAL, key: `sha256:${sha256Hex(BYTES)}` })
+    const key = `sha256:${sha256Hex(BYTES)}`
+    const file = await ground.records.files.latest({ principal: PRINCIPAL, key, now: ground.clock.now })
     expect(file).toMatchObject({ end: 'expired', endedAt: file?.expiresAt })
     expect(flushes).toBe(2)
+  })
+
+  it('sweeps the blocks of bytes that are gone', async () => {
+    const { now } = ground.clock
+    const file = fileRecordOf({ expiresAt: now + 1 })
+    const digests = Buffer.alloc(5_000 * 32)
+    for (let node = 0; node < 5_000; node += 1) digests.writeUInt32BE(node, 32 * node)
+    await ground.records.quotas.commitAtOnce({
+      admit: { ...file, day: '2026-11-21', capBytes: 1000, maxInFlight: 1, now },
+      commit: {
+        now,
+        inline: undefined,
+        content: {
+          pieceRoot: 'cd'.repeat(32),
+          pieceSubtreeRoots: new Uint8Array(),
+          aliases: [],
+          dags: [{ kind: 'import', profile: 'unixfs-v1-2025', digests }],
+        },
+        file,
+      },
+    })
+    ground.clock.now += 1
+    await upkeepOf().round()
+    expect(await ground.records.blocks.sweep({ limit: 10 })).toBe(0)
   })
 
   it('keeps what was charged on the day of an expired file', async () => {

@@ -5,6 +5,8 @@ import { discardObjects } from './discard-objects.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
 const EXPIRE_BATCH = 500
+/** Rows that are removed in one transaction, for which uploads wait. */
+const SWEEP_BATCH = 2000
 
 export interface UpkeepDeps extends RecoverDeps {
   readonly log: Logger
@@ -13,7 +15,7 @@ export interface UpkeepDeps extends RecoverDeps {
 }
 
 export interface Upkeep {
-  /** One round: recover, expire, discard, flush. What `start` repeats. A step that fails is logged. */
+  /** One round: recover, expire, discard, sweep, flush. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -33,7 +35,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   async function round(): Promise<void> {
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
-    for (const step of [release, cleanUp, expire, discard, deps.flush]) {
+    for (const step of [release, cleanUp, expire, discard, sweepBlocks, deps.flush]) {
       // A step that fails, perhaps for days, keeps neither the others from their work nor the service from starting.
       await step().catch((error: unknown) => log.error({ err: error }, 'a step of upkeep failed'))
     }
@@ -55,6 +57,13 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     do {
       expired = await records.files.expire({ now: now(), limit: EXPIRE_BATCH })
     } while (expired === EXPIRE_BATCH)
+  }
+
+  async function sweepBlocks(): Promise<void> {
+    let swept = 0
+    do {
+      swept = await records.blocks.sweep({ limit: SWEEP_BATCH })
+    } while (swept === SWEEP_BATCH)
   }
 
   async function discard(): Promise<void> {

@@ -1,6 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { CommitOutcome, FileRecord, RecordStore, ReserveOutcome } from '../record-store.ts'
+import type {
+  AtOnceOutcome,
+  CommitOutcome,
+  ContentFacts,
+  FileCommit,
+  FileRecord,
+  RecordStore,
+  ReserveOutcome,
+} from '../record-store.ts'
 
 export const DAY = '2026-11-21'
 export const NOW = Date.UTC(2026, 10, 21, 12)
@@ -9,7 +17,10 @@ export const WEEK = 7 * 24 * HOUR
 export const ALICE = 'user:alice'
 export const BOB = 'user:bob'
 
-/** One upload, from its reservation to its commit. Content is a word, and its digest is the digest of that word. */
+/**
+ * One upload, from its reservation to its commit. Content is a word, its digest is the digest of that word, and its piece
+ * root that of the word with `piece of ` before it.
+ */
 export interface Upload {
   readonly content: string
   readonly key: string
@@ -23,6 +34,8 @@ export interface Upload {
   readonly maxInFlight: number
   readonly expiresAt: number
   readonly inline: Uint8Array | undefined
+  /** What verification learned, where it is not the usual. */
+  readonly facts: Partial<ContentFacts>
   readonly filename: string | null
   readonly contentType: string
   readonly visibility: 'public' | 'private'
@@ -43,6 +56,7 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
     maxInFlight: 1_000,
     expiresAt: NOW + WEEK,
     inline: undefined,
+    facts: {},
     filename: null,
     contentType: 'text/plain',
     visibility: 'public',
@@ -52,6 +66,10 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
 
 export function digestOf(content: string): string {
   return createHash('sha256').update(content).digest('hex')
+}
+
+export function pieceRootOf(content: string): string {
+  return digestOf(`piece of ${content}`)
 }
 
 export async function tryReserve(store: RecordStore, of: Upload): Promise<{ id: string; reserved: ReserveOutcome }> {
@@ -71,10 +89,24 @@ export function claim(store: RecordStore, reservationId: string, of: Upload) {
 }
 
 export function commit(store: RecordStore, reservationId: string, of: Upload): Promise<CommitOutcome> {
-  return store.quotas.commit({
-    reservationId,
+  return store.quotas.commit({ reservationId, ...fileCommitOf(of, `d-0x${reservationId}`) })
+}
+
+export function commitAtOnce(store: RecordStore, of: Upload): Promise<AtOnceOutcome> {
+  return store.quotas.commitAtOnce({ admit: of, commit: fileCommitOf(of, `d-0x${randomUUID()}`) })
+}
+
+function fileCommitOf(of: Upload, dealId: string): FileCommit {
+  return {
     now: of.now,
     inline: of.inline,
+    content: {
+      pieceRoot: pieceRootOf(of.content),
+      pieceSubtreeRoots: new Uint8Array(),
+      aliases: [],
+      dags: [],
+      ...of.facts,
+    },
     file: {
       principal: of.principal,
       key: of.key,
@@ -90,9 +122,9 @@ export function commit(store: RecordStore, reservationId: string, of: Upload): P
       termDays: 7,
       uploadedAt: of.now,
       expiresAt: of.expiresAt,
-      dealId: `d-0x${reservationId}`,
+      dealId,
     },
-  })
+  }
 }
 
 /** Reserve, claim and commit, all of which must go well. */
@@ -108,6 +140,19 @@ export async function stage(store: RecordStore, of: Upload): Promise<FileRecord>
 export async function stageAndRemove(store: RecordStore, of: Upload): Promise<void> {
   await stage(store, of)
   await store.files.remove({ principal: of.principal, key: of.key, now: of.now })
+}
+
+/** What `/p/` answers anybody: the word that is served and how, or why none is. */
+export async function served(store: RecordStore, key: string, principal?: string): Promise<string> {
+  const serving = await store.files.serving({ key, now: NOW, ...(principal === undefined ? {} : { principal }) })
+  switch (serving.outcome) {
+    case 'found':
+      return `${serving.file.cid.slice('cid-of-'.length)} as ${serving.view}`
+    case 'gone':
+      return serving.end
+    default:
+      return serving.outcome
+  }
 }
 
 export function pending(store: RecordStore): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import {
   NOW,
   pending,
   reserve,
+  served,
   stage,
   stageAndRemove,
   times,
@@ -46,7 +47,7 @@ export function lifecycleCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     const again = await restart()
     expect(await again.files.bySequence(file.sequence)).toEqual(file)
     expect(Buffer.from((await again.files.inlineBytes(file.sha256)) ?? []).toString()).toBe('hello')
-    expect(await again.files.boundSha256('opaque:myfile01')).toBe(digestOf('removed'))
+    expect(await served(again, 'opaque:myfile01')).toBe('removed')
     expect(await pending(again)).toEqual([digestOf('removed')])
     expect(await again.instances.list()).toEqual(['instance-a'])
     expect(await account(again)).toEqual({ charged: 200, reserved: 7, stored: 100 })
@@ -57,7 +58,7 @@ export function lifecycleCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     const file = await stage(store, upload())
     breakNow()
     await expect(store.files.bySequence(file.sequence)).rejects.toMatchObject({ code: 'storage_failed' })
-    await expect(store.files.serving({ sha256: file.sha256, now: NOW })).rejects.toMatchObject({
+    await expect(store.files.serving({ key: file.key, now: NOW })).rejects.toMatchObject({
       code: 'storage_failed',
     })
     await expect(tryReserve(store, upload({ content: 'next' }))).rejects.toMatchObject({ code: 'storage_failed' })

@@ -11,6 +11,7 @@ import {
   NOW,
   pending,
   reserve,
+  served,
   stage,
   stageAndRemove,
   upload,
@@ -20,9 +21,9 @@ export function opaqueKeyCases({ it, itWithTwo }: Cases): void {
   const named = (content: string, principal = ALICE) => upload({ content, principal, key: 'opaque:myfile01' })
 
   it('binds an opaque key to the first bytes', async (store) => {
-    expect(await store.files.boundSha256('opaque:myfile01')).toBeUndefined()
+    expect(await served(store, 'opaque:myfile01')).toBe('absent')
     await stage(store, named('first'))
-    expect(await store.files.boundSha256('opaque:myfile01')).toBe(digestOf('first'))
+    expect(await served(store, 'opaque:myfile01')).toBe('first as bytes')
     await stage(store, named('first', BOB))
   })
 
@@ -40,14 +41,16 @@ export function opaqueKeyCases({ it, itWithTwo }: Cases): void {
   it('keeps the binding after the file is removed', async (store) => {
     await stageAndRemove(store, named('first'))
     const id = await reserve(store, named('second'))
-    expect(await claim(store, id, named('second'))).toEqual({ outcome: 'conflict', sha256: digestOf('first') })
-    expect(await store.files.boundSha256('opaque:myfile01')).toBe(digestOf('first'))
+    const conflict = { outcome: 'conflict', sha256: digestOf('first') }
+    expect(await claim(store, id, named('second'))).toEqual(conflict)
+    expect(await commit(store, id, named('second'))).toEqual(conflict)
+    expect(await served(store, 'opaque:myfile01')).toBe('removed')
   })
 
   it('does not bind at the claim, only at the commit', async (store) => {
     const id = await reserve(store, named('first'))
     await claim(store, id, named('first'))
-    expect(await store.files.boundSha256('opaque:myfile01')).toBeUndefined()
+    expect(await served(store, 'opaque:myfile01')).toBe('absent')
     await stage(store, named('second', BOB))
     expect(await commit(store, id, named('first'))).toEqual({ outcome: 'conflict', sha256: digestOf('second') })
     await store.quotas.release({ reservationId: id, now: NOW })

@@ -1,54 +1,66 @@
 import { expect } from 'vitest'
-import { ALICE, BOB, type Cases, digestOf, NOW, stage, stageAndRemove, upload } from './case.ts'
+import { ALICE, BOB, type Cases, NOW, stage, stageAndRemove, upload } from './case.ts'
 
 export function servingCases({ it }: Cases): void {
-  const sha256 = digestOf('hello')
+  const { key } = upload()
 
   it('knows nothing of a digest that was never staged', async (store) => {
-    expect(await store.files.serving({ sha256, now: NOW, principal: ALICE })).toEqual({ outcome: 'absent' })
+    expect(await store.files.serving({ key, now: NOW, principal: ALICE })).toEqual({ outcome: 'absent' })
   })
 
   it('serves the earliest live public file, whoever asks', async (store) => {
     const first = await stage(store, upload({ filename: 'first.txt' }))
     const second = await stage(store, upload({ principal: BOB, filename: 'second.txt' }))
-    expect(await store.files.serving({ sha256, now: NOW, principal: BOB })).toEqual({ outcome: 'found', file: first })
-    await store.files.remove({ principal: ALICE, key: upload().key, now: NOW })
-    expect(await store.files.serving({ sha256, now: NOW })).toEqual({ outcome: 'found', file: second })
+    expect(await store.files.serving({ key, now: NOW, principal: BOB })).toEqual({
+      outcome: 'found',
+      file: first,
+      view: 'bytes',
+    })
+    await store.files.remove({ principal: ALICE, key, now: NOW })
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'found', file: second, view: 'bytes' })
   })
 
   it('serves a public file before an earlier private one, also to the owner of the private one', async (store) => {
     await stage(store, upload({ visibility: 'private' }))
     const file = await stage(store, upload({ principal: BOB }))
-    expect(await store.files.serving({ sha256, now: NOW, principal: ALICE })).toEqual({ outcome: 'found', file })
+    expect(await store.files.serving({ key, now: NOW, principal: ALICE })).toEqual({
+      outcome: 'found',
+      file,
+      view: 'bytes',
+    })
   })
 
   it('serves a private file to its principal only', async (store) => {
     const file = await stage(store, upload({ visibility: 'private' }))
     await stage(store, upload({ principal: BOB, visibility: 'private' }))
-    expect(await store.files.serving({ sha256, now: NOW, principal: ALICE })).toEqual({ outcome: 'found', file })
-    expect(await store.files.serving({ sha256, now: NOW, principal: 'user:eve' })).toEqual({ outcome: 'private' })
-    expect(await store.files.serving({ sha256, now: NOW })).toEqual({ outcome: 'private' })
+    expect(await store.files.serving({ key, now: NOW, principal: ALICE })).toEqual({
+      outcome: 'found',
+      file,
+      view: 'bytes',
+    })
+    expect(await store.files.serving({ key, now: NOW, principal: 'user:eve' })).toEqual({ outcome: 'private' })
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'private' })
   })
 
   it('stops serving at the end of the term, swept or not', async (store) => {
     await stage(store, upload({ expiresAt: NOW + 10 }))
-    expect(await store.files.serving({ sha256, now: NOW + 9 })).toMatchObject({ outcome: 'found' })
-    expect(await store.files.serving({ sha256, now: NOW + 10 })).toEqual({ outcome: 'gone', end: 'expired' })
+    expect(await store.files.serving({ key, now: NOW + 9 })).toMatchObject({ outcome: 'found' })
+    expect(await store.files.serving({ key, now: NOW + 10 })).toEqual({ outcome: 'gone', end: 'expired' })
     await store.files.expire({ now: NOW + 10, limit: 10 })
-    expect(await store.files.serving({ sha256, now: NOW + 10 })).toEqual({ outcome: 'gone', end: 'expired' })
+    expect(await store.files.serving({ key, now: NOW + 10 })).toEqual({ outcome: 'gone', end: 'expired' })
   })
 
   it('says how the latest file ended', async (store) => {
     await stageAndRemove(store, upload())
-    expect(await store.files.serving({ sha256, now: NOW })).toEqual({ outcome: 'gone', end: 'removed' })
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'gone', end: 'removed' })
     await stage(store, upload({ principal: BOB, expiresAt: NOW + 1 }))
     await store.files.expire({ now: NOW + 1, limit: 10 })
-    expect(await store.files.serving({ sha256, now: NOW + 1 })).toEqual({ outcome: 'gone', end: 'expired' })
+    expect(await store.files.serving({ key, now: NOW + 1 })).toEqual({ outcome: 'gone', end: 'expired' })
   })
 
   it('serves again what is staged again', async (store) => {
     await stageAndRemove(store, upload())
     const file = await stage(store, upload())
-    expect(await store.files.serving({ sha256, now: NOW })).toEqual({ outcome: 'found', file })
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'found', file, view: 'bytes' })
   })
 }

@@ -97,4 +97,50 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     PRIMARY KEY (address, hour)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- A column behind inline costs a read of all its overflow pages, so inline has to come last again: new bytes go into a
+  -- new column, and those of before stay where they are until something is learned about them.
+  ALTER TABLE objects RENAME COLUMN inline TO inline_v1;
+  -- 32 bytes. NULL for what was staged before and not since, which goes for piece_subtrees as well; that is also NULL for
+  -- a piece of one subtree.
+  ALTER TABLE objects ADD COLUMN piece_root BLOB;
+  ALTER TABLE objects ADD COLUMN piece_subtrees BLOB;
+  ALTER TABLE objects ADD COLUMN inline BLOB;
+  -- Bytes of many sizes can have one root, but those of one root and one size are the same. A piece-v1 key means the first
+  -- object of its root; where older bytes turn out later to have that root, names keeps the key where it was.
+  CREATE INDEX objects_by_piece ON objects (piece_root, size_bytes) WHERE piece_root IS NOT NULL;
+
+  -- Names that verification found. Rows are never deleted, so that a name of bytes that are gone is not an unknown one.
+  -- since is the sequence that the next file had when the name was found: what came first stays the first choice.
+  CREATE TABLE aliases (
+    key TEXT NOT NULL,
+    object INTEGER NOT NULL REFERENCES objects (id),
+    view TEXT NOT NULL CHECK (view IN ('bytes', 'unixfs', 'car')),
+    since INTEGER NOT NULL,
+    PRIMARY KEY (key, object, view)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Blocks that an object's bytes hold. layout is the name of an import profile, or car. digests has 32 bytes for every
+  -- block of an import and is NULL for a CAR. object is NULL from when its bytes are gone until the blocks are swept.
+  CREATE TABLE dags (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    object INTEGER REFERENCES objects (id),
+    layout TEXT NOT NULL,
+    digests BLOB,
+    UNIQUE (object, layout)
+  ) STRICT;
+
+  -- One row for every block that differs from the others of its dag; node is the number of the first that is like it.
+  -- offset_bytes and length_bytes say where a CAR has the data, and are NULL for an import. dag refers to dags without a
+  -- foreign key: its rows go after the one that they refer to is cut off, a few at a time.
+  CREATE TABLE blocks (
+    multihash BLOB NOT NULL,
+    dag INTEGER NOT NULL,
+    node INTEGER NOT NULL,
+    offset_bytes INTEGER,
+    length_bytes INTEGER,
+    PRIMARY KEY (multihash, dag)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX blocks_by_dag ON blocks (dag);
+  `,
 ]

@@ -1,39 +1,127 @@
+import type { ContentView } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, opaqueNameOf } from './file-row.ts'
 
 export type ContentReads = ReturnType<typeof prepareContentReads>
 
-/** Finds what a content key means: its object, and a principal's live file of it. For reads and writes alike. */
+/** An object that a key can mean, and how it answers to it. */
+export interface NamedObject {
+  readonly object: number
+  readonly view: ContentView
+}
+
+/** A name that verification found, and the place in the order of staging that it has since then. */
+interface Alias extends NamedObject {
+  readonly since: number
+}
+
+/** Finds what a content key means: its objects, and a principal's live file of them. For reads and writes alike. */
 export function prepareContentReads(db: Connection) {
   const objectOfDigest = db.prepare<[string], number>('SELECT id FROM objects WHERE sha256 = ?').pluck()
   const objectOfName = db.prepare<[string], number>('SELECT object FROM names WHERE name = ?').pluck()
-  const digestOfName = db
-    .prepare<[string], string>('SELECT sha256 FROM names JOIN objects ON objects.id = names.object WHERE name = ?')
+  const objectOfPiece = db
+    .prepare<[Buffer, number], number>('SELECT id FROM objects WHERE piece_root = ? AND size_bytes = ?')
+    .pluck()
+  const firstOfRoot = db.prepare<[Buffer], number | null>('SELECT MIN(id) FROM objects WHERE piece_root = ?').pluck()
+  const digestOf = db.prepare<[number], string>('SELECT sha256 FROM objects WHERE id = ?').pluck()
+  const allAliases = db.prepare<[string], Alias>(
+    'SELECT object, view, since FROM aliases WHERE key = ? ORDER BY since, object',
+  )
+  const keptAliases = db.prepare<[string], Alias>(
+    `SELECT object, view, since FROM aliases JOIN objects ON objects.id = object
+     WHERE key = ? AND place <> 'none' ORDER BY since, object`,
+  )
+  const firstFileOf = db.prepare<[number], number | null>('SELECT MIN(sequence) FROM files WHERE object = ?').pluck()
+  const olderCar = db
+    .prepare<[string, number], number>(
+      `SELECT 1 FROM aliases
+       WHERE key = ? AND view = 'car' AND since < (SELECT MIN(sequence) FROM files WHERE files.object = ?) LIMIT 1`,
+    )
     .pluck()
   const live = db.prepare<[string, number, string], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
      WHERE principal = ? AND object = ? AND name = ? AND ended_at IS NULL`,
   )
 
-  const objectOf = (key: string): number | undefined => {
-    const name = opaqueNameOf(key)
-    return name === '' ? objectOfDigest.get(key.slice('sha256:'.length)) : objectOfName.get(name)
+  /** The object that a key means by itself; an alias may mean others. */
+  function objectNamedBy(key: string): number | undefined {
+    const [kind, name] = partsOf(key)
+    switch (kind) {
+      case 'sha256':
+        return objectOfDigest.get(name)
+      case 'opaque':
+        return objectOfName.get(name)
+      case 'piece': {
+        const [root = '', sizeBytes] = name.split(':')
+        return objectOfPiece.get(Buffer.from(root, 'hex'), Number(sizeBytes))
+      }
+      case 'piece-v1':
+        // A key that was bound before older bytes turned out to have the same root is under its name.
+        return objectOfName.get(key) ?? firstOfRoot.get(Buffer.from(name, 'hex')) ?? undefined
+      default:
+        return undefined
+    }
   }
+
+  function* objects(key: string, aliases: typeof allAliases): Generator<NamedObject, void, undefined> {
+    const [kind, name] = partsOf(key)
+    const own = kind === 'dag-pb' ? objectOfDigest.get(name) : objectNamedBy(key)
+    if (kind === 'opaque' || kind === 'piece' || kind === 'piece-v1') {
+      if (own !== undefined) yield { object: own, view: 'bytes' }
+      return
+    }
+    const others = aliases.all(key)
+    const files = others.filter(({ view }) => view !== 'car')
+    const wholes = others.filter(({ view }) => view === 'car')
+    // A block and the CARs that it is the root of stand in for the same DAG: what was staged first stays.
+    if (own !== undefined) wholes.push({ object: own, view: 'bytes', since: firstFileOf.get(own) ?? 0 })
+    wholes.sort((one, other) => one.since - other.since)
+    // The root of a file names the file before itself, and other bytes name themselves.
+    yield* kind === 'dag-pb' ? files : wholes
+    yield* kind === 'dag-pb' ? wholes : files
+  }
+
+  /**
+   * The objects that a key can mean, the first choice first, each looked up when it is asked for. Those that have no bytes
+   * any more, of which there may be many, are left out where that is cheap to see: no file of theirs is open.
+   */
+  const objectsNamedBy = (key: string) => objects(key, keptAliases)
 
   return {
-    objectOf,
+    objectsNamedBy,
+    /** The same, and all that are without bytes. */
+    objectsEverNamedBy: (key: string) => objects(key, allAliases),
     objectOfDigest: (sha256: string): number | undefined => objectOfDigest.get(sha256),
 
-    /** The digest that an opaque key is bound to; undefined for a free one and for a key that is a digest. */
-    boundSha256(key: string): string | undefined {
-      const name = opaqueNameOf(key)
-      return name === '' ? undefined : digestOfName.get(name)
+    /** True when a CAR was known by this key, as its root, before the first file of this object. */
+    hasOlderCar: (key: string, object: number): boolean => olderCar.get(key, object) !== undefined,
+
+    /** The digest of other bytes than these that the key is bound to. */
+    boundElsewhere(key: string, sha256: string): string | undefined {
+      const [kind] = partsOf(key)
+      if (kind !== 'opaque' && kind !== 'piece-v1') return undefined
+      const object = objectNamedBy(key)
+      const bound = object === undefined ? undefined : digestOf.get(object)
+      return bound === sha256 ? undefined : bound
     },
 
-    /** The principal's file under this key that has not been ended; its term may be over. */
-    liveFile(principal: string, key: string): FileRow | undefined {
-      const object = objectOf(key)
-      return object === undefined ? undefined : live.get(principal, object, opaqueNameOf(key))
+    /** The principal's file of this object that has not been ended; its term may be over. */
+    openFile: (principal: string, object: number, key: string): FileRow | undefined =>
+      live.get(principal, object, opaqueNameOf(key)),
+
+    /** The principal's file under this key that has neither been ended nor reached the end of its term. */
+    liveFile(principal: string, key: string, now: number): FileRow | undefined {
+      for (const { object } of objectsNamedBy(key)) {
+        const row = live.get(principal, object, opaqueNameOf(key))
+        if (row !== undefined && row.expires_at > now) return row
+      }
+      return undefined
     },
   }
+}
+
+/** The kind of a key, and what it says behind that. */
+function partsOf(key: string): [kind: string, name: string] {
+  const colon = key.indexOf(':')
+  return [key.slice(0, colon), key.slice(colon + 1)]
 }

@@ -1,11 +1,18 @@
-import type { FileEnd, FileRecord, ListFilesRequest, ServingFile } from '../../record-store.ts'
+import type { FileEnd, FileRecord, ListFilesRequest, ObjectPiece, ServingFile } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
-import { prepareContentReads } from './content-reads.ts'
+import { type NamedObject, prepareContentReads } from './content-reads.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
+
+const SHA256 = 'sha256:'
 
 /** Point reads and listings of files. */
 export function prepareFileReads(db: Connection) {
   const content = prepareContentReads(db)
+  const earliestPublicOfDigest = db.prepare<[string, number], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+     WHERE objects.sha256 = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
+     ORDER BY sequence LIMIT 1`,
+  )
   const earliestPublic = db.prepare<[number, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
      ORDER BY sequence LIMIT 1`,
@@ -14,15 +21,17 @@ export function prepareFileReads(db: Connection) {
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND principal = ?
      ORDER BY sequence LIMIT 1`,
   )
-  const latestOf = db.prepare<[number], { readonly end: FileEnd | null }>(
-    'SELECT end FROM files WHERE object = ? ORDER BY sequence DESC LIMIT 1',
+  const latestOf = db.prepare<[number], { readonly sequence: number; readonly end: FileEnd | null }>(
+    'SELECT sequence, end FROM files WHERE object = ? ORDER BY sequence DESC LIMIT 1',
   )
   const anyLive = db
     .prepare<[number, number], number>(
       'SELECT 1 FROM files WHERE object = ? AND ended_at IS NULL AND expires_at > ? LIMIT 1',
     )
     .pluck()
-  const inline = db.prepare<[string], Buffer | null>('SELECT inline FROM objects WHERE sha256 = ?').pluck()
+  const inline = db
+    .prepare<[string], Buffer | null>('SELECT coalesce(inline, inline_v1) FROM objects WHERE sha256 = ?')
+    .pluck()
   const latest = db.prepare<[number, string, string], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND principal = ? AND name = ?
      ORDER BY sequence DESC LIMIT 1`,
@@ -45,28 +54,81 @@ export function prepareFileReads(db: Connection) {
      ORDER BY sequence DESC LIMIT :limit`,
   )
 
-  return {
-    boundSha256: (key: string): string | undefined => content.boundSha256(key),
+  function visibleTo(object: number, now: number, principal: string | undefined): FileRow | undefined {
+    const row = earliestPublic.get(object, now)
+    return row ?? (principal === undefined ? undefined : earliestOwn.get(object, now, principal))
+  }
 
-    serving({ sha256, now, principal }: { sha256: string; now: number; principal?: string }): ServingFile {
-      const object = content.objectOfDigest(sha256)
-      if (object === undefined) return { outcome: 'absent' }
-      const row =
-        earliestPublic.get(object, now) ??
-        (principal === undefined ? undefined : earliestOwn.get(object, now, principal))
-      if (row !== undefined) return { outcome: 'found', file: fileFromRow(row) }
+  /** The file of the first object under this key that the caller may see. */
+  function findVisible(
+    key: string,
+    now: number,
+    principal: string | undefined,
+  ): (NamedObject & { row: FileRow }) | undefined {
+    for (const named of content.objectsNamedBy(key)) {
+      const row = visibleTo(named.object, now, principal)
+      if (row !== undefined) return { ...named, row }
+    }
+    return undefined
+  }
+
+  /** Why nothing under this key is visible. */
+  function explain(key: string, now: number): ServingFile {
+    for (const { object } of content.objectsNamedBy(key)) {
       if (anyLive.get(object, now) !== undefined) return { outcome: 'private' }
-      const ended = latestOf.get(object)
-      return ended === undefined ? { outcome: 'absent' } : { outcome: 'gone', end: ended.end ?? 'expired' }
+    }
+    let newest: { readonly sequence: number; readonly end: FileEnd | null } | undefined
+    for (const { object } of content.objectsEverNamedBy(key)) {
+      const row = latestOf.get(object)
+      if (row !== undefined && row.sequence > (newest?.sequence ?? 0)) newest = row
+    }
+    // A file whose term is over may not have been ended yet.
+    return newest === undefined ? { outcome: 'absent' } : { outcome: 'gone', end: newest.end ?? 'expired' }
+  }
+
+  // Several statements see one state of the records, whatever is committed between them.
+  const search = db.transaction((key: string, now: number, principal: string | undefined): ServingFile => {
+    const found = findVisible(key, now, principal)
+    return found === undefined
+      ? explain(key, now)
+      : { outcome: 'found', file: fileFromRow(found.row), view: found.view }
+  })
+  const searchPieces = db.transaction(
+    (keys: readonly string[], now: number, principal: string | undefined): (ObjectPiece | undefined)[] =>
+      keys.map((key) => {
+        const found = findVisible(key, now, principal)
+        return found === undefined ? undefined : pieceOf(fileFromRow(found.row))
+      }),
+  )
+  const searchOwn = db.transaction((principal: string, key: string, now: number): FileRow | undefined => {
+    // A file that has not ended has an index of its own.
+    const live = content.liveFile(principal, key, now)
+    if (live !== undefined) return live
+    let found: FileRow | undefined
+    for (const { object } of content.objectsEverNamedBy(key)) {
+      const row = latest.get(object, principal, opaqueNameOf(key))
+      if (row !== undefined && row.sequence > (found?.sequence ?? 0)) found = row
+    }
+    return found
+  })
+
+  return {
+    serving({ key, now, principal }: { key: string; now: number; principal?: string }): ServingFile {
+      // What is asked for most takes two statements.
+      const row = key.startsWith(SHA256) ? earliestPublicOfDigest.get(key.slice(SHA256.length), now) : undefined
+      return row === undefined || content.hasOlderCar(key, row.object)
+        ? search(key, now, principal)
+        : { outcome: 'found', file: fileFromRow(row), view: 'bytes' }
+    },
+
+    pieces(request: { keys: readonly string[]; now: number; principal?: string }): (ObjectPiece | undefined)[] {
+      return searchPieces(request.keys, request.now, request.principal)
     },
 
     inlineBytes: (sha256: string): Uint8Array | undefined => inline.get(sha256) ?? undefined,
 
-    latest({ principal, key }: { principal: string; key: string }): FileRecord | undefined {
-      const object = content.objectOf(key)
-      if (object === undefined) return undefined
-      // A file that has not ended has an index of its own.
-      const row = content.liveFile(principal, key) ?? latest.get(object, principal, opaqueNameOf(key))
+    latest({ principal, key, now }: { principal: string; key: string; now: number }): FileRecord | undefined {
+      const row = searchOwn(principal, key, now)
       return row === undefined ? undefined : fileFromRow(row)
     },
 
@@ -91,4 +153,8 @@ export function prepareFileReads(db: Connection) {
         .map(fileFromRow)
     },
   }
+}
+
+function pieceOf({ sha256, sizeBytes, pieceRoot }: FileRecord): ObjectPiece | undefined {
+  return pieceRoot === null ? undefined : { sha256, sizeBytes, pieceRoot }
 }

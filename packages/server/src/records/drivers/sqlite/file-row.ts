@@ -1,10 +1,10 @@
-import type { FileEnd, FileRecord, Visibility } from '../../record-store.ts'
+import type { FileCommit, FileEnd, FileRecord, Visibility } from '../../record-store.ts'
 
 /** What every query of files selects from: a file beside its object. */
 export const FILE_ROWS = 'files JOIN objects ON objects.id = files.object'
 
 /** The columns of a {@link FileRow}. */
-export const FILE_COLUMNS = 'files.*, objects.sha256, objects.size_bytes'
+export const FILE_COLUMNS = 'files.*, objects.sha256, objects.size_bytes, objects.piece_root'
 
 /** A row of `files` with its object, as SQLite gives it. */
 export interface FileRow {
@@ -15,6 +15,7 @@ export interface FileRow {
   readonly cid: string
   readonly sha256: string
   readonly size_bytes: number
+  readonly piece_root: Buffer | null
   readonly content_type: string
   readonly filename: string | null
   readonly visibility: Visibility
@@ -31,19 +32,30 @@ export interface FileRow {
 
 const OPAQUE = 'opaque:'
 
-/** The opaque id of a content key; empty for a key that is a digest. */
+/** The opaque id of a content key; empty for a key that is verified. */
 export function opaqueNameOf(key: string): string {
   return key.startsWith(OPAQUE) ? key.slice(OPAQUE.length) : ''
+}
+
+function canonicalKeyOf(name: string, sha256: string): string {
+  return name === '' ? `sha256:${sha256}` : `${OPAQUE}${name}`
+}
+
+/** The file that a commit recorded, as a read of it gives it. */
+export function fileFromCommit({ file, content }: FileCommit, sequence: number): FileRecord {
+  const key = canonicalKeyOf(opaqueNameOf(file.key), file.sha256)
+  return { ...file, key, pieceRoot: content.pieceRoot, sequence, endedAt: null, end: null }
 }
 
 export function fileFromRow(row: FileRow): FileRecord {
   return {
     sequence: row.sequence,
     principal: row.principal,
-    key: row.name === '' ? `sha256:${row.sha256}` : `${OPAQUE}${row.name}`,
+    key: canonicalKeyOf(row.name, row.sha256),
     cid: row.cid,
     sha256: row.sha256,
     sizeBytes: row.size_bytes,
+    pieceRoot: row.piece_root?.toString('hex') ?? null,
     contentType: row.content_type,
     filename: row.filename,
     visibility: row.visibility,

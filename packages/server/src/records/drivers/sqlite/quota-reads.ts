@@ -12,28 +12,25 @@ export function prepareQuotaReads(db: Connection) {
     'SELECT COUNT(*) AS count, SUM(iif(day = ?, bytes, 0)) AS bytes FROM reservations WHERE principal = ?',
   )
 
-  const reservedBytes = (principal: string, day: string): number => inFlight.get(day, principal)?.bytes ?? 0
-  const usedBytes = (principal: string, day: string): number =>
-    (chargedBytes.get(principal, day) ?? 0) + reservedBytes(principal, day)
+  function standing(principal: string, day: string): { readonly inFlight: number; readonly usedBytes: number } {
+    const { count = 0, bytes } = inFlight.get(day, principal) ?? {}
+    return { inFlight: count, usedBytes: (chargedBytes.get(principal, day) ?? 0) + (bytes ?? 0) }
+  }
 
   return {
-    /** What uploads in flight hold of the day. */
-    reservedBytes,
-    /** What is charged to the day, and held of it. */
-    usedBytes,
+    /** How many uploads of the principal are in flight; what is charged to the day, and held of it. */
+    standing,
 
     /** `charged + reserved + size ≤ cap`, unless the principal has the file already and nothing is to be charged. */
     decide(request: AdmitRequest): ReserveOutcome {
-      const { principal, day, sizeBytes } = request
-      const { count = 0, bytes } = inFlight.get(day, principal) ?? {}
-      if (count >= request.maxInFlight) return { outcome: 'too_many_in_flight', inFlight: count }
-      const used = (chargedBytes.get(principal, day) ?? 0) + (bytes ?? 0)
-      const live = content.liveFile(principal, request.key)
-      if (live !== undefined && live.expires_at > request.now) {
-        return { outcome: 'reserved', reservedBytes: 0, usedBytes: used }
+      const { principal, day, key, sizeBytes, now } = request
+      const { inFlight, usedBytes } = standing(principal, day)
+      if (inFlight >= request.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
+      if (content.liveFile(principal, key, now) !== undefined) {
+        return { outcome: 'reserved', reservedBytes: 0, usedBytes }
       }
-      if (used + sizeBytes > request.capBytes) return { outcome: 'over_quota', usedBytes: used }
-      return { outcome: 'reserved', reservedBytes: sizeBytes, usedBytes: used + sizeBytes }
+      if (usedBytes + sizeBytes > request.capBytes) return { outcome: 'over_quota', usedBytes }
+      return { outcome: 'reserved', reservedBytes: sizeBytes, usedBytes: usedBytes + sizeBytes }
     },
   }
 }

@@ -9,6 +9,7 @@ import type {
 } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
+import type { ContentWrites } from './content-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
@@ -38,9 +39,9 @@ interface ReleaseRequest {
 export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
 
 /** Reservations and charges. Each function runs inside one transaction that the writer opens. */
-export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
+export function prepareQuotaWrites(db: Connection, contents: ContentWrites, discards: DiscardWrites) {
   const content = prepareContentReads(db)
-  const { decide, reservedBytes, usedBytes } = prepareQuotaReads(db)
+  const { decide, standing } = prepareQuotaReads(db)
   const insertReservation = db.prepare(
     'INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
@@ -55,40 +56,21 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
     "UPDATE files SET ended_at = expires_at, end = 'expired' WHERE sequence = ?",
   )
   const bindName = db.prepare<[string, number]>('INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const insertObject = db.prepare<[string, number, string, Uint8Array | null]>(
-    'INSERT INTO objects (sha256, size_bytes, place, inline) VALUES (?, ?, ?, ?)',
-  )
-  // Bytes that are in the blob store already stay there; inline bytes give way to those.
-  const placeObject = db.prepare<[{ id: number; place: string; inline: Uint8Array | null }]>(
-    `UPDATE objects SET place = :place, inline = :inline
-     WHERE id = :id AND (place = 'none' OR (place = 'inline' AND :place = 'blob'))`,
-  )
   const insertFile = db.prepare(
     `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
        verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const charge = db
-    .prepare<[string, string, number], number>(
-      `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
-       ON CONFLICT (principal, day) DO UPDATE SET bytes = bytes + excluded.bytes, files = files + 1 RETURNING bytes`,
-    )
-    .pluck()
+  const charge = db.prepare<[string, string, number]>(
+    `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
+     ON CONFLICT (principal, day) DO UPDATE SET bytes = bytes + excluded.bytes, files = files + 1`,
+  )
 
-  const conflicting = (key: string, sha256: string): string | undefined => {
-    const bound = content.boundSha256(key)
-    return bound === sha256 ? undefined : bound
-  }
-
-  /** The object's number, with its bytes where this commit says that they are. */
-  function putObject(sha256: string, sizeBytes: number, inline: Uint8Array | undefined): number {
-    const place = inline === undefined ? 'blob' : 'inline'
-    const id = content.objectOfDigest(sha256)
-    if (id === undefined) {
-      return Number(insertObject.run(sha256, sizeBytes, place, inline ?? null).lastInsertRowid)
-    }
-    placeObject.run({ id, place, inline: inline ?? null })
-    return id
+  /** What the records know of the bytes of a commit before it. `open` has not been ended; its term may be over. */
+  function knownOf({ file }: FileCommit): { object: number | undefined; open: FileRow | undefined } {
+    const object = content.objectOfDigest(file.sha256)
+    const open = object === undefined ? undefined : content.openFile(file.principal, object, file.key)
+    return { object, open }
   }
 
   /** Forgets a reservation; what it had claimed and nobody needs any more is to be removed. */
@@ -103,16 +85,23 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
     if (published !== undefined) discards.discardUnlessNeeded(published, now)
   }
 
+  /** Keeps what a commit of bytes brought that are staged already. */
+  function keepRetry(row: FileRow, commit: FileCommit, usedBytes: number): CommitReply {
+    contents.learn(row.object, commit.content)
+    const file = { ...fileFromRow(row), pieceRoot: commit.content.pieceRoot }
+    return { outcome: 'retry', file, usedBytes }
+  }
+
   /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
-  function record({ inline, file }: FileCommit, live: FileRow | undefined, day: string): CommitReply {
-    const { principal, key, sha256, sizeBytes } = file
-    if (live !== undefined) endAsExpired.run(live.sequence)
-    const object = putObject(sha256, sizeBytes, inline)
-    const name = opaqueNameOf(key)
+  function record(commit: FileCommit, { object: known, open }: ReturnType<typeof knownOf>, day: string): number {
+    const { file } = commit
+    if (open !== undefined) endAsExpired.run(open.sequence)
+    const object = contents.putObject(commit, known)
+    const name = opaqueNameOf(file.key)
     if (name !== '') bindName.run(name, object)
     const { lastInsertRowid } = insertFile.run(
       object,
-      principal,
+      file.principal,
       name,
       file.cid,
       file.contentType,
@@ -126,14 +115,10 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
       file.expiresAt,
       file.dealId,
       day,
-      sizeBytes,
+      file.sizeBytes,
     )
-    const charged = charge.get(principal, day, sizeBytes) ?? 0
-    return {
-      outcome: 'recorded',
-      sequence: Number(lastInsertRowid),
-      usedBytes: charged + reservedBytes(principal, day),
-    }
+    charge.run(file.principal, day, file.sizeBytes)
+    return Number(lastInsertRowid)
   }
 
   return {
@@ -148,21 +133,26 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
     },
 
     commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): AtOnceReply {
-      const decision = decide(admit)
-      if (decision.outcome !== 'reserved') return decision
-      const { principal, key, sha256 } = commit.file
-      const bound = conflicting(key, sha256)
+      const { principal, day, key, now } = admit
+      const { sha256, sizeBytes } = commit.file
+      const { inFlight, usedBytes } = standing(principal, day)
+      if (inFlight >= admit.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
+      const known = knownOf(commit)
+      const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
+      const fits = retried !== undefined || usedBytes + sizeBytes <= admit.capBytes
+      // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
+      if (!fits && content.liveFile(principal, key, now) === undefined) return { outcome: 'over_quota', usedBytes }
+      const bound = content.boundElsewhere(key, sha256)
       if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
-      const live = content.liveFile(principal, key)
-      if (live !== undefined && live.expires_at > commit.now) {
-        return { outcome: 'retry', file: fileFromRow(live), usedBytes: decision.usedBytes }
-      }
-      return record(commit, live, admit.day)
+      if (retried !== undefined) return keepRetry(retried, commit, usedBytes)
+      if (!fits) return { outcome: 'over_quota', usedBytes }
+      const sequence = record(commit, known, day)
+      return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes }
     },
 
     claim({ reservationId, key, sha256 }: { reservationId: string; key: string; sha256: string }): ClaimOutcome {
       if (reservation.get(reservationId) === undefined) return { outcome: 'lost' }
-      const bound = conflicting(key, sha256)
+      const bound = content.boundElsewhere(key, sha256)
       if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
       if (!discards.cancel(sha256)) return { outcome: 'busy' }
       claimBytes.run(sha256, reservationId)
@@ -174,20 +164,21 @@ export function prepareQuotaWrites(db: Connection, discards: DiscardWrites) {
       const held = reservation.get(reservationId)
       if (held === undefined) return { outcome: 'lost' }
       const { principal, key, sha256, sizeBytes } = file
-      const bound = conflicting(key, sha256)
+      const bound = content.boundElsewhere(key, sha256)
       if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
 
-      const live = content.liveFile(principal, key)
-      if (live !== undefined && live.expires_at > now) {
+      const known = knownOf(commit)
+      if (known.open !== undefined && known.open.expires_at > now) {
         settle(held, now)
-        return { outcome: 'retry', file: fileFromRow(live), usedBytes: usedBytes(principal, held.day) }
+        return keepRetry(known.open, commit, standing(principal, held.day).usedBytes)
       }
-      if (held.bytes !== sizeBytes) {
-        const othersBytes = usedBytes(principal, held.day) - held.bytes
-        if (othersBytes + sizeBytes > held.cap_bytes) return { outcome: 'over_quota', usedBytes: othersBytes }
+      const othersBytes = standing(principal, held.day).usedBytes - held.bytes
+      if (held.bytes !== sizeBytes && othersBytes + sizeBytes > held.cap_bytes) {
+        return { outcome: 'over_quota', usedBytes: othersBytes }
       }
       deleteReservation.run(reservationId)
-      return record(commit, live, held.day)
+      const sequence = record(commit, known, held.day)
+      return { outcome: 'recorded', sequence, usedBytes: othersBytes + sizeBytes }
     },
 
     extendLeases({ instanceId, leaseUntil }: { instanceId: string; leaseUntil: number }): void {

@@ -359,7 +359,8 @@ async function stageInline(store: RecordStore, sha256: string, inline: Buffer): 
     expiresAt: NOW + 1_000_000,
     dealId: 'd-0x00',
   }
-  const committed = await store.quotas.commit({ reservationId: `of ${key}`, now: NOW, inline, file })
+  const content = { pieceRoot: '00'.repeat(32), pieceSubtreeRoots: new Uint8Array(), aliases: [], dags: [] }
+  const committed = await store.quotas.commit({ reservationId: `of ${key}`, now: NOW, inline, content, file })
   expect(committed.outcome).toBe('recorded')
 }
 

@@ -1,8 +1,10 @@
 import { LadeError } from '@lade/core/errors'
-import type { CommitOutcome, FileCommit, RecordStore } from '../../record-store.ts'
+import type { CommitOutcome, ContentFacts, DagCommit, FileCommit, RecordStore } from '../../record-store.ts'
 import { prepareAccountReads } from './account-reads.ts'
+import { prepareBlockReads } from './block-reads.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { prepareFileReads } from './file-reads.ts'
+import { fileFromCommit } from './file-row.ts'
 import { migrate } from './migrate.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import type { CommitReply } from './quota-writes.ts'
@@ -39,6 +41,7 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
     throw error
   }
   const files = prepareFileReads(connection)
+  const blocks = prepareBlockReads(connection)
   const accounts = prepareAccountReads(connection)
   const quotas = prepareQuotaReads(connection)
   const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
@@ -51,11 +54,10 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
       claim: (request) => writer.write('claim', request),
       preview: (request) => read(() => quotas.decide(request)),
       async commit(commit) {
-        return withFile(commit, await writer.write('commit', { ...commit, inline: ownBytes(commit.inline) }))
+        return withFile(commit, await writer.write('commit', ownCommit(commit)))
       },
       async commitAtOnce({ admit, commit }) {
-        const own = { ...commit, inline: ownBytes(commit.inline) }
-        return withFile(commit, await writer.write('commitAtOnce', { admit, commit: own }))
+        return withFile(commit, await writer.write('commitAtOnce', { admit, commit: ownCommit(commit) }))
       },
       release: (request) => writer.write('release', request),
       extendLeases: (request) => writer.write('extendLeases', request),
@@ -64,7 +66,6 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
       audit: () => read(() => accounts.audit()),
     },
     files: {
-      boundSha256: (key) => read(() => files.boundSha256(key)),
       serving: (request) => read(() => files.serving(request)),
       inlineBytes: (sha256) => read(() => files.inlineBytes(sha256)),
       latest: (request) => read(() => files.latest(request)),
@@ -72,6 +73,14 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
       list: (request) => read(() => files.list(request)),
       remove: (request) => writer.write('removeFile', request),
       expire: (request) => writer.write('expireFiles', request),
+    },
+    content: {
+      pieces: (request) => read(() => files.pieces(request)),
+    },
+    blocks: {
+      find: (request) => read(() => blocks.find(request)),
+      digests: (request) => read(() => blocks.digests(request)),
+      sweep: (request) => writer.write('sweepBlocks', request),
     },
     tokens: {
       signUp: (request) => writer.write('signUp', request),
@@ -100,10 +109,10 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
 }
 
 /** A recorded file is what was committed, with its sequence; only that comes back from the writer. */
-function withFile<Other>({ file }: FileCommit, reply: Other | RecordedReply): Other | RecordedOutcome {
+function withFile<Other>(commit: FileCommit, reply: Other | RecordedReply): Other | RecordedOutcome {
   if (!isRecorded(reply)) return reply
   const { sequence, usedBytes } = reply
-  return { outcome: 'recorded', file: { ...file, sequence, endedAt: null, end: null }, usedBytes }
+  return { outcome: 'recorded', file: fileFromCommit(commit, sequence), usedBytes }
 }
 
 function isRecorded(reply: unknown): reply is RecordedReply {
@@ -120,8 +129,42 @@ async function read<Value>(run: () => Value): Promise<Value> {
 }
 
 /** Crossing to the writer copies the whole memory behind a view, so a view into a larger buffer is copied out first. */
-function ownBytes(bytes: Uint8Array | undefined): Uint8Array | undefined {
-  return bytes === undefined || bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+function ownCommit<Commit extends FileCommit>(commit: Commit): Commit {
+  const inline = commit.inline === undefined ? undefined : ownBytes(commit.inline)
+  return { ...commit, inline, content: ownFacts(commit.content) }
+}
+
+function ownFacts({ pieceRoot, pieceSubtreeRoots, aliases, dags }: ContentFacts): ContentFacts {
+  return { pieceRoot, pieceSubtreeRoots: ownBytes(pieceSubtreeRoots), aliases, dags: dags.map(ownDag) }
+}
+
+/** @throws {TypeError} for lists that do not fit together. */
+function ownDag(dag: DagCommit): DagCommit {
+  if (dag.kind === 'import') {
+    if (dag.digests.length % 32 !== 0) throw new TypeError('The digests of an import have 32 bytes each.')
+    return { kind: 'import', profile: dag.profile, digests: ownBytes(dag.digests) }
+  }
+  const { multihashes, multihashEnds, offsetBytes, sizeBytes } = dag
+  const count = multihashEnds.length
+  const isWholeList = offsetBytes.length === count && sizeBytes.length === count
+  if (!isWholeList || (multihashEnds.at(-1) ?? 0) !== multihashes.length) {
+    throw new TypeError('The lists of the blocks of a CAR have one entry for each.')
+  }
+  return {
+    kind: 'car',
+    multihashes: ownBytes(multihashes),
+    multihashEnds: isWhole(multihashEnds) ? multihashEnds : multihashEnds.slice(),
+    offsetBytes: isWhole(offsetBytes) ? offsetBytes : offsetBytes.slice(),
+    sizeBytes: isWhole(sizeBytes) ? sizeBytes : sizeBytes.slice(),
+  }
+}
+
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return isWhole(bytes) ? bytes : new Uint8Array(bytes)
+}
+
+function isWhole(view: ArrayBufferView): boolean {
+  return view.byteLength === view.buffer.byteLength
 }
 
 function closeReader(connection: Connection): void {

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { prepareContentWrites } from './content-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
 import { prepareFileWrites } from './file-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
@@ -10,8 +11,9 @@ import { prepareTokenWrites } from './token-writes.ts'
  */
 export function prepareWrites(db: Connection) {
   const discards = prepareDiscardWrites(db)
-  const quotas = prepareQuotaWrites(db, discards)
-  const files = prepareFileWrites(db, discards)
+  const contents = prepareContentWrites(db)
+  const quotas = prepareQuotaWrites(db, contents, discards)
+  const files = prepareFileWrites(db, contents, discards)
   const tokens = prepareTokenWrites(db)
   const registerInstance = db.prepare<[string, number]>('INSERT INTO instances (id, started_at) VALUES (?, ?)')
   const forgetInstance = db.prepare<[string]>('DELETE FROM instances WHERE id = ?')
@@ -26,6 +28,7 @@ export function prepareWrites(db: Connection) {
     releaseExpired: quotas.releaseExpired,
     removeFile: files.remove,
     expireFiles: files.expire,
+    sweepBlocks: contents.sweepBlocks,
     signUp: tokens.signUp,
     revokeToken: tokens.revoke,
     touchTokens: tokens.touch,

@@ -1,0 +1,147 @@
+import { sha256Multihashes } from '../../multihash.ts'
+import type { CarCommit, ContentFacts, ContentView, DagCommit, FileCommit } from '../../record-store.ts'
+import type { Connection } from './connection.ts'
+
+export type ContentWrites = ReturnType<typeof prepareContentWrites>
+
+/** Objects, and what verification learned about them. Each function runs inside one transaction that the writer opens. */
+export function prepareContentWrites(db: Connection) {
+  const insertObject = db.prepare<[string, number, string, Buffer, Uint8Array | null, Uint8Array | null]>(
+    'INSERT INTO objects (sha256, size_bytes, place, piece_root, piece_subtrees, inline) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  // Bytes that are in the blob store already stay there; inline bytes give way to those.
+  const placeObject = db.prepare<[{ id: number; place: string; inline: Uint8Array | null }]>(
+    `UPDATE objects SET place = :place, inline = :inline, inline_v1 = NULL
+     WHERE id = :id AND (place = 'none' OR (place = 'inline' AND :place = 'blob'))`,
+  )
+  const dropBytes = db.prepare<[number]>(
+    "UPDATE objects SET place = 'none', inline = NULL, inline_v1 = NULL WHERE id = ?",
+  )
+  const setPiece = db.prepare<[{ id: number; root: Buffer; subtrees: Uint8Array | null }]>(
+    `UPDATE objects SET piece_root = :root, piece_subtrees = :subtrees,
+       inline = coalesce(inline, inline_v1), inline_v1 = NULL
+     WHERE id = :id AND piece_root IS NULL`,
+  )
+  const otherOfRoot = db
+    .prepare<[Buffer, number], number | null>('SELECT MIN(id) FROM objects WHERE piece_root = ? AND id <> ?')
+    .pluck()
+  const bindPieceV1 = db.prepare<[string, number]>(
+    'INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  const insertAlias = db.prepare<[string, number, ContentView]>(
+    `INSERT INTO aliases (key, object, view, since)
+     VALUES (?, ?, ?, (SELECT coalesce(MAX(sequence), 0) + 1 FROM files)) ON CONFLICT DO NOTHING`,
+  )
+  const insertDag = db.prepare<[number, string, Uint8Array | null]>(
+    'INSERT INTO dags (object, layout, digests) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const insertBlock = db.prepare<[Uint8Array, number, number, number | null, number | null]>(
+    `INSERT INTO blocks (multihash, dag, node, offset_bytes, length_bytes) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  )
+  const cutOffDags = db.prepare<[number]>('UPDATE dags SET object = NULL, digests = NULL WHERE object = ?')
+  const cutOffDag = db.prepare<[], number>('SELECT id FROM dags WHERE object IS NULL LIMIT 1').pluck()
+  const deleteBlocks = db.prepare<[{ dag: number; limit: number }]>(
+    `DELETE FROM blocks WHERE dag = :dag AND multihash IN (SELECT multihash FROM blocks WHERE dag = :dag LIMIT :limit)`,
+  )
+  const deleteDag = db.prepare<[number]>('DELETE FROM dags WHERE id = ?')
+
+  /** Completes an object that was staged before pieces were recorded. */
+  function learnPiece(id: number, { pieceRoot, pieceSubtreeRoots }: ContentFacts): void {
+    const root = Buffer.from(pieceRoot, 'hex')
+    const { changes } = setPiece.run({ id, root, subtrees: orNull(pieceSubtreeRoots) })
+    if (changes === 0) return
+    const first = otherOfRoot.get(root, id) ?? undefined
+    // The piece-v1 key stays with the object that it was bound to, though this one is older.
+    if (first !== undefined && first > id) bindPieceV1.run(`piece-v1:${pieceRoot}`, first)
+  }
+
+  function learnDag(object: number, dag: DagCommit): void {
+    const [layout, digests] = dag.kind === 'car' ? ['car', null] : [dag.profile, dag.digests]
+    const { changes, lastInsertRowid } = insertDag.run(object, layout, digests)
+    if (changes === 0) return
+    const id = Number(lastInsertRowid)
+    const multihashes = dag.kind === 'car' ? multihashesOf(dag) : sha256Multihashes(dag.digests)
+    const { offsetBytes, sizeBytes } = dag.kind === 'car' ? dag : {}
+    for (const node of inIndexOrder(multihashes)) {
+      const multihash = multihashes[node] ?? new Uint8Array()
+      insertBlock.run(multihash, id, node, offsetBytes?.[node] ?? null, sizeBytes?.[node] ?? null)
+    }
+  }
+
+  function learnNames(object: number, { aliases, dags }: ContentFacts): void {
+    for (const { key, view } of aliases) insertAlias.run(key, object, view)
+    for (const dag of dags) learnDag(object, dag)
+  }
+
+  function learn(object: number, facts: ContentFacts): void {
+    learnPiece(object, facts)
+    learnNames(object, facts)
+  }
+
+  return {
+    /** Keeps what was learned about an object whose bytes are in place. */
+    learn,
+
+    /** The object's number, with its bytes where this commit says that they are, and all that it learned. */
+    putObject(commit: FileCommit, known: number | undefined): number {
+      const { file, content } = commit
+      const inline = commit.inline ?? null
+      const place = inline === null ? 'blob' : 'inline'
+      if (known !== undefined) {
+        placeObject.run({ id: known, place, inline })
+        learn(known, content)
+        return known
+      }
+      const root = Buffer.from(content.pieceRoot, 'hex')
+      const subtrees = orNull(content.pieceSubtreeRoots)
+      const inserted = insertObject.run(file.sha256, file.sizeBytes, place, root, subtrees, inline)
+      const object = Number(inserted.lastInsertRowid)
+      learnNames(object, content)
+      return object
+    },
+
+    /** Forgets the bytes of an object, and the blocks in them. */
+    dropBytes(object: number): void {
+      dropBytes.run(object)
+      cutOffDags.run(object)
+    },
+
+    sweepBlocks({ limit }: { limit: number }): number {
+      let left = limit
+      while (left > 0) {
+        const dag = cutOffDag.get()
+        if (dag === undefined) break
+        left -= deleteBlocks.run({ dag, limit: left }).changes
+        if (left > 0) left -= deleteDag.run(dag).changes
+      }
+      return limit - left
+    },
+  }
+}
+
+function orNull(bytes: Uint8Array): Uint8Array | null {
+  return bytes.length === 0 ? null : bytes
+}
+
+function multihashesOf({ multihashes, multihashEnds }: CarCommit): Uint8Array[] {
+  return Array.from(multihashEnds, (end, index) => multihashes.subarray(multihashEnds[index - 1] ?? 0, end))
+}
+
+/**
+ * The numbers of the multihashes in about the order of their index, so that each page of it is touched once and not over
+ * and over; equal ones stay in order.
+ */
+function inIndexOrder(multihashes: readonly Uint8Array[]): number[] {
+  const count = multihashes.length
+  // Four bytes of the digest above the number: exact below 2^53.
+  const ranks = Float64Array.from(multihashes, (multihash, index) => headOf(multihash) * count + index)
+  return Array.from(ranks.sort(), (rank) => rank % count)
+}
+
+/** The first bytes of a multihash that differ, as a number; most begin with two bytes that say the hash and the length. */
+function headOf(multihash: Uint8Array): number {
+  let head = 0
+  for (let index = 2; index < 6; index += 1) head = head * 256 + (multihash[index] ?? 0)
+  return head
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { prepareAccountReads } from './account-reads.ts'
+import { prepareBlockReads } from './block-reads.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { prepareFileReads } from './file-reads.ts'
+import { migrate } from './migrate.ts'
+import { prepareQuotaReads } from './quota-reads.ts'
+import { prepareWrites } from './writes.ts'
+
+/** What reads a table from end to end, and why that is no harm. */
+const SCANS = [
+  // A few rows: processes, uploads in flight, bytes that wait to be removed.
+  'SELECT id FROM instances ORDER BY id',
+  'SELECT 1 FROM reservations WHERE claimed_sha256 = ? LIMIT 1',
+  'SELECT id FROM reservations WHERE instance = ?',
+  'SELECT id FROM reservations WHERE lease_until < ?',
+  'UPDATE reservations SET lease_until = ? WHERE instance = ?',
+  'SELECT sha256 FROM discards WHERE instance IS NULL OR instance = ? ORDER BY created_at LIMIT ?',
+  'UPDATE discards SET instance = NULL WHERE instance = ?',
+  // Once a signup, over the addresses of two hours.
+  'DELETE FROM signups WHERE hour < ?',
+  // All of it is what is asked for.
+  'SELECT principal, day, SUM(counter) AS counterBytes',
+]
+
+describe('lookups', () => {
+  let dir: string
+  let connection: Connection
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'lade-lookups-'))
+    connection = openConnection(join(dir, 'lade.db'))
+    migrate(connection)
+  })
+  afterEach(() => {
+    connection.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  /** Every statement that the driver prepares, each once. */
+  function statements(): string[] {
+    const prepared = new Set<string>()
+    const db = new Proxy(connection, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          if (name === 'prepare') prepared.add(String(args[0]))
+          return Reflect.apply(value, target, args)
+        }
+      },
+    })
+    for (const prepare of [
+      prepareAccountReads,
+      prepareBlockReads,
+      prepareFileReads,
+      prepareQuotaReads,
+      prepareWrites,
+    ]) {
+      prepare(db)
+    }
+    return [...prepared]
+  }
+
+  function planOf(sql: string): string[] {
+    const explained = connection.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+    const named = [...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name, 1])
+    const values = named.length > 0 ? [Object.fromEntries(named)] : [...sql.matchAll(/\?/g)].map(() => 1)
+    return explained.all(...values).map(({ detail }) => detail)
+  }
+
+  test('every statement finds its rows by an index, but for those that mean all rows', () => {
+    const all = statements()
+    expect(all.length).toBeGreaterThan(60)
+    const scanning = all.filter((sql) => planOf(sql).some((detail) => /^SCAN (?!CONSTANT)/.test(detail)))
+    expect(scanning.filter((sql) => !SCANS.some((known) => sql.startsWith(known)))).toEqual([])
+    expect(scanning).toHaveLength(SCANS.length)
+  })
+
+  test.each([
+    [
+      'SELECT id FROM objects WHERE piece_root = ? AND size_bytes = ?',
+      /objects_by_piece \(piece_root=\? AND size_bytes=\?\)/,
+    ],
+    ['SELECT MIN(id) FROM objects WHERE piece_root = ?', /COVERING INDEX objects_by_piece \(piece_root=\?\)/],
+    ['SELECT object, view, since FROM aliases WHERE', /PRIMARY KEY \(key=\?\)/],
+    ['SELECT object, view, since FROM aliases JOIN', /aliases USING PRIMARY KEY \(key=\?\)/],
+    ['SELECT dag, layout', /blocks USING PRIMARY KEY \(multihash=\?\)/],
+    ['SELECT substr(digests', /dags USING INTEGER PRIMARY KEY/],
+    ['SELECT id FROM dags WHERE object IS NULL', /COVERING INDEX sqlite_autoindex_dags_1 \(object=\?\)/],
+  ])('%s uses the index that was made for it', (beginning, index) => {
+    const [sql = ''] = statements().filter((one) => one.trimStart().startsWith(beginning))
+    expect(planOf(sql).join('; ')).toMatch(index)
+  })
+})

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  ALICE,
+  BOB,
+  commitAtOnce,
+  digestOf,
+  NOW,
+  pending,
+  pieceRootOf,
+  served,
+  stage,
+  upload,
+  WEEK,
+} from '../../conformance/case.ts'
+import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
+import type { RecordStore } from '../../record-store.ts'
+import { openConnection } from './connection.ts'
+import { migrate } from './migrate.ts'
+import { openSqliteRecordStore } from './sqlite-record-store.ts'
+
+/** Bytes that fill overflow pages. */
+const INLINE = Buffer.alloc(65_536, 'hello ')
+const OLD = [
+  { content: 'inline', place: 'inline', inline: INLINE, name: '' },
+  { content: 'blob', place: 'blob', inline: null, name: '' },
+  { content: 'named', place: 'blob', inline: null, name: 'myfile01' },
+] as const
+
+describe('data of version 1', () => {
+  let dir: string
+  let store: RecordStore
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    writeVersion1(join(dir, 'lade.db'))
+    store = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+  })
+  afterEach(async () => {
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const old = (content: string) => upload({ content })
+  const rootsOf = async (principal: string) =>
+    (await store.files.list({ principal, now: NOW, limit: 10 })).map(({ pieceRoot }) => pieceRoot)
+
+  test('the first version is what was released', () => {
+    const digest = createHash('sha256')
+      .update(SQLITE_MIGRATIONS[0] ?? '')
+      .digest('hex')
+    expect(digest).toBe('63356ea1802382efb20f4dc2d20ec84e78232f59a1c4912627a38c9ba6b8d87b')
+  })
+
+  test('is served as before, without pieces', async () => {
+    expect(await rootsOf(ALICE)).toEqual([null, null, null])
+    expect(await served(store, old('inline').key)).toBe('inline as bytes')
+    expect(await served(store, 'opaque:myfile01')).toBe('named as bytes')
+    expect(Buffer.from((await store.files.inlineBytes(digestOf('inline'))) ?? [])).toEqual(INLINE)
+    expect(await store.files.inlineBytes(digestOf('blob'))).toBeUndefined()
+    expect(await store.content.pieces({ keys: [old('blob').key], now: NOW })).toEqual([undefined])
+    expect(await store.quotas.audit()).toEqual([])
+  })
+
+  test('gets its pieces when the same bytes come again, from anybody and in a retry', async () => {
+    await stage(store, upload({ content: 'inline', principal: BOB, inline: INLINE }))
+    expect(await rootsOf(ALICE)).toEqual([null, null, pieceRootOf('inline')])
+    const retried = await commitAtOnce(store, old('blob'))
+    expect(retried).toMatchObject({ outcome: 'retry', file: { pieceRoot: pieceRootOf('blob') }, usedBytes: 300 })
+    expect(await rootsOf(ALICE)).toEqual([null, pieceRootOf('blob'), pieceRootOf('inline')])
+    expect(await served(store, `piece:${pieceRootOf('blob')}:100`)).toBe('blob as bytes')
+    expect(Buffer.from((await store.files.inlineBytes(digestOf('inline'))) ?? [])).toEqual(INLINE)
+  })
+
+  test('learns aliases and blocks like new data', async () => {
+    const aliases = [{ key: `dag-pb:${digestOf('root')}`, view: 'bytes' }] as const
+    const digests = createHash('sha256').update('root').digest()
+    const dags = [{ kind: 'import', profile: 'unixfs-v1-2025', digests }] as const
+    await commitAtOnce(store, upload({ content: 'blob', facts: { aliases, dags } }))
+    expect(await served(store, `dag-pb:${digestOf('root')}`)).toBe('blob as bytes')
+    const multihash = Buffer.concat([Buffer.from('1220', 'hex'), digests])
+    expect(await store.blocks.find({ multihash, now: NOW })).toMatchObject({ kind: 'node', sha256: digestOf('blob') })
+  })
+
+  test.each([
+    ['known piece', true],
+    ['unknown piece', false],
+  ])('lets go of inline bytes of a %s with the last file', async (_, isKnown) => {
+    if (isKnown) await commitAtOnce(store, old('inline'))
+    await store.files.remove({ principal: ALICE, key: old('inline').key, now: NOW })
+    expect(await store.files.inlineBytes(digestOf('inline'))).toBeUndefined()
+    expect(await pending(store)).toEqual([])
+    const again = Buffer.from('again')
+    await stage(store, upload({ content: 'inline', inline: again }))
+    expect(Buffer.from((await store.files.inlineBytes(digestOf('inline'))) ?? [])).toEqual(again)
+  })
+
+  test('moves inline bytes to the blob store when a later upload put them there', async () => {
+    await stage(store, upload({ content: 'inline', principal: BOB }))
+    expect(await store.files.inlineBytes(digestOf('inline'))).toBeUndefined()
+  })
+
+  test('leaves a version 1 key with the bytes that had it before older ones turned out to', async () => {
+    const pieceRoot = pieceRootOf('shared')
+    const key = `piece-v1:${pieceRoot}`
+    await stage(store, upload({ content: 'new', principal: BOB, facts: { pieceRoot } }))
+    await commitAtOnce(store, upload({ content: 'blob', facts: { pieceRoot } }))
+    await commitAtOnce(store, upload({ content: 'inline', facts: { pieceRoot } }))
+    expect(await served(store, key)).toBe('new as bytes')
+    const conflict = { outcome: 'conflict', sha256: digestOf('new') }
+    expect(await commitAtOnce(store, upload({ content: 'blob', key, facts: { pieceRoot } }))).toEqual(conflict)
+  })
+
+  test('binds a version 1 key to the first of old bytes that turn out to have it', async () => {
+    const pieceRoot = pieceRootOf('shared')
+    for (const content of ['blob', 'inline', 'named'])
+      await commitAtOnce(store, upload({ content, facts: { pieceRoot } }))
+    expect(await served(store, `piece-v1:${pieceRoot}`)).toBe('blob as bytes')
+  })
+})
+
+/** Alice's files, each of 100 bytes, as the program of that time left them. */
+function writeVersion1(file: string): void {
+  const connection = openConnection(file)
+  migrate(connection, SQLITE_MIGRATIONS.slice(0, 1))
+  const insertObject = connection.prepare(
+    'INSERT INTO objects (sha256, size_bytes, place, inline) VALUES (?, 100, ?, ?)',
+  )
+  const insertFile = connection.prepare(
+    `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored, verified,
+       term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
+     VALUES (?, ?, ?, ?, 'text/plain', NULL, 'public', NULL, 0, 1, 7, ?, ?, 'd-0x00', '2026-11-21', 100)`,
+  )
+  const insertName = connection.prepare('INSERT INTO names (name, object) VALUES (?, ?)')
+  for (const { content, place, inline, name } of OLD) {
+    const object = insertObject.run(digestOf(content), place, inline).lastInsertRowid
+    insertFile.run(object, ALICE, name, `cid-of-${content}`, NOW, NOW + WEEK)
+    if (name !== '') insertName.run(name, object)
+  }
+  connection.prepare('INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, 300, 3)').run(ALICE, '2026-11-21')
+  connection.close()
+}
