@@ -15,8 +15,10 @@ import { methodsAt, rememberRoutes } from './known-paths.ts'
 import { pathOf, queryOf } from './query.ts'
 import { headersSet, sendProblem } from './respond.ts'
 import { fileRoutes } from './routes/files/files.ts'
+import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
 import { operationRoutes } from './routes/operations/operations.ts'
+import { pieceRoutes } from './routes/pieces/pieces.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
@@ -76,7 +78,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
     }
   })
   app.setErrorHandler<Error>((error, request, reply) => {
-    const problem = frameworkProblem(error)
+    const problem = frameworkProblem(error, request.routeOptions.bodyLimit)
     logFailure(service.log, exchangeOf(request.raw).requestId, problem)
     const headers = headersSet(reply)
     reply.hijack()
@@ -104,7 +106,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
     if (path.startsWith('/api/')) reply.header('cache-control', 'no-store')
   })
   app.addHook('preValidation', async (request, reply) => {
-    const query = queryOf(request.raw.url ?? '/')
+    const query = queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable)
     reply.headers(queryTokenHeaders(query, `${service.publicUrl()}/docs`))
   })
 
@@ -112,6 +114,8 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
   retrievalRoutes(routes, service, hotFiles)
+  gatewayRoutes(routes, service)
+  pieceRoutes(routes, service, hotFiles)
   fileRoutes(routes, service)
   tokenRoutes(routes, service)
   operationRoutes(routes, service)

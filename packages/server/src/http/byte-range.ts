@@ -1,4 +1,8 @@
+import type { IncomingMessage } from 'node:http'
+import { LadeError } from '@lade/core/errors'
 import type { ByteRange } from '../blobs/blob-store.ts'
+import { rangeMayApply } from './entity-tag.ts'
+import { singleHeader } from './framing.ts'
 
 export type RangeAnswer =
   | { readonly kind: 'whole' }
@@ -33,4 +37,28 @@ export function parseRange(header: string | undefined, sizeBytes: number): Range
 
 function part(offset: number, length: number): RangeAnswer {
   return { kind: 'part', range: { offset, length } }
+}
+
+/**
+ * The part of a representation that a request asks for; undefined for all of it. `If-Range` is honoured, and only GET has
+ * ranges (RFC 9110 section 14.2).
+ *
+ * @param etag - of the representation.
+ * @throws {LadeError} `range_not_satisfiable`.
+ */
+export function askedRange(request: IncomingMessage, etag: string, sizeBytes: number): ByteRange | undefined {
+  if (request.method !== 'GET' || !rangeMayApply(singleHeader(request, 'if-range'), etag)) return undefined
+  const answer = parseRange(singleHeader(request, 'range'), sizeBytes)
+  if (answer.kind === 'unsatisfiable') throw new LadeError('range_not_satisfiable', { size: sizeBytes })
+  return answer.kind === 'part' ? answer.range : undefined
+}
+
+/** The headers that say how much of `sizeBytes` is sent. */
+export function lengthHeaders(sizeBytes: number, range: ByteRange | undefined): Record<string, string> {
+  if (range === undefined) return { 'content-length': String(sizeBytes) }
+  const { offset, length } = range
+  return {
+    'content-length': String(length),
+    'content-range': `bytes ${offset}-${offset + length - 1}/${sizeBytes}`,
+  }
 }

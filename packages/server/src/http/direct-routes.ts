@@ -2,12 +2,14 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { exposedHeaders } from './cors.ts'
 import type { HotFiles } from './hot-files.ts'
 import { pathOf } from './query.ts'
-import { answerRaw } from './routes/raw-route.ts'
+import { gatewayHandler } from './routes/gateway/gateway.ts'
+import { pieceHandler } from './routes/pieces/pieces.ts'
+import { answerRaw, type RawHandler } from './routes/raw-route.ts'
 import { retrievalHandler } from './routes/retrieval/retrieval.ts'
 import { uploadHandler } from './routes/uploads/uploads.ts'
 import type { Service } from './service.ts'
 
-/** Answers a request when it is one of the two that carry files; false leaves it to the framework. */
+/** Answers a request when it is one of those that carry content; false leaves it to the framework. */
 export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
@@ -16,15 +18,21 @@ export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) 
  */
 export function directRoutes(service: Service, hotFiles: HotFiles | undefined): DirectRoutes {
   const upload = uploadHandler(service)
-  const retrieve = retrievalHandler(service, hotFiles)
+  const retrievals: readonly (readonly [prefix: string, handler: RawHandler])[] = [
+    ['/p/', retrievalHandler(service, hotFiles)],
+    ['/ipfs/', gatewayHandler(service)],
+    ['/piece/', pieceHandler(service, hotFiles)],
+  ]
   return (request, response) => {
     const { method, url = '' } = request
     if (method === 'POST' && pathOf(url) === '/api/upload') {
       void answerRaw(service, upload, request, response, apiHeaders())
       return true
     }
-    if ((method === 'GET' || method === 'HEAD') && url.startsWith('/p/')) {
-      void answerRaw(service, retrieve, request, response, {})
+    if (method !== 'GET' && method !== 'HEAD') return false
+    for (const [prefix, handler] of retrievals) {
+      if (!url.startsWith(prefix)) continue
+      void answerRaw(service, handler, request, response, {})
       return true
     }
     return false

@@ -20,6 +20,15 @@ describe('noneMatchNames', () => {
   )
 })
 
+describe('a weak tag', () => {
+  it('is found in If-None-Match with and without its mark, and never lets a range apply', () => {
+    for (const header of ['W/"x"', '"x"', '"y", W/"x"']) expect(noneMatchNames(header, 'W/"x"')).toBe(true)
+    expect(noneMatchNames('W/"y"', 'W/"x"')).toBe(false)
+    for (const header of ['W/"x"', '"x"']) expect(rangeMayApply(header, 'W/"x"')).toBe(false)
+    expect(rangeMayApply(undefined, 'W/"x"')).toBe(true)
+  })
+})
+
 describe('rangeMayApply', () => {
   it.each([undefined, '"bafkreiabc"', ' "bafkreiabc" '])('lets a range apply for If-Range %j', (header) =>
     expect(rangeMayApply(header, ETAG)).toBe(true),

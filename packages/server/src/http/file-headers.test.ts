@@ -3,41 +3,26 @@ import { parseFileName, parseMediaType } from '@lade/core/wire'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FileRecord } from '../records/record-store.ts'
+import type { ServedFile } from '../retrieval/served-file.ts'
+import { fileRecordOf } from '../testing/staging-ground.ts'
 import { cachingOf, entityTagOf, fileHeaders } from './file-headers.ts'
 
 const SHA256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
 
-function fileOf(overrides: Partial<FileRecord> = {}): FileRecord {
-  return {
-    sequence: 1,
-    principal: 'ip:192.0.2.1',
-    key: `sha256:${SHA256}`,
-    cid: SHA256,
-    sha256: SHA256,
-    sizeBytes: 11,
-    contentType: 'text/plain',
-    filename: null,
-    visibility: 'public',
-    owner: null,
-    sponsored: true,
-    verified: true,
-    termDays: 7,
-    uploadedAt: 0,
-    expiresAt: 1,
-    endedAt: null,
-    end: null,
-    dealId: 'd-0x00',
-    ...overrides,
-  }
+/** A file that is given back as it was staged, where `view` does not say otherwise. */
+function servedOf(overrides: Partial<FileRecord> = {}, view: Partial<ServedFile> = {}): ServedFile {
+  const file = fileRecordOf({ sha256: SHA256, cid: SHA256, ...overrides })
+  const { contentType, filename, sha256 } = file
+  return { file, contentType, filename, sha256, isSettled: true, ...view }
 }
 
 const shown = { cid: SHA256, isOwnOrigin: false }
 const dispositionOf = (file: Partial<FileRecord>, options: Partial<Parameters<typeof fileHeaders>[1]> = {}) =>
-  fileHeaders(fileOf(file), { ...shown, ...options })['content-disposition']
+  fileHeaders(servedOf(file), { ...shown, ...options })['content-disposition']
 
 describe('fileHeaders', () => {
   it('guards the origin, names the bytes and lets them be cached for good', () => {
-    expect(fileHeaders(fileOf(), shown)).toMatchObject({
+    expect(fileHeaders(servedOf(), shown)).toMatchObject({
       'content-type': 'text/plain',
       'content-disposition': 'inline',
       'x-content-type-options': 'nosniff',
@@ -51,8 +36,19 @@ describe('fileHeaders', () => {
     })
   })
 
+  it('names no digest for a part of the object', () => {
+    expect(fileHeaders(servedOf({}, { sha256: undefined }), shown)).not.toHaveProperty('repr-digest')
+  })
+
+  it('keeps bytes that may give way to others apart from them, and lets nobody cache them for long', () => {
+    expect(fileHeaders(servedOf({}, { isSettled: false }), shown)).toMatchObject({
+      etag: `"${SHA256}.b94d27b9934d3e08"`,
+      'cache-control': 'public, max-age=300',
+    })
+  })
+
   it('lets no shared cache keep a private file', () => {
-    expect(cachingOf(fileOf({ visibility: 'private' }))).toEqual({
+    expect(cachingOf(servedOf({ visibility: 'private' }))).toEqual({
       'cache-control': 'private, no-cache',
       vary: 'Authorization',
     })
@@ -115,7 +111,7 @@ describe('fileHeaders', () => {
     )
     fc.assert(
       fc.property(wild, type, wild, (staged, contentType, asked) => {
-        const file = fileOf({
+        const file = servedOf({
           filename: accepted(() => parseFileName(encodeURIComponent(staged))) ?? null,
           contentType: accepted(() => parseMediaType(contentType)) ?? 'text/html',
         })
@@ -128,7 +124,7 @@ describe('fileHeaders', () => {
 })
 
 describe('entityTagOf', () => {
-  it('is the cid in quotes', () => expect(entityTagOf('bafkreiabc')).toBe('"bafkreiabc"'))
+  it('is the cid in quotes', () => expect(entityTagOf('bafkreiabc', servedOf())).toBe('"bafkreiabc"'))
 })
 
 /** The value, or undefined where it is refused in the words of this API. */

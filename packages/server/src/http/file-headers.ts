@@ -1,21 +1,26 @@
 import { isActiveMediaType, parseFileName } from '@lade/core/wire'
 import { create as contentDisposition } from 'content-disposition'
-import type { FileRecord } from '../records/record-store.ts'
+import type { ServedFile } from '../retrieval/served-file.ts'
 
 /** Half a year and more: bytes under a content id do not change (the value that gateways of the network use). */
-const IMMUTABLE = 'max-age=29030400, immutable'
+export const IMMUTABLE = 'public, max-age=29030400, immutable'
+/** For what may give way to something better under the same address. */
+const PROVISIONAL = 'public, max-age=300'
 
 const EXPOSED = [
   'Accept-Ranges',
   'Content-Disposition',
   'Content-Length',
+  'Content-Location',
   'Content-Range',
   'ETag',
   'Repr-Digest',
+  'X-Ipfs-Path',
+  'X-Ipfs-Roots',
   'X-Request-Id',
 ].join(', ')
 
-/** Headers of every answer under `/p/`, good or bad: nothing that an uploader wrote may run as a page of this origin. */
+/** Headers of every answer with content, good or bad: nothing that an uploader wrote may run as a page of this origin. */
 export const CONTENT_GUARD: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -41,9 +46,12 @@ export function contentHostOf(config: { readonly contentUrl?: string }): string 
   return config.contentUrl === undefined ? undefined : new URL(config.contentUrl).host
 }
 
-/** The validator of a file: the cid it was asked for by, since the bytes under a cid are always the same. */
-export function entityTagOf(cid: string): string {
-  return `"${cid}"`
+/**
+ * The validator of a file: the cid it was asked for by, since the bytes under a cid are mostly the same for ever; where
+ * they may not be, with a part of their digest.
+ */
+export function entityTagOf(cid: string, { isSettled, file }: Pick<ServedFile, 'isSettled' | 'file'>): string {
+  return isSettled ? `"${cid}"` : `"${cid}.${file.sha256.slice(0, 16)}"`
 }
 
 /**
@@ -51,28 +59,29 @@ export function entityTagOf(cid: string): string {
  *
  * @throws {LadeError} `invalid_filename` for a `?filename=` that could not be given back safely.
  */
-export function fileHeaders(file: FileRecord, options: FileHeaderOptions): Record<string, string> {
+export function fileHeaders(served: ServedFile, options: FileHeaderOptions): Record<string, string> {
+  const { contentType, sha256 } = served
   return {
     ...CONTENT_GUARD,
-    'content-type': file.contentType,
-    'content-disposition': dispositionOf(file, options),
-    etag: entityTagOf(options.cid),
+    'content-type': contentType,
+    'content-disposition': dispositionOf(served, options),
+    etag: entityTagOf(options.cid, served),
     'accept-ranges': 'bytes',
-    'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
-    ...cachingOf(file),
+    ...(sha256 === undefined ? {} : { 'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:` }),
+    ...cachingOf(served),
   }
 }
 
 /** What a cache may do with the file, also said on 304. A private file is asked for again each time. */
-export function cachingOf(file: FileRecord): Record<string, string> {
-  if (file.visibility === 'public') return { 'cache-control': `public, ${IMMUTABLE}` }
+export function cachingOf({ file, isSettled }: Pick<ServedFile, 'isSettled' | 'file'>): Record<string, string> {
+  if (file.visibility === 'public') return { 'cache-control': isSettled ? IMMUTABLE : PROVISIONAL }
   return { 'cache-control': 'private, no-cache', vary: 'Authorization' }
 }
 
-function dispositionOf(file: FileRecord, options: FileHeaderOptions): string {
-  const { filename, isDownload = false, isOwnOrigin } = options
-  const name = filename === undefined ? file.filename : parseFileName(encodeURIComponent(filename))
-  const mustSave = isDownload || (isActiveMediaType(file.contentType) && !isOwnOrigin)
+function dispositionOf({ file, contentType, filename }: ServedFile, options: FileHeaderOptions): string {
+  const { isDownload = false, isOwnOrigin } = options
+  const name = options.filename === undefined ? filename : parseFileName(encodeURIComponent(options.filename))
+  const mustSave = isDownload || (isActiveMediaType(contentType) && !isOwnOrigin)
   if (mustSave) return contentDisposition(name ?? file.cid, { type: 'attachment' })
   return name === null ? 'inline' : contentDisposition(name, { type: 'inline' })
 }

@@ -48,9 +48,13 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   incomplete_body: [400, { expectedBytes: 2, receivedBytes: 1 }],
   cid_mismatch: [422, { expected: 'a', actual: 'b' }],
   cid_conflict: [409, { cid: 'a', actual: 'b' }],
+  invalid_car: [400, reason],
+  incomplete_dag: [422, { root: 'a', missing: ['b'] }],
   lease_lost: [503, wait],
   stage_failed: [502, reason],
   gone: [410, { reason: 'expired' }],
+  not_acceptable: [406, reason],
+  only_if_cached: [412, none],
   range_not_satisfiable: [416, { size: 10 }],
   invalid_share_link: [403, none],
 }

@@ -41,9 +41,13 @@ export const STATUS = {
   incomplete_body: 400,
   cid_mismatch: 422,
   cid_conflict: 409,
+  invalid_car: 400,
+  incomplete_dag: 422,
   lease_lost: 503,
   stage_failed: 502,
   gone: 410,
+  not_acceptable: 406,
+  only_if_cached: 412,
   range_not_satisfiable: 416,
   invalid_share_link: 403,
 } as const satisfies Record<ErrorCode, number>

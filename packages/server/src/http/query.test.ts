@@ -37,6 +37,14 @@ describe('queryOf', () => {
     (url) => expect(() => queryOf(url)).toThrow(expect.objectContaining({ code: 'bad_request' })),
   )
 
+  it('takes the first of a parameter that may be repeated, and still refuses every other', () => {
+    expect([...queryOf('/x?a=1&a=2&b=3&a=4', ['a'])]).toEqual([
+      ['a', '1'],
+      ['b', '3'],
+    ])
+    expect(() => queryOf('/x?a=1&a=2&b=3&b=4', ['a'])).toThrow(expect.objectContaining({ code: 'bad_request' }))
+  })
+
   it('names a repeated parameter in printable ASCII, cut to 40 characters', () => {
     const name = encodeURIComponent(`\r\n\u202e${'x'.repeat(5000)}`)
     const reason = refusalOf(`/x?${name}&${name}`)

@@ -14,14 +14,16 @@ export function pathOf(url: string): string {
 /**
  * Reads the query of a request target.
  *
+ * @param repeatable - parameters of which there may be several; the first of each is answered.
  * @throws {LadeError} `bad_request` when a parameter stands there twice, since two readers could choose differently.
  */
-export function queryOf(url: string): Query {
+export function queryOf(url: string, repeatable: readonly string[] = []): Query {
   const mark = url.indexOf('?')
   if (mark === -1) return NONE
   const query = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(url.slice(mark + 1))) {
     if (query.has(name)) {
+      if (repeatable.includes(name)) continue
       throw new LadeError('bad_request', { reason: `The query parameter "${printable(name)}" stands there twice.` })
     }
     query.set(name, value)

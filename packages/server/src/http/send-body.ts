@@ -5,26 +5,44 @@ import type { BlobBody, ByteRange } from '../blobs/blob-store.ts'
 const STALLED_READER_MS = 60_000
 
 /**
- * Sends a blob after the head has been written, as fast as the reader takes it: a chunk is given back to the store only
- * when the kernel has it, and the store reads the next one meanwhile. Memory is the store's two buffers.
- *
- * Ends the response. When the bytes cannot all be sent, the connection is cut, so that a short file is never taken
- * for a whole one.
+ * Sends a blob, or a part of it, after the head has been written, and closes it. See `sendChunks`; memory is the store's two
+ * buffers.
  */
 export async function sendBlob(response: ServerResponse, body: BlobBody, range?: ByteRange): Promise<void> {
+  try {
+    await sendChunks(response, body.chunks(range))
+  } finally {
+    await body.close()
+  }
+}
+
+/**
+ * Sends bytes after the head has been written, as fast as the reader takes them: the next chunk is asked for only when the
+ * kernel has the one before. When the reader goes, the iteration is left.
+ *
+ * Ends the response. When the bytes cannot all be sent, the connection is cut, so that a short body is never taken for a
+ * whole one.
+ *
+ * @throws what the iteration throws, after the cut.
+ */
+export async function sendChunks(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   response.setTimeout(STALLED_READER_MS, () => response.destroy())
   try {
-    for await (const chunk of body.chunks(range)) {
+    for await (const chunk of chunks) {
       if (response.destroyed) return
       await write(response, chunk)
     }
     response.end()
   } catch (error) {
-    response.destroy()
+    cut(response)
     throw error
-  } finally {
-    await body.close()
   }
+}
+
+/** Without chunks to count, an HTTP/1.0 client takes an orderly end of the connection for the end of the body. */
+function cut(response: ServerResponse): void {
+  if (response.req.httpVersion === '1.0') response.req.socket.resetAndDestroy()
+  response.destroy()
 }
 
 function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {

@@ -36,6 +36,12 @@ describe('frameworkProblem', () => {
     expect(frameworkProblem(failure({ code })).code).toBe(expected)
   })
 
+  it('says how large a body the route reads', () => {
+    const tooLarge = failure({ code: 'FST_ERR_CTP_BODY_TOO_LARGE' })
+    expect(frameworkProblem(tooLarge)).toMatchObject({ evidence: { limit: 65_536 } })
+    expect(frameworkProblem(tooLarge, 1000)).toMatchObject({ evidence: { limit: 1000, size: 1001 } })
+  })
+
   it('leaves a LadeError as it is, and hides anything else', () => {
     const known = new LadeError('not_found', {})
     expect(frameworkProblem(known)).toBe(known)

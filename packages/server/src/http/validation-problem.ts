@@ -6,14 +6,16 @@ import { asLadeError } from './problem.ts'
 /**
  * Says what fastify refused in the codes of this API: a body field by its own code, any other field by the code of
  * where it stood.
+ *
+ * @param bodyLimitBytes - the largest body that the route reads.
  */
-export function frameworkProblem(error: FastifyError | Error): LadeError {
+export function frameworkProblem(error: FastifyError | Error, bodyLimitBytes = MAX_JSON_BYTES): LadeError {
   if (LadeError.is(error)) return error
   if (!('code' in error)) return asLadeError(error)
   if ('validation' in error && error.validation !== undefined) return validationProblem(error)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new LadeError('too_large', { limit: MAX_JSON_BYTES, size: MAX_JSON_BYTES + 1 })
+      return new LadeError('too_large', { limit: bodyLimitBytes, size: bodyLimitBytes + 1 })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new LadeError('invalid_content_type', { reason: 'This endpoint reads application/json.' })
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':

@@ -24,28 +24,28 @@ describe('findFile', () => {
     await ground.stage(BYTES)
     const { hex, legacy, cidV1 } = aliasesOf(SHA256)
     for (const name of [hex, hex.toUpperCase(), legacy, cidV1, cidV1.toUpperCase()]) {
-      expect(await find(name)).toMatchObject({ sha256: SHA256 })
+      expect(await find(name)).toMatchObject({ file: { sha256: SHA256 }, view: 'bytes' })
     }
   })
 
   it('lets the earliest live public file decide, whoever comes later', async () => {
     await ground.stage(BYTES, { head: { contentType: 'text/first' } })
     await ground.stage(BYTES, { tier: { principal: 'user:2' }, head: { contentType: 'text/html' } })
-    expect(await find()).toMatchObject({ contentType: 'text/first' })
+    expect(await find()).toMatchObject({ file: { contentType: 'text/first' } })
     await remove(PRINCIPAL)
-    expect(await find()).toMatchObject({ contentType: 'text/html' })
+    expect(await find()).toMatchObject({ file: { contentType: 'text/html' } })
   })
 
   it('shows a private file to its owner only', async () => {
     await ground.stage(BYTES, { head: { visibility: 'private' } })
     expect(await find()).toBe('private')
     expect(await find(SHA256, 'user:2')).toBe('private')
-    expect(await find(SHA256, PRINCIPAL)).toMatchObject({ visibility: 'private' })
+    expect(await find(SHA256, PRINCIPAL)).toMatchObject({ file: { visibility: 'private' } })
   })
 
   it('finds an opaque id by the bytes it is bound to, and in its own case only', async () => {
     await ground.stage(BYTES, { cid: 'myfile0001' })
-    expect(await find('myfile0001')).toMatchObject({ sha256: SHA256 })
+    expect(await find('myfile0001')).toMatchObject({ file: { sha256: SHA256 }, view: 'bytes' })
     await expect(find('MYFILE0001')).rejects.toMatchObject({ code: 'not_found' })
   })
 

@@ -1,12 +1,19 @@
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import type { FileRecord, RecordStore } from '../records/record-store.ts'
+import type { ContentView, FileRecord, RecordStore } from '../records/record-store.ts'
+import { namesPlainBytes } from './content-cid.ts'
 
 export interface FindFileInput {
   readonly cid: ContentId
   readonly now: number
   /** Whose private files may be answered; undefined for anybody. */
   readonly principal?: string | undefined
+}
+
+/** A file, and how the cid that found it names its bytes. */
+export interface FoundFile {
+  readonly file: FileRecord
+  readonly view: ContentView
 }
 
 /**
@@ -16,14 +23,12 @@ export interface FindFileInput {
  * @returns `'private'` when only private files of others are live.
  * @throws {LadeError} `not_found`, `gone`, `storage_failed`.
  */
-export async function findFile(records: RecordStore, input: FindFileInput): Promise<FileRecord | 'private'> {
+export async function findFile(records: RecordStore, input: FindFileInput): Promise<FoundFile | 'private'> {
   const { cid, now, principal } = input
-  const sha256 = cid.sha256 ?? (await records.files.boundSha256(cid.key))
-  if (sha256 === undefined) throw new LadeError('not_found', {})
-  const serving = await records.files.serving({ sha256, now, ...(principal === undefined ? {} : { principal }) })
+  const serving = await records.files.serving({ key: cid.key, now, ...(principal === undefined ? {} : { principal }) })
   switch (serving.outcome) {
     case 'found':
-      return serving.file
+      return { file: serving.file, view: viewFor(cid, serving.view) }
     case 'private':
       return 'private'
     case 'gone':
@@ -31,4 +36,12 @@ export async function findFile(records: RecordStore, input: FindFileInput): Prom
     case 'absent':
       throw new LadeError('not_found', {})
   }
+}
+
+/**
+ * An id of plain bytes may be known for the root of a CAR that was staged under another spelling of the same digest. It
+ * still names the bytes of that block, which as a file are the block itself, and never the CAR.
+ */
+function viewFor(cid: ContentId, view: ContentView): ContentView {
+  return view === 'car' && namesPlainBytes(cid) ? 'unixfs' : view
 }

@@ -10,6 +10,13 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import { STATUS } from '../problem.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Parameters that may stand in the query more than once; every other is refused when it does. */
+    readonly repeatable?: readonly string[]
+  }
+}
+
 /** The framework instance with the wire schemas as its types. */
 export type Routes = FastifyInstance<
   Server,

@@ -1,3 +1,4 @@
+import { VERIFIED_FORMS } from '@lade/core/content'
 import { BYTES_PER_MB, healthResult, infoResult, type ReadyResult, readyResult } from '@lade/core/wire'
 import type { Service } from '../../service.ts'
 import type { Routes } from '../routes.ts'
@@ -57,7 +58,7 @@ export function operationRoutes(app: Routes, service: Service): void {
         opaqueIds: config.opaqueIds,
         queryToken: config.queryToken,
         maxTermDays: config.termMaxDays,
-        contentIds: ['sha2-256 hex', 'legacy bafy', 'CIDv1 raw sha2-256', 'identity'],
+        contentIds: [...VERIFIED_FORMS],
         docs: `${service.publicUrl()}/docs`,
       }
     },

@@ -6,7 +6,8 @@ import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { cidParams, problems, type Routes, takenOver } from '../routes.ts'
 import { getFile } from './get-file.ts'
 
-const retrievalQuery = z.object({
+/** What `/p/` reads in its query, and `/piece/`. */
+export const retrievalQuery = z.object({
   filename: z.string().optional().describe('Another name to save under'),
   download: z.enum(['true', 'false']).optional().describe('true: save instead of show'),
   share: z.string().optional().describe('The signature of a share link'),

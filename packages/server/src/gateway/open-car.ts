@@ -1,0 +1,77 @@
+import { type Block, carHeader, carSection, type DagWalk, resolvePath, walkDag } from '@lade/core/dag'
+import { LadeError } from '@lade/core/errors'
+import type { CID } from 'multiformats/cid'
+import type { BlockSource } from '../retrieval/block-source.ts'
+
+/** Small blocks go out together, about this much at a time. */
+const BATCH_BYTES = 65_536
+
+export interface OpenCarInput extends Pick<DagWalk, 'scope' | 'entityBytes' | 'dups'> {
+  readonly root: CID
+  /** The names that lead from the root to what is wanted; none for the root itself. */
+  readonly segments: readonly string[]
+}
+
+/**
+ * A CAR of version 1, made as it is read: the blocks that prove the path, then those of the walk from its end, which is the
+ * one root of the header.
+ *
+ * The path is followed and the first block read before this resolves, so that what cannot begin is refused. Memory is two
+ * blocks, and what `walkDag` needs. `source` must stay open while the CAR is read.
+ *
+ * @returns the bytes, to be read once; they end by a `DagReadError` when a block turns out to be missing or no good, after
+ *   all that could be read before it.
+ * @throws {LadeError} `not_found` when the path leads nowhere, `storage_failed`, `storage_offline`.
+ * @throws {DagReadError} for a block of the path, or the first one of the walk.
+ */
+export async function openCar(
+  source: BlockSource,
+  { root, segments, ...how }: OpenCarInput,
+): Promise<AsyncIterable<Uint8Array>> {
+  const getBlock = (cid: CID) => source.get(cid)
+  const { path, terminal } = await resolvePath(root, segments, getBlock)
+  if (terminal === undefined) throw new LadeError('not_found', {})
+  const walk = walkDag({ root: terminal, getBlock, ...how })
+  const first = await walk.next()
+  return inBatches(sections(terminal, path, first, walk))
+}
+
+async function* sections(
+  root: CID,
+  path: readonly Block[],
+  first: IteratorResult<Block, void>,
+  walk: AsyncGenerator<Block, void>,
+): AsyncGenerator<Uint8Array> {
+  yield carHeader([root])
+  for (const block of path) yield* section(block)
+  if (first.done === true) return
+  yield* section(first.value)
+  for await (const block of walk) yield* section(block)
+}
+
+function* section({ cid, bytes }: Block): Generator<Uint8Array> {
+  yield carSection(cid, bytes.length)
+  yield bytes
+}
+
+async function* inBatches(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = []
+  let waitingBytes = 0
+  const batch = (): Uint8Array => {
+    const bytes = Buffer.concat(waiting)
+    waiting = []
+    waitingBytes = 0
+    return bytes
+  }
+  try {
+    for await (const part of parts) {
+      waiting.push(part)
+      waitingBytes += part.length
+      if (waitingBytes >= BATCH_BYTES) yield batch()
+    }
+  } catch (error) {
+    if (waitingBytes > 0) yield batch()
+    throw error
+  }
+  if (waitingBytes > 0) yield batch()
+}

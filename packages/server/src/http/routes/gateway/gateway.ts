@@ -1,0 +1,78 @@
+import * as z from 'zod'
+import { BlockSource } from '../../../retrieval/block-source.ts'
+import { CONTENT_GUARD } from '../../file-headers.ts'
+import { pathOf } from '../../query.ts'
+import type { Service } from '../../service.ts'
+import { type RawHandler, rawRoute } from '../raw-route.ts'
+import { refuseServiceWorker } from '../retrieval/refuse-service-worker.ts'
+import { problems, type Routes, takenOver } from '../routes.ts'
+import { readTarget } from './gateway-target.ts'
+import { getBlock } from './get-block.ts'
+import { getCar } from './get-car.ts'
+import { askedFormat } from './response-format.ts'
+
+const gatewayQuery = z.object({
+  format: z.enum(['raw', 'car']).optional().describe('One block, or those of a DAG; wins over Accept'),
+  filename: z.string().optional().describe('The name to save under'),
+  'dag-scope': z
+    .enum(['block', 'entity', 'all'])
+    .optional()
+    .describe('How much of the DAG is in the CAR: all by default'),
+  'entity-bytes': z.string().optional().describe('from:to: the blocks for these bytes of a file; to may be *'),
+  'car-version': z.enum(['1']).optional(),
+  'car-order': z.enum(['dfs', 'unk']).optional().describe('The order is dfs in any case'),
+  'car-dups': z.enum(['y', 'n']).optional().describe('y: a block each time that it is linked to'),
+})
+
+export function gatewayHandler(service: Service): RawHandler {
+  const { records, blobs, now } = service
+  return async (request, response, { query, headers }) => {
+    Object.assign(headers, CONTENT_GUARD, { vary: 'Accept' })
+    refuseServiceWorker(request)
+    const target = readTarget(pathOf(request.url ?? '/'))
+    const asked = askedFormat(query, request.headers.accept, service.retrievalUrl(target.id.text))
+    const source = new BlockSource({ records, blobs, now })
+    try {
+      const answer = asked.format === 'raw' ? getBlock : getCar
+      await answer({ service, request, response, source, target, asked, query, headers })
+    } finally {
+      await source.close()
+    }
+  }
+}
+
+/** `/ipfs/{cid}`: the trustless gateway. */
+export function gatewayRoutes(app: Routes, service: Service): void {
+  const onRequest = rawRoute(service, gatewayHandler(service))
+  const about = {
+    tags: ['retrieval'],
+    querystring: gatewayQuery,
+    response: {
+      200: z.unknown().describe('The block, or the CAR'),
+      206: z.unknown().describe('The part of the block that Range asked for'),
+      304: z.unknown().describe('If-None-Match names this answer; there is no body'),
+      ...problems(400, 404, 406, 410, 412, 416, 503),
+    },
+  }
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/ipfs/:cid',
+    schema: {
+      ...about,
+      summary: 'Retrieve blocks, to be verified by the client',
+      description:
+        'The IPFS trustless gateway, for public files. format=raw, or Accept: application/vnd.ipld.raw, answers the ' +
+        'block; format=car, or Accept: application/vnd.ipld.car, the DAG under it.',
+      params: z.object({ cid: z.string().describe('A CID of a block') }),
+    },
+    onRequest,
+    handler: takenOver,
+  })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/ipfs/*',
+    schema: { hide: true },
+    onRequest,
+    handler: takenOver,
+  })
+}

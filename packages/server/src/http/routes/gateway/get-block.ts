@@ -1,0 +1,57 @@
+import { MAX_BLOCK_BYTES } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import { RAW_BLOCK_MEDIA_TYPE } from '@lade/core/wire'
+import { findRoot } from '../../../gateway/find-root.ts'
+import type { FoundBlock } from '../../../retrieval/block-source.ts'
+import { type OpenObject, openObject } from '../../../retrieval/open-object.ts'
+import { askedRange, lengthHeaders } from '../../byte-range.ts'
+import { sendBlob } from '../../send-body.ts'
+import { gatewayHeaders, isNotModified, requestIdOf, sendNotModified } from './gateway-headers.ts'
+import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
+
+/**
+ * `GET|HEAD /ipfs/{cid}?format=raw`: one block, whole or in part.
+ *
+ * @throws {LadeError} every refusal; the caller answers it.
+ */
+export async function getBlock(asked: GatewayRequest): Promise<void> {
+  const { service, request, response, source, target } = asked
+  if (target.segments.length > 0) {
+    throw new LadeError('bad_request', { reason: 'A block is asked for by its own CID, without a path behind it.' })
+  }
+  const onlyIfCached = isOnlyIfCached(request)
+  const found = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
+  const etag = `"${target.id.text}.raw"`
+  if (isNotModified(request, etag)) return sendNotModified(asked, etag)
+
+  const { sizeBytes } = found
+  const range = askedRange(request, etag, sizeBytes)
+  const head = {
+    ...requestIdOf(request),
+    ...gatewayHeaders(asked, { contentType: RAW_BLOCK_MEDIA_TYPE, etag }),
+    'accept-ranges': 'bytes',
+    ...lengthHeaders(sizeBytes, range),
+    ...asked.headers,
+  }
+  const status = range === undefined ? 200 : 206
+  if (request.method === 'HEAD') {
+    response.writeHead(status, head)
+    response.end()
+    return
+  }
+  const object = await openBlock(asked, found)
+  response.writeHead(status, head)
+  if (object.kind === 'blob') return sendBlob(response, object.body, range)
+  const { bytes } = object
+  response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
+}
+
+/** A block, checked, in memory; bytes that are more than blocks may have are streamed, and checked by whoever reads them. */
+async function openBlock({ service, source }: GatewayRequest, found: FoundBlock): Promise<OpenObject> {
+  const { place, sizeBytes } = found
+  const { records, blobs } = service
+  if (place.kind === 'object' && sizeBytes > MAX_BLOCK_BYTES && blobs !== undefined) {
+    return openObject({ records, blobs }, place)
+  }
+  return { kind: 'inline', bytes: await source.read(found) }
+}

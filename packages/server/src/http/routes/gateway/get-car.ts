@@ -1,0 +1,72 @@
+import { MAX_BLOCK_BYTES } from '@lade/core/content'
+import { DagReadError } from '@lade/core/dag'
+import { LadeError } from '@lade/core/errors'
+import { CAR_MEDIA_TYPE } from '@lade/core/wire'
+import { findRoot } from '../../../gateway/find-root.ts'
+import { openCar } from '../../../gateway/open-car.ts'
+import { sha256Hex } from '../../../hashing/sha256.ts'
+import { exchangeOf } from '../../exchange.ts'
+import { sendChunks } from '../../send-body.ts'
+import { type CarOptions, readCarOptions } from './car-options.ts'
+import { gatewayHeaders, isNotModified, requestIdOf, sendNotModified } from './gateway-headers.ts'
+import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
+import type { GatewayTarget } from './gateway-target.ts'
+
+/**
+ * `GET|HEAD /ipfs/{cid}[/{path}]?format=car`: blocks of a DAG, as a stream.
+ *
+ * When a block turns out to be missing on the way, the connection is cut: an orderly end says that all of it was there.
+ *
+ * @throws {LadeError} every refusal; the caller answers it.
+ */
+export async function getCar(asked: GatewayRequest): Promise<void> {
+  const { service, request, response, source, target, query } = asked
+  const options = readCarOptions(query, asked.asked.carParameters)
+  const onlyIfCached = isOnlyIfCached(request)
+  const root = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
+  if (root.sizeBytes > MAX_BLOCK_BYTES) {
+    const reason = `It is ${root.sizeBytes} bytes in one block, and blocks in a CAR have at most ${MAX_BLOCK_BYTES}: ask for format=raw.`
+    throw new LadeError('not_acceptable', { reason })
+  }
+  const etag = carTag(target, options)
+  if (isNotModified(request, etag)) return sendNotModified(asked, etag)
+
+  const head = {
+    ...requestIdOf(request),
+    ...gatewayHeaders(asked, { contentType: carMediaType(options), etag }),
+    'accept-ranges': 'none',
+    ...asked.headers,
+  }
+  const chunks = await openCar(source, { root: target.cid, segments: target.segments, ...options }).catch(refuse)
+  response.writeHead(200, head)
+  if (request.method === 'HEAD') {
+    response.end()
+    return
+  }
+  try {
+    await sendChunks(response, chunks)
+  } catch (error) {
+    if (!(error instanceof DagReadError)) throw error
+    // The client has been told, by the cut; this is for the log.
+    exchangeOf(request).notes.stoppedAt = error.message
+  }
+}
+
+/** What is known to be wrong before the first byte. */
+function refuse(error: unknown): never {
+  if (!(error instanceof DagReadError)) throw error
+  if (error.fault === 'missing') throw new LadeError('not_found', {}, { cause: error })
+  const reason = `${error.message} By itself it is given as format=raw.`
+  throw new LadeError('not_acceptable', { reason }, { cause: error })
+}
+
+function carMediaType({ dups }: CarOptions): string {
+  return `${CAR_MEDIA_TYPE}; version=1; order=dfs; dups=${dups ? 'y' : 'n'}`
+}
+
+/** Weak, since other gateways lay out the same blocks in other ways. */
+function carTag({ id, segments }: GatewayTarget, options: CarOptions): string {
+  const { scope, entityBytes, dups } = options
+  const variant = JSON.stringify([segments, scope, entityBytes?.from, entityBytes?.to, dups])
+  return `W/"${id.text}.car.${sha256Hex(Buffer.from(variant)).slice(0, 16)}"`
+}

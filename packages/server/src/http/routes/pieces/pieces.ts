@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import type { ContentId } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import {
+  MAX_PIECE_CIDS_BODY_BYTES,
+  MAX_PIECE_CIDS_PER_BODY,
+  MAX_PIECE_CIDS_PER_QUERY,
+  type PieceCidsResult,
+  pieceCidsQuery,
+  pieceCidsRequest,
+  pieceCidsResult,
+} from '@lade/core/wire'
+import * as z from 'zod'
+import { listPieces } from '../../../pieces/list-pieces.ts'
+import { userPrincipal } from '../../../quotas/principal.ts'
+import { requireToken } from '../../authenticate.ts'
+import type { HotFiles } from '../../hot-files.ts'
+import { pathOf, type Query, queryOf } from '../../query.ts'
+import type { Service } from '../../service.ts'
+import { type RawHandler, rawRoute } from '../raw-route.ts'
+import { getFile } from '../retrieval/get-file.ts'
+import { retrievalQuery } from '../retrieval/retrieval.ts'
+import { problems, type Routes, security, takenOver, tokenQuery } from '../routes.ts'
+import { readCids } from './read-cids.ts'
+
+const REPEATABLE = ['cid']
+
+export function pieceHandler(service: Service, hotFiles: HotFiles | undefined): RawHandler {
+  return (request, response, { query, headers }) => {
+    const cidText = pathOf(request.url ?? '/').slice('/piece/'.length)
+    return getFile(service, hotFiles, request, response, { cidText, query, headers }, requirePieceCid)
+  }
+}
+
+function requirePieceCid({ form }: ContentId): void {
+  if (form === 'piece-v1' || form === 'piece-v2') return
+  throw new LadeError('invalid_cid', { reason: 'Under /piece/ there are piece CIDs, of version 1 or 2.' })
+}
+
+/** `/piece/{pieceCid}` and `/api/piece-cids`. */
+export function pieceRoutes(app: Routes, service: Service, hotFiles: HotFiles | undefined): void {
+  const onRequest = rawRoute(service, pieceHandler(service, hotFiles))
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/piece/:pieceCid',
+    schema: {
+      tags: ['retrieval'],
+      summary: 'Retrieve a piece',
+      description:
+        'The bytes whose piece commitment this is, without padding, whatever they were staged as: what provers pull. ' +
+        'Otherwise as `/p/{cid}`.',
+      params: z.object({ pieceCid: z.string().describe('A piece CID of version 1 or 2') }),
+      querystring: retrievalQuery,
+      response: {
+        200: z.unknown().describe('The bytes'),
+        206: z.unknown().describe('The part of the bytes that Range asked for'),
+        304: z.unknown().describe('If-None-Match names this piece; there is no body'),
+        ...problems(400, 401, 403, 404, 410, 416, 503),
+      },
+    },
+    onRequest,
+    handler: takenOver,
+  })
+  // Whatever else stands under /piece/ is no piece CID, and is told so.
+  app.route({ method: ['GET', 'HEAD'], url: '/piece/*', schema: { hide: true }, onRequest, handler: takenOver })
+
+  const answer = async (
+    request: IncomingMessage,
+    query: Query,
+    cids: readonly ContentId[],
+  ): Promise<PieceCidsResult> => {
+    const claims = await requireToken(service, request, query, 'list')
+    return listPieces(service.records, { cids, now: service.now(), principal: userPrincipal(claims.sub) })
+  }
+  const about = {
+    tags: ['files'],
+    description:
+      'Needs the list scope. Answers for public files and my own; both versions of the piece CID are accepted, too.',
+    security,
+    response: { 200: pieceCidsResult.describe('The pieces'), ...problems(400, 401, 403, 503) },
+  }
+
+  app.get(
+    '/api/piece-cids',
+    {
+      config: { repeatable: REPEATABLE },
+      schema: { ...about, summary: 'The piece CIDs of some files', querystring: pieceCidsQuery },
+    },
+    async (request) => {
+      const cids = readCids([request.query.cid].flat(), MAX_PIECE_CIDS_PER_QUERY)
+      return answer(request.raw, queryOf(request.raw.url ?? '/', REPEATABLE), cids)
+    },
+  )
+
+  app.post(
+    '/api/piece-cids',
+    {
+      bodyLimit: MAX_PIECE_CIDS_BODY_BYTES,
+      schema: {
+        ...about,
+        summary: 'The piece CIDs of many files',
+        querystring: tokenQuery,
+        body: pieceCidsRequest,
+        response: { ...about.response, ...problems(413) },
+      },
+    },
+    async (request) => {
+      const cids = readCids(request.body.cids, MAX_PIECE_CIDS_PER_BODY)
+      return answer(request.raw, queryOf(request.raw.url ?? '/'), cids)
+    },
+  )
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { ContentId } from '@lade/core/content'
+import { HEADER } from '@lade/core/wire'
+import { type FileContent, openContent } from '../../../retrieval/file-content.ts'
+import type { FoundFile } from '../../../retrieval/find-file.ts'
+import { type ServedFile, servedFile } from '../../../retrieval/served-file.ts'
+import { askedRange, lengthHeaders } from '../../byte-range.ts'
+import { noneMatchNames } from '../../entity-tag.ts'
+import { exchangeOf } from '../../exchange.ts'
+import { cachingOf, contentHostOf, entityTagOf, fileHeaders } from '../../file-headers.ts'
+import { singleHeader } from '../../framing.ts'
+import type { HotFiles } from '../../hot-files.ts'
+import type { Query } from '../../query.ts'
+import { sendBlob } from '../../send-body.ts'
+import type { Service } from '../../service.ts'
+
+export interface FileRequest {
+  readonly cid: ContentId
+  readonly query: Query
+  /** What is to be in any answer. */
+  readonly headers: OutgoingHttpHeaders
+  readonly hotFiles: HotFiles | undefined
+  /** The records' generation before the file was looked up. */
+  readonly generation: number
+}
+
+/**
+ * Answers a file that was found: whole, in part, as not modified, or by its head alone.
+ *
+ * @throws {LadeError} `range_not_satisfiable`, `invalid_filename`, `storage_offline`, `storage_failed`.
+ */
+export async function sendFile(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  found: FoundFile,
+  asked: FileRequest,
+): Promise<void> {
+  const { cid, headers } = asked
+  const served = servedFile(cid, found)
+  const etag = entityTagOf(cid.text, served)
+  if (noneMatchNames(singleHeader(request, 'if-none-match'), etag)) {
+    const requestId = { [HEADER.requestId]: exchangeOf(request).requestId }
+    response.writeHead(304, { ...requestId, etag, ...cachingOf(served), ...headers })
+    response.end()
+    return
+  }
+  const content = await openContent(service, cid, found)
+  try {
+    await sendContent(service, request, response, { ...asked, served, etag, content })
+  } finally {
+    await content.close()
+  }
+}
+
+async function sendContent(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  asked: FileRequest & { readonly served: ServedFile; readonly etag: string; readonly content: FileContent },
+): Promise<void> {
+  const { cid, query, served, etag, content } = asked
+  const { sizeBytes } = content
+  const contentHost = contentHostOf(service.config)
+  const isOwnOrigin = contentHost !== undefined && request.headers.host === contentHost
+  const headers = fileHeaders(served, {
+    cid: cid.text,
+    filename: query.get('filename'),
+    isDownload: query.get('download') === 'true',
+    isOwnOrigin,
+  })
+  const range = askedRange(request, etag, sizeBytes)
+  const requestId = { [HEADER.requestId]: exchangeOf(request).requestId }
+  // What the request brings comes last: a token in the query must not be cached along with the file.
+  const head = { ...requestId, ...headers, ...lengthHeaders(sizeBytes, range), ...asked.headers }
+  const status = range === undefined ? 200 : 206
+  if (request.method === 'HEAD') {
+    response.writeHead(status, head)
+    response.end()
+    return
+  }
+
+  const object = await content.open()
+  response.writeHead(status, head)
+  if (object.kind === 'blob') return sendBlob(response, object.body, range)
+  const { bytes } = object
+  response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
+  const { file } = served
+  const isPlain = range === undefined && query.size === 0 && file.visibility === 'public'
+  if (isPlain && request.url !== undefined && isOwnOrigin === (contentHost !== undefined)) {
+    const kept = { ...headers, ...lengthHeaders(sizeBytes, undefined) }
+    asked.hotFiles?.keep(request.url, {
+      headers: kept,
+      bytes,
+      expiresAt: file.expiresAt,
+      generation: asked.generation,
+    })
+  }
+}

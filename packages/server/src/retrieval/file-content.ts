@@ -1,0 +1,47 @@
+import type { ContentId } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import type { FoundFile } from './find-file.ts'
+import { type OpenObject, openObject } from './open-object.ts'
+import { openUnixfsContent } from './unixfs-content.ts'
+
+/** The bytes that one id of a file gives back. */
+export interface FileContent {
+  readonly sizeBytes: number
+  /**
+   * Opens the bytes, once. The caller closes a blob's body.
+   *
+   * @throws {LadeError} `storage_failed`.
+   */
+  open(): Promise<OpenObject>
+  /** Gives back what was needed to learn the size. */
+  close(): Promise<void>
+}
+
+export interface FileContentDeps {
+  readonly records: RecordStore
+  /** Undefined when no storage backend is bound. */
+  readonly blobs: BlobStore | undefined
+  readonly now: () => number
+}
+
+/**
+ * What `cid`, by which the file was found, gives back of it: the object, or the UnixFS file in it.
+ *
+ * @throws {LadeError} `storage_offline`, `storage_failed`.
+ */
+export async function openContent(
+  deps: FileContentDeps,
+  cid: ContentId,
+  { file, view }: FoundFile,
+): Promise<FileContent> {
+  const { records, blobs } = deps
+  if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
+  if (view === 'unixfs') return openUnixfsContent({ ...deps, blobs }, cid, file)
+  return {
+    sizeBytes: file.sizeBytes,
+    open: () => openObject({ records, blobs }, file),
+    close: async () => {},
+  }
+}

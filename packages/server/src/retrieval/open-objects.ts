@@ -1,0 +1,101 @@
+import { LadeError } from '@lade/core/errors'
+import type { BlobBody, BlobStore, ByteRange } from '../blobs/blob-store.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import { type ObjectId, type OpenObject, openObject } from './open-object.ts'
+
+/** How much is read at a time where less is asked for: blocks that are read one after the other mostly lie so, too. */
+const WINDOW_BYTES = 65_536
+
+/** Enough for a walk that goes to and fro between a directory's object and those of its files. */
+const MAX_OPEN = 4
+
+export interface OpenObjectsDeps {
+  readonly records: RecordStore
+  /** Undefined when no storage backend is bound. */
+  readonly blobs: BlobStore | undefined
+}
+
+/** An open object, and what has been read of it and may be asked for next. */
+interface Readable {
+  readonly object: OpenObject
+  window: Window | undefined
+}
+
+/** Bytes of an object from `offset` on. */
+interface Window {
+  readonly offset: number
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Reads parts of objects, and keeps the last few of them open meanwhile: a DAG of three hundred leaves is read from one file
+ * that is opened once. For one caller at a time; close it in the end.
+ */
+export class OpenObjects {
+  readonly #deps: OpenObjectsDeps
+  /** By digest; the one that was used last stands last. */
+  readonly #open = new Map<string, Readable>()
+
+  constructor(deps: OpenObjectsDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * The bytes of `range`: keep it small. Their memory is never written again.
+   *
+   * @throws {LadeError} `storage_offline`, `storage_failed`.
+   */
+  async read(object: ObjectId, range: ByteRange): Promise<Uint8Array> {
+    const opened = await this.#openOnce(object)
+    if (opened.object.kind === 'inline') return partOf({ offset: 0, bytes: opened.object.bytes }, range)
+    const { body } = opened.object
+    if (range.length >= WINDOW_BYTES) return readAll(body, range)
+    if (opened.window === undefined || !isIn(opened.window, range)) {
+      const length = Math.min(WINDOW_BYTES, object.sizeBytes - range.offset)
+      opened.window = { offset: range.offset, bytes: await readAll(body, { offset: range.offset, length }) }
+    }
+    return partOf(opened.window, range)
+  }
+
+  async close(): Promise<void> {
+    for (const sha256 of [...this.#open.keys()]) await this.#close(sha256)
+  }
+
+  async #openOnce(object: ObjectId): Promise<Readable> {
+    const { blobs, records } = this.#deps
+    if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
+    const { sha256 } = object
+    const known = this.#open.get(sha256)
+    const opened = known ?? { object: await openObject({ records, blobs }, object), window: undefined }
+    this.#open.delete(sha256)
+    this.#open.set(sha256, opened)
+    const [oldest] = this.#open.keys()
+    if (this.#open.size > MAX_OPEN && oldest !== undefined) await this.#close(oldest)
+    return opened
+  }
+
+  async #close(sha256: string): Promise<void> {
+    const opened = this.#open.get(sha256)
+    this.#open.delete(sha256)
+    if (opened?.object.kind === 'blob') await opened.object.body.close()
+  }
+}
+
+function partOf(window: Window, { offset, length }: ByteRange): Uint8Array {
+  const start = offset - window.offset
+  return window.bytes.subarray(start, start + length)
+}
+
+function isIn(window: Window, { offset, length }: ByteRange): boolean {
+  return window.offset <= offset && offset + length <= window.offset + window.bytes.length
+}
+
+async function readAll(body: BlobBody, range: ByteRange): Promise<Uint8Array> {
+  const bytes = new Uint8Array(range.length)
+  let filled = 0
+  for await (const chunk of body.chunks(range)) {
+    bytes.set(chunk, filled)
+    filled += chunk.length
+  }
+  return bytes
+}
