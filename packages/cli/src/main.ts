@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import about from '../package.json' with { type: 'json' }
+import { addHash } from './commands/hash.ts'
 import { addKeysMint } from './commands/keys-mint.ts'
 import { addKeysRotate } from './commands/keys-rotate.ts'
 import { addKeysShow } from './commands/keys-show.ts'
 import { addServe } from './commands/serve.ts'
+import { addVerify } from './commands/verify.ts'
 import { EXIT, endingOf } from './exit-code.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -23,6 +25,8 @@ program
   .version(about.version)
   .showHelpAfterError('(add --help for what there is)')
 addServe(program, terminal)
+addHash(program, terminal)
+addVerify(program, terminal)
 const keys = program.command('keys').description('The key that signs tokens, and tokens minted by the operator.')
 addKeysShow(keys, terminal)
 addKeysRotate(keys, terminal)

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import { checkContent, digestsWanted, parseContentId, type Verified } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import { digestFile, startHashThreads } from '@lade/server/hashing'
+import type { Command } from 'commander'
+import { EXIT } from '../exit-code.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `lade verify CID FILE`: whether a file has an id. Ends with 0 when it has, with 1 when it has not. Needs no service. */
+export function addVerify(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('verify')
+    .description('Check that a file has a content id, whichever of its ids that is. Ends with 1 when it has not.')
+    .argument('<cid>', 'any content id but an opaque one')
+    .argument('<file>', 'a file of this machine')
+    .option('--car', 'The file is a CAR and the cid its root: check every block, and that none is missing.')
+    .option('--json', 'Print one JSON object.')
+    .action(async (cid: string, file: string) => {
+      const { car: mayBeCar = false, json = false } = command.opts<{ car?: boolean; json?: boolean }>()
+      const id = parseContentId(cid, (bytes) => createHash('sha256').update(bytes).digest('hex'))
+      if (!id.verified) {
+        throw new LadeError('invalid_cid', { reason: 'It is no content id, so no bytes can be checked against it.' })
+      }
+      const threads = startHashThreads()
+      try {
+        const wanted = (sizeBytes: number) => digestsWanted(id, sizeBytes, { mayBeCar })
+        const verified = checkContent(id, await digestFile(file, { hashers: threads.hashers, wanted }))
+        const profile = verified.dag?.profile ?? null
+        if (json) terminal.print(JSON.stringify({ cid, file, matches: true, as: verified.as, profile }))
+        else terminal.print(`${file} is ${cid}, ${meaningOf(verified)}.`)
+      } catch (error) {
+        if (!LadeError.is(error)) throw error
+        process.exitCode = EXIT.failed
+        if (json) terminal.print(JSON.stringify({ cid, file, matches: false, error: error.code, ...error.evidence }))
+        else terminal.print(refusalOf(error, file, cid))
+      } finally {
+        await threads.close()
+      }
+    })
+}
+
+function meaningOf({ as, dag, car }: Verified): string {
+  switch (as) {
+    case 'bytes':
+      return 'byte for byte'
+    case 'block':
+      return 'as one block'
+    case 'file':
+      return `as a UnixFS file under the profile ${dag?.profile}`
+    case 'car':
+      return `as a CAR with the whole DAG, ${car?.blockCount} blocks`
+  }
+}
+
+function refusalOf(error: LadeError, file: string, cid: string): string {
+  if (LadeError.has(error, 'incomplete_dag')) {
+    return `${file} is not the whole DAG under ${cid}; these blocks are missing, among others perhaps:\n${error.evidence.missing.join('\n')}`
+  }
+  if (LadeError.has(error, 'invalid_car')) return `${file} is no CAR. ${error.evidence.reason}`
+  if (!LadeError.has(error, 'cid_mismatch')) return `${file} is not ${cid}. ${error.message}`
+  const { expected, actual } = error.evidence
+  return expected === cid
+    ? `${file} is not ${cid}. It is ${actual}.`
+    : `${file} is not ${cid}: its block ${expected} has the bytes of ${actual}.`
+}
