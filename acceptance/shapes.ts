@@ -8,6 +8,7 @@ export interface UploadResult {
   term: string
   sponsored: boolean
   owner: string | null
+  pieceCid: string
   sha256: string
   verified: boolean
   status: string
@@ -34,6 +35,8 @@ export interface Problem {
   limit?: number
   expected?: string
   actual?: string
+  root?: string
+  missing?: string[]
 }
 
 export interface FileEntry {

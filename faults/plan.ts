@@ -36,6 +36,8 @@ export const PLAN = {
   powerCutControls: count(2, 5),
   /** Stops by SIGTERM with uploads under way. */
   drains: count(2, 20),
+  /** Uploads under ids that are made up, wrong by a little, or right in an odd spelling. */
+  generatedIds: count(500, 5000),
   /** The size of the upload during which memory is watched. */
   bigUploadBytes: count(256 * MB, 5120 * MB),
 } as const
