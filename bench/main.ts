@@ -10,9 +10,11 @@ import { join } from 'node:path'
 import type { BenchRun } from './bench-run.ts'
 import { readMachineFacts } from './machine-facts.ts'
 import { measureDownload } from './measures/download.ts'
+import { measurePiece } from './measures/piece.ts'
 import { measureSmallGet } from './measures/small-get.ts'
 import { measureSmallUpload } from './measures/small-upload.ts'
 import { measureUpload } from './measures/upload.ts'
+import { measureUploadIds } from './measures/upload-ids.ts'
 import { type BenchOptions, HELP, type MeasurementName, parseOptions } from './options.ts'
 import { renderReport } from './report.ts'
 import { RunningProcesses } from './running-processes.ts'
@@ -21,9 +23,11 @@ import { judge } from './verdict.ts'
 
 const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<Row[]>>> = {
   upload: measureUpload,
+  'upload-ids': measureUploadIds,
   'small-upload': measureSmallUpload,
   download: measureDownload,
   'small-get': measureSmallGet,
+  piece: measurePiece,
 }
 
 async function bench(options: BenchOptions): Promise<void> {

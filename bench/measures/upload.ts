@@ -22,6 +22,8 @@ export interface BigBody {
   seed: number
   sizeBytes: number
   sha256: string
+  /** The id that it is uploaded under. @default its sha256 */
+  cid?: string
 }
 
 /** Names a big body; takes about as long as hashing it. */
@@ -38,7 +40,7 @@ export function uploadBigBody(
 ): Promise<UploadResult> {
   const input: UploadInput = {
     port: portOf(server),
-    path: `/api/upload?cid=${body.sha256}`,
+    path: `/api/upload?cid=${body.cid ?? body.sha256}`,
     ...(token === undefined ? {} : { token }),
     ...body,
   }

@@ -4,14 +4,16 @@ import type { RunningServer } from '../running-processes.ts'
 /**
  * Starts Lade over `dataDir` with limits that stay out of the way. Settings of this shell do not reach it, so that
  * a run can never touch the data of an installed service.
+ *
+ * @param script - started in place of the script that the run measures.
  */
-export function startLade(run: BenchRun, dataDir: string): Promise<RunningServer> {
+export function startLade(run: BenchRun, dataDir: string, script?: string): Promise<RunningServer> {
   const { ladeScript, ladeEnv, sizeBytes } = run.options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('LADE_'))
   const fileMb = Math.max(5120, Math.ceil(sizeBytes / 1024 / 1024))
   return run.processes.startServer({
     program: process.execPath,
-    args: [ladeScript, 'serve'],
+    args: [script ?? ladeScript, 'serve'],
     env: {
       ...Object.fromEntries(inherited),
       LADE_HOST: '127.0.0.1',
