@@ -13,13 +13,13 @@ function count(ordinary: number, full: number): number {
 export const PLAN = {
   isFull,
   /** Rounds of parallel uploads at the edge of a quota, for each arrangement of callers and processes. */
-  quotaRounds: count(3, 20),
+  quotaRounds: count(2, 20),
   /** Uploads at once in one such round. */
   quotaUploads: 200,
   /** Uploads that are cut off by their sender. */
-  abortedUploads: count(200, 1000),
+  abortedUploads: count(100, 1000),
   /** Ends of a process by SIGKILL under load. */
-  kills: count(10, 100),
+  kills: count(5, 100),
   /** How many of these share a data directory before the next one starts empty. */
   killsPerDirectory: 5,
   /** Ends by SIGKILL of one of two processes on one data directory. */

@@ -108,7 +108,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE objects ADD COLUMN inline BLOB;
   -- Bytes of many sizes can have one root, but those of one root and one size are the same. A piece-v1 key means the first
   -- object of its root; where older bytes turn out later to have that root, names keeps the key where it was.
-  CREATE INDEX objects_by_piece ON objects (piece_root, size_bytes) WHERE piece_root IS NOT NULL;
+  -- The index holds the head of the root alone: it is touched all over by every upload, so its pages must be few.
+  CREATE INDEX objects_by_piece ON objects (substr(piece_root, 1, 6)) WHERE piece_root IS NOT NULL;
 
   -- Names that verification found. Rows are never deleted, so that a name of bytes that are gone is not an unknown one.
   -- since is the sequence that the next file had when the name was found: what came first stays the first choice.

@@ -15,14 +15,21 @@ interface Alias extends NamedObject {
   readonly since: number
 }
 
+/** The condition of a piece root that is bound as `:root`, so that it uses the index of heads. */
+export const HAS_PIECE_ROOT = 'substr(piece_root, 1, 6) = substr(:root, 1, 6) AND piece_root = :root'
+
 /** Finds what a content key means: its objects, and a principal's live file of them. For reads and writes alike. */
 export function prepareContentReads(db: Connection) {
   const objectOfDigest = db.prepare<[string], number>('SELECT id FROM objects WHERE sha256 = ?').pluck()
   const objectOfName = db.prepare<[string], number>('SELECT object FROM names WHERE name = ?').pluck()
   const objectOfPiece = db
-    .prepare<[Buffer, number], number>('SELECT id FROM objects WHERE piece_root = ? AND size_bytes = ?')
+    .prepare<[{ root: Buffer; sizeBytes: number }], number>(
+      `SELECT id FROM objects WHERE ${HAS_PIECE_ROOT} AND size_bytes = :sizeBytes`,
+    )
     .pluck()
-  const firstOfRoot = db.prepare<[Buffer], number | null>('SELECT MIN(id) FROM objects WHERE piece_root = ?').pluck()
+  const firstOfRoot = db
+    .prepare<[{ root: Buffer }], number | null>(`SELECT MIN(id) FROM objects WHERE ${HAS_PIECE_ROOT}`)
+    .pluck()
   const digestOf = db.prepare<[number], string>('SELECT sha256 FROM objects WHERE id = ?').pluck()
   const allAliases = db.prepare<[string], Alias>(
     'SELECT object, view, since FROM aliases WHERE key = ? ORDER BY since, object',
@@ -53,11 +60,11 @@ export function prepareContentReads(db: Connection) {
         return objectOfName.get(name)
       case 'piece': {
         const [root = '', sizeBytes] = name.split(':')
-        return objectOfPiece.get(Buffer.from(root, 'hex'), Number(sizeBytes))
+        return objectOfPiece.get({ root: Buffer.from(root, 'hex'), sizeBytes: Number(sizeBytes) })
       }
       case 'piece-v1':
         // A key that was bound before older bytes turned out to have the same root is under its name.
-        return objectOfName.get(key) ?? firstOfRoot.get(Buffer.from(name, 'hex')) ?? undefined
+        return objectOfName.get(key) ?? firstOfRoot.get({ root: Buffer.from(name, 'hex') }) ?? undefined
       default:
         return undefined
     }

@@ -1,6 +1,7 @@
 import { sha256Multihashes } from '../../multihash.ts'
 import type { CarCommit, ContentFacts, ContentView, DagCommit, FileCommit } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
+import { HAS_PIECE_ROOT } from './content-reads.ts'
 
 export type ContentWrites = ReturnType<typeof prepareContentWrites>
 
@@ -23,7 +24,9 @@ export function prepareContentWrites(db: Connection) {
      WHERE id = :id AND piece_root IS NULL`,
   )
   const otherOfRoot = db
-    .prepare<[Buffer, number], number | null>('SELECT MIN(id) FROM objects WHERE piece_root = ? AND id <> ?')
+    .prepare<[{ root: Buffer; id: number }], number | null>(
+      `SELECT MIN(id) FROM objects WHERE ${HAS_PIECE_ROOT} AND id <> :id`,
+    )
     .pluck()
   const bindPieceV1 = db.prepare<[string, number]>(
     'INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -51,7 +54,7 @@ export function prepareContentWrites(db: Connection) {
     const root = Buffer.from(pieceRoot, 'hex')
     const { changes } = setPiece.run({ id, root, subtrees: orNull(pieceSubtreeRoots) })
     if (changes === 0) return
-    const first = otherOfRoot.get(root, id) ?? undefined
+    const first = otherOfRoot.get({ root, id }) ?? undefined
     // The piece-v1 key stays with the object that it was bound to, though this one is older.
     if (first !== undefined && first > id) bindPieceV1.run(`piece-v1:${pieceRoot}`, first)
   }

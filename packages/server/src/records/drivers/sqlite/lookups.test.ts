@@ -81,10 +81,13 @@ describe('lookups', () => {
 
   test.each([
     [
-      'SELECT id FROM objects WHERE piece_root = ? AND size_bytes = ?',
-      /objects_by_piece \(piece_root=\? AND size_bytes=\?\)/,
+      'SELECT id FROM objects WHERE substr(piece_root, 1, 6) = substr(:root, 1, 6) AND piece_root = :root AND size_bytes',
+      /USING INDEX objects_by_piece/,
     ],
-    ['SELECT MIN(id) FROM objects WHERE piece_root = ?', /COVERING INDEX objects_by_piece \(piece_root=\?\)/],
+    [
+      'SELECT MIN(id) FROM objects WHERE substr(piece_root, 1, 6) = substr(:root, 1, 6) AND piece_root = :root',
+      /USING INDEX objects_by_piece/,
+    ],
     ['SELECT object, view, since FROM aliases WHERE', /PRIMARY KEY \(key=\?\)/],
     ['SELECT object, view, since FROM aliases JOIN', /aliases USING PRIMARY KEY \(key=\?\)/],
     ['SELECT dag, layout', /blocks USING PRIMARY KEY \(multihash=\?\)/],
