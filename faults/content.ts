@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 const MB = 1024 * 1024
-const NOISE = randomBytes(12 * MB)
+const NOISE = randomBytes(20 * MB)
 let serial = 0
 
 /** Bytes that no other content of this process has, with their id. */
@@ -13,7 +13,7 @@ export interface Content {
   bytes(): Buffer
 }
 
-/** New content of `sizeBytes`, from 16 bytes to 12 MiB. */
+/** New content of `sizeBytes`, from 16 bytes to 20 MiB. */
 export function newContent(sizeBytes: number): Content {
   if (sizeBytes < 16 || sizeBytes > NOISE.length) throw new TypeError(`no content of ${sizeBytes} bytes`)
   const number = serial++

@@ -54,6 +54,8 @@ export function startLoad(
       const isNew = !ledger.stagings.some((staging) => staging.caller === caller && staging.content === content)
       if (isNew) return content
     }
+    // From 16 MiB on the bytes take another way to the disk.
+    if (random.next() < 0.05) return newContent(random.between(16_384 * KB, 20_480 * KB))
     return newContent(random.betweenMagnitudes(1 * KB, 8192 * KB))
   }
 

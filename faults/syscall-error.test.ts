@@ -36,6 +36,20 @@ const FILE_FAILURES = [
     code: 'insufficient_storage',
   },
   { name: 'a write', injections: ['pwrite64:error=EIO'], status: 503, code: 'storage_failed' },
+  {
+    name: 'a write past the page cache',
+    injections: ['pwrite64:error=EIO:when=5'],
+    status: 503,
+    code: 'storage_failed',
+    sizeBytes: 17 * MB,
+  },
+  {
+    name: 'opening the file for writes past the page cache',
+    injections: ['openat:error=EMFILE:when=2'],
+    status: 503,
+    code: 'storage_failed',
+    sizeBytes: 17 * MB,
+  },
   { name: 'the rename', injections: ['rename:error=EROFS'], status: 503, code: 'storage_failed' },
   { name: 'opening the file', injections: ['openat:error=EMFILE:when=1'], status: 503, code: 'storage_failed' },
   { name: 'closing the file', injections: ['close:error=EIO:when=1'], status: 503, code: 'storage_failed' },
@@ -69,7 +83,7 @@ describeRig(
       const user = await tokenCaller(server.url)
       const ledger = new Ledger()
       await ledger.upload(server.url, user, newContent(300 * KB))
-      const content = newContent(300 * KB)
+      const content = newContent(failure.sizeBytes ?? 300 * KB)
       const trace = await traceThread(server.pid, 'files', failure.injections)
       const answer = await ledger.upload(server.url, user, content)
       await trace.detach()

@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import { BufferList } from './buffer-list.ts'
+import { SharedBlocks } from './shared-blocks.ts'
 
 /**
  * A body as the door takes it: it pushes chunks and can be paused. `http.IncomingMessage` is one as it stands.
@@ -39,7 +39,7 @@ const BLOCKS_PER_BODY = 4
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024
 
 /** Memory for blocks, shared by all bodies. It holds nothing that anyone can observe. */
-const spareBlocks = new BufferList({ bufferBytes: DEFAULT_BLOCK_BYTES, keepAtMost: 16, isShared: true })
+const sharedBlocks = new SharedBlocks(DEFAULT_BLOCK_BYTES)
 
 /**
  * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
@@ -52,7 +52,7 @@ export class BodyIntake {
   readonly #options: BodyIntakeOptions
   readonly #isShared: boolean
   #receivedBytes = 0
-  #filling: Uint8Array | undefined
+  #filling: Buffer | undefined
   #filledBytes = 0
   /** Full blocks that nobody has taken. */
   readonly #ready: Uint8Array[] = []
@@ -70,7 +70,7 @@ export class BodyIntake {
     this.#source = source
     this.#options = options
     // A body of one block brings a buffer of its own size: it may be kept, and a small one costs little memory.
-    this.#isShared = options.blockBytes === spareBlocks.bufferBytes && options.sizeBytes > options.blockBytes
+    this.#isShared = options.blockBytes === sharedBlocks.blockBytes && options.sizeBytes > options.blockBytes
     source.pause()
     source.on('data', this.#accept)
     source.on('end', this.#finish)
@@ -151,8 +151,8 @@ export class BodyIntake {
       if (this.#filling === undefined) break
       const room = this.#filling.length - this.#filledBytes
       const fits = chunk.length <= room ? chunk : chunk.subarray(0, room)
-      // Not set(), which copies word by word into shared memory.
-      asBuffer(fits).copy(this.#filling, this.#filledBytes)
+      // Not set() or copy(), which go word by word where memory is shared.
+      this.#filling.fill(fits, this.#filledBytes, this.#filledBytes + fits.length)
       this.#filledBytes += fits.length
       if (fits === chunk) {
         this.#waiting.shift()
@@ -186,16 +186,16 @@ export class BodyIntake {
     else this.#source.resume()
   }
 
-  #takeBlock(): Uint8Array | undefined {
+  #takeBlock(): Buffer | undefined {
     if (this.#blocksInUse === BLOCKS_PER_BODY) return undefined
     this.#blocksInUse += 1
-    if (this.#isShared) return spareBlocks.take()
+    if (this.#isShared) return sharedBlocks.take()
     return Buffer.allocUnsafeSlow(Math.min(this.#options.blockBytes, this.#options.sizeBytes))
   }
 
   #giveBack(block: Uint8Array): void {
     this.#blocksInUse -= 1
-    if (this.#isShared) spareBlocks.give(new Uint8Array(block.buffer))
+    if (this.#isShared) sharedBlocks.give(block)
   }
 
   readonly #finish = (): void => {
@@ -250,9 +250,4 @@ interface Arrived {
 /** The memory of a chunk that has it to itself; a view into a larger one shares it with others. */
 function memoryOf({ buffer, byteLength }: Uint8Array): ArrayBuffer | undefined {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : undefined
-}
-
-/** The same bytes under the one type that copies into shared memory at the speed of memory. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

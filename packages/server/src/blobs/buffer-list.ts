@@ -8,21 +8,15 @@
 export class BufferList {
   readonly bufferBytes: number
   readonly #keepAtMost: number
-  readonly #isShared: boolean
   readonly #spare: Uint8Array[] = []
 
-  /** @param options.isShared - true for buffers that another thread is to read. @default false */
-  constructor(options: { bufferBytes: number; keepAtMost: number; isShared?: boolean }) {
+  constructor(options: { bufferBytes: number; keepAtMost: number }) {
     this.bufferBytes = options.bufferBytes
-    this.#isShared = options.isShared ?? false
     this.#keepAtMost = options.keepAtMost
   }
 
   take(): Uint8Array {
-    const spare = this.#spare.pop()
-    if (spare !== undefined) return spare
-    if (this.#isShared) return new Uint8Array(new SharedArrayBuffer(this.bufferBytes))
-    return Buffer.allocUnsafeSlow(this.bufferBytes)
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(this.bufferBytes)
   }
 
   /** Gives back a buffer of this list that nothing reads or writes any more. */

@@ -14,6 +14,7 @@ import {
   write,
 } from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
+import { SharedBlocks } from '../../shared-blocks.ts'
 import { openFsBlobStore } from './fs-blob-store.ts'
 import { openTempStore, type TempStore } from './temp-store.ts'
 
@@ -33,6 +34,14 @@ function isCode(...codes: readonly string[]) {
   return (error: unknown) => LadeError.is(error) && codes.includes(error.code)
 }
 
+/** The same bytes in memory that direct writes take. */
+function inSectors(bytes: Uint8Array): Uint8Array {
+  const blockBytes = Math.ceil(bytes.length / 65_536) * 65_536
+  const block = new SharedBlocks(blockBytes).take()
+  block.set(bytes)
+  return block.subarray(0, bytes.length)
+}
+
 /** One upload as a use case does it: whatever fails, the pending blob is aborted. */
 async function upload({ store }: TempStore, blob: SampleBlob): Promise<void> {
   const pending = await store.begin({ holder: HOLDER, sizeBytes: blob.bytes.length })
@@ -49,6 +58,11 @@ async function upload({ store }: TempStore, blob: SampleBlob): Promise<void> {
 describe('early flushing', () => {
   const MIB = 1024 * 1024
 
+  /** Memory that no direct write takes, so that the page cache has to. */
+  function offSector(sizeBytes: number): Uint8Array {
+    return new Uint8Array(sizeBytes + 1).subarray(1)
+  }
+
   /** Replaces the background flush by one that only the test ends. */
   function heldFlushes() {
     const held: { resolve: () => void; reject: (error: Error) => void }[] = []
@@ -62,7 +76,7 @@ describe('early flushing', () => {
   test('starts every 8 MiB, one at a time, and no write waits for it', async () => {
     const held = heldFlushes()
     const pending = await home.store.begin({ holder: HOLDER, sizeBytes: 40 * MIB })
-    const chunk = new Uint8Array(MIB)
+    const chunk = offSector(MIB)
     for (let written = 0; written < 7; written++) await pending.write(chunk)
     expect(held).toHaveLength(0)
     for (let written = 7; written < 20; written++) await pending.write(chunk)
@@ -80,7 +94,7 @@ describe('early flushing', () => {
   test('error: one that failed kills the blob, and its file is never synced again', async () => {
     const held = heldFlushes()
     const pending = await home.store.begin({ holder: HOLDER, sizeBytes: 40 * MIB })
-    await pending.write(new Uint8Array(8 * MIB))
+    await pending.write(offSector(8 * MIB))
     const flushing = pending.flush()
     held[0]?.reject(Object.assign(new Error('EIO: injected'), { code: 'EIO' }))
     await expect(flushing).rejects.toSatisfy(isCode('storage_failed'))
@@ -95,7 +109,7 @@ describe('early flushing', () => {
   test('an abort waits for one under way before it closes the file', async () => {
     const held = heldFlushes()
     const pending = await home.store.begin({ holder: HOLDER, sizeBytes: 8 * MIB })
-    await pending.write(new Uint8Array(8 * MIB))
+    await pending.write(offSector(8 * MIB))
     const aborting = pending.abort()
     await new Promise((resolve) => setTimeout(resolve, 10))
     expect(home.watched.openPaths.size).toBe(1)
@@ -153,6 +167,8 @@ describe('failures', () => {
   test.each([
     // The first body is long enough for a flush in the background.
     { errno: 'EIO', sizeBytes: 9 * 1024 * 1024 },
+    // This one goes past the page cache, but for its last bytes.
+    { errno: 'EIO', sizeBytes: 16 * 1024 * 1024 + 5 },
     { errno: 'ENOSPC', sizeBytes: 1_000 },
     { errno: 'EROFS', sizeBytes: 1_000 },
     { errno: 'EMFILE', sizeBytes: 1_000 },
@@ -160,7 +176,7 @@ describe('failures', () => {
   ])(
     'error: $errno at each system call of an upload of $sizeBytes bytes leaves all of it or nothing, and no descriptor',
     async ({ errno, sizeBytes }) => {
-      const blob = blobOf(seededBytes(sizeBytes, 1))
+      const blob = blobOf(inSectors(seededBytes(sizeBytes, 1)))
       let callCount = 0
       for (let isDone = false; !isDone; callCount++) {
         const fresh = await openTempStore()

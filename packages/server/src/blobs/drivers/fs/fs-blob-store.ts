@@ -8,6 +8,7 @@ import { FsBlobBody } from './fs-blob-body.ts'
 import { hasErrno, translated, unlessMissing } from './fs-failure.ts'
 import { FsPendingBlob } from './fs-pending-blob.ts'
 import { Headroom } from './headroom.ts'
+import { PendingFile } from './pending-file.ts'
 import { Syncs } from './syncs.ts'
 
 const READ_BUFFER_BYTES = 512 * 1024
@@ -87,14 +88,13 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
   }
 
   /** A new file in the holder's pending place, whatever an earlier process left there. */
-  async function openPending(holder: string): Promise<{ path: string; fd: number }> {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+  async function openPending(holder: string, sizeBytes: number): Promise<{ path: string; file: PendingFile }> {
     const holderDir = join(pendingDir, holder)
     let hasMadeHolderDir = false
     let path = join(holderDir, String(pendingCount++))
     for (;;) {
       try {
-        return { path, fd: await files.open(path, flags, FILE_MODE) }
+        return { path, file: await PendingFile.create({ files, path, mode: FILE_MODE, sizeBytes }) }
       } catch (error) {
         if (hasErrno(error, 'EEXIST')) {
           path = join(holderDir, String(pendingCount++))
@@ -148,8 +148,8 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         requireHolder(holder)
         const claim = await headroom.claim(sizeBytes)
         try {
-          const { path, fd } = await openPending(holder)
-          return new FsPendingBlob({ files, syncs, path, fd, claim, publish })
+          const { path, file } = await openPending(holder, sizeBytes)
+          return new FsPendingBlob({ files, syncs, path, file, claim, publish })
         } catch (error) {
           claim.release()
           throw error

@@ -3,6 +3,7 @@ import { requireSha256 } from '../../store-arguments.ts'
 import type { Files } from './files.ts'
 import { asPortError, translated, unlessMissing } from './fs-failure.ts'
 import type { SpaceClaim } from './headroom.ts'
+import type { PendingFile } from './pending-file.ts'
 import type { Syncs } from './syncs.ts'
 
 /** How far writing runs ahead of the medium before a flush is started, so that the last fsync has little left to do. */
@@ -12,7 +13,7 @@ export interface FsPendingBlobParts {
   readonly files: Files
   readonly syncs: Syncs
   readonly path: string
-  readonly fd: number
+  readonly file: PendingFile
   readonly claim: SpaceClaim
   /** Renames the closed file to its place under the digest and makes that durable. */
   readonly publish: (path: string, sha256: string) => Promise<void>
@@ -87,10 +88,10 @@ export class FsPendingBlob implements PendingBlob {
   }
 
   async #append(chunk: Uint8Array): Promise<void> {
-    const { files, fd, claim } = this.#parts
+    const { file, claim } = this.#parts
     this.#isFlushed = false
     for (let offset = 0; offset < chunk.length; ) {
-      const bytes = await files.write(fd, chunk, offset, chunk.length - offset, this.#writtenBytes)
+      const bytes = await file.write(chunk, offset, this.#writtenBytes)
       if (bytes === 0) throw new Error('The file took no bytes.')
       offset += bytes
       this.#writtenBytes += bytes
@@ -101,11 +102,12 @@ export class FsPendingBlob implements PendingBlob {
   }
 
   #startSyncWhenDue(): void {
+    const { file } = this.#parts
     const isDue = this.#writtenBytes - this.#syncStartedAtBytes >= SYNC_EVERY_BYTES
-    if (!isDue || this.#syncing !== undefined) return
+    if (file.isDirect || !isDue || this.#syncing !== undefined) return
     this.#syncStartedAtBytes = this.#writtenBytes
     this.#syncing = this.#parts.syncs
-      .fileData(this.#parts.fd)
+      .fileData(file.fd)
       .catch((error: unknown) => {
         this.#syncFailure = { error }
       })
@@ -119,14 +121,13 @@ export class FsPendingBlob implements PendingBlob {
     await this.#syncing
     // An fsync after a failed fdatasync could succeed with the bytes gone.
     if (this.#syncFailure !== undefined) throw this.#syncFailure.error
-    await this.#parts.syncs.file(this.#parts.fd)
+    await this.#parts.syncs.file(this.#parts.file.fd)
     this.#isFlushed = true
   }
 
   async #closeFile(): Promise<void> {
     if (!this.#isFileOpen) return
-    // A close that fails has still released the number, which may be another file's by now.
     this.#isFileOpen = false
-    await this.#parts.files.close(this.#parts.fd)
+    await this.#parts.file.close()
   }
 }
