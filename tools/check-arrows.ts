@@ -129,6 +129,12 @@ const ZONES: readonly Zone[] = [
     imports: CORE,
     why: 'hashing imports core only',
   },
+  {
+    name: 'server/native',
+    holds: /^packages\/server\/native\//,
+    imports: [],
+    why: 'the addon is built by what Node brings',
+  },
   { name: 'server/disk', holds: /^packages\/server\/src\/disk\//, imports: CORE, why: 'disk imports core only' },
   { name: 'server/config', holds: /^packages\/server\/src\/config\//, imports: CORE, why: 'config imports core only' },
   ...USE_CASES.map((name) => ({

@@ -2,8 +2,10 @@ import { createCipheriv, createHash } from 'node:crypto'
 import { base16 } from 'multiformats/bases/base16'
 import { describe, expect, test } from 'vitest'
 import { DagHasher } from './dag-hasher.ts'
+import { DagLayout } from './dag-layout.ts'
 import { IMPORT_PROFILES, type ImportProfileName } from './import-profile.ts'
-import { cidOf, cut, digestOf, hashDags, sha256 } from './testing-dag.ts'
+import { type Sha256Stream, streamOf } from './sha256.ts'
+import { cidOf, cut, digestOf, encodeBlocks, hashDags, sha256 } from './testing-dag.ts'
 
 const MIB = 2 ** 20
 const V0 = IMPORT_PROFILES['unixfs-v0-2015']
@@ -124,6 +126,38 @@ describe('DagHasher', () => {
     const shared = new Uint8Array(new SharedArrayBuffer(hello.length))
     shared.set(hello)
     expect(hashDags([V0], hello.length, [shared])).toEqual(hashDags([V0], hello.length, [hello]))
+  })
+
+  test('keeps the leaves of a file that has many apart', () => {
+    const profile = { ...V0, chunkBytes: 2 }
+    const bytes = Uint8Array.from({ length: 1501 }, (_, at) => at % 251)
+    const layout = new DagLayout(profile, bytes.length)
+    const [dag] = hashDags([profile], bytes.length, [bytes])
+    if (dag === undefined) throw new Error('no DAG')
+    for (const [number, block] of encodeBlocks(layout, dag, bytes).entries()) {
+      expect(digestOf(dag, number)).toEqual(sha256.of(block))
+    }
+  })
+
+  test('a sha2-256 may put its work off until just before finish', () => {
+    for (const profile of [V0, V1]) {
+      const narrow = { ...profile, chunkBytes: 3 }
+      for (const length of [0, 1, 3, 1000]) {
+        const bytes = Uint8Array.from({ length }, (_, at) => at % 251)
+        const putOff: (() => void)[] = []
+        const stream = (): Sha256Stream => {
+          const atOnce = streamOf(sha256)
+          return {
+            update: (part) => void putOff.push(() => atOnce.update(part)),
+            end: (last, digest) => void putOff.push(() => atOnce.end(last, digest)),
+          }
+        }
+        const hasher = new DagHasher({ profiles: [narrow], sizeBytes: length, sha256: { ...sha256, stream } })
+        for (const part of cut(bytes, [2, 2, 100, 1])) hasher.update(part)
+        for (const work of putOff) work()
+        expect(hasher.finish()).toEqual(hashDags([narrow], length, [bytes]))
+      }
+    }
   })
 
   test('room for digests follows what arrived, not what was declared', () => {

@@ -2,7 +2,7 @@ import { DagLayout } from './dag-layout.ts'
 import { foldLeaves } from './fold-leaves.ts'
 import type { ImportProfile } from './import-profile.ts'
 import type { ImportedDag } from './imported-dag.ts'
-import type { Sha256 } from './sha256.ts'
+import { type Sha256, type Sha256Stream, streamOf } from './sha256.ts'
 import { DIGEST_BYTES, type LeafWrapping, wrapLeaf } from './unixfs-node.ts'
 
 export interface DagHasherOptions {
@@ -15,14 +15,16 @@ export interface DagHasherOptions {
 
 /** Nothing stands around the chunk of a raw leaf. */
 const RAW: LeafWrapping = { prefix: new Uint8Array(), suffix: new Uint8Array() }
-/** Room for digests to begin with; what a file needs is not reserved on the word of its sender. */
-const FIRST_ROOM_LEAVES = 64
+/** Room for digests comes in pages, as leaves arrive: what a file needs is not reserved on the word of its sender. */
+const PAGE_LEAVES = 256
 
 /**
  * A file's bytes as UnixFS DAGs, while they arrive.
  *
  * Bytes are read once, in chunks of any size, and are neither copied nor kept: a chunk is free again when `update` returns,
  * and may lie in shared memory. What is kept is 32 bytes for each leaf that has arrived, and `finish` makes the levels above.
+ *
+ * With a `sha256` whose streams put their work off, a chunk is free once that is done, and it has to be done before `finish`.
  *
  * @example
  * const hasher = new DagHasher({ profiles: [IMPORT_PROFILES['unixfs-v0-2015']], sizeBytes: 11, sha256 })
@@ -33,11 +35,13 @@ export class DagHasher {
   readonly #layouts: readonly DagLayout[]
   readonly #first: DagLayout
   readonly #sha256: Sha256
+  readonly #leaves: Sha256Stream
   readonly #fullLeaf: LeafWrapping
-  #leafDigests: Uint8Array
+  /** Pages never move, since a digest may be put into its place long after its leaf has ended. */
+  readonly #pages: Uint8Array[] = []
   #leafIndex = 0
-  /** The leaf that has begun in one chunk and ends in a later one. */
-  #open: { readonly hash: ReturnType<Sha256['create']>; filledBytes: number } | undefined
+  /** How much is there of the chunk in the leaf that is being filled. */
+  #filledBytes = 0
   #receivedBytes = 0
 
   /** @throws {TypeError} when there is no profile, they do not share their leaves, or `sizeBytes` is no byte count. */
@@ -51,10 +55,10 @@ export class DagHasher {
     }
     this.#first = first
     this.#sha256 = sha256
+    this.#leaves = streamOf(sha256)
     this.#fullLeaf = wrappingFor(first.profile, chunkBytes)
-    this.#leafDigests = new Uint8Array(Math.min(first.leafCount, FIRST_ROOM_LEAVES) * DIGEST_BYTES)
     // No chunk will come to end this leaf.
-    if (sizeBytes === 0) this.#keep(this.#hashLeaf(new Uint8Array()))
+    if (sizeBytes === 0) this.#fill(new Uint8Array())
   }
 
   /** Takes the next bytes of the file. More than were declared are counted, for `finish` to refuse. */
@@ -62,12 +66,9 @@ export class DagHasher {
     this.#receivedBytes += chunk.length
     let offset = 0
     while (offset < chunk.length && this.#leafIndex < this.#first.leafCount) {
-      const leafBytes = this.#leafBytes()
-      const missingBytes = leafBytes - (this.#open?.filledBytes ?? 0)
-      const part = chunk.subarray(offset, offset + missingBytes)
+      const part = chunk.subarray(offset, offset + this.#leafBytes() - this.#filledBytes)
       offset += part.length
-      if (part.length === leafBytes) this.#keep(this.#hashLeaf(part))
-      else this.#fill(part, leafBytes)
+      this.#fill(part)
     }
   }
 
@@ -81,43 +82,45 @@ export class DagHasher {
     if (this.#receivedBytes !== sizeBytes) {
       throw new TypeError(`${this.#receivedBytes} bytes came of a file of ${sizeBytes}`)
     }
-    const leafDigests = this.#leafDigests.subarray(0, this.#leafIndex * DIGEST_BYTES)
+    const leafDigests = this.#leafDigests()
     return this.#layouts.map((layout) => foldLeaves(layout, leafDigests, this.#sha256))
   }
 
-  #fill(part: Uint8Array, leafBytes: number): void {
+  /** Takes the next bytes of one leaf, up to its end at most. */
+  #fill(part: Uint8Array): void {
+    const leafBytes = this.#leafBytes()
     const { prefix, suffix } = this.#wrappingOf(leafBytes)
-    if (this.#open === undefined) {
-      this.#open = { hash: this.#sha256.create(), filledBytes: 0 }
-      this.#open.hash.update(prefix)
+    if (this.#filledBytes === 0 && prefix.length > 0) this.#leaves.update(prefix)
+    this.#filledBytes += part.length
+    if (this.#filledBytes < leafBytes) {
+      this.#leaves.update(part)
+      return
     }
-    this.#open.hash.update(part)
-    this.#open.filledBytes += part.length
-    if (this.#open.filledBytes < leafBytes) return
-    this.#open.hash.update(suffix)
-    this.#keep(this.#open.hash.digest())
-    this.#open = undefined
-  }
-
-  #hashLeaf(chunk: Uint8Array): Uint8Array {
-    if (this.#first.profile.leaves === 'raw') return this.#sha256.of(chunk)
-    const { prefix, suffix } = this.#wrappingOf(chunk.length)
-    const hash = this.#sha256.create()
-    hash.update(prefix)
-    hash.update(chunk)
-    hash.update(suffix)
-    return hash.digest()
-  }
-
-  #keep(digest: Uint8Array): void {
-    const at = this.#leafIndex * DIGEST_BYTES
-    if (at === this.#leafDigests.length) {
-      const more = new Uint8Array(Math.min(2 * at, this.#first.leafCount * DIGEST_BYTES))
-      more.set(this.#leafDigests)
-      this.#leafDigests = more
+    const digest = this.#placeForDigest()
+    if (suffix.length > 0) {
+      this.#leaves.update(part)
+      this.#leaves.end(suffix, digest)
+    } else {
+      this.#leaves.end(part, digest)
     }
-    this.#leafDigests.set(digest, at)
     this.#leafIndex += 1
+    this.#filledBytes = 0
+  }
+
+  #placeForDigest(): Uint8Array {
+    const at = (this.#leafIndex % PAGE_LEAVES) * DIGEST_BYTES
+    let page = this.#pages.at(-1)
+    if (at === 0 || page === undefined) {
+      page = new Uint8Array(Math.min(this.#first.leafCount - this.#leafIndex, PAGE_LEAVES) * DIGEST_BYTES)
+      this.#pages.push(page)
+    }
+    return page.subarray(at, at + DIGEST_BYTES)
+  }
+
+  #leafDigests(): Uint8Array {
+    const digests = new Uint8Array(this.#leafIndex * DIGEST_BYTES)
+    for (const [index, page] of this.#pages.entries()) digests.set(page, index * PAGE_LEAVES * DIGEST_BYTES)
+    return digests
   }
 
   /** The length of the chunk in the leaf that is being filled. */

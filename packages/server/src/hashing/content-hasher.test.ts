@@ -4,9 +4,10 @@ import fc from 'fast-check'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type ContentHashers, digestWhole, hashContentHere } from './content-hasher.ts'
+import { type ContentHashers, digestWhole, hashContentHere, hashersHere } from './content-hasher.ts'
 import { startHashThreads } from './hash-threads.ts'
 import { sha256 } from './sha256.ts'
+import { sha256HashingWith } from './sha256-hashing.ts'
 import { chunksOf, EVERYTHING, expectedDigests, PLAIN, scatteredBytes } from './testing-bodies.ts'
 
 const someWanted: fc.Arbitrary<DigestsWanted> = fc.record({
@@ -59,11 +60,14 @@ describe('digestWhole', () => {
 })
 
 const threads = startHashThreads({ threads: 2, minBytes: 0 })
-afterAll(() => threads.close())
+const threadsWithoutAddon = startHashThreads({ threads: 2, minBytes: 0, withoutAddon: true })
+afterAll(() => Promise.all([threads.close(), threadsWithoutAddon.close()]))
 
 describe.each([
   ['on the calling thread', hashContentHere],
+  ['on the calling thread, without the addon', hashersHere(sha256HashingWith(undefined))],
   ['on two threads', threads.hashers],
+  ['on two threads, without the addon', threadsWithoutAddon.hashers],
 ])('a hasher %s', (_, hashers) => {
   test('computes whatever is wanted, however the bytes are cut', async () => {
     await fc.assert(

@@ -1,6 +1,7 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
 import { digestsFrom, lanesFor } from './content-lanes.ts'
-import { createLane, runLane } from './lanes.ts'
+import { openLanes, runLane } from './lanes.ts'
+import { type Sha256Hashing, sha256Hashing } from './sha256-hashing.ts'
 
 /** Computes everything that is wanted of a body in one pass over its blocks. */
 export interface ContentHasher {
@@ -40,16 +41,20 @@ export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted): ContentDi
 }
 
 /** Hashes on the calling thread. A block is read before its call returns. */
-export const hashContentHere: ContentHashers = (wanted, sizeBytes) => {
-  const lanes = lanesFor(wanted).map((spec) => createLane(spec, sizeBytes))
-  return {
-    async update(block) {
-      for (const lane of lanes) lane.update(block)
-    },
-    async digests() {
-      const results = lanes.map((lane) => lane.finish())
-      return digestsFrom(results, wanted, sizeBytes)
-    },
-    discard() {},
+export const hashContentHere: ContentHashers = hashersHere(sha256Hashing)
+
+/** The same with another sha2-256. */
+export function hashersHere(hashing: Sha256Hashing): ContentHashers {
+  return (wanted, sizeBytes) => {
+    const lanes = openLanes(lanesFor(wanted), { sizeBytes, hashing })
+    return {
+      async update(block) {
+        lanes.update(block)
+      },
+      async digests() {
+        return digestsFrom(lanes.finish(), wanted, sizeBytes)
+      },
+      discard() {},
+    }
   }
 }

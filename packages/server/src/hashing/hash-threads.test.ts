@@ -6,7 +6,9 @@ import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { digestWhole } from './content-hasher.ts'
-import { startHashThreads } from './hash-threads.ts'
+import { type HashThreadsOptions, startHashThreads } from './hash-threads.ts'
+import type { LaneCall } from './lane-calls.ts'
+import { sha256Hashing } from './sha256-hashing.ts'
 import { EVERYTHING, PLAIN, scatteredBytes, shared } from './testing-bodies.ts'
 
 const BIG = 5 * 1024 * 1024
@@ -86,6 +88,37 @@ describe('hash threads', () => {
     await Promise.all([wrong.update(body), right.update(body)])
     await expect(wrong.digests()).rejects.toThrow(TypeError)
     expect(await right.digests()).toEqual(digestWhole(body, EVERYTHING))
+  })
+})
+
+describe('the lanes of a body', () => {
+  /** The kinds of lane on each of two threads that have nothing else to do. */
+  async function kindsOnThreads(options: HashThreadsOptions): Promise<string[][]> {
+    const spy = vi.spyOn(Worker.prototype, 'postMessage')
+    const threads = startHashThreads({ ...options, threads: 2 })
+    threads.hashers({ ...EVERYTHING, blake3: false, blake2b256: false }, BIG).discard()
+    const opened = spy.mock.calls.map(([call]) => call as LaneCall).filter((call) => call.call === 'open')
+    spy.mockRestore()
+    await threads.close()
+    return opened.map(({ lanes }) => lanes.map(({ kind }) => kind))
+  }
+
+  test.runIf(sha256Hashing.isNative)(
+    'that are sha2-256 streams share a thread, where two cost as much as one',
+    async () => {
+      expect(await kindsOnThreads({})).toEqual([['piece'], ['sha2-256', 'unixfs', 'unixfs', 'unixfs']])
+      expect(await kindsOnThreads({ withoutPieces: true })).toEqual([
+        ['sha2-256', 'unixfs'],
+        ['unixfs', 'unixfs'],
+      ])
+    },
+  )
+
+  test('without the addon are spread by what each costs alone', async () => {
+    expect(await kindsOnThreads({ withoutAddon: true })).toEqual([
+      ['piece', 'unixfs'],
+      ['sha2-256', 'unixfs', 'unixfs'],
+    ])
   })
 })
 

@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os'
 import type { DigestsWanted } from '@lade/core/content'
 import type { PieceDigest } from '@lade/core/piece'
-import { type ContentHasher, type ContentHashers, hashContentHere } from './content-hasher.ts'
+import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { digestsFrom, lanesFor } from './content-lanes.ts'
 import { LaneThread } from './lane-thread.ts'
-import { type LaneSpec, laneWeight } from './lanes.ts'
+import { type LaneSpec, weightTogether } from './lanes.ts'
+import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
 
 /** For a few blocks a thread gains nothing. */
 const DEFAULT_MIN_BYTES = 4 * 1024 * 1024
@@ -18,6 +19,8 @@ export interface HashThreadsOptions {
   readonly minBytes?: number
   /** Leaves the piece commitment of these bodies out, and answers 32 zeros. Only to measure what it costs. @default false */
   readonly withoutPieces?: boolean
+  /** Hashes sha2-256 by node:crypto even where the addon was built. Only to measure it and to test both. @default false */
+  readonly withoutAddon?: boolean
 }
 
 /** Hashes big bodies beside the event loop. */
@@ -30,9 +33,9 @@ export interface HashThreads {
 /**
  * Starts threads that hash all bodies from `minBytes` on.
  *
- * The lanes of a body are spread over the threads, each to the one with the least to do, so that a body takes as long as
- * its longest lane where there are threads for that. Blocks must lie in shared memory to cross without a copy; others are
- * copied. The threads do not keep the process alive while nothing is hashed.
+ * The lanes of a body are spread over the threads, each to the one that would then have the least to do, so that a body
+ * takes as long as its longest lane where there are threads for that. Blocks must lie in shared memory to cross without a
+ * copy; others are copied. The threads do not keep the process alive while nothing is hashed.
  *
  * When a thread dies, the bodies that it was hashing fail, and another one takes its place.
  *
@@ -46,7 +49,10 @@ export function startHashThreads({
   threads: count = Math.min(DEFAULT_THREADS, availableParallelism()),
   minBytes = DEFAULT_MIN_BYTES,
   withoutPieces = false,
+  withoutAddon = false,
 }: HashThreadsOptions = {}): HashThreads {
+  const hashing = withoutAddon ? sha256HashingWith(undefined) : sha256Hashing
+  const hashersBelow = hashersHere(hashing)
   const threads = Array.from({ length: count }, () => new LaneThread())
   let lastBody = 0
   let isClosed = false
@@ -57,10 +63,10 @@ export function startHashThreads({
   return {
     hashers(wanted, sizeBytes) {
       // Reading the links of a block that was made to be slow to read can take a second.
-      if (sizeBytes < minBytes && wanted.carRoot === undefined) return hashContentHere(wanted, sizeBytes)
+      if (sizeBytes < minBytes && wanted.carRoot === undefined) return hashersBelow(wanted, sizeBytes)
       if (!isClosed) reviveThreads()
       lastBody += 1
-      return hashOn(threads, lastBody, wanted, { sizeBytes, withoutPieces })
+      return hashOn(threads, lastBody, wanted, { sizeBytes, withoutPieces, hashing })
     },
     async close() {
       isClosed = true
@@ -73,23 +79,34 @@ export function startHashThreads({
 interface Share {
   readonly thread: LaneThread
   readonly lanes: readonly LaneSpec[]
+  readonly weight: number
+}
+
+interface BodyOptions {
+  readonly sizeBytes: number
+  readonly withoutPieces: boolean
+  readonly hashing: Sha256Hashing
 }
 
 function hashOn(
   threads: readonly LaneThread[],
   body: number,
   wanted: DigestsWanted,
-  { sizeBytes, withoutPieces }: { readonly sizeBytes: number; readonly withoutPieces: boolean },
+  { sizeBytes, withoutPieces, hashing }: BodyOptions,
 ): ContentHasher {
   const lanes = lanesFor(wanted).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
-  const shares = spread(lanes, threads)
-  const opened = Promise.all(shares.map(({ thread, lanes }) => thread.ask({ call: 'open', body, lanes, sizeBytes })))
+  const withoutAddon = !hashing.isNative
+  const shares = spread(lanes, threads, hashing)
+  for (const { thread, weight } of shares) thread.load += weight
+  const opened = Promise.all(
+    shares.map(({ thread, lanes }) => thread.ask({ call: 'open', body, lanes, sizeBytes, withoutAddon })),
+  )
   // The first block tells of it.
   opened.catch(() => {})
   let isOpen = true
   const release = (): void => {
     isOpen = false
-    for (const { thread, lanes } of shares) thread.load -= totalWeight(lanes)
+    for (const { thread, weight } of shares) thread.load -= weight
   }
   return {
     async update(block) {
@@ -127,17 +144,15 @@ function readyToCross(block: Uint8Array): Uint8Array {
   return isShared || block.length === block.buffer.byteLength ? block : new Uint8Array(block)
 }
 
-/** Gives each lane to the thread with the least to do, the heaviest lanes first. */
-function spread(lanes: readonly LaneSpec[], threads: readonly LaneThread[]): Share[] {
-  const shares = new Map<LaneThread, LaneSpec[]>()
-  for (const lane of lanes.toSorted((one, other) => laneWeight(other) - laneWeight(one))) {
-    const thread = threads.reduce((least, next) => (next.load < least.load ? next : least))
-    thread.load += laneWeight(lane)
-    shares.set(thread, [...(shares.get(thread) ?? []), lane])
+/** Gives each lane to the thread that then has the least to do, the heaviest lanes first. */
+function spread(lanes: readonly LaneSpec[], threads: readonly LaneThread[], hashing: Sha256Hashing): Share[] {
+  const weightOf = (lanes: readonly LaneSpec[]): number => weightTogether(lanes, hashing)
+  const shares = threads.map((thread) => ({ thread, lanes: [] as LaneSpec[], weight: 0 }))
+  for (const lane of lanes.toSorted((one, other) => weightOf([other]) - weightOf([one]))) {
+    const loadWith = ({ thread, lanes }: Share): number => thread.load + weightOf([...lanes, lane])
+    const share = shares.reduce((least, next) => (loadWith(next) < loadWith(least) ? next : least))
+    share.lanes.push(lane)
+    share.weight = weightOf(share.lanes)
   }
-  return Array.from(shares, ([thread, lanes]) => ({ thread, lanes }))
-}
-
-function totalWeight(lanes: readonly LaneSpec[]): number {
-  return lanes.reduce((sum, lane) => sum + laneWeight(lane), 0)
+  return shares.filter(({ lanes }) => lanes.length > 0)
 }

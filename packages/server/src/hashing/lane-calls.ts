@@ -11,6 +11,8 @@ export type LaneCall =
       readonly body: number
       readonly lanes: readonly LaneSpec[]
       readonly sizeBytes: number
+      /** True to hash sha2-256 by node:crypto in any case. */
+      readonly withoutAddon: boolean
     }
   | { readonly call: 'block'; readonly body: number; readonly block: Uint8Array }
   | { readonly call: 'close' | 'discard'; readonly body: number }

@@ -1,11 +1,12 @@
 import { parentPort } from 'node:worker_threads'
 import type { LaneCall, LaneReply } from './lane-calls.ts'
-import { createLane, type Lane, type LaneResult } from './lanes.ts'
+import { type BodyLanes, openLanes } from './lanes.ts'
+import { sha256HashingWith } from './sha256-hashing.ts'
 
 /** A thread that runs lanes of big bodies, a call at a time. */
 if (parentPort === null) throw new TypeError('lane-worker.ts runs as a worker')
 const parent = parentPort
-const bodies = new Map<number, readonly Lane<LaneResult>[]>()
+const bodies = new Map<number, BodyLanes>()
 const DONE: LaneReply = {}
 
 parent.on('message', (call: LaneCall) => {
@@ -25,14 +26,17 @@ function answer(call: LaneCall): LaneReply {
     case 'open':
       bodies.set(
         call.body,
-        call.lanes.map((spec) => createLane(spec, call.sizeBytes)),
+        openLanes(call.lanes, {
+          sizeBytes: call.sizeBytes,
+          hashing: call.withoutAddon ? sha256HashingWith(undefined) : undefined,
+        }),
       )
       return DONE
     case 'block':
-      for (const lane of lanesOf(call.body)) lane.update(call.block)
+      lanesOf(call.body).update(call.block)
       return DONE
     case 'close': {
-      const results = lanesOf(call.body).map((lane) => lane.finish())
+      const results = lanesOf(call.body).finish()
       bodies.delete(call.body)
       return { results }
     }
@@ -42,7 +46,7 @@ function answer(call: LaneCall): LaneReply {
   }
 }
 
-function lanesOf(body: number): readonly Lane<LaneResult>[] {
+function lanesOf(body: number): BodyLanes {
   const lanes = bodies.get(body)
   if (lanes === undefined) throw new TypeError('this body is not open')
   return lanes

@@ -13,7 +13,8 @@ import { blockHashOf } from './block-hash.ts'
 import type { DigestFunction } from './digest-function.ts'
 import { hexOf } from './hex.ts'
 import { pieceHashing } from './piece-hashing.ts'
-import { sha256, sha256Hex } from './sha256.ts'
+import { sha256Hex } from './sha256.ts'
+import { type BodySha256, type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
 
 /** What a lane of each kind is told, beside the length of the body. A new kind begins here. */
 interface LaneInputs {
@@ -52,58 +53,126 @@ export type LaneResult<Kind extends LaneKind = LaneKind> = {
 }[Kind]
 
 /** One computation over one body. */
-export interface Lane<Value> {
-  /** Takes the next bytes, which may lie in shared memory. They are read before this returns. */
+interface Lane<Value> {
+  /** Takes the next bytes, which may lie in shared memory. They are read before this returns, or when sha2-256 is run. */
   update(block: Uint8Array): void
   /** Ends the body. */
   finish(): Value
 }
 
+/** All computations over one body that run on one thread. */
+export interface BodyLanes {
+  /** Takes the next bytes, which may lie in shared memory. They are read before this returns, or throws. */
+  update(block: Uint8Array): void
+  /** Ends the body. */
+  finish(): LaneResult[]
+}
+
+/** What a lane is told about the body, whatever its kind. */
+interface LaneBody {
+  readonly sizeBytes: number
+  readonly sha256: BodySha256
+}
+
 interface LaneMaker<Kind extends LaneKind> {
   /** Its time for a byte, with sha2-256 as 1. Only used to give threads equal shares. */
   readonly weight: number
-  create(spec: LaneSpec<Kind>, sizeBytes: number): Lane<LaneResults[Kind]>
+  /** True when it is a sha2-256 stream, and costs less beside another one. */
+  readonly isStream?: true
+  create(spec: LaneSpec<Kind>, body: LaneBody): Lane<LaneResults[Kind]>
   /** The shorter way, where there is one, for bytes that are all there. */
   whole?(bytes: Uint8Array): LaneResults[Kind]
 }
 
+const AT_ONCE = sha256HashingWith(undefined)
+/** The weight of one of several streams that are hashed in pairs. */
+const PAIRED_STREAM_WEIGHT = 0.55
+
 const LANES: { readonly [Kind in LaneKind]: LaneMaker<Kind> } = {
-  'sha2-256': { weight: 1, create: () => hexLane(sha256), whole: sha256Hex },
+  'sha2-256': { weight: 1, isStream: true, create: (_, body) => sha256Lane(body.sha256), whole: sha256Hex },
   piece: { weight: 2, create: () => pieceHashing.create(), whole: (bytes) => pieceHashing.whole(bytes) },
   blake3: { weight: 3, create: () => hexLane(blake3), whole: (bytes) => hexOf(blake3.of(bytes)) },
   'blake2b-256': { weight: 2.5, create: () => hexLane(blake2b256), whole: (bytes) => hexOf(blake2b256.of(bytes)) },
   unixfs: {
     weight: 1,
-    create: ({ profiles }, sizeBytes) =>
+    isStream: true,
+    create: ({ profiles }, { sizeBytes, sha256 }) =>
       new DagHasher({ profiles: profiles.map((name) => IMPORT_PROFILES[name]), sizeBytes, sha256 }),
   },
   car: {
     weight: 1.2,
-    create: ({ root }, sizeBytes) => new CarIndexer({ root, sizeBytes, hashes: blockHashOf }),
+    create: ({ root }, { sizeBytes }) => new CarIndexer({ root, sizeBytes, hashes: blockHashOf }),
   },
 }
 
-/** Starts a lane over a body of `sizeBytes`. */
-export function createLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, sizeBytes: number): Lane<LaneResult<Kind>> {
-  const lane = LANES[spec.kind].create(spec, sizeBytes)
+/** Starts lanes over a body of `sizeBytes`. */
+export function openLanes(
+  specs: readonly LaneSpec[],
+  { sizeBytes, hashing = sha256Hashing }: { readonly sizeBytes: number; readonly hashing?: Sha256Hashing | undefined },
+): BodyLanes {
+  const sha256 = hashing.forBody()
+  const lanes = specs.map((spec) => createLane(spec, { sizeBytes, sha256 }))
+  return {
+    update(block) {
+      try {
+        for (const lane of lanes) lane.update(block)
+      } finally {
+        sha256.run()
+      }
+    },
+    finish() {
+      // The leaf of an empty body has ended without any block.
+      sha256.run()
+      return lanes.map((lane) => lane.finish())
+    },
+  }
+}
+
+/** Runs a lane over bytes that are all there, and few: with many, several lanes are faster together. */
+export function runLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, bytes: Uint8Array): LaneResult<Kind> {
+  const { whole } = LANES[spec.kind]
+  if (whole !== undefined) return { kind: spec.kind, value: whole(bytes) }
+  const lane = createLane(spec, { sizeBytes: bytes.length, sha256: AT_ONCE.forBody() })
+  lane.update(bytes)
+  return lane.finish()
+}
+
+/**
+ * How much work lanes of one body are for each byte on one thread, with sha2-256 as 1.
+ *
+ * Less than each of them alone: sha2-256 streams are hashed in pairs, where that is native.
+ */
+export function weightTogether(
+  specs: readonly LaneSpec[],
+  { isNative }: Pick<Sha256Hashing, 'isNative'> = sha256Hashing,
+): number {
+  const hasPairs = isNative && specs.filter(({ kind }) => LANES[kind].isStream).length > 1
+  const weights = specs.map(({ kind }) =>
+    hasPairs && LANES[kind].isStream ? PAIRED_STREAM_WEIGHT : LANES[kind].weight,
+  )
+  return weights.reduce((sum, weight) => sum + weight, 0)
+}
+
+function createLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, body: LaneBody): Lane<LaneResult<Kind>> {
+  const lane = LANES[spec.kind].create(spec, body)
   return {
     update: (block) => lane.update(block),
     finish: () => ({ kind: spec.kind, value: lane.finish() }),
   }
 }
 
-/** Runs a lane over bytes that are all there. */
-export function runLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, bytes: Uint8Array): LaneResult<Kind> {
-  const { create, whole } = LANES[spec.kind]
-  if (whole !== undefined) return { kind: spec.kind, value: whole(bytes) }
-  const lane = create(spec, bytes.length)
-  lane.update(bytes)
-  return { kind: spec.kind, value: lane.finish() }
-}
-
-/** How much work a lane is for each byte, with sha2-256 as 1. */
-export function laneWeight({ kind }: LaneSpec): number {
-  return LANES[kind].weight
+function sha256Lane(hash: BodySha256): Lane<string> {
+  const stream = hash.stream?.()
+  if (stream === undefined) return hexLane(hash)
+  return {
+    update: (block) => stream.update(block),
+    finish: () => {
+      const digest = new Uint8Array(32)
+      stream.end(new Uint8Array(), digest)
+      hash.run()
+      return hexOf(digest)
+    },
+  }
 }
 
 function hexLane(hash: DigestFunction): Lane<string> {

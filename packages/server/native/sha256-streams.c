@@ -1,0 +1,297 @@
+/*
+ * sha2-256 of several streams at once on one core, by the SHA instructions of x86-64.
+ *
+ * A round waits for the one before it, so a single stream leaves the SHA unit idle half of the time. Here the rounds of
+ * two streams alternate, and two take little longer than one. A stream is a sequence of messages. Between two calls its
+ * state lies in a typed array that JavaScript owns, so nothing is left to free.
+ *
+ * See FIPS 180-4 for the function, and Intel's "SHA Extensions" for the instructions.
+ */
+#include <cpuid.h>
+#include <immintrin.h>
+#include <node_api.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WITH_SHA __attribute__((target("sha,sse4.1,ssse3")))
+#define INLINED static inline __attribute__((always_inline)) WITH_SHA
+
+enum { BLOCK_BYTES = 64, DIGEST_BYTES = 32, WORDS = 8 };
+/* How long two streams stay together where there are more: 16 KiB, so that what one has read is near for the next. */
+enum { TURN_BLOCKS = 256 };
+
+static const uint32_t K[64] __attribute__((aligned(16))) = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,
+    0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
+    0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8,
+    0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13,
+    0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819,
+    0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a,
+    0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
+    0xc67178f2};
+
+static const uint32_t FIRST[WORDS] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+/* ---- The compression function ---- */
+
+/* One block of one stream on its way: the working variables as the instructions want them, and the last 16 words. */
+struct lane {
+  __m128i abef, cdgh, w[4];
+};
+
+INLINED struct lane load_words(const uint32_t *h) {
+  return (struct lane){.abef = _mm_set_epi32((int)h[0], (int)h[1], (int)h[4], (int)h[5]),
+                       .cdgh = _mm_set_epi32((int)h[2], (int)h[3], (int)h[6], (int)h[7])};
+}
+
+INLINED void store_words(uint32_t *h, const struct lane *lane) {
+  uint32_t abef[4], cdgh[4];
+  _mm_storeu_si128((__m128i *)abef, lane->abef);
+  _mm_storeu_si128((__m128i *)cdgh, lane->cdgh);
+  for (int i = 0; i < 2; i += 1) {
+    h[i] = abef[3 - i];
+    h[2 + i] = cdgh[3 - i];
+    h[4 + i] = abef[1 - i];
+    h[6 + i] = cdgh[1 - i];
+  }
+}
+
+/* Four rounds. Always inlined with a constant `group` of 0 to 15, so that the words stay in registers. */
+INLINED void four_rounds(struct lane *lane, const uint8_t *block, int group) {
+  __m128i *w = lane->w;
+  const int at = group % 4;
+  if (group < 4) {
+    const __m128i big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+    w[at] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)block + group), big_endian);
+  } else {
+    const __m128i last = w[(at + 3) % 4], seven_back = _mm_alignr_epi8(last, w[(at + 2) % 4], 4);
+    const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[at], w[(at + 1) % 4]), seven_back);
+    w[at] = _mm_sha256msg2_epu32(sum, last);
+  }
+  const __m128i wk = _mm_add_epi32(w[at], _mm_load_si128((const __m128i *)K + group));
+  /* Two rounds make a new ABEF of both, and the old ABEF is the new CDGH: the names swap, and swap back. */
+  lane->cdgh = _mm_sha256rnds2_epu32(lane->cdgh, lane->abef, wk);
+  lane->abef = _mm_sha256rnds2_epu32(lane->abef, lane->cdgh, _mm_shuffle_epi32(wk, 0x0e));
+}
+
+INLINED void add_words(struct lane *lane, struct lane before) {
+  lane->abef = _mm_add_epi32(lane->abef, before.abef);
+  lane->cdgh = _mm_add_epi32(lane->cdgh, before.cdgh);
+}
+
+#define FOUR_TIMES(step, first) step((first)) step((first) + 1) step((first) + 2) step((first) + 3)
+#define ALL_GROUPS(step) FOUR_TIMES(step, 0) FOUR_TIMES(step, 4) FOUR_TIMES(step, 8) FOUR_TIMES(step, 12)
+
+WITH_SHA static void compress_one(uint32_t *h, const uint8_t *blocks, size_t count) {
+  struct lane lane = load_words(h);
+  for (; count > 0; count -= 1, blocks += BLOCK_BYTES) {
+    const struct lane before = lane;
+#define ONE(group) four_rounds(&lane, blocks, group);
+    ALL_GROUPS(ONE)
+    add_words(&lane, before);
+  }
+  store_words(h, &lane);
+}
+
+WITH_SHA static void compress_two(uint32_t *h, const uint8_t *blocks, uint32_t *other_h, const uint8_t *other_blocks,
+                                  size_t count) {
+  struct lane lane = load_words(h), other = load_words(other_h);
+  for (; count > 0; count -= 1, blocks += BLOCK_BYTES, other_blocks += BLOCK_BYTES) {
+    const struct lane before = lane, other_before = other;
+#define BOTH(group) four_rounds(&lane, blocks, group); four_rounds(&other, other_blocks, group);
+    ALL_GROUPS(BOTH)
+    add_words(&lane, before);
+    add_words(&other, other_before);
+  }
+  store_words(h, &lane);
+  store_words(other_h, &other);
+}
+
+/* ---- Streams ---- */
+
+/* What JavaScript keeps of a stream from call to call; zeros are a fresh one. The tail makes no whole block yet. */
+struct state {
+  uint32_t h[WORDS];
+  uint64_t length;
+  uint8_t tail[BLOCK_BYTES];
+};
+
+/* Bytes of a message. With a place for the digest they are its last, and another message begins behind them. */
+struct part {
+  uint8_t *bytes, *digest;
+  size_t length;
+};
+
+struct stream {
+  struct state state;
+  /* Where JavaScript keeps the state. */
+  uint8_t *kept;
+  struct part *parts, *part, *end;
+  /* Whole blocks that come next. */
+  const uint8_t *blocks;
+  size_t count;
+  /* The end of a message: its tail, a one bit, zeros and the length. */
+  uint8_t padding[2 * BLOCK_BYTES];
+  int is_padded;
+  /* Bytes to go; only to choose who is next. */
+  size_t left;
+};
+
+static void begin_message(struct state *state) {
+  memcpy(state->h, FIRST, sizeof FIRST);
+  state->length = 0;
+}
+
+static void pad(struct stream *stream) {
+  const size_t held = stream->state.length % BLOCK_BYTES;
+  const uint64_t bits = stream->state.length * 8;
+  stream->count = held < BLOCK_BYTES - sizeof bits ? 1 : 2;
+  stream->blocks = stream->padding;
+  memset(stream->padding, 0, sizeof stream->padding);
+  memcpy(stream->padding, stream->state.tail, held);
+  stream->padding[held] = 0x80;
+  uint8_t *end = stream->padding + stream->count * BLOCK_BYTES;
+  for (int i = 1; i <= 8; i += 1) end[-i] = (uint8_t)(bits >> (8 * (i - 1)));
+  stream->is_padded = 1;
+}
+
+static void end_message(struct stream *stream) {
+  uint8_t *digest = stream->part->digest;
+  for (int i = 0; i < DIGEST_BYTES; i += 1) digest[i] = (uint8_t)(stream->state.h[i / 4] >> (24 - 8 * (i % 4)));
+  begin_message(&stream->state);
+  stream->is_padded = 0;
+  stream->part += 1;
+}
+
+/* Goes on to the next whole blocks; there are none behind the last part. The blocks before must have been taken. */
+static void find_blocks(struct stream *stream) {
+  struct state *state = &stream->state;
+  while (stream->count == 0 && stream->part < stream->end) {
+    struct part *part = stream->part;
+    const size_t held = state->length % BLOCK_BYTES;
+    size_t taken = 0;
+    if (stream->is_padded) {
+      end_message(stream);
+    } else if (part->length == 0) {
+      if (part->digest == NULL) stream->part += 1;
+      else pad(stream);
+    } else if (held == 0 && part->length >= BLOCK_BYTES) {
+      stream->blocks = part->bytes;
+      stream->count = part->length / BLOCK_BYTES;
+      taken = stream->count * BLOCK_BYTES;
+    } else {
+      taken = part->length < BLOCK_BYTES - held ? part->length : BLOCK_BYTES - held;
+      memcpy(state->tail + held, part->bytes, taken);
+      stream->blocks = state->tail;
+      stream->count = held + taken == BLOCK_BYTES;
+    }
+    part->bytes += taken;
+    part->length -= taken;
+    state->length += taken;
+  }
+}
+
+static void take_blocks(struct stream *stream, size_t count) {
+  const size_t taken = count * BLOCK_BYTES;
+  stream->blocks += taken;
+  stream->count -= count;
+  stream->left -= taken < stream->left ? taken : stream->left;
+}
+
+/* The two streams with the most to go are always the next, so that none is left alone before the end. */
+static void run_streams(struct stream *streams, size_t stream_count) {
+  for (;;) {
+    struct stream *most = NULL, *second = NULL;
+    for (struct stream *next = streams; next < streams + stream_count; next += 1) {
+      find_blocks(next);
+      if (next->count == 0) continue;
+      if (most == NULL || next->left > most->left) {
+        second = most;
+        most = next;
+      } else if (second == NULL || next->left > second->left) {
+        second = next;
+      }
+    }
+    if (most == NULL) return;
+    size_t count = most->count;
+    if (second == NULL) {
+      compress_one(most->state.h, most->blocks, count);
+    } else {
+      if (second->count < count) count = second->count;
+      if (count > TURN_BLOCKS) count = TURN_BLOCKS;
+      compress_two(most->state.h, most->blocks, second->state.h, second->blocks, count);
+      take_blocks(second, count);
+    }
+    take_blocks(most, count);
+  }
+}
+
+/* ---- Node-API ---- */
+
+/* Reads a Uint8Array or Buffer, of memory that threads may share. */
+static int read_bytes(napi_env env, napi_value array, uint32_t at, uint8_t **bytes, size_t *length) {
+  napi_value value;
+  napi_typedarray_type type;
+  return napi_get_element(env, array, at, &value) == napi_ok &&
+         napi_get_typedarray_info(env, value, &type, length, (void **)bytes, NULL, NULL) == napi_ok &&
+         type == napi_uint8_array;
+}
+
+/* Reads `[state, bytes, digest, bytes, digest, ...]`. */
+static int read_stream(napi_env env, napi_value queue, struct stream *stream) {
+  uint32_t length;
+  size_t state_length, digest_length;
+  if (napi_get_array_length(env, queue, &length) != napi_ok || length % 2 != 1) return 0;
+  if (!read_bytes(env, queue, 0, &stream->kept, &state_length) || state_length != sizeof stream->state) return 0;
+  memcpy(&stream->state, stream->kept, sizeof stream->state);
+  if (stream->state.length == 0) begin_message(&stream->state);
+  stream->parts = stream->part = stream->end = calloc(length, sizeof *stream->parts);
+  if (stream->parts == NULL) return 0;
+  for (uint32_t at = 1; at < length; at += 2, stream->end += 1) {
+    struct part *part = stream->end;
+    if (!read_bytes(env, queue, at, &part->bytes, &part->length)) return 0;
+    if (!read_bytes(env, queue, at + 1, &part->digest, &digest_length)) return 0;
+    if (digest_length == 0) part->digest = NULL;
+    else if (digest_length != DIGEST_BYTES) return 0;
+    stream->left += part->length;
+  }
+  return 1;
+}
+
+/* run(queues): takes the bytes of all queues, writes digests and states. Throws before it writes anything. */
+static napi_value run(napi_env env, napi_callback_info info) {
+  size_t argument_count = 1;
+  napi_value queues, queue;
+  uint32_t count = 0, read = 0;
+  int is_read = napi_get_cb_info(env, info, &argument_count, &queues, NULL, NULL) == napi_ok &&
+                napi_get_array_length(env, queues, &count) == napi_ok;
+  struct stream *streams = calloc((size_t)count + 1, sizeof *streams);
+  is_read = is_read && streams != NULL;
+  for (; is_read && read < count; read += 1)
+    is_read = napi_get_element(env, queues, read, &queue) == napi_ok && read_stream(env, queue, &streams[read]);
+  if (is_read) {
+    run_streams(streams, count);
+    for (uint32_t at = 0; at < count; at += 1) memcpy(streams[at].kept, &streams[at].state, sizeof streams[at].state);
+  } else {
+    napi_throw_type_error(env, NULL, "These are not queues of sha2-256 streams");
+  }
+  for (uint32_t at = 0; at < read; at += 1) free(streams[at].parts);
+  free(streams);
+  return NULL;
+}
+
+static int has_sha_instructions(void) {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSSE3) || !(c & bit_SSE4_1)) return 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & (1u << 29));
+}
+
+/* Exports `run`; nothing on a processor without the instructions. */
+NAPI_MODULE_INIT() {
+  const napi_property_descriptor property = {.utf8name = "run", .method = run, .attributes = napi_enumerable};
+  if (has_sha_instructions() && napi_define_properties(env, exports, 1, &property) != napi_ok)
+    napi_throw_error(env, NULL, "The addon cannot be set up");
+  return exports;
+}
