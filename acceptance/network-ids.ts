@@ -65,6 +65,12 @@ function computePieceCids(bytes: Uint8Array): PieceCids {
 /** The piece CID of version 2, in base32. */
 export const pieceCidOf = (bytes: Uint8Array): string => multibase(pieceCids(bytes).v2).base32
 
+/** Both piece CIDs, in base32. */
+export const multibaseOfPiece = (bytes: Uint8Array): { v1: string; v2: string } => {
+  const { v1, v2 } = pieceCids(bytes)
+  return { v1: multibase(v1).base32, v2: multibase(v2).base32 }
+}
+
 /** The import profiles that a UnixFS root is looked for under, by what they do. */
 export const PROFILES = {
   'unixfs-v0-2015': { profile: 'unixfs-v0-2015' },

@@ -42,6 +42,18 @@ test('GET /readyz answers 200 and names each dependency', async () => {
   expect(text).toMatch(/database|records/i)
 })
 
+test('GET /readyz says how old the signing key is, which is no reason not to be ready', async () => {
+  const { signingKey } = (await target.anonymous().get('/readyz')).json<{ signingKey: Record<string, unknown> }>()
+  expect(['HS256', 'RS256']).toContain(signingKey.alg)
+  expect(typeof signingKey.overdue).toBe('boolean')
+  expect(signingKey.ageDays).toSatisfy((age) => age === null || Number.isInteger(age))
+})
+
+test('GET /.well-known/jwks.json has a public key exactly where tokens are signed with a key pair', async () => {
+  const answer = await target.anonymous().get('/.well-known/jwks.json')
+  expect(answer.status).toBe(target.info.tokenAlg === 'RS256' ? 200 : 404)
+})
+
 test('GET /api/info answers version, tiers, limits and signup without credentials', async () => {
   const answer = await target.anonymous().get('/api/info')
   expect(answer.status).toBe(200)

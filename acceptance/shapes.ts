@@ -9,7 +9,7 @@ export interface UploadResult {
   sponsored: boolean
   owner: string | null
   pieceCid: string
-  sha256: string
+  sha256: string | null
   verified: boolean
   status: string
   expiresAt: string
@@ -110,4 +110,5 @@ export interface ServiceInfo {
     token: { fileBytes: number; quotaMb: number; concurrency: number; termDays: number }
   }
   signup: string
+  tokenAlg: string
 }

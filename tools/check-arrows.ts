@@ -29,8 +29,8 @@ interface Zone {
 }
 
 const CORE = ['core/errors', 'core/piece', 'core/dag', 'core/content', 'core/wire']
-const PORTS = ['blobs', 'records', 'proving', 'chain'].map((folder) => `server/${folder}/port`)
-const PORT_FOLDERS = ['blobs', 'records', 'proving', 'chain'].map((folder) => `server/${folder}`)
+const PORTS = ['blobs', 'records', 'proving', 'chain', 'mail'].map((folder) => `server/${folder}/port`)
+const PORT_FOLDERS = ['blobs', 'records', 'proving', 'chain', 'mail'].map((folder) => `server/${folder}`)
 const USE_CASES = [
   'uploads',
   'retrieval',
@@ -46,6 +46,7 @@ const USE_CASES = [
 const PUBLISHED = [
   ...CORE,
   'client',
+  'prover',
   'server/main',
   'server/config',
   'server/hashing',
@@ -123,6 +124,7 @@ const ZONES: readonly Zone[] = [
   ...portZones('records', 'record-store'),
   ...portZones('proving', 'prover'),
   ...portZones('chain', 'chain'),
+  ...portZones('mail', 'mailer'),
   {
     name: 'server/hashing',
     holds: /^packages\/server\/src\/hashing\//,
@@ -174,6 +176,12 @@ const ZONES: readonly Zone[] = [
     why: 'cli imports core, client and the entry points of server',
   },
   {
+    name: 'prover',
+    holds: /^packages\/prover\/src\//,
+    imports: [...CORE, 'server/hashing', 'server/config'],
+    why: 'prover imports core, hashing and config',
+  },
+  {
     name: 'console',
     holds: /^packages\/console\/src\//,
     imports: [...CORE, 'client'],
@@ -204,6 +212,8 @@ const ZONES: readonly Zone[] = [
 ]
 
 const ROOTS = ['packages', 'acceptance', 'bench', 'faults', 'tools', 'examples']
+/** Folders of what others wrote, or a build did. */
+const GENERATED = ['node_modules', 'dist']
 const SOURCE = /\.(?:ts|mts|js|mjs)$/
 /** Tests, conformance suites, what they are made of, and test doubles. */
 const FOR_TESTS =
@@ -352,7 +362,7 @@ function packageOf(path: string): string | undefined {
 function sourcesUnder(root: string, folder: string): string[] {
   return entriesOf(join(root, folder)).flatMap((entry) => {
     const path = `${folder}/${entry.name}`
-    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : sourcesUnder(root, path)
+    if (entry.isDirectory()) return GENERATED.includes(entry.name) ? [] : sourcesUnder(root, path)
     return SOURCE.test(entry.name) && !entry.name.endsWith('.d.ts') ? [path] : []
   })
 }

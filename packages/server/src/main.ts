@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import type { BlobStore } from './blobs/blob-store.ts'
 import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
-import { type Config, tokenKeyBytes } from './config/config.ts'
+import { type Config, tokenKeyMaterial } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
 import type { ContentHashers } from './hashing/content-hasher.ts'
 import { startHashThreads } from './hashing/hash-threads.ts'
@@ -14,13 +14,15 @@ import { pieceHashing } from './hashing/piece-hashing.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
+import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
 import { isMember, startMember, startMembers } from './processes.ts'
 import { openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
 import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
-import { openKeyFile } from './tokens/key-file.ts'
+import { keyAgeReminder } from './tokens/key-age-reminder.ts'
+import { keyFileName, openKeyFile } from './tokens/key-file.ts'
 import { watchKeyFile } from './tokens/key-file-watch.ts'
 import { SigningKey } from './tokens/signing-key.ts'
 import { SigningKeys } from './tokens/signing-keys.ts'
@@ -118,6 +120,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const blobs = substitutes.blobs ?? (await openBlobs(config))
   if (blobs !== undefined) closers.push(() => blobs.close())
   const keys = await openKeys(config, { now, log, closers })
+  const mailer = config.signup === 'email' && config.mail !== undefined ? openSmtpMailer(config.mail) : undefined
+  closers.push(() => mailer?.close())
   const prover = substitutes.prover ?? openLocalProver({ salt: keys.currentId() ?? instanceId })
   closers.push(() => prover.close())
 
@@ -126,7 +130,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const authorizer = createAuthorizer({ keys, records, now })
   const isAlive = (id: string): boolean => locks.isHeld(id)
   const flush = (): Promise<void> => authorizer.flushUses()
-  const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, log, flush })
+  const remind = keyAgeReminder({ keys, log, now })
+  const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, log, flush, remind })
   await records.instances.register({ instanceId, now: now() })
   closers.push(async () => {
     await authorizer.flushUses()
@@ -148,6 +153,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     hashers: substitutes.hashers ?? hashThreads.hashers,
     prover,
     keys,
+    mailer,
     authorizer,
     stallWatch,
     clientAddress: clientAddressReader(config.trustedProxies),
@@ -211,19 +217,15 @@ async function openKeys(
   { now, log, closers }: Pick<Surroundings, 'now' | 'log' | 'closers'>,
 ): Promise<SigningKeys> {
   if (config.tokenKey !== undefined) {
-    return new SigningKeys(await SigningKey.fromBytes(tokenKeyBytes(config.tokenKey)))
+    return new SigningKeys(await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey)))
   }
-  const file = join(config.dataDir, 'token.key')
-  const warnOfAge = (key: SigningKey): void => {
-    if (key.isOverdue(new Date(now())))
-      log.warn({ ageDays: key.ageDays(new Date(now())) }, 'the signing key is overdue: lade keys rotate')
-  }
+  const alg = config.tokenAlg
+  const file = join(config.dataDir, keyFileName(alg))
   const keys = new SigningKeys()
   try {
-    const { key, warnings } = await openKeyFile({ file, now: new Date(now()) })
+    const { key, warnings } = await openKeyFile({ file, alg, now: new Date(now()) })
     for (const warning of warnings) log.warn(warning)
     keys.replace(key)
-    warnOfAge(key)
   } catch (error) {
     if (!LadeError.has(error, 'auth_offline')) throw error
     // Sponsored uploads and retrieval go on; what needs a token answers auth_offline.
@@ -231,10 +233,10 @@ async function openKeys(
   }
   const watch = watchKeyFile({
     file,
+    alg,
     keys,
     onChange: (key) => {
       log.warn({ keyId: key.id }, 'the signing key was replaced: tokens signed before are invalid')
-      warnOfAge(key)
     },
   })
   closers.push(() => watch.close())

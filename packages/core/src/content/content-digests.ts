@@ -20,6 +20,12 @@ export interface ContentDigests {
   readonly car: CarIndex | CarFault | undefined
 }
 
+/**
+ * What is known of bytes that need not have been read in one pass: those of a file that was put together from parts have a
+ * sha2-256 of their own that nobody has computed.
+ */
+export type KnownDigests = Omit<ContentDigests, 'sha256'> & { readonly sha256: string | undefined }
+
 /** What has to be computed over some bytes, beside sha2-256 and the piece commitment, to check them against an id. */
 export interface DigestsWanted {
   readonly blake3: boolean

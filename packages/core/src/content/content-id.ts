@@ -1,6 +1,6 @@
 import { base16 } from 'multiformats/bases/base16'
 import { LadeError } from '../errors/lade-error.ts'
-import { readPieceCid } from '../piece/piece.ts'
+import { readPieceCid } from '../piece/piece-cid.ts'
 import { readCid, type WholeCid } from './cid-bytes.ts'
 import { hasLegacyShape, legacySha256 } from './legacy-id.ts'
 import { decodeMultibase, type MultibaseText } from './multibase.ts'

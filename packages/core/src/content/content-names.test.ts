@@ -6,6 +6,7 @@ import { base58btc } from 'multiformats/bases/base58'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { describe, expect, test } from 'vitest'
+import type { ImportProfileName } from '../dag/dag.ts'
 import { parseContentId } from './content-id.ts'
 import { aliasesOf, nameLike } from './content-names.ts'
 import { digestsOf } from './testing-digests.ts'
@@ -91,6 +92,33 @@ describe('nameLike', () => {
     expect(nameOf(ZEROS.bytes, base36.encode(CID.parse(HELLO.cidV0).toV1().bytes))).toBe(
       base36.encode(CID.parse(ZEROS.cidV1).bytes),
     )
+  })
+
+  test('names a file under the one profile that was looked for', () => {
+    const under = (like: string, bytes: Uint8Array, profile: ImportProfileName) => {
+      const id = parse(like)
+      return nameLike(id, digestsOf(bytes, digestsWanted(id, bytes.length, { profile })))
+    }
+    const [root256] = digestsOf(ZEROS.bytes, { profiles: ['raw-256k-174'] }).dags.map(({ root }) => root)
+    const asV1 = CID.createV1(0x70, createMultihash(0x12, base16.baseDecode(root256 ?? '')))
+    expect(under(ZEROS.cidV1, ZEROS.bytes, 'raw-256k-174')).toBe(asV1.toString())
+    expect(under(HELLO.cidV0, ZEROS.bytes, 'raw-256k-174')).toBe(base58btc.encode(asV1.multihash.bytes).slice(1))
+    expect(under(HELLO.cidV0, ZEROS.bytes, 'unixfs-v1-2025')).toBe(
+      base58btc.encode(CID.parse(ZEROS.cidV1).multihash.bytes).slice(1),
+    )
+    // One chunk has no root of these profiles but its raw block, which is no CIDv0.
+    for (const like of [HELLO.cidV0, ZEROS.cidV1]) {
+      expect(under(like, HELLO.bytes, 'unixfs-v1-2025')).toBe(HELLO.cidV1)
+    }
+  })
+
+  test('names bytes that nobody hashed as a whole by their root and their piece', () => {
+    for (const like of [ZEROS.cidV1, HELLO.pieceV1, HELLO.pieceV2]) {
+      const id = parse(like)
+      const digests = digestsOf(ZEROS.bytes, digestsWanted(id, ZEROS.bytes.length))
+      expect(nameLike(id, { ...digests, sha256: undefined })).toBe(nameLike(id, digests))
+    }
+    expect(() => nameLike(parse(HELLO.hex), { ...digestsOf(HELLO.bytes), sha256: undefined })).toThrow(TypeError)
   })
 
   test('keeps the version and the multibase of a piece CID', () => {

@@ -1,9 +1,10 @@
 import { base16 } from 'multiformats/bases/base16'
 import { base58btc } from 'multiformats/bases/base58'
-import type { ImportedDag } from '../dag/dag.ts'
-import { pieceCidV1, pieceCidV1Bytes, pieceCidV2, pieceCidV2Bytes } from '../piece/piece.ts'
+import { IMPORT_PROFILES } from '../dag/import-profile.ts'
+import type { ImportedDag } from '../dag/imported-dag.ts'
+import { pieceCidV1, pieceCidV1Bytes, pieceCidV2, pieceCidV2Bytes } from '../piece/piece-cid.ts'
 import { writeCid } from './cid-bytes.ts'
-import type { ContentDigests } from './content-digests.ts'
+import type { KnownDigests } from './content-digests.ts'
 import type { Cid, ContentId } from './content-id.ts'
 import { legacyIdOf } from './legacy-id.ts'
 import { encodeMultibaseLike } from './multibase.ts'
@@ -79,21 +80,21 @@ export function blake2b256Cid(hex: string): string {
  *
  * A CID keeps its version, codec, hash and multibase; bases that fold case are written in lower case. A dag-pb CID is
  * answered with the root under the IPIP-0499 profile of its version, which for version 1 and a file of one chunk is a CID
- * of codec raw. In place of an identity CID stands the CIDv1 raw sha2-256 in base32, in place of an opaque id the hex
- * digest.
+ * of codec raw; where the digests lack that profile, with the root under the first that they have. In place of an identity
+ * CID stands the CIDv1 raw sha2-256 in base32, in place of an opaque id the hex digest.
  *
  * @throws {TypeError} when `digests` lacks what `digestsWanted` asked for.
  */
-export function nameLike(id: ContentId, digests: ContentDigests): string {
+export function nameLike(id: ContentId, digests: KnownDigests): string {
   const { sha256 } = digests
   switch (id.form) {
     case 'sha2-256-hex':
     case 'opaque':
-      return sha256
+      return required(sha256)
     case 'legacy':
-      return legacyIdOf(sha256)
+      return legacyIdOf(required(sha256))
     case 'identity':
-      return aliasesOf(sha256).cidV1
+      return aliasesOf(required(sha256)).cidV1
     case 'cid-raw':
     case 'cid-block': {
       const cid = required(id.cid)
@@ -110,18 +111,22 @@ export function nameLike(id: ContentId, digests: ContentDigests): string {
   }
 }
 
-function dagNameLike(id: ContentId, { sha256, dags }: ContentDigests): string {
+function dagNameLike(id: ContentId, { sha256, sizeBytes, dags }: KnownDigests): string {
   const { version } = required(id.cid)
-  if (version === 0) return cidV0Text(required(dags.find(({ profile }) => profile === 'unixfs-v0-2015')).root)
-  const dag = dags.find(({ profile }) => profile === 'unixfs-v1-2025')
-  // Without it the file is a single chunk, whose root is the raw block of all its bytes.
-  const cid = { version, codec: dag === undefined ? RAW : DAG_PB, hash: SHA2_256 }
-  return encodeMultibaseLike(id.text, writeCid({ ...cid, digest: base16.baseDecode(dag?.root ?? sha256) }))
+  const usual = version === 0 ? 'unixfs-v0-2015' : 'unixfs-v1-2025'
+  const isOneChunk = sizeBytes <= IMPORT_PROFILES[usual].chunkBytes
+  const dag = dags.find(({ profile }) => profile === usual)
+  // A file of a single chunk has no other root there than the raw block of all its bytes.
+  const isRaw = dag === undefined && (isOneChunk || dags.length === 0)
+  const root = isRaw ? required(sha256) : required(dag ?? dags[0]).root
+  if (version === 0 && !isRaw) return cidV0Text(root)
+  const cid = { version: 1 as const, codec: isRaw ? RAW : DAG_PB, hash: SHA2_256 }
+  return encodeMultibaseLike(version === 0 ? 'b' : id.text, writeCid({ ...cid, digest: base16.baseDecode(root) }))
 }
 
-function digestOf({ hash }: Cid, { sha256, blake3, blake2b256 }: ContentDigests): string {
+function digestOf({ hash }: Cid, { sha256, blake3, blake2b256 }: KnownDigests): string {
   if (hash === BLAKE3) return required(blake3)
-  return hash === BLAKE2B_256 ? required(blake2b256) : sha256
+  return required(hash === BLAKE2B_256 ? blake2b256 : sha256)
 }
 
 function cidText(codec: bigint, hash: bigint, hex: string): string {

@@ -51,6 +51,13 @@ describe('digestsWanted', () => {
     )
   })
 
+  test('tries the one profile that the sender names, for a dag-pb id alone', () => {
+    const profile = 'unixfs-v1-2025'
+    expect(digestsWanted(parse(HELLO_V0), 1e9, { profile }).profiles).toEqual([profile])
+    expect(digestsWanted(parse(HELLO_V0), 1, { profile }).profiles).toEqual([])
+    expect(digestsWanted(parse(sha256Hex(HELLO)), 1e9, { profile }).profiles).toEqual([])
+  })
+
   test('looks for the root of a CAR only where the sender says that it is one, and the id can be a root', () => {
     const hex = sha256Hex(HELLO)
     const wanted = (text: string) => digestsWanted(parse(text), 100, { mayBeCar: true }).carRoot

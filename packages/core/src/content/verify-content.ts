@@ -1,7 +1,10 @@
 import { base16 } from 'multiformats/bases/base16'
-import { type CarIndex, type ImportedDag, profilesThatCanMatch } from '../dag/dag.ts'
+import type { CarIndex } from '../dag/car/car-index.ts'
+import type { ImportProfileName } from '../dag/import-profile.ts'
+import type { ImportedDag } from '../dag/imported-dag.ts'
+import { profilesThatCanMatch } from '../dag/profiles-that-can-match.ts'
 import { LadeError } from '../errors/lade-error.ts'
-import type { ContentDigests, DigestsWanted } from './content-digests.ts'
+import type { DigestsWanted, KnownDigests } from './content-digests.ts'
 import { type ContentId, MAX_BLOCK_BYTES } from './content-id.ts'
 import { nameLike } from './content-names.ts'
 import { BLAKE2B_256, BLAKE3 } from './multicodec.ts'
@@ -19,20 +22,24 @@ export interface Verified {
   readonly car: CarIndex | undefined
 }
 
-/**
- * What has to be computed over `sizeBytes` bytes so that `checkContent` can check them against `id`.
- *
- * @param options.mayBeCar - true when the sender says that the bytes are a CAR, so that the id may be its root.
- */
+/** What a sender says about bytes, beside their id. */
+export interface SaidOfContent {
+  /** True when they are a CAR, so that the id may be its root. @default false */
+  readonly mayBeCar?: boolean | undefined
+  /** The import profile that the id comes from; ignored for ids that are not dag-pb. @default any of them */
+  readonly profile?: ImportProfileName | undefined
+}
+
+/** What has to be computed over `sizeBytes` bytes so that `checkContent` can check them against `id`. */
 export function digestsWanted(
   id: ContentId,
   sizeBytes: number,
-  { mayBeCar = false }: { readonly mayBeCar?: boolean | undefined } = {},
+  { mayBeCar = false, profile }: SaidOfContent = {},
 ): DigestsWanted {
   return {
     blake3: id.cid?.hash === BLAKE3,
     blake2b256: id.cid?.hash === BLAKE2B_256,
-    profiles: id.form === 'cid-dag-pb' ? profilesThatCanMatch({ sizeBytes }) : [],
+    profiles: id.form === 'cid-dag-pb' ? profilesThatCanMatch({ sizeBytes, only: profile }) : [],
     carRoot: mayBeCar && canBeRoot(id) ? id.cid : undefined,
   }
 }
@@ -48,14 +55,14 @@ export function canBeRoot({ form }: ContentId): boolean {
  * An opaque id names no bytes, so everything matches it. Bytes that have the id themselves are taken as that, also when
  * they are a CAR.
  *
- * @param digests - with at least what `digestsWanted` asked for.
+ * @param digests - with at least what `digestsWanted` asked for; without the sha2-256 for a dag-pb or piece id.
  * @throws {LadeError} `cid_mismatch`, whose `actual` is the id of that form that the bytes have, or for a CAR the first
  *   block that is not what it says; `invalid_car` and `incomplete_dag` for other faults of a CAR.
  *
  * @example
  * checkContent(parseContentId('baga6ea4seaq…', sha256Hex), digests).as // 'bytes'
  */
-export function checkContent(id: ContentId, digests: ContentDigests): Verified {
+export function checkContent(id: ContentId, digests: KnownDigests): Verified {
   const verified = plainly(id, digests)
   if (verified !== undefined) return verified
   const { car } = digests
@@ -74,7 +81,7 @@ export function checkContent(id: ContentId, digests: ContentDigests): Verified {
 }
 
 /** How the id names the bytes as they are; undefined when it does not. */
-function plainly(id: ContentId, digests: ContentDigests): Verified | undefined {
+function plainly(id: ContentId, digests: KnownDigests): Verified | undefined {
   const { sha256, pieceRoot, sizeBytes } = digests
   if (id.maxBytes !== undefined && sizeBytes > id.maxBytes) return undefined
   const named = (as: 'bytes' | 'block'): Verified => ({ as, dag: undefined, car: undefined })
@@ -99,7 +106,7 @@ function plainly(id: ContentId, digests: ContentDigests): Verified | undefined {
   }
 }
 
-function asDagPb(id: ContentId, { dags, sha256, sizeBytes }: ContentDigests): Verified | undefined {
+function asDagPb(id: ContentId, { dags, sha256, sizeBytes }: KnownDigests): Verified | undefined {
   const root = base16.baseEncode(id.cid?.digest ?? new Uint8Array())
   const dag = dags.find((each) => each.root === root && each.rootCodec === 'dag-pb')
   if (dag !== undefined) return { as: 'file', dag, car: undefined }

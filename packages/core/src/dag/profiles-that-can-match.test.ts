@@ -35,6 +35,19 @@ describe('profilesThatCanMatch', () => {
     },
   )
 
+  test.each([
+    [1, 'unixfs-v0-2015', ['unixfs-v0-2015']],
+    [1, 'unixfs-v1-2025', []],
+    [MIB, 'raw-1m-174', []],
+    [174 * MIB, 'unixfs-v1-2025', ['unixfs-v1-2025']],
+    [174 * MIB, 'raw-1m-174', ['unixfs-v1-2025']],
+    [174 * MIB + 1, 'raw-1m-174', ['raw-1m-174']],
+    [174 * MIB + 1, 'unixfs-v1-2025', ['unixfs-v1-2025']],
+    [174 * MIB + 1, 'raw-256k-174', ['raw-256k-174']],
+  ] as const)('%i bytes under %s alone: %j', (sizeBytes, only, names) => {
+    expect(profilesThatCanMatch({ sizeBytes, only })).toEqual(names)
+  })
+
   test('error: no byte count', () => {
     expect(() => profilesThatCanMatch({ sizeBytes: -1 })).toThrow(TypeError)
   })

@@ -1,25 +1,34 @@
 import { DagLayout } from './dag-layout.ts'
 import { IMPORT_PROFILES, type ImportProfileName } from './import-profile.ts'
 
+export interface ProfilesInQuestion {
+  readonly sizeBytes: number
+  readonly only?: ImportProfileName | undefined
+}
+
 /**
  * The import profiles under which a file of this size can have a dag-pb root, each different DAG once.
  *
  * Profiles with raw leaves drop out for a file of one chunk: its root is the raw leaf, whose CID is not dag-pb. Where two
  * profiles make the same DAG, the one that IPIP-0499 names stands for both.
  *
+ * @param only - the one profile that is in question; what stands for it is answered, if any.
  * @throws {TypeError} when `sizeBytes` is no byte count.
  *
  * @example
  * profilesThatCanMatch({ sizeBytes: 11 }) // ['unixfs-v0-2015']
  * profilesThatCanMatch({ sizeBytes: 2 ** 30 }) // all four
+ * profilesThatCanMatch({ sizeBytes: 2 ** 30, only: 'raw-1m-174' }) // ['raw-1m-174']
  */
-export function profilesThatCanMatch({ sizeBytes }: { readonly sizeBytes: number }): ImportProfileName[] {
+export function profilesThatCanMatch({ sizeBytes, only }: ProfilesInQuestion): ImportProfileName[] {
   const layouts = Object.values(IMPORT_PROFILES)
     .map((profile) => new DagLayout(profile, sizeBytes))
     .filter(({ profile, leafCount }) => profile.leaves === 'dag-pb' || leafCount > 1)
   // The profiles of IPIP-0499 stand first in the table, so the first of two that agree is the one to keep.
+  const asked = layouts.filter(({ profile }) => only === undefined || profile.name === only)
   return layouts
     .filter((layout, place) => !layouts.slice(0, place).some((earlier) => makeTheSameDag(earlier, layout)))
+    .filter((layout) => asked.some((one) => one === layout || makeTheSameDag(one, layout)))
     .map(({ profile }) => profile.name)
 }
 

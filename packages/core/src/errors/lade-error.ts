@@ -32,6 +32,10 @@ export interface ErrorEvidence {
   revoked_token: { jti: string }
   insufficient_scope: { required: string }
   signup_closed: Record<never, never>
+  email_code_required: Record<never, never>
+  invalid_challenge: Record<never, never>
+  invalid_code: { attemptsLeft: number }
+  mail_failed: { retryAfterSeconds: number }
   auth_offline: Record<never, never>
   // Admission
   too_large: { limit: number; size: number }
@@ -50,12 +54,20 @@ export interface ErrorEvidence {
   incomplete_dag: { root: string; missing: readonly string[] }
   lease_lost: { retryAfterSeconds: number }
   stage_failed: { reason: string; retryAfterSeconds?: number }
+  // Composing
+  invalid_parts: { reason: string }
+  missing_parts: { missing: readonly string[]; count: number }
+  foreign_parts: { parts: readonly string[]; count: number }
   // Retrieval
-  gone: { reason: 'expired' | 'removed' }
+  gone: { reason: 'expired' | 'removed' | 'composed' }
   range_not_satisfiable: { size: number }
   not_acceptable: { reason: string }
   only_if_cached: Record<never, never>
   invalid_share_link: Record<never, never>
+  // What a client finds by itself; no service answers with these
+  unreachable: { url: string; reason: string }
+  unexpected_answer: { httpStatus: number; reason: string }
+  source_changed: { reason: string }
 }
 
 export type ErrorCode = keyof ErrorEvidence
@@ -88,6 +100,10 @@ export const ERROR_SENTENCES = {
   revoked_token: 'The token has been revoked.',
   insufficient_scope: 'The token lacks the scope that this needs.',
   signup_closed: 'Signup is closed here; the operator issues tokens.',
+  email_code_required: 'A token for this address needs the code that POST /api/auth/start sends to it.',
+  invalid_challenge: 'The challenge is unknown, answered already or expired; start again.',
+  invalid_code: 'The code is not the one that was sent.',
+  mail_failed: 'The mail could not be sent, and nothing was kept.',
   auth_offline: 'No signing key is available, so tokens cannot be issued or checked.',
   too_large: 'The file is larger than this tier, or an id of this kind, accepts.',
   rate_limited: 'The limit for this address is reached for now.',
@@ -104,14 +120,25 @@ export const ERROR_SENTENCES = {
   incomplete_dag: 'The CAR lacks blocks of the DAG under its root, and nothing was kept.',
   lease_lost: 'The upload took so long between two signs of life that its reservation was returned.',
   stage_failed: 'The prover did not take the file, and nothing was kept or charged.',
+  invalid_parts: 'These parts cannot make up a file, and nothing was changed.',
+  missing_parts: 'Some parts are no live files of this caller, and nothing was changed.',
+  foreign_parts: 'Some parts are files of somebody else, and nothing was changed.',
   gone: 'The file was here and is no longer.',
   not_acceptable: 'What is asked for is not a form that is given here.',
   only_if_cached: 'It is not here, and the request asks to look no further.',
   range_not_satisfiable: 'The requested range lies outside the file.',
   invalid_share_link: 'The share link is malformed or has expired.',
+  unreachable: 'The service cannot be reached.',
+  unexpected_answer: 'The answer is not one that this client understands.',
+  source_changed: 'The file changed while it was being sent.',
 } as const satisfies Record<ErrorCode, string>
 
 const brand = Symbol.for('@lade/error')
+
+export interface LadeErrorOptions extends ErrorOptions {
+  /** The id of the request that the service answered with this error. */
+  readonly requestId?: string | undefined
+}
 
 /**
  * The one error that Lade raises on purpose.
@@ -128,14 +155,17 @@ export class LadeError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly [brand] = true
   readonly code: Code
   readonly evidence: ErrorEvidence[Code]
+  /** Finds the request in the service's log; undefined for an error that no service answered. */
+  readonly requestId: string | undefined
 
-  constructor(code: Code, evidence: ErrorEvidence[Code], options?: ErrorOptions) {
+  constructor(code: Code, evidence: ErrorEvidence[Code], options?: LadeErrorOptions) {
     super(
       'reason' in evidence && code !== 'gone' ? `${ERROR_SENTENCES[code]} ${evidence.reason}` : ERROR_SENTENCES[code],
       options,
     )
     this.code = code
     this.evidence = evidence
+    this.requestId = options?.requestId
   }
 
   /** True for a LadeError, also for one made by another copy of this package. */

@@ -1,5 +1,6 @@
-import { type HashingOptions, hashPair, isNode, portableHashPairs } from './hash-pairs.ts'
+import { type HashingOptions, hashPair, portableHashPairs } from './hash-pairs.ts'
 import { writeIndexEntry } from './index-entry.ts'
+import { isNode } from './is-node.ts'
 import { climbPath, equalNodes, isPathOfDepth, type MerklePath } from './merkle-path.ts'
 import type { PieceCommitment } from './piece-commitment.ts'
 import { NODE_BYTES, paddedSizeBytes, pieceHeight } from './piece-size.ts'

@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { isNode } from './hash-pairs.ts'
+import { isNode } from './is-node.ts'
 import { equalNodes } from './merkle-path.ts'
 import { NODE_BYTES } from './piece-size.ts'
 import { INDEX_ENTRY_BYTES, indexEntryCount, indexOffsetBytes, isPlacedBefore, type Segment } from './segment.ts'

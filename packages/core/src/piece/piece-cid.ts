@@ -1,5 +1,5 @@
 import { base32 } from 'multiformats/bases/base32'
-import { isNode } from './hash-pairs.ts'
+import { isNode } from './is-node.ts'
 import type { PieceCommitment } from './piece-commitment.ts'
 import {
   MAX_PIECE_HEIGHT,

@@ -13,5 +13,12 @@ export const scopesField = z.array(z.enum(SCOPES)).min(1)
 export const statusField = z
   .enum(['staged', 'proposed', 'active', 'expiring', 'expired', 'failed', 'removed'])
   .describe('Where the storage deal stands')
+export const fileStatusField = z
+  .enum([...statusField.options, 'composed'])
+  .describe('Where the storage deal stands; composed for a part that has become part of a composed file')
+export const sha256Field = z
+  .string()
+  .nullable()
+  .describe('Hex; null for a composed file that was put together without being read')
 export const visibilityField = z.enum(['public', 'private'])
 export const ownerField = z.string().nullable().describe("The user's email; null for sponsored uploads")

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { bytesField, cidField, dayField, statusField, timeField, visibilityField } from './fields.ts'
+import { bytesField, cidField, dayField, fileStatusField, sha256Field, timeField, visibilityField } from './fields.ts'
 import { MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS } from './limits.ts'
 
 /** The first seven fields are what existing clients read; the others are additions. */
@@ -13,10 +13,10 @@ export const fileEntry = z.object({
   sponsored: z.boolean(),
   dealId: z.string(),
   pieceCid: z.string().nullable(),
-  sha256: z.string(),
+  sha256: sha256Field,
   verified: z.boolean(),
   expiresAt: timeField,
-  status: statusField,
+  status: fileStatusField,
   visibility: visibilityField,
   retrievalUrl: z.url(),
 })
@@ -27,7 +27,7 @@ export const filesQuery = z.object({
   limit: z.string().optional().describe(`1 to ${MAX_FILES_PER_PAGE}; 100 by default`),
   q: z.string().max(255).optional().describe('A part of the name or the cid'),
   contentType: z.string().max(255).optional(),
-  status: z.string().optional().describe('staged, expired or removed'),
+  status: z.string().optional().describe('staged, expired, removed or composed'),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 

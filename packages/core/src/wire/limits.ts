@@ -10,6 +10,9 @@ export const MAX_HEAD_BYTES = 16_384
 /** The largest page of `GET /api/files`. */
 export const MAX_FILES_PER_PAGE = 1000
 
+/** The largest page of `GET /api/deals`. */
+export const MAX_DEALS_PER_PAGE = 1000
+
 /** What a token may allow, in the order that a default token lists them. */
 export const SCOPES = ['put', 'get', 'list', 'pin'] as const
 export type Scope = (typeof SCOPES)[number]

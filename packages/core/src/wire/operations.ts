@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { bytesField } from './fields.ts'
+import { TOKEN_ALGS } from './tokens.ts'
 
 const tier = z.object({
   fileBytes: bytesField.describe('The largest file'),
@@ -11,7 +12,8 @@ export const infoResult = z.object({
   name: z.literal('lade'),
   version: z.string(),
   tiers: z.object({ sponsored: tier, token: tier.extend({ quotaMb: z.int() }) }),
-  signup: z.enum(['open', 'closed']),
+  signup: z.enum(['open', 'email', 'closed']).describe('email: a token needs the code of /api/auth/start'),
+  tokenAlg: z.enum(TOKEN_ALGS).describe('How tokens are signed; RS256 has its key at /.well-known/jwks.json'),
   opaqueIds: z.enum(['accept', 'refuse']),
   queryToken: z.enum(['accept', 'refuse']),
   maxTermDays: z.int(),
@@ -24,6 +26,16 @@ export const healthResult = z.object({ status: z.literal('ok') })
 export const readyResult = z.object({
   status: z.enum(['ready', 'not_ready']),
   dependencies: z.record(z.string(), z.enum(['ok', 'failed', 'none', 'draining'])),
+  signingKey: z
+    .object({
+      alg: z.enum(TOKEN_ALGS),
+      ageDays: z.int().nullable().describe('Null for a key that came without a date, such as one from the environment'),
+      overdue: z
+        .boolean()
+        .describe('Older than the 90 days after which a key is to be rotated; no reason not to be ready'),
+    })
+    .nullable()
+    .describe('Null while there is no key'),
 })
 export type ReadyResult = z.infer<typeof readyResult>
 

@@ -2,6 +2,10 @@ import * as z from 'zod'
 import { scopesField, timeField } from './fields.ts'
 import { DEFAULT_TOKEN_DAYS } from './limits.ts'
 
+/** How a service may sign tokens (RFC 7518): with a secret of its own, or with a key pair whose public half it publishes. */
+export const TOKEN_ALGS = ['HS256', 'RS256'] as const
+export type TokenAlg = (typeof TOKEN_ALGS)[number]
+
 /** Field rules with a code of their own are checked by the use case; this shape is for the reader and the client. */
 export const signupRequest = z.object({
   email: z.string().describe('Where the user can be reached; hashed into the user id'),
@@ -21,6 +25,39 @@ export const signupResult = z.object({
   expiresAt: timeField,
 })
 export type SignupResult = z.infer<typeof signupResult>
+
+/** The first step where signup goes by mail. */
+export const startRequest = signupRequest.pick({ email: true, label: true })
+export type StartRequest = z.infer<typeof startRequest>
+
+export const startResult = z.object({
+  sent: z.literal(true),
+  expiresIn: z.int().describe('Seconds for which the code is valid'),
+  challenge: z.string().describe('To be sent back with the code; shown only in this response'),
+})
+export type StartResult = z.infer<typeof startResult>
+
+/** The second step. What is asked of the token is asked here; its label was given with the first step. */
+export const verifyRequest = signupRequest.omit({ email: true, label: true }).extend({
+  challenge: z.string().max(100).describe('As /api/auth/start answered it'),
+  code: z.string().max(100).describe('The six digits of the mail; spaces and hyphens between them are let be'),
+})
+export type VerifyRequest = z.infer<typeof verifyRequest>
+
+/** RFC 7517: the public keys that tokens are signed with. */
+export const jwksResult = z.object({
+  keys: z.array(
+    z.object({
+      kty: z.literal('RSA'),
+      use: z.literal('sig'),
+      alg: z.literal('RS256'),
+      kid: z.string(),
+      n: z.string(),
+      e: z.string(),
+    }),
+  ),
+})
+export type JwksResult = z.infer<typeof jwksResult>
 
 export const tokenEntry = z.object({
   jti: z.uuid(),

@@ -1,8 +1,12 @@
 import * as z from 'zod'
-import { bytesField, cidField, ownerField, statusField, timeField, visibilityField } from './fields.ts'
+import { bytesField, cidField, ownerField, sha256Field, statusField, timeField, visibilityField } from './fields.ts'
 
 export const uploadQuery = z.object({
   cid: cidField,
+  profile: z
+    .string()
+    .optional()
+    .describe('The import profile of a dag-pb cid, such as unixfs-v1-2025: then no other is tried'),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 
@@ -25,7 +29,7 @@ export const uploadResult = z.object({
   sponsored: z.boolean().describe('True if the upload was made without a token'),
   owner: ownerField,
   pieceCid: z.string().nullable().describe('Piece CID v2, once the piece commitment is known'),
-  sha256: z.string().describe('Hex'),
+  sha256: sha256Field,
   verified: z.boolean().describe('True if the cid was checked against the bytes; false for opaque ids'),
   status: statusField,
   expiresAt: timeField,

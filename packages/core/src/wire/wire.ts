@@ -1,4 +1,6 @@
 /** Every request and response of the API as a schema, once: the server validates and documents with these. */
+export * from './compose.ts'
+export * from './deals.ts'
 export * from './file-name.ts'
 export * from './files.ts'
 export * from './headers.ts'

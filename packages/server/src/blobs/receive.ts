@@ -1,4 +1,5 @@
 import { type ContentDigests, type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
+import type { ImportProfileName } from '@lade/core/dag'
 import { type ContentHasher, type ContentHashers, digestWhole, hashContentHere } from '../hashing/content-hasher.ts'
 import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
@@ -12,6 +13,8 @@ export interface ReceiveOptions {
   readonly id: ContentId
   /** True when the body may also be a CAR whose root the id names. @default false */
   readonly mayBeCar?: boolean
+  /** The one import profile to try for a dag-pb id. @default all that can match */
+  readonly profile?: ImportProfileName | undefined
   /** Ends the upload; its reason is what the call rejects with. */
   readonly signal?: AbortSignal
   /** Called once, when there is room for the body and it may flow: what `Expect: 100-continue` waits for. */
@@ -64,7 +67,7 @@ export async function receiveBlob(
   source: BodySource,
   options: ReceiveOptions,
 ): Promise<ReceivedBlob> {
-  const { sizeBytes, id, mayBeCar, signal, onProgress, bufferBytes = DEFAULT_BLOCK_BYTES } = options
+  const { sizeBytes, id, mayBeCar, profile, signal, onProgress, bufferBytes = DEFAULT_BLOCK_BYTES } = options
   const { ownsChunks, hashers = hashContentHere } = options
   const intake = new BodyIntake(source, { sizeBytes, blockBytes: bufferBytes, ownsChunks, signal, onProgress })
   let pending: PendingBlob | undefined
@@ -73,7 +76,7 @@ export async function receiveBlob(
     pending = blob
     options.onReady?.()
     intake.start()
-    const digests = await drain(intake, blob, hashers(digestsWanted(id, sizeBytes, { mayBeCar }), sizeBytes))
+    const digests = await drain(intake, blob, hashers(digestsWanted(id, sizeBytes, { mayBeCar, profile }), sizeBytes))
     const verified = checkContent(id, digests)
     await blob.flush()
     signal?.throwIfAborted()
@@ -150,8 +153,8 @@ export async function receiveInline(
  */
 export function verifyWhole(
   bytes: Uint8Array,
-  { id, mayBeCar }: Pick<ReceiveOptions, 'id' | 'mayBeCar'>,
+  { id, mayBeCar, profile }: Pick<ReceiveOptions, 'id' | 'mayBeCar' | 'profile'>,
 ): VerifiedBody {
-  const digests = digestWhole(bytes, digestsWanted(id, bytes.length, { mayBeCar }))
+  const digests = digestWhole(bytes, digestsWanted(id, bytes.length, { mayBeCar, profile }))
   return { digests, verified: checkContent(id, digests) }
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -27,6 +28,7 @@ describe('readConfig', () => {
       database: { kind: 'sqlite', file: '/srv/data/lade.db' },
       storage: { kind: 'file', dir: '/srv/data/objects' },
       prover: { kind: 'local' },
+      tokenAlg: 'HS256',
       signup: 'open',
       queryToken: 'accept',
       opaqueIds: 'accept',
@@ -58,7 +60,8 @@ describe('readConfig', () => {
     ['LADE_STORAGE', 'file:/mnt/objects', (config) => config.storage, { kind: 'file', dir: '/mnt/objects' }],
     ['LADE_STORAGE', 'none', (config) => config.storage, { kind: 'none' }],
     ['LADE_TOKEN_KEY', 'k'.repeat(40), (config) => config.tokenKey?.reveal(), 'k'.repeat(40)],
-    ['LADE_TOKEN_ALG', 'HS256', (config) => config.prover, { kind: 'local' }],
+    ['LADE_TOKEN_ALG', 'HS256', (config) => config.tokenAlg, 'HS256'],
+    ['LADE_TOKEN_ALG', 'RS256', (config) => config.tokenAlg, 'RS256'],
     ['LADE_SIGNUP', 'closed', (config) => config.signup, 'closed'],
     ['LADE_QUERY_TOKEN', 'refuse', (config) => config.queryToken, 'refuse'],
     ['LADE_OPAQUE_IDS', 'refuse', (config) => config.opaqueIds, 'refuse'],
@@ -162,8 +165,8 @@ describe('readConfig', () => {
     ['LADE_PROVER', 'curio-pull+https://prover.example', 'Curio driver'],
     ['LADE_PROVER', 'http://prover.example', 'driver for provers over HTTP'],
     ['LADE_PROVER', 'local,local', 'way to use several provers'],
-    ['LADE_SIGNUP', 'email', 'mail driver'],
-    ['LADE_TOKEN_ALG', 'RS256', 'signing with a key pair'],
+    ['LADE_TOKEN_ALG', 'ES256', 'signing of that kind'],
+    ['LADE_TOKEN_ALG', 'RS512', 'signing of that kind'],
     ['LADE_CHAIN_RPC', 'https://rpc.example', 'chain driver'],
     ['LADE_CHAIN_KEY', '0x1234', 'chain driver'],
     ['LADE_MARKETPLACE', '0x1234', 'chain driver'],
@@ -171,6 +174,41 @@ describe('readConfig', () => {
   ])('refuses %s=%s, saying that this build has no %s', (name, text, driver) => {
     expect(refusal({ [name]: text })).toContain(`but this build has no ${driver};`)
     expect(refusal({ [name]: text })).toMatch(new RegExp(`^${name} is `))
+  })
+
+  it('takes the mail server and the sender, also where signup does not need them', () => {
+    const env = { LADE_SMTP_URL: 'smtps://ada:p%40ss@mail.example', LADE_MAIL_FROM: 'Lade <lade@mail.example>' }
+    const { signup, mail } = read(env)
+    expect({ signup, ...mail?.server, ...mail?.from }).toMatchObject({
+      signup: 'open',
+      host: 'mail.example',
+      port: 465,
+      name: 'Lade',
+      address: 'lade@mail.example',
+    })
+    expect(read({ ...env, LADE_SIGNUP: 'email' }).signup).toBe('email')
+  })
+
+  it.each([
+    [{ LADE_MAIL_FROM: 'a@b.co' }, 'LADE_SMTP_URL'],
+    [{ LADE_SMTP_URL: 'smtp://127.0.0.1' }, 'LADE_MAIL_FROM'],
+    [{}, 'LADE_SMTP_URL'],
+  ])('refuses signup by email with nothing but %j', (env, lacking) => {
+    const sentence = `is email, so ${lacking} must be set as well, or the codes cannot be sent.`
+    expect(refusal({ ...env, LADE_SIGNUP: 'email' })).toBe(`LADE_SIGNUP ${sentence}`)
+    expect(refusal(env, { signup: 'email' })).toBe(`--signup ${sentence}`)
+  })
+
+  it('refuses a key of the other algorithm', () => {
+    const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'pem', type: 'pkcs8' })
+    const key = String(pem)
+    expect(refusal({ LADE_TOKEN_KEY: key })).toBe(
+      'LADE_TOKEN_KEY holds an RSA key, but LADE_TOKEN_ALG is HS256, which needs a secret of at least 32 bytes.',
+    )
+    expect(refusal({ LADE_TOKEN_KEY: 'k'.repeat(40), LADE_TOKEN_ALG: 'RS256' })).toBe(
+      'LADE_TOKEN_ALG is RS256, but LADE_TOKEN_KEY holds no RSA private key of 2048 to 8192 bits as PEM or JWK.',
+    )
+    expect(read({ LADE_TOKEN_KEY: key, LADE_TOKEN_ALG: 'RS256' }).tokenKey?.reveal()).toBe(key)
   })
 
   it('refuses a default term that is longer than the longest term', () => {
@@ -215,9 +253,12 @@ describe('readConfig', () => {
     const key = 'hunter2-'.repeat(5)
     expect(inspect(read({ LADE_TOKEN_KEY: key }), { depth: 9 })).not.toContain('hunter2')
     expect(JSON.stringify(read({ LADE_TOKEN_KEY: key }))).not.toContain('hunter2')
+    const mail = { LADE_SMTP_URL: 'smtp://lade:hunter2@mail.example', LADE_MAIL_FROM: 'a@b.co' }
+    expect(inspect(read(mail), { depth: 9 }) + JSON.stringify(read(mail))).not.toContain('hunter2')
     const refusals = [
       refusal({ LADE_TOKEN_KEY: 'hunter2' }),
       refusal({ LADE_CHAIN_KEY: 'hunter2' }),
+      refusal({ LADE_SMTP_URL: 'smtp://lade:hunter2@mail.example/?pool=true' }),
       refusal({ LADE_DATABASE: 'postgres://lade:hunter2@db/lade' }),
       refusal({ LADE_STORAGE: 's3://bucket?secret=hunter2' }),
       refusal({ LADE_PUBLIC_URL: 'https://lade:hunter2@lade.example' }),
@@ -262,7 +303,14 @@ describe('configurationTable', () => {
 
 describe('the configuration files', () => {
   it('read nothing from the process but the working directory', () => {
-    for (const file of ['config.ts', 'read-settings.ts', 'settings.ts', 'setting-forms.ts', 'token-key.ts']) {
+    for (const file of [
+      'config.ts',
+      'read-settings.ts',
+      'settings.ts',
+      'setting-forms.ts',
+      'mail-forms.ts',
+      'token-key.ts',
+    ]) {
       const source = readFileSync(new URL(file, import.meta.url), 'utf8')
       expect(source).not.toContain('process.env')
     }

@@ -1,15 +1,17 @@
 import { join, resolve } from 'node:path'
 import { ConfigError } from './config-error.ts'
+import type { MailSender, SmtpServer } from './mail-forms.ts'
 import { type ReadSettings, readSettings, type SettingSources } from './read-settings.ts'
 import type { SecretString } from './secret-string.ts'
 import { MEGABYTE } from './setting-forms.ts'
 import type { SettingValues } from './settings.ts'
+import { parseRsaKey, parseTokenKey } from './token-key.ts'
 
 export { ConfigError } from './config-error.ts'
 export { configurationTable } from './configuration-table.ts'
 export { SecretString } from './secret-string.ts'
 export { flagOf, SETTINGS, type Setting, shownDefaultOf } from './settings.ts'
-export { tokenKeyBytes } from './token-key.ts'
+export { type TokenKeyMaterial, tokenKeyBytes, tokenKeyMaterial } from './token-key.ts'
 
 /** Everything an operator can decide, as one frozen value. */
 export interface Config {
@@ -27,9 +29,12 @@ export interface Config {
   /** `dir` is absolute. */
   readonly storage: { readonly kind: 'file'; readonly dir: string } | { readonly kind: 'none' }
   readonly prover: { readonly kind: 'local' }
-  /** Absent: the key file in the data directory. `tokenKeyBytes` gives the bytes that it stands for. */
+  readonly tokenAlg: 'HS256' | 'RS256'
+  /** Absent: the key file in the data directory. `tokenKeyMaterial` gives the key that it stands for. */
   readonly tokenKey?: SecretString
-  readonly signup: 'open' | 'closed'
+  readonly signup: 'open' | 'email' | 'closed'
+  /** Where the codes of signup by email go out; there when `signup` is `email`, perhaps also otherwise. */
+  readonly mail?: { readonly server: SmtpServer; readonly from: MailSender }
   readonly queryToken: 'accept' | 'refuse'
   readonly opaqueIds: 'accept' | 'refuse'
   /** Files up to this size are kept in the database. */
@@ -95,8 +100,10 @@ export function readConfig(sources: ConfigSources): Config {
     },
     storage: storageOf(values.storage, cwd, dataDir),
     prover: { kind: values.prover },
+    tokenAlg: values.tokenAlg,
     ...(values.tokenKey !== undefined && { tokenKey: values.tokenKey }),
     signup: values.signup,
+    ...mailOf(values),
     queryToken: values.queryToken,
     opaqueIds: values.opaqueIds,
     inlineBytes: values.inlineKb * 1024,
@@ -128,8 +135,20 @@ function storageOf(storage: SettingValues['storage'], cwd: string, dataDir: stri
   return storage.kind === 'none' ? { kind: 'none' } : { kind: 'file', dir: resolve(cwd, storage.path) }
 }
 
+function mailOf({ smtpUrl: server, mailFrom: from }: SettingValues): Pick<Config, 'mail'> {
+  return server === undefined || from === undefined ? {} : { mail: { server, from } }
+}
+
 /** Settings that are each right and cannot hold together. */
-function refuseContradictions({ values, givenAs }: ReadSettings): void {
+function refuseContradictions(settings: ReadSettings): void {
+  const { values, givenAs } = settings
+  refuseOtherKey(settings)
+  for (const key of ['smtpUrl', 'mailFrom'] as const) {
+    if (values.signup !== 'email' || values[key] !== undefined) continue
+    throw new ConfigError(
+      `${givenAs('signup')} is email, so ${givenAs(key)} must be set as well, or the codes cannot be sent.`,
+    )
+  }
   for (const key of ['sponsoredDays', 'tokenDays'] as const) {
     if (values[key] > values.termMaxDays) {
       throw new ConfigError(
@@ -143,6 +162,22 @@ function refuseContradictions({ values, givenAs }: ReadSettings): void {
   if (new URL(values.contentUrl).origin === new URL(publicUrl).origin) {
     throw new ConfigError(
       `${givenAs('contentUrl')} is "${values.contentUrl}", but it must be another origin than the public URL, since its files run as programs there.`,
+    )
+  }
+}
+
+/** A key of one algorithm is none of the other, and a public key taken for a secret would let everybody sign. */
+function refuseOtherKey({ values, givenAs }: ReadSettings): void {
+  if (values.tokenKey === undefined) return
+  const text = values.tokenKey.reveal()
+  if (values.tokenAlg === 'HS256' && parseTokenKey(text) === undefined) {
+    throw new ConfigError(
+      `${givenAs('tokenKey')} holds an RSA key, but ${givenAs('tokenAlg')} is HS256, which needs a secret of at least 32 bytes.`,
+    )
+  }
+  if (values.tokenAlg === 'RS256' && parseRsaKey(text) === undefined) {
+    throw new ConfigError(
+      `${givenAs('tokenAlg')} is RS256, but ${givenAs('tokenKey')} holds no RSA private key of 2048 to 8192 bits as PEM or JWK.`,
     )
   }
 }

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import { z } from 'zod'
 import { SecretString } from './secret-string.ts'
-import { parseTokenKey } from './token-key.ts'
+import { parseRsaKey, parseTokenKey } from './token-key.ts'
 
 /** One megabyte, here and everywhere: 1,048,576 bytes. */
 export const MEGABYTE = 1_048_576
@@ -77,17 +77,18 @@ export const proxiesForm: SettingForm<readonly string[]> = {
     .refine((ranges) => ranges.every(isAddressOrRange)),
 }
 
-/** A signing key of at least 32 bytes; see `parseTokenKey` for its three forms. */
+/** A signing key of either kind; see `parseTokenKey` and `parseRsaKey`. Which of them is needed is the algorithm's to say. */
 export const tokenKeyForm: SettingForm<SecretString> = {
   accepts:
-    'at least 32 bytes: 64 or more hex digits, base64 of at least 32 bytes, or 32 or more bytes of any other text, without spaces around',
+    'at least 32 bytes (64 or more hex digits, base64 of at least 32 bytes, or 32 or more bytes of any other text, without spaces around), or an RSA private key of 2048 to 8192 bits as PEM or JWK',
   schema: z
     .string()
-    .refine((text) => parseTokenKey(text) !== undefined)
+    .refine((text) => parseTokenKey(text) !== undefined || parseRsaKey(text) !== undefined)
     .transform((text) => new SecretString(text)),
 }
 
-function isHostName(host: string): boolean {
+/** Labels of letters, digits and hyphens with dots between; no address. */
+export function isHostName(host: string): boolean {
   const isNumeric = /^[\d.]+$/.test(host)
   return (
     host.length <= 253 && !isNumeric && host.split('.').every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label))

@@ -1,3 +1,4 @@
+import { mailFromForm, smtpForm } from './mail-forms.ts'
 import {
   databaseForm,
   hostForm,
@@ -82,27 +83,40 @@ export const SETTINGS = {
   }),
   tokenKey: setting(tokenKeyForm, {
     name: 'LADE_TOKEN_KEY',
-    shownDefault: '<data>/token.key, created at the first start',
+    shownDefault: '<data>/token.key (HS256) or token.rs256.key, created at the first start',
     meaning:
-      'The key that signs tokens: 64 or more hex digits, else base64 of at least 32 bytes, else any other text of at least 32 bytes as it is; prefer the variable, since other users of the machine can read flags.',
+      'The key that signs tokens: with HS256 64 or more hex digits, else base64 of at least 32 bytes, else any other text of at least 32 bytes as it is; with RS256 an RSA private key; prefer the variable, since other users of the machine can read flags.',
     isSecret: true,
   }),
-  tokenAlg: setting(oneOf('HS256'), {
+  tokenAlg: setting(oneOf('HS256', 'RS256'), {
     name: 'LADE_TOKEN_ALG',
     default: 'HS256',
-    meaning: 'How tokens are signed.',
-    lacks: [{ matches: /^(RS|ES|PS|Ed)/i, driver: 'signing with a key pair' }],
+    meaning:
+      'How tokens are signed: with a secret that only this service has (HS256), or with a key pair whose public half anyone can check them by (RS256).',
+    lacks: [{ matches: /^((HS|RS)(384|512)|ES|PS|Ed)/i, driver: 'signing of that kind' }],
   }),
   tokenDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
     name: 'LADE_TOKEN_DAYS',
     default: '30',
     meaning: 'The storage term of a file uploaded with a token, in days, unless the caller asks for another.',
   }),
-  signup: setting(oneOf('open', 'closed'), {
+  signup: setting(oneOf('open', 'email', 'closed'), {
     name: 'LADE_SIGNUP',
     default: 'open',
-    meaning: 'Who gets a token: anyone who names an email address (open), or whom the operator mints one for (closed).',
-    lacks: [{ matches: /^email$/, driver: 'mail driver' }],
+    meaning:
+      'Who gets a token: anyone who names an email address (open), who reads the code that is mailed to it (email), or whom the operator mints one for (closed).',
+  }),
+  smtpUrl: setting(smtpForm, {
+    name: 'LADE_SMTP_URL',
+    shownDefault: 'unset; needed by LADE_SIGNUP=email',
+    meaning:
+      'The mail server that takes the codes: smtps speaks TLS from the start, smtp begins it when the server offers it, and must where a password goes to another machine; prefer the variable, since other users of the machine can read flags.',
+    isSecret: true,
+  }),
+  mailFrom: setting(mailFromForm, {
+    name: 'LADE_MAIL_FROM',
+    shownDefault: 'unset; needed by LADE_SIGNUP=email',
+    meaning: 'Whom the mail with a code comes from.',
   }),
   signupsPerHour: setting(wholeNumber(1, 1_000_000), {
     name: 'LADE_SIGNUPS_PER_HOUR',
@@ -212,7 +226,6 @@ export const LACKING_VARIABLES = [
   { startsWith: 'LADE_MARKETPLACE', driver: 'chain driver' },
   { startsWith: 'LADE_USDC', driver: 'chain driver' },
   { startsWith: 'LADE_DEAL_WAIT_MS', driver: 'chain driver' },
-  { startsWith: 'LADE_SMTP_', driver: 'mail driver' },
 ] as const
 
 /**

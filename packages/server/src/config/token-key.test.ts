@@ -1,6 +1,7 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { SecretString } from './secret-string.ts'
-import { parseTokenKey, tokenKeyBytes } from './token-key.ts'
+import { parseRsaKey, parseTokenKey, tokenKeyBytes, tokenKeyMaterial } from './token-key.ts'
 
 describe('parseTokenKey', () => {
   const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index))
@@ -35,5 +36,57 @@ describe('parseTokenKey', () => {
   ])('refuses %s', (_, text) => {
     expect(parseTokenKey(text)).toBeUndefined()
     expect(() => tokenKeyBytes(new SecretString(text))).toThrow(TypeError)
+  })
+})
+
+describe('parseRsaKey', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pem = String(privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  const jwk = privateKey.export({ format: 'jwk' })
+  const read = (text: string) => parseRsaKey(text)?.export({ format: 'jwk' })
+
+  it.each([
+    ['PEM of PKCS#8', pem],
+    ['PEM of PKCS#1', String(privateKey.export({ format: 'pem', type: 'pkcs1' }))],
+    ['PEM on one line', pem.replaceAll('\n', '\\n')],
+    ['PEM without its last line feed', pem.trim()],
+    ['a JSON Web Key', JSON.stringify(jwk)],
+    ['a JSON Web Key with more members', JSON.stringify({ ...jwk, kid: 'mine', use: 'sig', iat: 1 }, null, 2)],
+  ])('reads %s', (_, text) => {
+    expect(read(text)).toEqual(jwk)
+    expect(tokenKeyMaterial('RS256', new SecretString(text)).alg).toBe('RS256')
+  })
+
+  it.each([
+    ['a secret', 'k'.repeat(40)],
+    ['torn PEM', pem.slice(0, 400)],
+    ['a public key in PEM', String(publicKey.export({ format: 'pem', type: 'spki' }))],
+    ['a public JSON Web Key', JSON.stringify(publicKey.export({ format: 'jwk' }))],
+    ['a JSON Web Key without its primes', JSON.stringify({ ...jwk, p: undefined })],
+    ['a JSON Web Key of no numbers', JSON.stringify({ ...jwk, n: '!' })],
+    [
+      'encrypted PEM',
+      String(privateKey.export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'x' })),
+    ],
+    [
+      'an RSA key of 1024 bits',
+      String(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ format: 'pem', type: 'pkcs8' })),
+    ],
+    [
+      'a key of another kind',
+      String(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' })),
+    ],
+    ['nothing', ''],
+  ])('refuses %s', (_, text) => {
+    expect(parseRsaKey(text)).toBeUndefined()
+    expect(() => tokenKeyMaterial('RS256', new SecretString(text))).toThrow(TypeError)
+  })
+
+  it('is no secret for HS256, whichever half and form', () => {
+    for (const key of [privateKey, publicKey]) {
+      const type = key === privateKey ? 'pkcs8' : 'spki'
+      expect(parseTokenKey(String(key.export({ format: 'pem', type })).trim())).toBeUndefined()
+      expect(parseTokenKey(JSON.stringify(key.export({ format: 'jwk' })))).toBeUndefined()
+    }
   })
 })

@@ -1,7 +1,18 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { z } from 'zod'
 import type { SecretString } from './secret-string.ts'
 
 /** RFC 7518, section 3.2: a key of the same size as the hash output or larger, which is 32 bytes for HS256. */
 const MINIMUM_KEY_BYTES = 32
+
+/** RFC 7518, section 3.3, asks for 2048 or more. Beyond 8192 a signature costs more than any use of it is worth. */
+const MINIMUM_RSA_BITS = 2048
+const MAXIMUM_RSA_BITS = 8192
+
+/** What `LADE_TOKEN_KEY` stands for under the algorithm that is configured. */
+export type TokenKeyMaterial =
+  | { readonly alg: 'HS256'; readonly bytes: Uint8Array }
+  | { readonly alg: 'RS256'; readonly privateKey: KeyObject }
 
 /**
  * The key bytes that the text of `LADE_TOKEN_KEY` stands for, or `undefined` when it does not hold enough of them.
@@ -12,7 +23,8 @@ const MINIMUM_KEY_BYTES = 32
  * 2. Canonical base64 or base64url, padded or not, of at least 32 bytes: decoded.
  * 3. Anything else: its UTF-8 bytes as they are, at least 32 of them.
  *
- * White space around the text is refused: it is a slip of copying, and would be another key.
+ * White space around the text is refused: it is a slip of copying, and would be another key. So is anything in PEM and any
+ * JSON Web Key of a key pair: a public key is no secret, and who signs with it as if it were lets everybody sign.
  *
  * @example
  * parseTokenKey('00'.repeat(32))?.length // 32
@@ -20,7 +32,7 @@ const MINIMUM_KEY_BYTES = 32
  * parseTokenKey('short') // undefined
  */
 export function parseTokenKey(text: string): Uint8Array | undefined {
-  if (text !== text.trim()) return undefined
+  if (text !== text.trim() || isOfKeyPair(text)) return undefined
   if (/^[0-9a-f]+$/i.test(text)) {
     return text.length % 2 === 0 ? longEnough(Buffer.from(text, 'hex')) : undefined
   }
@@ -28,7 +40,31 @@ export function parseTokenKey(text: string): Uint8Array | undefined {
 }
 
 /**
- * The key bytes of a `Config.tokenKey`, which has been validated when the configuration was read.
+ * The RSA private key that the text of `LADE_TOKEN_KEY` stands for, or `undefined` when it is none of 2048 to 8192 bits.
+ *
+ * PEM (PKCS#8 or PKCS#1, not encrypted), with its line feeds also as the two characters `\n`; or a JSON Web Key.
+ */
+export function parseRsaKey(text: string): KeyObject | undefined {
+  const key = isPem(text) ? fromPem(text) : fromJwk(text)
+  const bits = key?.asymmetricKeyDetails?.modulusLength ?? 0
+  if (key?.asymmetricKeyType !== 'rsa' || bits < MINIMUM_RSA_BITS || bits > MAXIMUM_RSA_BITS) return undefined
+  return key
+}
+
+/**
+ * The key of a `Config` that has a `tokenKey`, which has been validated when the configuration was read.
+ *
+ * @throws {TypeError} for a secret that `readConfig` would have refused.
+ */
+export function tokenKeyMaterial(alg: 'HS256' | 'RS256', secret: SecretString): TokenKeyMaterial {
+  if (alg === 'HS256') return { alg, bytes: tokenKeyBytes(secret) }
+  const privateKey = parseRsaKey(secret.reveal())
+  if (privateKey === undefined) throw new TypeError('The token key is no RSA private key of 2048 to 8192 bits.')
+  return { alg, privateKey }
+}
+
+/**
+ * The key bytes of a `Config.tokenKey` for HS256, which has been validated when the configuration was read.
  *
  * @throws {TypeError} for a secret that `readConfig` would have refused.
  */
@@ -51,4 +87,55 @@ function fromBase64(text: string): Uint8Array | undefined {
     if (bytes.toString(encoding).replace(/=+$/, '') === unpadded) return bytes
   }
   return undefined
+}
+
+function isPem(text: string): boolean {
+  return text.includes('-----BEGIN ')
+}
+
+function isOfKeyPair(text: string): boolean {
+  return isPem(text) || KeyPairJwkSchema.safeParse(parseJson(text)).success
+}
+
+const KeyPairJwkSchema = z.object({ kty: z.enum(['RSA', 'EC', 'OKP', 'AKP']) })
+
+/** RFC 7518, section 6.3.2, with the members that make a private key usable. */
+const RsaJwkSchema = z.object({
+  kty: z.literal('RSA'),
+  n: z.string(),
+  e: z.string(),
+  d: z.string(),
+  p: z.string(),
+  q: z.string(),
+  dp: z.string(),
+  dq: z.string(),
+  qi: z.string(),
+})
+
+function fromPem(text: string): KeyObject | undefined {
+  return orUndefined(() => createPrivateKey(text.replaceAll('\\n', '\n')))
+}
+
+function fromJwk(text: string): KeyObject | undefined {
+  const parsed = RsaJwkSchema.safeParse(parseJson(text))
+  return parsed.success ? orUndefined(() => createPrivateKey({ key: parsed.data, format: 'jwk' })) : undefined
+}
+
+/** `undefined` for what OpenSSL or Node does not take as a key; no message of theirs, which may quote it, gets any further. */
+function orUndefined(create: () => KeyObject): KeyObject | undefined {
+  try {
+    return create()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined
+    throw error
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { fileRecordOf } from '../testing/staging-ground.ts'
-import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
+import { dealStatusOf, fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 
 const urlOf = (cid: string) => `https://lade.example/p/${cid}`
 
@@ -23,12 +23,20 @@ describe('statusOf', () => {
   it('stays removed after the term', () => {
     expect(statusOf(fileRecordOf({ end: 'removed', endedAt: 5, expiresAt: 1000 }), 2000)).toBe('removed')
   })
+
+  it('is composed for a part, which has no deal any more', () => {
+    const part = fileRecordOf({ end: 'composed', endedAt: 5, expiresAt: 1000 })
+    expect([statusOf(part, 2000), dealStatusOf(part, 2000)]).toEqual(['composed', 'removed'])
+    expect(fileEntry.parse(fileEntryOf(part, urlOf, 0))).toMatchObject({ status: 'composed' })
+  })
 })
 
 describe('fileEntryOf', () => {
   it('is what the wire schema says, with the existing fields first', () => {
     const entry = fileEntryOf(fileRecordOf(), urlOf, 0)
     expect(fileEntry.parse(entry)).toEqual(entry)
+    const unread = fileEntryOf({ ...fileRecordOf(), sha256: null }, urlOf, 0)
+    expect(fileEntry.parse(unread)).toMatchObject({ sha256: null })
     const existing = ['cid', 'size', 'filename', 'contentType', 'uploadedAt', 'term', 'sponsored']
     expect(Object.keys(entry).slice(0, 7)).toEqual(existing)
   })

@@ -10,13 +10,22 @@ export function termText(days: number): string {
   return days === 1 ? '1 day' : `${days} days`
 }
 
-/** Where the deal of a file stands at `now`. A prover that proves nothing leaves a live file `staged`. */
-export function statusOf(file: FileRecord, now: number): 'staged' | 'expired' | 'removed' {
-  return file.end ?? (file.expiresAt <= now ? 'expired' : 'staged')
+/** Where a file stands at `now`: where its deal does, and a part of a composed file has none any more. */
+export function statusOf(file: FileRecord, now: number): DealStatus | 'composed' {
+  return file.end === 'composed' ? 'composed' : dealStatusOf(file, now)
+}
+
+/** What is known of a deal today: a prover that proves nothing leaves that of a live file `staged`. */
+export type DealStatus = 'staged' | 'expired' | 'removed'
+
+/** Where the deal of a file stands at `now`. */
+export function dealStatusOf(file: FileRecord, now: number): DealStatus {
+  if (file.end !== null) return file.end === 'expired' ? 'expired' : 'removed'
+  return file.expiresAt <= now ? 'expired' : 'staged'
 }
 
 /** Null for a file that was staged before pieces were computed here. */
-function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | null {
+export function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | null {
   return pieceRoot === null ? null : pieceCidOf({ pieceRoot, sizeBytes })
 }
 
@@ -54,7 +63,7 @@ export function uploadResultOf(file: FileRecord, cid: string, urlOf: RetrievalUr
     pieceCid: pieceCidOrNull(file),
     sha256: file.sha256,
     verified: file.verified,
-    status: statusOf(file, now),
+    status: dealStatusOf(file, now),
     expiresAt: new Date(file.expiresAt).toISOString(),
   }
 }

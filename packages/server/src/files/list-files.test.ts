@@ -86,6 +86,7 @@ describe('listFiles', () => {
     expect(await names({ status: 'staged' })).toEqual(['0'])
     expect(await names({ status: 'expired' })).toEqual(['1'])
     expect(await names({ status: 'removed' })).toEqual(['2'])
+    expect(await names({ status: 'composed' })).toEqual([])
     await ground.records.files.expire({ now: ground.clock.now, limit: 10 })
     expect(await names({ status: 'expired' })).toEqual(['1'])
   })

@@ -14,6 +14,7 @@ import { parseJsonBody } from './json-body.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
 import { pathOf, queryOf } from './query.ts'
 import { headersSet, sendProblem } from './respond.ts'
+import { dealRoutes } from './routes/deals/deals.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
@@ -21,6 +22,7 @@ import { operationRoutes } from './routes/operations/operations.ts'
 import { pieceRoutes } from './routes/pieces/pieces.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
+import { composeRoutes } from './routes/uploads/compose.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
 import { createHttpServer, logFailure } from './server.ts'
 import type { Service } from './service.ts'
@@ -113,10 +115,12 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   await documentRoutes(app, service)
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
+  composeRoutes(routes, service)
   retrievalRoutes(routes, service, hotFiles)
   gatewayRoutes(routes, service)
   pieceRoutes(routes, service, hotFiles)
   fileRoutes(routes, service)
+  dealRoutes(routes, service)
   tokenRoutes(routes, service)
   operationRoutes(routes, service)
   return app

@@ -12,8 +12,8 @@ const SHA256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9
 /** A file that is given back as it was staged, where `view` does not say otherwise. */
 function servedOf(overrides: Partial<FileRecord> = {}, view: Partial<ServedFile> = {}): ServedFile {
   const file = fileRecordOf({ sha256: SHA256, cid: SHA256, ...overrides })
-  const { contentType, filename, sha256 } = file
-  return { file, contentType, filename, sha256, isSettled: true, ...view }
+  const { contentType, filename } = file
+  return { file, contentType, filename, sha256: file.sha256 ?? undefined, isSettled: true, ...view }
 }
 
 const shown = { cid: SHA256, isOwnOrigin: false }

@@ -51,7 +51,7 @@ export function contentHostOf(config: { readonly contentUrl?: string }): string 
  * they may not be, with a part of their digest.
  */
 export function entityTagOf(cid: string, { isSettled, file }: Pick<ServedFile, 'isSettled' | 'file'>): string {
-  return isSettled ? `"${cid}"` : `"${cid}.${file.sha256.slice(0, 16)}"`
+  return isSettled ? `"${cid}"` : `"${cid}.${file.object.slice(0, 16)}"`
 }
 
 /**

@@ -36,6 +36,10 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   revoked_token: [401, { jti: 'a' }],
   insufficient_scope: [403, { required: 'put' }],
   signup_closed: [403, none],
+  email_code_required: [403, none],
+  invalid_challenge: [403, none],
+  invalid_code: [403, { attemptsLeft: 4 }],
+  mail_failed: [503, wait],
   auth_offline: [503, none],
   too_large: [413, { limit: 1, size: 2 }],
   rate_limited: [429, quota],
@@ -52,11 +56,17 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   incomplete_dag: [422, { root: 'a', missing: ['b'] }],
   lease_lost: [503, wait],
   stage_failed: [502, reason],
+  invalid_parts: [400, reason],
+  missing_parts: [422, { missing: ['a'], count: 1 }],
+  foreign_parts: [403, { parts: ['a'], count: 1 }],
   gone: [410, { reason: 'expired' }],
   not_acceptable: [406, reason],
   only_if_cached: [412, none],
   range_not_satisfiable: [416, { size: 10 }],
   invalid_share_link: [403, none],
+  unreachable: [502, { url: 'http://example.org', ...reason }],
+  unexpected_answer: [502, { httpStatus: 502, ...reason }],
+  source_changed: [409, reason],
 }
 const CODES = Object.keys(TABLE) as ErrorCode[]
 const errorOf = (code: ErrorCode) => new LadeError(code, TABLE[code][1])

@@ -29,6 +29,10 @@ export const STATUS = {
   revoked_token: 401,
   insufficient_scope: 403,
   signup_closed: 403,
+  email_code_required: 403,
+  invalid_challenge: 403,
+  invalid_code: 403,
+  mail_failed: 503,
   auth_offline: 503,
   too_large: 413,
   rate_limited: 429,
@@ -45,11 +49,17 @@ export const STATUS = {
   incomplete_dag: 422,
   lease_lost: 503,
   stage_failed: 502,
+  invalid_parts: 400,
+  missing_parts: 422,
+  foreign_parts: 403,
   gone: 410,
   not_acceptable: 406,
   only_if_cached: 412,
   range_not_satisfiable: 416,
   invalid_share_link: 403,
+  unreachable: 502,
+  unexpected_answer: 502,
+  source_changed: 409,
 } as const satisfies Record<ErrorCode, number>
 
 /** When to come again after a 503 that does not know better. */

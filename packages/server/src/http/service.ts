@@ -3,6 +3,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { ContentHashers } from '../hashing/content-hasher.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
@@ -21,6 +22,8 @@ export interface Service {
   readonly hashers: ContentHashers
   readonly prover: Prover
   readonly keys: SigningKeys
+  /** Undefined unless signup is by email. */
+  readonly mailer: Mailer | undefined
   readonly authorizer: Authorizer
   readonly stallWatch: StallWatch
   readonly clientAddress: ClientAddress

@@ -13,6 +13,9 @@ describe('frameworkProblem', () => {
     ['/scopes', 'invalid_scopes'],
     ['/scopes/1', 'invalid_scopes'],
     ['/jti', 'invalid_jti'],
+    ['/parts/3', 'invalid_parts'],
+    ['/contentType', 'invalid_content_type'],
+    ['/filename', 'invalid_filename'],
     ['/quotaMb', 'invalid_json'],
     ['', 'invalid_json'],
   ])('refuses the body field %j under %s', (path, code) => {

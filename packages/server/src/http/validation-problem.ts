@@ -47,6 +47,12 @@ function validationProblem(error: FastifyError): LadeError {
       return new LadeError('invalid_scopes', { reason })
     case 'jti':
       return new LadeError('invalid_jti', { reason })
+    case 'parts':
+      return new LadeError('invalid_parts', { reason })
+    case 'contentType':
+      return new LadeError('invalid_content_type', { reason })
+    case 'filename':
+      return new LadeError('invalid_filename', { reason })
     default:
       return new LadeError('invalid_json', { reason })
   }

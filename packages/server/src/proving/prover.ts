@@ -2,7 +2,8 @@
 export interface StageRequest {
   /** The same for every attempt of the same caller with the same bytes, so that a prover can recognise a repetition. */
   readonly idempotencyKey: string
-  readonly sha256: string
+  /** Null for bytes that were put together from parts and never read as a whole. */
+  readonly sha256: string | null
   readonly sizeBytes: number
   /** Piece CID v2, in base32. */
   readonly pieceCid: string

@@ -2,12 +2,17 @@ import { describe, test } from 'vitest'
 import { aliasCases } from './conformance/alias-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
+import { challengeCases } from './conformance/challenge-cases.ts'
+import { composeCases } from './conformance/compose-cases.ts'
+import { composeRaceCases } from './conformance/compose-race-cases.ts'
+import { dealCases } from './conformance/deal-cases.ts'
 import { discardCases } from './conformance/discard-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
 import { instanceCases } from './conformance/instance-cases.ts'
 import { lifecycleCases } from './conformance/lifecycle-cases.ts'
 import { listingCases } from './conformance/listing-cases.ts'
 import { opaqueKeyCases } from './conformance/opaque-key-cases.ts'
+import { partCases } from './conformance/part-cases.ts'
 import { pieceCases } from './conformance/piece-cases.ts'
 import { quotaCases } from './conformance/quota-cases.ts'
 import { raceCases } from './conformance/race-cases.ts'
@@ -47,12 +52,17 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('aliases', () => aliasCases(cases))
     describe('pieces', () => pieceCases(cases))
     describe('blocks', () => blockCases(cases))
+    describe('parts', () => partCases(cases))
+    describe('composed files', () => composeCases(cases))
+    describe('races of compositions', () => composeRaceCases(cases))
+    describe('deals', () => dealCases(cases))
     describe('claims and discards', () => discardCases(cases))
     describe('instances', () => instanceCases(cases))
     describe('serving', () => servingCases(cases))
     describe('files', () => fileCases(cases))
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
+    describe('challenges', () => challengeCases(cases))
     describe('the store itself', () => lifecycleCases(cases))
     for (const gap of subject.gaps ?? []) {
       if (!titles.has(gap.test)) throw new TypeError(`No test is called "${gap.test}".`)

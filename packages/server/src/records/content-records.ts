@@ -1,4 +1,11 @@
 /**
+ * What an object is called: its sha2-256, 64 lower-case hex digits; while that is not known, which happens only to objects
+ * that were composed and not read, its piece key (`piece:<piece root>:<size>`). A handle changes at most once, from the
+ * second to the first.
+ */
+export type ObjectHandle = string
+
+/**
  * How an object answers to a key. `bytes`: the object's bytes are what the key names. `unixfs`: the object is a CAR, and
  * the key names the UnixFS file inside it. `car`: the object is a CAR whose root the key names, and the CAR itself is
  * what is given back.
@@ -49,7 +56,7 @@ export interface ContentFacts {
 
 /** An object as a Filecoin piece. */
 export interface ObjectPiece {
-  readonly sha256: string
+  readonly object: ObjectHandle
   /** The size before any padding. */
   readonly sizeBytes: number
   /** The root of the piece tree, 64 lower-case hex digits. */
@@ -74,21 +81,21 @@ export interface ContentRecords {
  * the import of the object under `profile`, made again from the object's bytes and the digests of `dag`. `slice`: a part
  * of the object, which is a CAR.
  *
- * `sha256` and `sizeBytes` are the object's.
+ * `sizeBytes` is the object's.
  */
 export type BlockPlace =
-  | { readonly kind: 'object'; readonly sha256: string; readonly sizeBytes: number }
+  | { readonly kind: 'object'; readonly object: ObjectHandle; readonly sizeBytes: number }
   | {
       readonly kind: 'node'
       readonly dag: number
       readonly profile: string
       readonly node: number
-      readonly sha256: string
+      readonly object: ObjectHandle
       readonly sizeBytes: number
     }
   | {
       readonly kind: 'slice'
-      readonly sha256: string
+      readonly object: ObjectHandle
       readonly sizeBytes: number
       readonly offsetBytes: number
       readonly lengthBytes: number
@@ -103,9 +110,9 @@ export interface BlockRecords {
    * to keep. Of several parts it is one of the longest known dag.
    *
    * @param request.multihash - the whole multihash, as in the CID; blocks of different hashes are never confused.
-   * @param request.within - the sha2-256 of the one object to look in, public or not.
+   * @param request.within - the one object to look in, public or not.
    */
-  find(request: { multihash: Uint8Array; now: number; within?: string }): Promise<BlockPlace | undefined>
+  find(request: { multihash: Uint8Array; now: number; within?: ObjectHandle }): Promise<BlockPlace | undefined>
   /**
    * Digests of an import's blocks, 32 bytes each, from the block number `from` on: `count` of them, or as many as there
    * are. Undefined for a dag that is not known any more, and for a CAR. The number of a dag is never used again.

@@ -22,7 +22,7 @@ const FIRST_DAY = '2026-01-01'
 const MAX_IN_FLIGHT = 4
 const CAPS = [500, 1_000, 1_500, 2 ** 40 + 1_000, Number.MAX_SAFE_INTEGER]
 /** The sizes of the bytes that are staged; the last two have one piece root. */
-const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 250, 350]
+const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 833, 250, 350]
 
 interface Content {
   /** Which bytes. */
@@ -44,11 +44,16 @@ const CONTENTS: readonly Content[] = [
   { bytes: 1, named: 'dag-pb', view: 'bytes' },
   { bytes: 6, named: 'dag-pb', view: 'unixfs' },
   // One version 1 key.
-  { bytes: 7, named: 'piece-v1' },
   { bytes: 8, named: 'piece-v1' },
-  { bytes: 8, named: 'piece' },
+  { bytes: 9, named: 'piece-v1' },
+  { bytes: 9, named: 'piece' },
   { bytes: 0, named: 'block' },
+  // What the second and the third make up.
+  { bytes: 7, named: 'piece' },
+  { bytes: 7, named: 'sha256' },
 ]
+const PARTS = [1, 2]
+const WHOLE = CONTENTS.length - 2
 
 type Step =
   | {
@@ -66,6 +71,7 @@ type Step =
       readonly cap: number
       readonly isShort: boolean
     }
+  | { readonly do: 'compose'; readonly user: number; readonly isRead: boolean; readonly isShort: boolean }
   | { readonly do: 'release'; readonly pick: number }
   | { readonly do: 'lapse' | 'bury'; readonly on: number }
   | { readonly do: 'remove'; readonly user: number; readonly content: number }
@@ -83,10 +89,21 @@ const is = <Name extends string>(name: Name) => fc.constant(name)
 const reserve = fc.record({ do: is('reserve'), user, content, cap, on })
 const commit = fc.record({ do: is('commit'), pick, isShort: fc.boolean() })
 const atOnce = fc.record({ do: is('commit at once'), user, content, cap, isShort: fc.boolean() })
+/** Without these the parts of a file are rarely all there. */
+const part = fc.record({
+  do: is('commit at once'),
+  user,
+  content: fc.constantFrom(...PARTS),
+  cap: fc.constant(CAPS.length - 1),
+  isShort: fc.boolean(),
+})
+const compose = fc.record({ do: is('compose'), user, isRead: fc.boolean(), isShort: fc.boolean() })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
   { arbitrary: commit, weight: 5 },
   { arbitrary: atOnce, weight: 4 },
+  { arbitrary: part, weight: 4 },
+  { arbitrary: compose, weight: 3 },
   { arbitrary: fc.record({ do: is('release'), pick }), weight: 2 },
   { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'bury'), on }), weight: 1 },
   { arbitrary: fc.record({ do: is('remove'), user, content }), weight: 2 },
@@ -190,6 +207,17 @@ class Sequence {
           expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
           now,
         }
+      case 'compose':
+        return {
+          name: 'compose',
+          principal: this.#principal(step.user),
+          day: this.#today(),
+          whole: this.#content(WHOLE),
+          isRead: step.isRead,
+          parts: PARTS.map((part) => this.#content(part)),
+          expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
+          now,
+        }
       case 'release': {
         // A release says nothing of what it found, so beside the reserve of the same id nobody could tell which came first.
         const picked = this.#picked(step.pick, this.#reserved.slice(0, this.#reservedBefore))
@@ -273,6 +301,10 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
         await store.quotas.commitAtOnce({ admit: { ...call, key, sizeBytes }, commit: fileCommitOf(call) }),
       )
     }
+    case 'compose': {
+      const { outcome } = await composeIn(store, call)
+      return { outcome }
+    }
     case 'release':
       await store.quotas.release({ reservationId: call.id, now: START })
       return {}
@@ -287,6 +319,20 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
       await store.files.expire({ now: call.now, limit: 10 })
       return {}
   }
+}
+
+async function composeIn(store: RecordStore, call: Extract<QuotaCall, { name: 'compose' }>) {
+  const { principal, whole, parts, isRead, expiresAt, now, day } = call
+  const found = await store.compositions.find({ principal, keys: parts.map(({ key }) => key), now })
+  const commit = fileCommitOf({ principal, bytes: whole, expiresAt, now })
+  return store.compositions.commit({
+    now,
+    day,
+    content: commit.content,
+    file: { ...commit.file, sha256: isRead ? whole.sha256 : null },
+    // There is no file 0, so a part that is missing now is one that has ended.
+    parts: found.map((part) => (part.outcome === 'found' ? part.part.file.sequence : 0)),
+  })
 }
 
 function fileCommitOf(call: { principal: string; bytes: VerifiedBytes; expiresAt: number; now: number }): FileCommit {

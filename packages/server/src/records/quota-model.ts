@@ -1,4 +1,4 @@
-import type { ContentAlias, ContentView, Usage, UsageDay } from './record-store.ts'
+import type { ContentAlias, Usage, UsageDay } from './record-store.ts'
 
 /** Bytes that were verified, with all that this told about them. */
 export interface VerifiedBytes {
@@ -41,6 +41,17 @@ export type QuotaCall =
       readonly expiresAt: number
       readonly now: number
     }
+  | {
+      readonly name: 'compose'
+      readonly principal: string
+      readonly day: string
+      readonly whole: VerifiedBytes
+      /** True when the whole was read, so that its digest is known. */
+      readonly isRead: boolean
+      readonly parts: readonly VerifiedBytes[]
+      readonly expiresAt: number
+      readonly now: number
+    }
   | { readonly name: 'release'; readonly id: string }
   | { readonly name: 'lapse'; readonly ids: readonly string[]; readonly now: number }
   | { readonly name: 'bury'; readonly instance: string; readonly now: number }
@@ -67,7 +78,10 @@ interface StagedFile {
   readonly expiresAt: number
 }
 
-const VIEWS: readonly ContentView[] = ['bytes', 'unixfs', 'car']
+/** Bytes that were recorded. Those that were composed have a digest that nobody may know. */
+interface KnownObject extends VerifiedBytes {
+  readonly isHashed: boolean
+}
 
 /**
  * The quota rules in plain collections: the least that answers as a record store must.
@@ -81,7 +95,7 @@ export class QuotaModel {
   /** By opaque key, the digest. */
   #bound = new Map<string, string>()
   /** Everything that was ever recorded, oldest first. */
-  #objects: VerifiedBytes[] = []
+  #objects: KnownObject[] = []
   /** By digest, what was learned later on. */
   #aliases: (ContentAlias & { readonly sha256: string })[] = []
 
@@ -104,6 +118,8 @@ export class QuotaModel {
         return this.#commit(call)
       case 'commit at once':
         return this.#commitAtOnce(call)
+      case 'compose':
+        return this.#compose(call)
       case 'release':
         this.#reservations.delete(call.id)
         return {}
@@ -148,7 +164,7 @@ export class QuotaModel {
     const held = this.#reservations.get(id)
     if (held === undefined) return { outcome: 'lost' }
     const bound = this.#boundElsewhere(bytes)
-    if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+    if (bound !== undefined) return { outcome: 'conflict', object: bound }
     if (this.#liveFileOf(principal, bytes, now) !== undefined) {
       this.#reservations.delete(id)
       this.#learn(bytes)
@@ -172,7 +188,7 @@ export class QuotaModel {
     const fits = isRetry || usedBytes + bytes.sizeBytes <= call.capBytes
     const isLetIn = fits || this.#liveFile({ principal, key: bytes.key, now }) !== undefined
     const bound = isLetIn ? this.#boundElsewhere(bytes) : undefined
-    if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+    if (bound !== undefined) return { outcome: 'conflict', object: bound }
     if (!fits) return { outcome: 'over_quota', usedBytes }
     if (isRetry) {
       this.#learn(bytes)
@@ -182,37 +198,52 @@ export class QuotaModel {
     return { outcome: 'recorded', usedBytes: usedBytes + bytes.sizeBytes }
   }
 
+  #compose(call: Extract<QuotaCall, { name: 'compose' }>): QuotaAnswer {
+    const { principal, whole, isRead, parts, expiresAt, now } = call
+    if (this.#liveFileOf(principal, whole, now) !== undefined) {
+      this.#learn(whole, isRead)
+      return { outcome: 'retry' }
+    }
+    const files = parts.map((part) => this.#liveFileOf(principal, part, now))
+    if (files.includes(undefined)) return { outcome: 'ended' }
+    this.#learn(whole, isRead)
+    const { sha256, sizeBytes } = whole
+    this.#live = this.#live.filter((file) => !files.includes(file) && !isFileOf(file, principal, whole))
+    this.#live.push({ principal, sha256, opaqueKey: undefined, sizeBytes, expiresAt })
+    return { outcome: 'recorded' }
+  }
+
   #record(upload: { principal: string; bytes: VerifiedBytes; expiresAt: number }, day: string): void {
     const { principal, bytes, expiresAt } = upload
     const { key, sha256, sizeBytes } = bytes
     const opaqueKey = opaqueKeyOf(key)
     this.#learn(bytes)
     if (opaqueKey !== undefined) this.#bound.set(opaqueKey, sha256)
-    const isSame = (file: StagedFile) =>
-      file.principal === principal && file.sha256 === sha256 && file.opaqueKey === opaqueKey
-    this.#live = this.#live.filter((file) => !isSame(file))
+    this.#live = this.#live.filter((file) => !isFileOf(file, principal, bytes))
     this.#live.push({ principal, sha256, opaqueKey, sizeBytes, expiresAt })
     this.#charge(principal, day, sizeBytes)
   }
 
-  #learn(bytes: VerifiedBytes): void {
+  #learn(bytes: VerifiedBytes, isHashed = true): void {
     const { sha256, aliases } = bytes
-    if (!this.#objects.some((object) => object.sha256 === sha256)) this.#objects.push(bytes)
+    const place = this.#objects.findIndex((object) => object.sha256 === sha256)
+    const known = this.#objects[place]
+    if (known === undefined) this.#objects.push({ ...bytes, isHashed })
+    else this.#objects[place] = { ...known, isHashed: known.isHashed || isHashed }
     this.#aliases.push(...aliases.map((alias) => ({ ...alias, sha256 })))
   }
 
   /** The digests that a key can mean, the first choice first. */
   #namedBy(key: string): readonly (string | undefined)[] {
-    const own = this.#objects.find(({ sha256, sizeBytes, pieceRoot }) =>
-      [`sha256:${sha256}`, `piece:${pieceRoot}:${sizeBytes}`, `piece-v1:${pieceRoot}`].includes(key),
+    const own = this.#objects.find(
+      ({ sha256, sizeBytes, pieceRoot, isHashed }) =>
+        [`piece:${pieceRoot}:${sizeBytes}`, `piece-v1:${pieceRoot}`].includes(key) ||
+        (isHashed && key === `sha256:${sha256}`),
     )
-    const aliased = VIEWS.flatMap((view) =>
-      this.#objects.filter(({ sha256 }) =>
-        this.#aliases.some((alias) => alias.key === key && alias.view === view && alias.sha256 === sha256),
-      ),
-    )
-    const block = this.#objects.find(({ sha256 }) => key === `dag-pb:${sha256}`)
-    return [this.#bound.get(key), ...[own, ...aliased, block].map((object) => object?.sha256)]
+    // The order in which the names were learned is the one in which the bytes were staged under them.
+    const aliases = this.#aliases.filter((alias) => alias.key === key).map(({ sha256 }) => sha256)
+    const block = this.#objects.find(({ sha256, isHashed }) => isHashed && key === `dag-pb:${sha256}`)
+    return [this.#bound.get(key), own?.sha256, ...aliases, block?.sha256]
   }
 
   #boundElsewhere({ key, sha256 }: VerifiedBytes): string | undefined {
@@ -246,11 +277,7 @@ export class QuotaModel {
     { key, sha256 }: { key: string; sha256: string },
     now: number,
   ): StagedFile | undefined {
-    const opaqueKey = opaqueKeyOf(key)
-    return this.#live.find(
-      (file) =>
-        file.principal === principal && file.sha256 === sha256 && file.opaqueKey === opaqueKey && file.expiresAt > now,
-    )
+    return this.#live.find((file) => isFileOf(file, principal, { key, sha256 }) && file.expiresAt > now)
   }
 
   #inFlight(principal: string): number {
@@ -266,6 +293,10 @@ export class QuotaModel {
   #usedBytes(principal: string, day: string): number {
     return (this.#charges.get(`${principal} ${day}`)?.bytes ?? 0) + this.#reservedBytes(principal, day)
   }
+}
+
+function isFileOf(file: StagedFile, principal: string, { key, sha256 }: { key: string; sha256: string }): boolean {
+  return file.principal === principal && file.sha256 === sha256 && file.opaqueKey === opaqueKeyOf(key)
 }
 
 function opaqueKeyOf(key: string): string | undefined {

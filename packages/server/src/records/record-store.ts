@@ -1,4 +1,23 @@
-import type { BlockRecords, ContentFacts, ContentRecords, ContentView } from './content-records.ts'
+import type { ChallengeRecords } from './challenge-records.ts'
+import type { CompositionRecords } from './composition-records.ts'
+import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
+
+export type {
+  AnswerOutcome,
+  ChallengeRecord,
+  ChallengeRecords,
+  HourlyLimit,
+  OpenOutcome,
+} from './challenge-records.ts'
+
+export type {
+  CompositionCommit,
+  CompositionOutcome,
+  CompositionRecords,
+  FoundPart,
+  ObjectPart,
+  PartFacts,
+} from './composition-records.ts'
 
 export type {
   BlockPlace,
@@ -10,6 +29,7 @@ export type {
   ContentView,
   DagCommit,
   ImportCommit,
+  ObjectHandle,
   ObjectPiece,
 } from './content-records.ts'
 
@@ -38,7 +58,9 @@ export interface RecordStore {
   readonly files: FileRecords
   readonly content: ContentRecords
   readonly blocks: BlockRecords
+  readonly compositions: CompositionRecords
   readonly tokens: TokenRecords
+  readonly challenges: ChallengeRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
   /** A number that differs after any committed change, cheap enough to ask for at every request; absent where there is none. */
@@ -55,19 +77,24 @@ export interface RecordStoreTraits {
 
 export type Visibility = 'public' | 'private'
 
-/** Why a file is no longer served. */
-export type FileEnd = 'expired' | 'removed'
+/** Why a file is no longer served. `composed`: it is a part of a composed file now. */
+export type FileEnd = 'expired' | 'removed' | 'composed'
 
 /** One caller's staging of an object. Never deleted, only ended, so that `/p/` can tell 410 from 404. */
 export interface FileRecord {
   /** Grows with every file of the store; the order of staging. */
   readonly sequence: number
   readonly principal: string
-  /** The canonical content key: `opaque:<id>`, or `sha256:<hex>` whichever verified id it was staged under. */
+  /**
+   * The canonical content key: `opaque:<id>`, or whichever verified id it was staged under, `sha256:<hex>`; the piece key
+   * where that is not known.
+   */
   readonly key: string
   /** The cid as the first request sent it. */
   readonly cid: string
-  readonly sha256: string
+  readonly object: ObjectHandle
+  /** Null for a composed object that nobody has read as a whole. */
+  readonly sha256: string | null
   readonly sizeBytes: number
   /** The root of the piece tree; null while the bytes were last verified before pieces were recorded. */
   readonly pieceRoot: string | null
@@ -116,7 +143,7 @@ export type ReserveOutcome =
 export type ClaimOutcome =
   | { readonly outcome: 'claimed' }
   | { readonly outcome: 'busy' }
-  | { readonly outcome: 'conflict'; readonly sha256: string }
+  | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
   | { readonly outcome: 'lost' }
 
 export interface FileCommit {
@@ -126,8 +153,11 @@ export interface FileCommit {
   /** Kept with the object by a commit that records a file, and by one that is a retry. */
   readonly content: ContentFacts
   /** `key` is the one that the upload was admitted under, in any form. */
-  readonly file: Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot'>
+  readonly file: Omit<NewFile, 'sha256'> & { readonly sha256: string }
 }
+
+/** A file before it is recorded. */
+export type NewFile = Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot' | 'object'>
 
 export interface UploadCommit extends FileCommit {
   readonly reservationId: string
@@ -143,7 +173,7 @@ export interface UploadCommit extends FileCommit {
 export type CommitOutcome =
   | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
   | { readonly outcome: 'over_quota'; readonly usedBytes: number }
-  | { readonly outcome: 'conflict'; readonly sha256: string }
+  | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
   | { readonly outcome: 'lost' }
 
 /** The outcome of an upload that was admitted and recorded in one step. */
@@ -213,6 +243,15 @@ export interface ListFilesRequest {
   readonly ended?: FileEnd | 'live'
 }
 
+export interface ListDealsRequest {
+  readonly principal: string
+  readonly now: number
+  readonly limit: number
+  /** Only deals of files that were staged before this one. */
+  readonly beforeSequence?: number
+  readonly ended?: 'live' | 'expired' | 'removed'
+}
+
 /** What `/p/` finds under a key for one caller. `private` says that only others' (or nobody's) private files are live. */
 export type ServingFile =
   | { readonly outcome: 'found'; readonly file: FileRecord; readonly view: ContentView }
@@ -227,13 +266,17 @@ export interface FileRecords {
    */
   serving(request: { key: string; now: number; principal?: string }): Promise<ServingFile>
   /** The bytes of an object that lives inside the metadata; undefined when a blob store holds them. */
-  inlineBytes(sha256: string): Promise<Uint8Array | undefined>
+  inlineBytes(object: ObjectHandle): Promise<Uint8Array | undefined>
   /** The principal's live file under this key, else the latest that has ended. */
   latest(request: { principal: string; key: string; now: number }): Promise<FileRecord | undefined>
   bySequence(sequence: number): Promise<FileRecord | undefined>
   /** Newest first. */
   list(request: ListFilesRequest): Promise<readonly FileRecord[]>
-  /** Ends the principal's live file under this key; with the last live file its bytes become a discard. */
+  /** The latest file of each deal of the principal, newest first. Parts that were composed have no deal any more. */
+  listDeals(request: ListDealsRequest): Promise<readonly FileRecord[]>
+  /** The latest file of this deal of the principal. */
+  byDeal(request: { principal: string; dealId: string }): Promise<FileRecord | undefined>
+  /** Ends the principal's live file under this key; with the last one that needs them its bytes become discards. */
   remove(request: { principal: string; key: string; now: number }): Promise<FileRecord | undefined>
   /** Ends files past their term, oldest first, at most `limit`; answers how many. */
   expire(request: { now: number; limit: number }): Promise<number>
@@ -276,7 +319,7 @@ export interface InstanceRecords {
   bury(request: { instanceId: string; now: number }): Promise<{ readonly reservations: number }>
 }
 
-/** Bytes that no live file needs, to be removed from the blob store. */
+/** Bytes that no live file needs, by itself or for a part, to be removed from the blob store. */
 export interface DiscardRecords {
   /** Those that nobody has taken, and those that this instance took and did not finish; oldest first. */
   pending(request: { instanceId: string; limit: number }): Promise<readonly string[]>

@@ -135,7 +135,7 @@ describe('BlockSource', () => {
     const directory = await directoryDag({ 'a.txt': Buffer.from('a') })
     const file = await stageCar(directory, 'private')
     const other = await stageFile(patternBytes(300_000))
-    const source = openSource(file.sha256)
+    const source = openSource(file.object)
     expect(await source.get(directory.root)).toEqual(directory.blocks.get(directory.root.toString()))
     expect(await source.get(other.root)).toBeUndefined()
     await source.close()

@@ -4,7 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import type { CID } from 'multiformats/cid'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { blockHashOf } from '../hashing/block-hash.ts'
-import type { BlockPlace, RecordStore } from '../records/record-store.ts'
+import type { BlockPlace, ObjectHandle, RecordStore } from '../records/record-store.ts'
 import { OpenObjects } from './open-objects.ts'
 
 /** The multihash code of identity: the digest is the block. */
@@ -17,8 +17,8 @@ export interface BlockSourceDeps {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly now: () => number
-  /** Only blocks of the object with this sha2-256 are found, whoever may see it. @default those of all public files */
-  readonly within?: string
+  /** Only blocks of this object are found, whoever may see it. @default those of all public files */
+  readonly within?: ObjectHandle
 }
 
 /** A block that is here. */
@@ -40,7 +40,7 @@ export class BlockSource {
   readonly #objects: OpenObjects
   readonly #layouts = new Map<number, DagLayout>()
   /** The object that the last block was found in, where the next one mostly is, too; it is one that may be looked into. */
-  #latest: string | undefined
+  #latest: ObjectHandle | undefined
 
   constructor(deps: BlockSourceDeps) {
     this.#deps = deps
@@ -65,7 +65,7 @@ export class BlockSource {
     const near = within ?? this.#latest
     let place = near === undefined ? undefined : await records.blocks.find({ ...request, within: near })
     if (place === undefined && within === undefined) place = await records.blocks.find(request)
-    this.#latest = place?.sha256 ?? this.#latest
+    this.#latest = place?.object ?? this.#latest
     return place === undefined ? undefined : { cid, sizeBytes: this.#sizeOf(place), place }
   }
 
@@ -81,7 +81,7 @@ export class BlockSource {
     const bytes = await this.#bytesOf(place)
     const digest = blockHashOf(cid.multihash.code)?.(bytes)
     if (digest === undefined || Buffer.compare(digest, cid.multihash.digest) !== 0) {
-      throw failed(`the block ${cid} in the object ${place.sha256} does not hash to its CID`)
+      throw failed(`the block ${cid} in the object ${place.object} does not hash to its CID`)
     }
     return bytes
   }

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { BlobBody, BlobStore, ByteRange } from '../blobs/blob-store.ts'
-import type { RecordStore } from '../records/record-store.ts'
+import type { ObjectHandle, RecordStore } from '../records/record-store.ts'
 import { type ObjectId, type OpenObject, openObject } from './open-object.ts'
 
 /** How much is read at a time where less is asked for: blocks that are read one after the other mostly lie so, too. */
@@ -33,8 +33,8 @@ interface Window {
  */
 export class OpenObjects {
   readonly #deps: OpenObjectsDeps
-  /** By digest; the one that was used last stands last. */
-  readonly #open = new Map<string, Readable>()
+  /** By what they are called; the one that was used last stands last. */
+  readonly #open = new Map<ObjectHandle, Readable>()
 
   constructor(deps: OpenObjectsDeps) {
     this.#deps = deps
@@ -58,25 +58,24 @@ export class OpenObjects {
   }
 
   async close(): Promise<void> {
-    for (const sha256 of [...this.#open.keys()]) await this.#close(sha256)
+    for (const handle of [...this.#open.keys()]) await this.#close(handle)
   }
 
   async #openOnce(object: ObjectId): Promise<Readable> {
     const { blobs, records } = this.#deps
     if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
-    const { sha256 } = object
-    const known = this.#open.get(sha256)
+    const known = this.#open.get(object.object)
     const opened = known ?? { object: await openObject({ records, blobs }, object), window: undefined }
-    this.#open.delete(sha256)
-    this.#open.set(sha256, opened)
+    this.#open.delete(object.object)
+    this.#open.set(object.object, opened)
     const [oldest] = this.#open.keys()
     if (this.#open.size > MAX_OPEN && oldest !== undefined) await this.#close(oldest)
     return opened
   }
 
-  async #close(sha256: string): Promise<void> {
-    const opened = this.#open.get(sha256)
-    this.#open.delete(sha256)
+  async #close(handle: ObjectHandle): Promise<void> {
+    const opened = this.#open.get(handle)
+    this.#open.delete(handle)
     if (opened?.object.kind === 'blob') await opened.object.body.close()
   }
 }

@@ -8,7 +8,7 @@ export interface ServedFile {
   readonly file: FileRecord
   readonly contentType: string
   readonly filename: string | null
-  /** The digest of the bytes that are given back; undefined when they are a part of the object. */
+  /** The digest of the bytes that are given back; undefined when they are a part of the object, or nobody knows it. */
   readonly sha256: string | undefined
   /**
    * True when the id can never give other bytes. It can where they stand in for what it names: a root block for its file, a
@@ -31,5 +31,5 @@ export function servedFile(cid: ContentId, { file, view }: FoundFile): ServedFil
     }
   }
   const isSettled = view === 'bytes' && !(cid.form === 'cid-dag-pb' && cid.key === `dag-pb:${sha256}`)
-  return { file, contentType, filename, sha256, isSettled }
+  return { file, contentType, filename, sha256: sha256 ?? undefined, isSettled }
 }

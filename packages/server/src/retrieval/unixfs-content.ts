@@ -16,7 +16,7 @@ export interface UnixfsContentDeps {
 }
 
 /**
- * The UnixFS file that `cid` names inside of `object`, a CAR. Its blocks are hashed again as they are read, so a reader gets
+ * The UnixFS file that `cid` names inside of an object, a CAR. Its blocks are hashed again as they are read, so a reader gets
  * right bytes or none.
  *
  * @throws {LadeError} `storage_failed`.
@@ -24,14 +24,14 @@ export interface UnixfsContentDeps {
 export async function openUnixfsContent(
   deps: UnixfsContentDeps,
   cid: ContentId,
-  object: ObjectId,
+  { object }: ObjectId,
 ): Promise<FileContent> {
   const root = fileRootOf(cid)
-  const source = new BlockSource({ ...deps, within: object.sha256 })
+  const source = new BlockSource({ ...deps, within: object })
   try {
     const block = await source.get(root)
     const node = block && readUnixfsNode(root.code, block)
-    if (node?.kind !== 'file') throw failed(new Error(`${root} in the object ${object.sha256} is no file`))
+    if (node?.kind !== 'file') throw failed(new Error(`${root} in the object ${object} is no file`))
     const { sizeBytes } = node
     const body = fileBody({ source, root, sizeBytes })
     return { sizeBytes, open: async () => ({ kind: 'blob', body }), close: () => source.close() }

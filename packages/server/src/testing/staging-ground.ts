@@ -161,6 +161,7 @@ export function fileRecordOf(overrides: Partial<FileRecord> = {}): FileRecord {
     principal: PRINCIPAL,
     key: `sha256:${sha256}`,
     cid: sha256,
+    object: overrides.sha256 ?? sha256,
     sha256,
     sizeBytes: 3,
     pieceRoot: null,

@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { LadeError } from '@lade/core/errors'
-import { readKeyFile } from './key-file.ts'
+import { type KeyFilePlace, readKeyFile } from './key-file.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-export interface WatchKeyFileOptions {
-  readonly file: string
+export interface WatchKeyFileOptions extends KeyFilePlace {
   /** Is given each new key before `onChange` hears of it. */
   readonly keys: SigningKeys
   /** Time between two looks. @default 1000 */
@@ -27,7 +26,8 @@ export interface KeyFileWatch {
  * Looks at the file's identity and reads it only when that has changed. A file that is missing or wrong changes nothing
  * but the report to `onError`, so that a mistake in the data directory does not end every session.
  */
-export function watchKeyFile({ file, keys, intervalMs = 1000, onChange, onError }: WatchKeyFileOptions): KeyFileWatch {
+export function watchKeyFile(options: WatchKeyFileOptions): KeyFileWatch {
+  const { file, alg, keys, intervalMs = 1000, onChange, onError } = options
   let lastSeen: string | undefined
   let isClosed = false
   let timer = schedule()
@@ -45,7 +45,7 @@ export function watchKeyFile({ file, keys, intervalMs = 1000, onChange, onError 
     try {
       const seen = await identityOf(file)
       if (seen === lastSeen) return
-      const key = (await readKeyFile({ file }))?.key
+      const key = (await readKeyFile({ file, alg }))?.key
       if (isClosed || key === undefined) return
       lastSeen = seen
       if (key.id === keys.currentId()) return

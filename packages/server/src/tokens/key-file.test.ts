@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openKeyFile, readKeyFile, rotateKeyFile } from './key-file.ts'
+import { keyFileName, openKeyFile, readKeyFile, rotateKeyFile } from './key-file.ts'
 
 const now = new Date('2030-01-01T00:00:00Z')
 let dir = ''
@@ -142,5 +143,59 @@ describe('rotateKeyFile', () => {
     await mkdir(file, { recursive: true })
     expect(await offlineCause(rotateKeyFile({ file, now }))).toContain('cannot be replaced')
     expect(await readdir(join(dir, 'data'))).toEqual(['token.key'])
+  })
+})
+
+describe('a key file for RS256', () => {
+  const alg = 'RS256'
+
+  it('is created once with its time of issue, mode 0600, and opened again as the same key', async () => {
+    const [first, second] = await Promise.all([openKeyFile({ file, alg, now }), openKeyFile({ file, alg, now })])
+    expect(first.key.alg).toBe('RS256')
+    expect(second.key.id).toBe(first.key.id)
+    const { kty, n, iat } = JSON.parse(await readFile(file, 'utf8'))
+    expect({ kty, iat, bits: Buffer.from(n, 'base64url').length * 8 }).toEqual({
+      kty: 'RSA',
+      iat: now.getTime() / 1000,
+      bits: 2048,
+    })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await readdir(join(dir, 'data'))).toEqual(['token.key'])
+    const later = await readKeyFile({ file, alg })
+    expect(later?.key.id).toBe(first.key.id)
+    expect(later?.key.ageDays(new Date(now.getTime() + 91 * 86_400_000))).toBe(91)
+  })
+
+  it('is replaced by a rotation', async () => {
+    const first = await openKeyFile({ file, alg, now })
+    const second = await rotateKeyFile({ file, alg, now })
+    expect(second.key.alg).toBe('RS256')
+    expect(second.key.id).not.toBe(first.key.id)
+    expect((await openKeyFile({ file, alg, now })).key.id).toBe(second.key.id)
+  })
+
+  it('has a name of its own, and is not taken for a secret, nor a secret for it', async () => {
+    expect(keyFileName('RS256')).not.toBe(keyFileName('HS256'))
+    await openKeyFile({ file, alg, now })
+    expect(await offlineCause(openKeyFile({ file, now }))).toContain('kty "oct"')
+    await rm(file)
+    await openKeyFile({ file, now })
+    expect(await offlineCause(openKeyFile({ file, alg, now }))).toContain('kty "RSA"')
+  })
+
+  it('is refused as auth_offline when it is of 1024 bits, public, or no key, and never quoted', async () => {
+    const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ format: 'jwk' })
+    const { n, e, d = '' } = small
+    for (const [jwk, sentence] of [
+      [{ ...small, iat: 1 }, 'a key of 1024 bits'],
+      [{ ...small }, 'and iat'],
+      [{ kty: 'RSA', n, e, iat: 1 }, 'does not hold a JSON Web Key'],
+      [{ ...small, n: '', iat: 1 }, 'does not hold a JSON Web Key'],
+    ] as const) {
+      await put(JSON.stringify(jwk))
+      const cause = await offlineCause(readKeyFile({ file, alg }))
+      expect(cause).toContain(sentence)
+      expect(cause).not.toContain(d)
+    }
   })
 })

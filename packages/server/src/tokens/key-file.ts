@@ -2,22 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { LadeError } from '@lade/core/errors'
-import { z } from 'zod'
+import type { TokenAlg } from '@lade/core/wire'
 import { createDurableDirectory, hasCode, syncDirectory } from '../disk/durable-directory.ts'
-import { MINIMUM_KEY_BYTES, SigningKey } from './signing-key.ts'
+import { newKeyText, parseKeyText } from './key-text.ts'
+import type { SigningKey } from './signing-key.ts'
 
 // Published as @lade/server/keys: all that a program needs to keep the key and to mint tokens without a running server.
 export { normalizeEmail, userIdOf } from './email.ts'
 export { ROTATION_DAYS, SigningKey } from './signing-key.ts'
 export type { TokenClaims } from './token-claims.ts'
 export { mintToken } from './token-codec.ts'
-
-/** RFC 7517 and RFC 7518, section 6.4, with the time of issue in epoch seconds. Other members are let be. */
-const KeyFileSchema = z.object({
-  kty: z.literal('oct'),
-  k: z.string().refine((text) => Buffer.from(text, 'base64url').toString('base64url') === text),
-  iat: z.int().nonnegative(),
-})
 
 /** A key and where it lives. */
 export interface OpenedKeyFile {
@@ -26,11 +20,22 @@ export interface OpenedKeyFile {
   readonly warnings: readonly string[]
 }
 
-export interface KeyFileOptions {
-  /** The path, `<dataDir>/token.key`. */
+/** Where a key file is, and for which algorithm its key is. */
+export interface KeyFilePlace {
+  /** The path: `<dataDir>/` and {@link keyFileName}. */
   readonly file: string
+  /** @default 'HS256' */
+  readonly alg?: TokenAlg | undefined
+}
+
+export interface KeyFileOptions extends KeyFilePlace {
   /** Becomes the time of issue of a key that is created. */
   readonly now: Date
+}
+
+/** The name of a key's file in the data directory. Each algorithm has one of its own, so that a change of it can be undone. */
+export function keyFileName(alg: TokenAlg): string {
+  return alg === 'HS256' ? 'token.key' : 'token.rs256.key'
 }
 
 /**
@@ -41,18 +46,18 @@ export interface KeyFileOptions {
  * others can read is used all the same, with a warning. The directory is created when it is missing (mode 0700).
  *
  * @throws {LadeError} `auth_offline`, whose `cause` says what is wrong: no key and none creatable, a file that cannot be
- * read, that is no JSON Web Key, or whose key has fewer than 32 bytes.
+ * read, that is no JSON Web Key of this algorithm, or whose key has fewer than 32 bytes (HS256) or 2048 bits (RS256).
  *
  * @example
  * const { key } = await openKeyFile({ file: 'data/token.key', now: new Date() })
  * key.ageDays(new Date()) // 0
  */
-export async function openKeyFile({ file, now }: KeyFileOptions): Promise<OpenedKeyFile> {
-  const existing = await readKeyFile({ file })
-  if (existing === undefined) await orAuthOffline(`${file} cannot be created`, () => createKeyFile(file, now))
+export async function openKeyFile({ file, alg = 'HS256', now }: KeyFileOptions): Promise<OpenedKeyFile> {
+  const existing = await readKeyFile({ file, alg })
+  if (existing === undefined) await orAuthOffline(`${file} cannot be created`, () => createKeyFile(file, alg, now))
   // The process that created the file may not have made its name durable yet.
   else await orAuthOffline(`${dirname(file)} cannot be made durable`, () => syncDirectory(dirname(file)))
-  const opened = existing ?? (await readKeyFile({ file }))
+  const opened = existing ?? (await readKeyFile({ file, alg }))
   if (opened === undefined) throw authOffline(new Error(`${file} was removed while it was being opened.`))
   return opened
 }
@@ -62,7 +67,7 @@ export async function openKeyFile({ file, now }: KeyFileOptions): Promise<Opened
  *
  * @throws {LadeError} `auth_offline`, as {@link openKeyFile}.
  */
-export async function readKeyFile({ file }: { readonly file: string }): Promise<OpenedKeyFile | undefined> {
+export async function readKeyFile({ file, alg = 'HS256' }: KeyFilePlace): Promise<OpenedKeyFile | undefined> {
   const found = await orAuthOffline(`${file} cannot be read`, () => readTextAndMode(file))
   if (found === undefined) return undefined
   const warnings =
@@ -71,7 +76,9 @@ export async function readKeyFile({ file }: { readonly file: string }): Promise<
       : [
           `${file} can be read by other users of this machine (mode ${modeText(found.mode)}); chmod it to 600 and rotate the key.`,
         ]
-  return { key: await parseKeyFile(file, found.text), warnings }
+  const key = await parseKeyText(alg, found.text)
+  if (typeof key === 'string') throw authOffline(new Error(`${file} ${key}`))
+  return { key, warnings }
 }
 
 /**
@@ -82,16 +89,16 @@ export async function readKeyFile({ file }: { readonly file: string }): Promise<
  *
  * @throws {LadeError} `auth_offline`, whose `cause` says why the file could not be written; the old key then stays.
  */
-export async function rotateKeyFile({ file, now }: KeyFileOptions): Promise<OpenedKeyFile> {
+export async function rotateKeyFile({ file, alg = 'HS256', now }: KeyFileOptions): Promise<OpenedKeyFile> {
   await orAuthOffline(`${file} cannot be replaced`, async () => {
-    await withNewKey(file, now, (temporary) => rename(temporary, file))
+    await withNewKey(file, await newKeyText(alg, now), (temporary) => rename(temporary, file))
   })
-  return openKeyFile({ file, now })
+  return openKeyFile({ file, alg, now })
 }
 
-async function createKeyFile(file: string, now: Date): Promise<void> {
+async function createKeyFile(file: string, alg: TokenAlg, now: Date): Promise<void> {
   await createDurableDirectory(resolve(dirname(file)))
-  await withNewKey(file, now, async (temporary) => {
+  await withNewKey(file, await newKeyText(alg, now), async (temporary) => {
     try {
       await link(temporary, file)
     } catch (error) {
@@ -103,11 +110,11 @@ async function createKeyFile(file: string, now: Date): Promise<void> {
 }
 
 /** Writes a key to a name of its own, whole and durable, lets `publish` give it its final name, and makes that durable. */
-async function withNewKey(file: string, now: Date, publish: (temporary: string) => Promise<void>): Promise<void> {
+async function withNewKey(file: string, text: string, publish: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
   try {
     await using handle = await open(temporary, 'wx', 0o600)
-    await handle.writeFile(newKeyText(now))
+    await handle.writeFile(text)
     await handle.sync()
     await publish(temporary)
   } catch (error) {
@@ -115,33 +122,6 @@ async function withNewKey(file: string, now: Date, publish: (temporary: string) 
     throw error
   }
   await syncDirectory(dirname(file))
-}
-
-function newKeyText(now: Date): string {
-  const k = randomBytes(MINIMUM_KEY_BYTES).toString('base64url')
-  return `${JSON.stringify({ kty: 'oct', k, iat: Math.floor(now.getTime() / 1000) })}\n`
-}
-
-async function parseKeyFile(file: string, text: string): Promise<SigningKey> {
-  const parsed = KeyFileSchema.safeParse(parseJson(text))
-  if (!parsed.success) throw authOffline(new Error(`${file} does not hold a JSON Web Key with kty "oct", k and iat.`))
-  const bytes = Buffer.from(parsed.data.k, 'base64url')
-  if (bytes.length < MINIMUM_KEY_BYTES) {
-    throw authOffline(
-      new Error(`${file} holds a key of ${bytes.length} bytes; at least ${MINIMUM_KEY_BYTES} are needed.`),
-    )
-  }
-  return SigningKey.fromBytes(bytes, parsed.data.iat)
-}
-
-/** `undefined` for text that is no JSON: the schema then answers, and no message quotes the text. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 async function readTextAndMode(file: string): Promise<{ text: string; mode: number } | undefined> {

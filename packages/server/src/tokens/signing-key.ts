@@ -1,37 +1,87 @@
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, webcrypto } from 'node:crypto'
+import { createHmac, createPublicKey, createSecretKey, hkdfSync, type KeyObject, webcrypto } from 'node:crypto'
+import type { TokenAlg } from '@lade/core/wire'
+import { calculateJwkThumbprint } from 'jose'
 
 /** RFC 7518, section 3.2: a key of the same size as the hash output or larger, which is 32 bytes for HS256. */
 export const MINIMUM_KEY_BYTES = 32
+
+/** RFC 7518, section 3.3: a key of 2048 bits or larger, which is also the size of keys that are made here. */
+export const MINIMUM_RSA_BITS = 2048
 
 /** The source document's rotation rule: a key is replaced every 90 days. */
 export const ROTATION_DAYS = 90
 
 const DAY_SECONDS = 86_400
 
+/** The public half of an RS256 key as RFC 7517 publishes it. */
+export interface PublicJwk {
+  readonly kty: 'RSA'
+  readonly use: 'sig'
+  readonly alg: 'RS256'
+  readonly kid: string
+  readonly n: string
+  readonly e: string
+}
+
+/** The members of a key besides its secret. */
+interface Facts {
+  readonly alg: TokenAlg
+  readonly id: string
+  readonly signer: webcrypto.CryptoKey
+  readonly verifier: webcrypto.CryptoKey
+  readonly issuedAtSeconds: number | undefined
+  readonly publicJwk: PublicJwk | undefined
+}
+
 /**
- * The server's HMAC key. Its bytes do not print, and leave only as keys derived for one purpose.
+ * The server's signing key: an HMAC secret (HS256) or an RSA key pair (RS256). What is secret of it does not print, and
+ * leaves only as keys derived for one purpose.
  *
  * @example
  * const key = await SigningKey.fromBytes(randomBytes(32), 1_700_000_000)
  * key.id.length // 16
  */
 export class SigningKey {
-  /** 16 hex digits that tell keys apart and say nothing about their bytes; safe in logs. */
+  /** The one algorithm that it signs with, and that a token of it may name. */
+  readonly alg: TokenAlg
+  /**
+   * Tells keys apart and says nothing about what is secret of them; safe in logs. 16 hex digits for HS256; for RS256 the
+   * JWK thumbprint (RFC 7638), which is the `kid` of its tokens.
+   */
   readonly id: string
   /** Epoch seconds. `undefined` for a key that came without a date, such as one from the environment. */
   readonly issuedAtSeconds: number | undefined
-  /** Signs and verifies HS256; not extractable. */
-  readonly hmacKey: webcrypto.CryptoKey
+  /** Not extractable. With HS256 it is the `verifier` too. */
+  readonly signer: webcrypto.CryptoKey
+  readonly verifier: webcrypto.CryptoKey
+  /** Absent for HS256, which has nothing to publish. */
+  readonly publicJwk: PublicJwk | undefined
   readonly #secret: KeyObject
 
-  private constructor(secret: KeyObject, hmacKey: webcrypto.CryptoKey, issuedAtSeconds: number | undefined) {
+  private constructor(secret: KeyObject, facts: Facts) {
     this.#secret = secret
-    this.hmacKey = hmacKey
-    this.issuedAtSeconds = issuedAtSeconds
-    this.id = createHmac('sha256', secret).update('lade key id').digest('hex').slice(0, 16)
+    this.alg = facts.alg
+    this.id = facts.id
+    this.signer = facts.signer
+    this.verifier = facts.verifier
+    this.issuedAtSeconds = facts.issuedAtSeconds
+    this.publicJwk = facts.publicJwk
+  }
+
+  /** The key that a configuration brings, without a date: see `tokenKeyMaterial` in `@lade/server/config`. */
+  static fromMaterial(
+    material:
+      | { readonly alg: 'HS256'; readonly bytes: Uint8Array }
+      | { readonly alg: 'RS256'; readonly privateKey: KeyObject },
+  ): Promise<SigningKey> {
+    return material.alg === 'HS256'
+      ? SigningKey.fromBytes(material.bytes)
+      : SigningKey.fromPrivateKey(material.privateKey)
   }
 
   /**
+   * A key for HS256.
+   *
    * @param bytes - at least {@link MINIMUM_KEY_BYTES}; copied.
    * @throws {TypeError} for fewer.
    */
@@ -41,7 +91,40 @@ export class SigningKey {
     }
     const algorithm = { name: 'HMAC', hash: 'SHA-256' }
     const hmacKey = await webcrypto.subtle.importKey('raw', new Uint8Array(bytes), algorithm, false, ['sign', 'verify'])
-    return new SigningKey(createSecretKey(bytes), hmacKey, issuedAtSeconds)
+    const secret = createSecretKey(bytes)
+    return new SigningKey(secret, {
+      alg: 'HS256',
+      id: createHmac('sha256', secret).update('lade key id').digest('hex').slice(0, 16),
+      signer: hmacKey,
+      verifier: hmacKey,
+      issuedAtSeconds,
+      publicJwk: undefined,
+    })
+  }
+
+  /**
+   * A key for RS256.
+   *
+   * @param privateKey - RSA, of at least {@link MINIMUM_RSA_BITS}.
+   * @throws {TypeError} for any other key.
+   */
+  static async fromPrivateKey(privateKey: KeyObject, issuedAtSeconds?: number): Promise<SigningKey> {
+    const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0
+    if (privateKey.type !== 'private' || privateKey.asymmetricKeyType !== 'rsa' || bits < MINIMUM_RSA_BITS) {
+      throw new TypeError(`A key for RS256 is an RSA private key of at least ${MINIMUM_RSA_BITS} bits.`)
+    }
+    const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+    const publicKey = createPublicKey(privateKey)
+    const { n = '', e = '' } = publicKey.export({ format: 'jwk' })
+    const id = await calculateJwkThumbprint({ kty: 'RSA', n, e })
+    return new SigningKey(createSecretKey(privateKey.export({ format: 'der', type: 'pkcs8' })), {
+      alg: 'RS256',
+      id,
+      signer: privateKey.toCryptoKey(algorithm, false, ['sign']),
+      verifier: publicKey.toCryptoKey(algorithm, true, ['verify']),
+      issuedAtSeconds,
+      publicJwk: { kty: 'RSA', use: 'sig', alg: 'RS256', kid: id, n, e },
+    })
   }
 
   /**

@@ -20,6 +20,11 @@ export class SigningKeys {
     return this.#current
   }
 
+  /** The key in force, or `undefined` while there is none. */
+  find(): SigningKey | undefined {
+    return this.#current
+  }
+
   /** The id of the key in force, or `undefined` while there is none. */
   currentId(): string | undefined {
     return this.#current?.id

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { LadeError } from '@lade/core/errors'
 import { CompactSign, compactVerify, errors } from 'jose'
 import { z } from 'zod'
@@ -9,21 +10,17 @@ import { parseUniqueJson } from './token-codec-json.ts'
 /** What every token starts with. */
 export const TOKEN_PREFIX = 'pk_live_'
 
-/** Longer tokens are refused unread; a token of the longest claims is under 1 KiB. */
+/** Longer tokens are refused unread; a token of the longest claims and the largest key is under 3 KiB. */
 export const MAXIMUM_TOKEN_LENGTH = 4096
 
 /** How far the clock of the instance that issued a token may be ahead. */
 const CLOCK_LEEWAY_SECONDS = 60
 
-const HEADER = { alg: 'HS256', typ: 'JWT' } as const
-
-/** These two members and no other: `crit`, `kid`, `jku`, `b64` and the like could change what a token means. */
-const HeaderSchema = z.strictObject({ alg: z.literal(HEADER.alg), typ: z.literal(HEADER.typ) })
-
 const PayloadSchema = TokenClaimsSchema.unwrap().extend({ nbf: z.number().optional() })
 
 /**
- * Signs `claims` into a token: `pk_live_` and a JWT (RFC 7519) whose header is `{"alg":"HS256","typ":"JWT"}`.
+ * Signs `claims` into a token: `pk_live_` and a JWT (RFC 7519). With HS256 its header is `{"alg":"HS256","typ":"JWT"}`, with
+ * RS256 it names the key as well: `{"alg":"RS256","typ":"JWT","kid":"…"}`.
  *
  * @throws {TypeError} for claims that {@link verifyToken} would refuse.
  *
@@ -34,13 +31,14 @@ export async function mintToken(claims: TokenClaims, key: SigningKey): Promise<s
   const checked = TokenClaimsSchema.safeParse(claims)
   if (!checked.success) throw new TypeError(`These are not the claims of a token: ${z.prettifyError(checked.error)}`)
   const payload = new TextEncoder().encode(JSON.stringify(checked.data))
-  return TOKEN_PREFIX + (await new CompactSign(payload).setProtectedHeader(HEADER).sign(key.hmacKey))
+  return TOKEN_PREFIX + (await new CompactSign(payload).setProtectedHeader(headerOf(key)).sign(key.signer))
 }
 
 /**
  * The claims of a token that `key` signed and that has not expired.
  *
- * One spelling of a token is accepted, so a change of any byte refuses it. Does not ask whether the token is revoked.
+ * One spelling of a token is accepted, so a change of any byte refuses it, and one algorithm, which is the key's and not the
+ * token's to choose. Does not ask whether the token is revoked.
  *
  * @throws {LadeError} `invalid_token`, the same for every reason.
  * @see RFC 8725 (JWT best current practices).
@@ -49,7 +47,7 @@ export async function mintToken(claims: TokenClaims, key: SigningKey): Promise<s
  * (await verifyToken(token, key, new Date())).scopes // ['put', 'get', 'list', 'pin']
  */
 export async function verifyToken(token: string, key: SigningKey, now: Date): Promise<TokenClaims> {
-  const jwt = jwtOf(token)
+  const jwt = jwtOf(token, key)
   if (jwt === undefined) throw new LadeError('invalid_token', {})
   const payload = await signedPayload(jwt, key)
   const claims = PayloadSchema.safeParse(payload && parseUniqueJson(payload))
@@ -58,18 +56,23 @@ export async function verifyToken(token: string, key: SigningKey, now: Date): Pr
   return { sub, email, scopes, quotaMb, iat, exp, jti }
 }
 
+/** These members and no other: `crit`, `jku`, `jwk`, `b64` and the like could change what a token means. */
+function headerOf({ alg, id }: SigningKey): { alg: string; typ: string; kid?: string } {
+  return alg === 'HS256' ? { alg, typ: 'JWT' } : { alg, typ: 'JWT', kid: id }
+}
+
 /** The JWT in `token`, when prefix, length, spelling and header are the ones that are accepted. */
-function jwtOf(token: string): string | undefined {
+function jwtOf(token: string, key: SigningKey): string | undefined {
   if (token.length > MAXIMUM_TOKEN_LENGTH || !token.startsWith(TOKEN_PREFIX)) return undefined
   const jwt = token.slice(TOKEN_PREFIX.length)
   const [header, payload, signature, ...rest] = jwt.split('.').map(decodeBase64url)
   if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) return undefined
-  return HeaderSchema.safeParse(parseUniqueJson(header)).success ? jwt : undefined
+  return isDeepStrictEqual(parseUniqueJson(header), headerOf(key)) ? jwt : undefined
 }
 
 async function signedPayload(jwt: string, key: SigningKey): Promise<Uint8Array | undefined> {
   try {
-    return (await compactVerify(jwt, key.hmacKey, { algorithms: [HEADER.alg] })).payload
+    return (await compactVerify(jwt, key.verifier, { algorithms: [key.alg] })).payload
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined
     throw error

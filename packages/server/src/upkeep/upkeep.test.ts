@@ -32,6 +32,7 @@ describe('createUpkeep', () => {
       flush: async () => {
         flushes += 1
       },
+      remind: () => {},
       ...overrides,
     })
   const failing = (quotas: Partial<RecordStore['quotas']>): RecordStore => ({
@@ -73,7 +74,7 @@ describe('createUpkeep', () => {
           aliases: [],
           dags: [{ kind: 'import', profile: 'unixfs-v1-2025', digests }],
         },
-        file,
+        file: { ...file, sha256: 'ab'.repeat(32) },
       },
     })
     ground.clock.now += 1

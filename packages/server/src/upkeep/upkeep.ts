@@ -12,10 +12,12 @@ export interface UpkeepDeps extends RecoverDeps {
   readonly log: Logger
   /** Writes what is kept in memory for a while, such as the times of use of tokens. */
   readonly flush: () => Promise<void>
+  /** Says what the operator should hear now and then, such as that the signing key is old. */
+  readonly remind: () => void
 }
 
 export interface Upkeep {
-  /** One round: recover, expire, discard, sweep, flush. What `start` repeats. A step that fails is logged. */
+  /** One round: recover, expire, discard, sweep, flush, remind. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -35,10 +37,11 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   async function round(): Promise<void> {
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
-    for (const step of [release, cleanUp, expire, discard, sweepBlocks, deps.flush]) {
+    for (const step of [release, cleanUp, expire, discard, sweepBlocks, forgetChallenges, deps.flush]) {
       // A step that fails, perhaps for days, keeps neither the others from their work nor the service from starting.
       await step().catch((error: unknown) => log.error({ err: error }, 'a step of upkeep failed'))
     }
+    deps.remind()
   }
 
   async function release(): Promise<void> {
@@ -64,6 +67,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     do {
       swept = await records.blocks.sweep({ limit: SWEEP_BATCH })
     } while (swept === SWEEP_BATCH)
+  }
+
+  async function forgetChallenges(): Promise<void> {
+    await records.challenges.expire({ now: now() })
   }
 
   async function discard(): Promise<void> {

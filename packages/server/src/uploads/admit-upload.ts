@@ -1,4 +1,5 @@
 import type { ContentId } from '@lade/core/content'
+import type { ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
@@ -16,6 +17,8 @@ export interface UploadHead {
   readonly filename: string | null
   readonly visibility: Visibility
   readonly termDays: number | undefined
+  /** The import profile that a dag-pb cid comes from, where the caller knows it. */
+  readonly profile?: ImportProfileName | undefined
 }
 
 /** An upload that may send its body: its bytes are reserved until it is committed or released. */

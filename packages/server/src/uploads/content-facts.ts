@@ -1,6 +1,11 @@
-import type { ContentId } from '@lade/core/content'
-import type { VerifiedBody } from '../blobs/receive.ts'
+import type { ContentDigests, ContentId, Verified } from '@lade/core/content'
 import type { ContentFacts } from '../records/record-store.ts'
+
+/** Content that has its id, and how that was found out. */
+export interface CheckedContent {
+  readonly digests: Pick<ContentDigests, 'pieceRoot' | 'pieceSubtreeRoots'>
+  readonly verified: Verified
+}
 
 /**
  * What is kept of a check: the names that it established beside the sha2-256, and the blocks that lie in the bytes.
@@ -8,7 +13,7 @@ import type { ContentFacts } from '../records/record-store.ts'
  * A name that follows from the sha2-256 or from the piece commitment needs no keeping, nor does an opaque one, which the
  * file itself carries.
  */
-export function contentFactsOf(id: ContentId, { digests, verified }: VerifiedBody): ContentFacts {
+export function contentFactsOf(id: ContentId, { digests, verified }: CheckedContent): ContentFacts {
   const { pieceRoot, pieceSubtreeRoots } = digests
   const facts = { pieceRoot, pieceSubtreeRoots, aliases: [], dags: [] }
   const { as, dag, car } = verified

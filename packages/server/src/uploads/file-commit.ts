@@ -5,7 +5,7 @@ import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 /** What an upload is recorded as, once its bytes are verified and the prover has taken them. */
 export interface VerifiedUpload extends VerifiedBody {

@@ -38,7 +38,11 @@ export async function stageAtOnce(
   const inline = takeBody()
   let body: VerifiedBody
   try {
-    body = verifyWhole(inline, { id: head.cid, mayBeCar: isCarMediaType(head.contentType) })
+    body = verifyWhole(inline, {
+      id: head.cid,
+      mayBeCar: isCarMediaType(head.contentType),
+      profile: head.profile,
+    })
   } catch (error) {
     if (!LadeError.is(error)) throw error
     // Wrong bytes never reach the transaction that decides about the quota, whose refusal goes first all the same.

@@ -82,11 +82,12 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
 }
 
 async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
-  const { sizeBytes, cid, contentType } = input.admission.head
+  const { sizeBytes, cid, contentType, profile } = input.admission.head
   const options = {
     sizeBytes,
     id: cid,
     mayBeCar: isCarMediaType(contentType),
+    profile,
     signal: input.signal,
     onProgress: input.onProgress,
     onReady: input.onReady,

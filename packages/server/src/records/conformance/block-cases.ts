@@ -52,7 +52,7 @@ const withDags = (dags: readonly DagCommit[], overrides: Partial<Upload> = {}) =
   upload({ ...overrides, facts: { dags } })
 
 export function blockCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
-  const hello = { sha256: digestOf('hello'), sizeBytes: 100 }
+  const hello = { object: digestOf('hello'), sizeBytes: 100 }
   const words = ['leaf 0', 'leaf 1', 'leaf 2', 'root']
 
   const find = (store: RecordStore, multihash: Uint8Array, now = NOW) => store.blocks.find({ multihash, now })
@@ -152,9 +152,9 @@ export function blockCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
 
   it('prefers a whole object to a part of another', async (store) => {
     await stage(store, withDags([importOf(words)]))
-    const { sha256 } = await stage(store, upload({ content: 'leaf 1', sizeBytes: 7 }))
-    expect(await find(store, multihashOf('leaf 1'))).toEqual({ kind: 'object', sha256, sizeBytes: 7 })
-    await store.files.remove({ principal: ALICE, key: `sha256:${sha256}`, now: NOW })
+    const { object, key } = await stage(store, upload({ content: 'leaf 1', sizeBytes: 7 }))
+    expect(await find(store, multihashOf('leaf 1'))).toEqual({ kind: 'object', object, sizeBytes: 7 })
+    await store.files.remove({ principal: ALICE, key, now: NOW })
     expect(await findNode(store, 'leaf 1')).toMatchObject({ node: 1 })
   })
 
@@ -185,7 +185,7 @@ export function blockCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await findIn('hello', 'a')).toMatchObject({ kind: 'slice', offsetBytes: 50, ...hello })
     expect(await findIn('hello', 'hello')).toEqual({ kind: 'object', ...hello })
     await stage(store, withDags(dags, { content: 'other' }))
-    expect(await findIn('other', 'root')).toMatchObject({ kind: 'node', sha256: digestOf('other') })
+    expect(await findIn('other', 'root')).toMatchObject({ kind: 'node', object: digestOf('other') })
     expect(await findIn('hello', 'other')).toBeUndefined()
     expect(await findIn('unknown', 'root')).toBeUndefined()
     await store.files.remove({ principal: ALICE, key: upload().key, now: NOW })
@@ -195,10 +195,10 @@ export function blockCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   it('looks past a private object for a public one that holds the same block', async (store) => {
     await stage(store, withDags([importOf(words)], { visibility: 'private' }))
     await stage(store, withDags([importOf(['other', 'root'])], { content: 'public' }))
-    expect(await findNode(store, 'root')).toMatchObject({ sha256: digestOf('public'), node: 1 })
+    expect(await findNode(store, 'root')).toMatchObject({ object: digestOf('public'), node: 1 })
     expect(await find(store, multihashOf('leaf 0'))).toBeUndefined()
     await stage(store, withDags([carOf([multihashOf('root')])], { content: 'later' }))
-    expect(await findNode(store, 'root')).toMatchObject({ sha256: digestOf('public') })
+    expect(await findNode(store, 'root')).toMatchObject({ object: digestOf('public') })
   })
 
   it('reads any part of the digests of an import', async (store) => {
@@ -235,7 +235,7 @@ export function blockCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await store.files.remove({ principal: BOB, key: upload().key, now: NOW })
     for (const word of ['a', 'root']) expect(await find(store, multihashOf(word))).toBeUndefined()
     expect(await store.blocks.digests({ dag, from: 0, count: 1 })).toBeUndefined()
-    expect(await pending(store)).toEqual([hello.sha256])
+    expect(await pending(store)).toEqual([hello.object])
     const counts = []
     for (let round = 0; round < 6; round += 1) counts.push(await store.blocks.sweep({ limit: 3 }))
     // Six blocks, and the two dags that they were in.
@@ -300,7 +300,7 @@ export function blockCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await stage(store, withDags([carOf([multihashOf('a')])], { content: 'kept' }))
     await stageAndRemove(store, withDags([importOf(words)]))
     const again = await restart()
-    expect(await find(again, multihashOf('a'))).toMatchObject({ kind: 'slice', sha256: digestOf('kept') })
+    expect(await find(again, multihashOf('a'))).toMatchObject({ kind: 'slice', object: digestOf('kept') })
     expect(await sweepAll(again)).toBe(words.length + 1)
   })
 

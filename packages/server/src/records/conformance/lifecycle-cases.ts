@@ -46,7 +46,7 @@ export function lifecycleCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     await store.instances.register({ instanceId: 'instance-a', now: NOW })
     const again = await restart()
     expect(await again.files.bySequence(file.sequence)).toEqual(file)
-    expect(Buffer.from((await again.files.inlineBytes(file.sha256)) ?? []).toString()).toBe('hello')
+    expect(Buffer.from((await again.files.inlineBytes(file.object)) ?? []).toString()).toBe('hello')
     expect(await served(again, 'opaque:myfile01')).toBe('removed')
     expect(await pending(again)).toEqual([digestOf('removed')])
     expect(await again.instances.list()).toEqual(['instance-a'])

@@ -30,7 +30,7 @@ export function opaqueKeyCases({ it, itWithTwo }: Cases): void {
   it('refuses other bytes under an opaque key, at the claim and at the commit', async (store) => {
     await stage(store, named('first'))
     const id = await reserve(store, named('second', BOB))
-    const conflict = { outcome: 'conflict', sha256: digestOf('first') }
+    const conflict = { outcome: 'conflict', object: digestOf('first') }
     expect(await claim(store, id, named('second', BOB))).toEqual(conflict)
     expect(await commit(store, id, named('second', BOB))).toEqual(conflict)
     await store.quotas.release({ reservationId: id, now: NOW })
@@ -41,7 +41,7 @@ export function opaqueKeyCases({ it, itWithTwo }: Cases): void {
   it('keeps the binding after the file is removed', async (store) => {
     await stageAndRemove(store, named('first'))
     const id = await reserve(store, named('second'))
-    const conflict = { outcome: 'conflict', sha256: digestOf('first') }
+    const conflict = { outcome: 'conflict', object: digestOf('first') }
     expect(await claim(store, id, named('second'))).toEqual(conflict)
     expect(await commit(store, id, named('second'))).toEqual(conflict)
     expect(await served(store, 'opaque:myfile01')).toBe('removed')
@@ -52,7 +52,7 @@ export function opaqueKeyCases({ it, itWithTwo }: Cases): void {
     await claim(store, id, named('first'))
     expect(await served(store, 'opaque:myfile01')).toBe('absent')
     await stage(store, named('second', BOB))
-    expect(await commit(store, id, named('first'))).toEqual({ outcome: 'conflict', sha256: digestOf('second') })
+    expect(await commit(store, id, named('first'))).toEqual({ outcome: 'conflict', object: digestOf('second') })
     await store.quotas.release({ reservationId: id, now: NOW })
     expect(await pending(store)).toEqual([digestOf('first')])
   })

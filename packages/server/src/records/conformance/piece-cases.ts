@@ -66,7 +66,7 @@ export function pieceCases({ it, itWithTwo }: Cases): void {
     expect(await served(store, V1)).toBe('long as bytes')
     expect(await commitAtOnce(store, long({ key: V1 }))).toMatchObject({ outcome: 'retry' })
     const id = await reserve(store, short({ key: V1, principal: BOB }))
-    const conflict = { outcome: 'conflict', sha256: digestOf('long') }
+    const conflict = { outcome: 'conflict', object: digestOf('long') }
     expect(await claim(store, id, short({ key: V1, principal: BOB }))).toEqual(conflict)
     expect(await commit(store, id, short({ key: V1, principal: BOB }))).toEqual(conflict)
     await store.quotas.release({ reservationId: id, now: NOW })
@@ -78,7 +78,7 @@ export function pieceCases({ it, itWithTwo }: Cases): void {
   it('finds the conflict of a version 1 key also for bytes that the principal has', async (store) => {
     await stage(store, long({ principal: BOB }))
     await stage(store, short())
-    expect(await commitAtOnce(store, short({ key: V1 }))).toEqual({ outcome: 'conflict', sha256: digestOf('long') })
+    expect(await commitAtOnce(store, short({ key: V1 }))).toEqual({ outcome: 'conflict', object: digestOf('long') })
   })
 
   it('keeps a version 1 key bound when the files are gone', async (store) => {
@@ -87,7 +87,7 @@ export function pieceCases({ it, itWithTwo }: Cases): void {
     expect(await served(store, V1)).toBe('removed')
     expect(await commitAtOnce(store, short({ key: V1, principal: BOB }))).toEqual({
       outcome: 'conflict',
-      sha256: digestOf('long'),
+      object: digestOf('long'),
     })
   })
 
@@ -106,7 +106,7 @@ export function pieceCases({ it, itWithTwo }: Cases): void {
   })
 
   const pieceOf = (content: string) => ({
-    sha256: digestOf(content),
+    object: digestOf(content),
     sizeBytes: 100,
     pieceRoot: pieceRootOf(content),
   })

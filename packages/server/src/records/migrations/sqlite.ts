@@ -144,4 +144,35 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX blocks_by_dag ON blocks (dag);
   `,
+  `
+  -- An object that was composed has the bytes of its parts, one behind the other, and no blob of its own, though its place
+  -- is blob like theirs. Its rows are here as long as its bytes are kept, and its parts are never composed ones themselves.
+  -- While nobody has read it as a whole, objects.sha256 has its piece key, which no digest can be taken for.
+  CREATE TABLE parts (
+    whole INTEGER NOT NULL REFERENCES objects (id),
+    position INTEGER NOT NULL,
+    part INTEGER NOT NULL REFERENCES objects (id),
+    PRIMARY KEY (whole, position)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX parts_by_part ON parts (part);
+
+  -- The file that a part was composed into. Such a part has ended as removed, since a CHECK cannot be widened.
+  ALTER TABLE files ADD COLUMN composed_into INTEGER REFERENCES files (sequence);
+
+  -- The head of the deal alone, since every upload adds one somewhere in the middle.
+  CREATE INDEX files_by_deal ON files (substr(deal_id, 1, 12));
+  `,
+  `
+  -- Codes of signup by email that wait for their answer. id and code_digest are digests keyed by what only the caller
+  -- holds, so that who reads this table can answer none of them.
+  CREATE TABLE challenges (
+    id TEXT PRIMARY KEY,
+    email TEXT NOT NULL,
+    label TEXT NOT NULL,
+    code_digest TEXT NOT NULL,
+    attempts_left INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX challenges_by_expiry ON challenges (expires_at);
+  `,
 ]

@@ -83,8 +83,9 @@ export function fileRoutes(app: Routes, service: Service): void {
       const at = now()
       const file = await removeFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
       const { blobs, instanceId } = service
-      // The file has ended, whatever becomes of its bytes; upkeep tries again to remove what could not be.
-      if (blobs !== undefined) {
+      // The file has ended, whatever becomes of its bytes; upkeep tries again to remove what could not be, and removes what
+      // was only needed for parts.
+      if (blobs !== undefined && file.sha256 !== null) {
         await discardObject({ records, blobs, instanceId }, file.sha256).catch((error: unknown) =>
           logFailure(service.log, exchangeOf(request.raw).requestId, error),
         )

@@ -17,6 +17,7 @@ interface Document {
 /** Every route that is documented, and the statuses that its contract names. */
 const ROUTES: Record<string, readonly number[]> = {
   'POST /api/upload': [200, 400, 401, 403, 408, 409, 411, 413, 422, 429, 502, 503, 507],
+  'POST /api/compose': [200, 400, 401, 403, 409, 413, 422, 429, 502, 503],
   'GET /p/{cid}': [200, 206, 304, 400, 401, 403, 404, 410, 416, 503],
   'HEAD /p/{cid}': [200, 206, 304, 400, 401, 403, 404, 410, 416, 503],
   'GET /ipfs/{cid}': [200, 206, 304, 400, 404, 406, 410, 412, 416, 503],
@@ -30,7 +31,9 @@ const ROUTES: Record<string, readonly number[]> = {
   'DELETE /api/files/{cid}': [200, 400, 401, 403, 404, 410, 503],
   'POST /api/files/{cid}/share': [200, 400, 401, 403, 404, 410, 503],
   'GET /api/usage': [200, 401, 403, 503],
-  'POST /api/auth/signup': [200, 400, 403, 429, 503],
+  'GET /api/deals': [200, 400, 401, 403, 503],
+  'GET /api/deals/{dealId}': [200, 401, 403, 404, 503],
+  'POST /api/auth/signup': [200, 400, 401, 403, 429, 503],
   'GET /api/tokens': [200, 401, 403, 503],
   'GET /api/tokens/list': [200, 401, 403, 503],
   'POST /api/tokens/revoke': [200, 400, 401, 404, 503],
@@ -107,6 +110,23 @@ describe('the documents of a running service', () => {
     const page = await service.fetch('/docs')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
   })
+})
+
+it('documents what a service has by its configuration alone', async () => {
+  const service = await runService({
+    env: {
+      LADE_TOKEN_ALG: 'RS256',
+      LADE_SIGNUP: 'email',
+      LADE_SMTP_URL: 'smtp://127.0.0.1:1',
+      LADE_MAIL_FROM: 'a@b.example',
+    },
+  })
+  const { paths } = (await (await service.fetch('/openapi.json')).json()) as Document
+  await service.remove()
+  const codesOf = (operation: Operation | undefined) => Object.keys(operation?.responses ?? {}).map(Number)
+  expect(codesOf(paths['/api/auth/start']?.post)).toEqual([200, 400, 429, 503])
+  expect(codesOf(paths['/api/auth/verify']?.post)).toEqual([200, 400, 403, 503])
+  expect(codesOf(paths['/.well-known/jwks.json']?.get)).toEqual([200, 503])
 })
 
 function walk(value: unknown, visit: (key: string, value: unknown) => void): void {

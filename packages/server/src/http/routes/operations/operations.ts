@@ -55,6 +55,7 @@ export function operationRoutes(app: Routes, service: Service): void {
           token: { ...config.token, dailyBytes: config.token.quotaMb * BYTES_PER_MB },
         },
         signup: config.signup,
+        tokenAlg: config.tokenAlg,
         opaqueIds: config.opaqueIds,
         queryToken: config.queryToken,
         maxTermDays: config.termMaxDays,
@@ -82,7 +83,14 @@ async function readiness(service: Service): Promise<ReadyResult> {
     process: service.isDraining() ? 'draining' : 'ok',
   }
   const isReady = Object.values(dependencies).every((state) => state === 'ok')
-  return { status: isReady ? 'ready' : 'not_ready', dependencies }
+  return { status: isReady ? 'ready' : 'not_ready', dependencies, signingKey: signingKeyFacts(service) }
+}
+
+function signingKeyFacts({ keys, now }: Service): ReadyResult['signingKey'] {
+  const key = keys.find()
+  if (key === undefined) return null
+  const date = new Date(now())
+  return { alg: key.alg, ageDays: key.ageDays(date) ?? null, overdue: key.isOverdue(date) }
 }
 
 async function stateOf(check: () => Promise<void>): Promise<'ok' | 'failed'> {

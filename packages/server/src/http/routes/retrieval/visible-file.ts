@@ -40,5 +40,5 @@ async function sharedFile(service: Service, cid: ContentId, share: string): Prom
   const found = await findFile(service.records, { cid, now, principal: file.principal })
   if (found === 'private') throw new LadeError('not_found', {})
   // A link is to one file, whose type and name it shows, unless the cid has come to name other bytes before these.
-  return found.file.sha256 === file.sha256 ? { file, view: found.view } : found
+  return found.file.object === file.object ? { file, view: found.view } : found
 }

@@ -1,34 +1,16 @@
 import { LadeError } from '@lade/core/errors'
-import { revokeRequest, revokeResult, SCOPES, signupRequest, signupResult, tokenList } from '@lade/core/wire'
-import { addressPrincipal } from '../../../quotas/principal.ts'
-import { signUp } from '../../../tokens/sign-up.ts'
+import { revokeRequest, revokeResult, SCOPES, tokenList } from '@lade/core/wire'
 import { claimsOf } from '../../authenticate.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security, tokenQuery } from '../routes.ts'
+import { jwksRoute } from './jwks.ts'
+import { signUpRoutes } from './sign-up.ts'
 
-/** `/api/auth/signup` and `/api/tokens`. */
+/** `/api/auth`, `/api/tokens` and `/.well-known/jwks.json`. */
 export function tokenRoutes(app: Routes, service: Service): void {
-  const { records, config, now } = service
-
-  app.post(
-    '/api/auth/signup',
-    {
-      schema: {
-        tags: ['tokens'],
-        summary: 'Get a token',
-        description:
-          'Mints a token for an email address; calling again mints another, and earlier ones stay valid. The token is ' +
-          'shown only in this response.',
-        body: signupRequest,
-        response: { 200: signupResult.describe('The token, shown this once'), ...problems(400, 403, 429, 503) },
-      },
-    },
-    async (request) => {
-      const rules = { signup: config.signup, quotaMb: config.token.quotaMb, signupsPerHour: config.signupsPerHour }
-      const address = addressPrincipal(service.clientAddress(request.raw))
-      return signUp(service, rules, { request: request.body, address })
-    },
-  )
+  const { records, now } = service
+  signUpRoutes(app, service)
+  jwksRoute(app, service)
 
   for (const url of ['/api/tokens', '/api/tokens/list']) {
     app.get(

@@ -1,19 +1,17 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import { uploadResultOf } from '../../../files/file-entry.ts'
-import { addressPrincipal } from '../../../quotas/principal.ts'
-import { requireScope } from '../../../tokens/authorize.ts'
 import { admitUpload, type UploadHead } from '../../../uploads/admit-upload.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'
 import { stageAtOnce } from '../../../uploads/stage-at-once.ts'
 import { stageUpload } from '../../../uploads/stage-upload.ts'
-import { sponsoredTier, tokenTier, type UploadTier } from '../../../uploads/upload-tier.ts'
-import { credentialsOf } from '../../authenticate.ts'
+import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { exchangeOf } from '../../exchange.ts'
 import type { Query } from '../../query.ts'
 import { rateLimitHeaders } from '../../rate-limit-headers.ts'
 import { sendJson } from '../../respond.ts'
 import type { Service } from '../../service.ts'
+import { tierOf } from './tier-of.ts'
 import { readUploadHead } from './upload-head.ts'
 
 /**
@@ -55,16 +53,6 @@ export async function createUpload(
     }
     throw error
   }
-}
-
-async function tierOf(service: Service, request: IncomingMessage, query: Query): Promise<UploadTier> {
-  const credentials = credentialsOf(request, query, service.config.queryToken)
-  if (credentials === undefined) {
-    return sponsoredTier(service.config, addressPrincipal(service.clientAddress(request)))
-  }
-  const claims = await service.authorizer.authorize(credentials.token)
-  requireScope(claims, 'put')
-  return tokenTier(service.config, claims)
 }
 
 /** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type ContentId, parseContentId } from '@lade/core/content'
+import { IMPORT_PROFILES, type ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { HEADER, parseFileName, parseMediaType } from '@lade/core/wire'
 import { sha256Hex } from '../../../hashing/sha256.ts'
@@ -13,7 +14,7 @@ import type { Query } from '../../query.ts'
  * form of the other headers.
  *
  * @throws {LadeError} `invalid_cid`, `no_body`, `empty_body`, `invalid_content_type`, `invalid_filename`,
- *   `invalid_visibility`, `invalid_term`.
+ *   `invalid_visibility`, `invalid_term`, `bad_request` for an import profile that is none.
  */
 export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds: 'accept' | 'refuse'): UploadHead {
   const cid = cidOf(query, opaqueIds)
@@ -27,10 +28,11 @@ export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds
     filename: filenameOf(singleHeader(request, HEADER.filename)),
     visibility: visibilityOf(singleHeader(request, HEADER.visibility)),
     termDays: termDaysOf(singleHeader(request, HEADER.termDays)),
+    profile: profileOf(query.get('profile')),
   }
 }
 
-function cidOf(query: Query, opaqueIds: 'accept' | 'refuse'): ContentId {
+export function cidOf(query: Query, opaqueIds: 'accept' | 'refuse'): ContentId {
   const text = query.get('cid')
   if (text === undefined) throw new LadeError('invalid_cid', { reason: 'The query has no cid.' })
   const cid = parseContentId(text, sha256Hex)
@@ -44,7 +46,7 @@ function filenameOf(header: string | undefined): string | null {
   return header === undefined ? null : parseFileName(header)
 }
 
-function visibilityOf(header: string | undefined): Visibility {
+export function visibilityOf(header: string | undefined): Visibility {
   switch (header) {
     case undefined:
     case 'public':
@@ -56,10 +58,18 @@ function visibilityOf(header: string | undefined): Visibility {
   }
 }
 
-function termDaysOf(header: string | undefined): number | undefined {
+export function termDaysOf(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   if (!/^[1-9][0-9]{0,4}$/.test(header)) {
     throw new LadeError('invalid_term', { reason: 'X-Term-Days is a whole number of days, at least 1.' })
   }
   return Number(header)
+}
+
+function profileOf(name: string | undefined): ImportProfileName | undefined {
+  if (name === undefined) return undefined
+  const profile = Object.values(IMPORT_PROFILES).find((known) => known.name === name)
+  if (profile !== undefined) return profile.name
+  const names = Object.keys(IMPORT_PROFILES).join(', ')
+  throw new LadeError('bad_request', { reason: `profile is one of ${names}.` })
 }

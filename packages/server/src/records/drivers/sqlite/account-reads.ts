@@ -23,7 +23,9 @@ export function prepareAccountReads(db: Connection) {
     .prepare<[string, string], number | null>('SELECT SUM(bytes) FROM reservations WHERE principal = ? AND day = ?')
     .pluck()
   const stored = db.prepare<[string, number], { bytes: number | null; files: number }>(
-    `SELECT SUM(charged_bytes) AS bytes, COUNT(*) AS files FROM files
+    // A composed file was charged with its parts, so it is its object that says how big it is.
+    `SELECT SUM(iif(charged_bytes > 0, charged_bytes,
+         (SELECT size_bytes FROM objects WHERE objects.id = files.object))) AS bytes, COUNT(*) AS files FROM files
      WHERE principal = ? AND ended_at IS NULL AND expires_at > ?`,
   )
   const drift = db.prepare<[], UsageDrift>(

@@ -1,5 +1,5 @@
 import { keyOfMultihash } from '../../multihash.ts'
-import type { BlockPlace } from '../../record-store.ts'
+import type { BlockPlace, ObjectHandle } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
 
@@ -11,31 +11,31 @@ interface BlockRow {
   readonly node: number
   readonly offset_bytes: number | null
   readonly length_bytes: number | null
-  readonly sha256: string
+  readonly handle: ObjectHandle
   readonly size_bytes: number
 }
 
 /** Reads of the blocks that lie in objects. */
 export function prepareBlockReads(db: Connection) {
   const content = prepareContentReads(db)
-  const publicObject = db.prepare<[number, number], { readonly sha256: string; readonly size_bytes: number }>(
-    `SELECT sha256, size_bytes FROM objects WHERE id = ? AND EXISTS (
+  const publicObject = db.prepare<[number, number], Pick<BlockRow, 'handle' | 'size_bytes'>>(
+    `SELECT sha256 AS handle, size_bytes FROM objects WHERE id = ? AND EXISTS (
        SELECT 1 FROM files WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')`,
   )
   const publicBlock = db.prepare<[Uint8Array, number], BlockRow>(
-    `SELECT dag, layout, node, offset_bytes, length_bytes, sha256, size_bytes
+    `SELECT dag, layout, node, offset_bytes, length_bytes, sha256 AS handle, size_bytes
      FROM blocks JOIN dags ON dags.id = blocks.dag JOIN objects ON objects.id = dags.object
      WHERE multihash = ? AND EXISTS (
        SELECT 1 FROM files WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')
      ORDER BY dag LIMIT 1`,
   )
-  const ownBlock = db.prepare<[string, Uint8Array], BlockRow>(
-    `SELECT dag, layout, node, offset_bytes, length_bytes, sha256, size_bytes
+  const ownBlock = db.prepare<[ObjectHandle, Uint8Array], BlockRow>(
+    `SELECT dag, layout, node, offset_bytes, length_bytes, sha256 AS handle, size_bytes
      FROM objects JOIN dags ON dags.object = objects.id JOIN blocks ON blocks.dag = dags.id
      WHERE sha256 = ? AND multihash = ? ORDER BY dag LIMIT 1`,
   )
   const keptSize = db
-    .prepare<[string], number>("SELECT size_bytes FROM objects WHERE sha256 = ? AND place <> 'none'")
+    .prepare<[ObjectHandle], number>("SELECT size_bytes FROM objects WHERE sha256 = ? AND place <> 'none'")
     .pluck()
   // SQL counts bytes from 1.
   const digests = db
@@ -47,20 +47,20 @@ export function prepareBlockReads(db: Connection) {
     if (key === undefined) return undefined
     for (const { object, view } of content.objectsNamedBy(key)) {
       const row = view === 'bytes' ? publicObject.get(object, now) : undefined
-      if (row !== undefined) return { kind: 'object', sha256: row.sha256, sizeBytes: row.size_bytes }
+      if (row !== undefined) return { kind: 'object', object: row.handle, sizeBytes: row.size_bytes }
     }
     return undefined
   }
 
-  function findWithin(sha256: string, multihash: Uint8Array): BlockPlace | undefined {
-    const sizeBytes = keyOfMultihash(multihash) === `sha256:${sha256}` ? keptSize.get(sha256) : undefined
-    if (sizeBytes !== undefined) return { kind: 'object', sha256, sizeBytes }
-    const row = ownBlock.get(sha256, multihash)
+  function findWithin(object: ObjectHandle, multihash: Uint8Array): BlockPlace | undefined {
+    const sizeBytes = keyOfMultihash(multihash) === `sha256:${object}` ? keptSize.get(object) : undefined
+    if (sizeBytes !== undefined) return { kind: 'object', object, sizeBytes }
+    const row = ownBlock.get(object, multihash)
     return row === undefined ? undefined : placeOf(row)
   }
 
   // Several statements see one state of the records, whatever is committed between them.
-  const find = db.transaction((multihash: Uint8Array, now: number, within?: string): BlockPlace | undefined => {
+  const find = db.transaction((multihash: Uint8Array, now: number, within?: ObjectHandle): BlockPlace | undefined => {
     if (within !== undefined) return findWithin(within, multihash)
     const object = wholeObject(multihash, now)
     if (object !== undefined) return object
@@ -69,7 +69,7 @@ export function prepareBlockReads(db: Connection) {
   })
 
   return {
-    find: (request: { multihash: Uint8Array; now: number; within?: string }): BlockPlace | undefined =>
+    find: (request: { multihash: Uint8Array; now: number; within?: ObjectHandle }): BlockPlace | undefined =>
       find(request.multihash, request.now, request.within),
 
     digests({ dag, from, count }: { dag: number; from: number; count: number }): Uint8Array | undefined {
@@ -78,9 +78,9 @@ export function prepareBlockReads(db: Connection) {
   }
 }
 
-function placeOf({ dag, layout, node, sha256, size_bytes: sizeBytes, ...slice }: BlockRow): BlockPlace {
+function placeOf({ dag, layout, node, handle: object, size_bytes: sizeBytes, ...slice }: BlockRow): BlockPlace {
   const { offset_bytes: offsetBytes, length_bytes: lengthBytes } = slice
   return offsetBytes === null || lengthBytes === null
-    ? { kind: 'node', dag, profile: layout, node, sha256, sizeBytes }
-    : { kind: 'slice', sha256, sizeBytes, offsetBytes, lengthBytes }
+    ? { kind: 'node', dag, profile: layout, node, object, sizeBytes }
+    : { kind: 'slice', object, sizeBytes, offsetBytes, lengthBytes }
 }

@@ -1,4 +1,4 @@
-import type { ContentView } from '../../record-store.ts'
+import type { ContentView, ObjectHandle } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, opaqueNameOf } from './file-row.ts'
 
@@ -8,6 +8,13 @@ export type ContentReads = ReturnType<typeof prepareContentReads>
 export interface NamedObject {
   readonly object: number
   readonly view: ContentView
+}
+
+/** Bytes by what is known of them. */
+export interface KnownBytes {
+  readonly sha256: string | null
+  readonly pieceRoot: string
+  readonly sizeBytes: number
 }
 
 /** A name that verification found, and the place in the order of staging that it has since then. */
@@ -20,7 +27,7 @@ export const HAS_PIECE_ROOT = 'substr(piece_root, 1, 6) = substr(:root, 1, 6) AN
 
 /** Finds what a content key means: its objects, and a principal's live file of them. For reads and writes alike. */
 export function prepareContentReads(db: Connection) {
-  const objectOfDigest = db.prepare<[string], number>('SELECT id FROM objects WHERE sha256 = ?').pluck()
+  const objectOfHandle = db.prepare<[ObjectHandle], number>('SELECT id FROM objects WHERE sha256 = ?').pluck()
   const objectOfName = db.prepare<[string], number>('SELECT object FROM names WHERE name = ?').pluck()
   const objectOfPiece = db
     .prepare<[{ root: Buffer; sizeBytes: number }], number>(
@@ -30,7 +37,7 @@ export function prepareContentReads(db: Connection) {
   const firstOfRoot = db
     .prepare<[{ root: Buffer }], number | null>(`SELECT MIN(id) FROM objects WHERE ${HAS_PIECE_ROOT}`)
     .pluck()
-  const digestOf = db.prepare<[number], string>('SELECT sha256 FROM objects WHERE id = ?').pluck()
+  const handleOf = db.prepare<[number], ObjectHandle>('SELECT sha256 FROM objects WHERE id = ?').pluck()
   const allAliases = db.prepare<[string], Alias>(
     'SELECT object, view, since FROM aliases WHERE key = ? ORDER BY since, object',
   )
@@ -55,7 +62,7 @@ export function prepareContentReads(db: Connection) {
     const [kind, name] = partsOf(key)
     switch (kind) {
       case 'sha256':
-        return objectOfDigest.get(name)
+        return objectOfHandle.get(name)
       case 'opaque':
         return objectOfName.get(name)
       case 'piece': {
@@ -72,7 +79,7 @@ export function prepareContentReads(db: Connection) {
 
   function* objects(key: string, aliases: typeof allAliases): Generator<NamedObject, void, undefined> {
     const [kind, name] = partsOf(key)
-    const own = kind === 'dag-pb' ? objectOfDigest.get(name) : objectNamedBy(key)
+    const own = kind === 'dag-pb' ? objectOfHandle.get(name) : objectNamedBy(key)
     if (kind === 'opaque' || kind === 'piece' || kind === 'piece-v1') {
       if (own !== undefined) yield { object: own, view: 'bytes' }
       return
@@ -95,21 +102,29 @@ export function prepareContentReads(db: Connection) {
   const objectsNamedBy = (key: string) => objects(key, keptAliases)
 
   return {
+    objectNamedBy,
     objectsNamedBy,
     /** The same, and all that are without bytes. */
     objectsEverNamedBy: (key: string) => objects(key, allAliases),
-    objectOfDigest: (sha256: string): number | undefined => objectOfDigest.get(sha256),
+    objectOfHandle: (handle: ObjectHandle): number | undefined => objectOfHandle.get(handle),
+    handleOf: (object: number): ObjectHandle | undefined => handleOf.get(object),
+
+    /** The object of these bytes, by their sha2-256 where it is known, else by their piece. */
+    objectOfBytes({ sha256, pieceRoot, sizeBytes }: KnownBytes): number | undefined {
+      const object = sha256 === null ? undefined : objectOfHandle.get(sha256)
+      return object ?? objectOfPiece.get({ root: Buffer.from(pieceRoot, 'hex'), sizeBytes })
+    },
 
     /** True when a CAR was known by this key, as its root, before the first file of this object. */
     hasOlderCar: (key: string, object: number): boolean => olderCar.get(key, object) !== undefined,
 
-    /** The digest of other bytes than these that the key is bound to. */
-    boundElsewhere(key: string, sha256: string): string | undefined {
+    /** The object that the key is bound to, unless it is called by one of these. */
+    boundElsewhere(key: string, handles: readonly ObjectHandle[]): ObjectHandle | undefined {
       const [kind] = partsOf(key)
       if (kind !== 'opaque' && kind !== 'piece-v1') return undefined
       const object = objectNamedBy(key)
-      const bound = object === undefined ? undefined : digestOf.get(object)
-      return bound === sha256 ? undefined : bound
+      const bound = object === undefined ? undefined : handleOf.get(object)
+      return bound === undefined || handles.includes(bound) ? undefined : bound
     },
 
     /** The principal's file of this object that has not been ended; its term may be over. */

@@ -1,5 +1,13 @@
 import { sha256Multihashes } from '../../multihash.ts'
-import type { CarCommit, ContentFacts, ContentView, DagCommit, FileCommit } from '../../record-store.ts'
+import { pieceHandle } from '../../object-handle.ts'
+import type {
+  CarCommit,
+  CompositionCommit,
+  ContentFacts,
+  ContentView,
+  DagCommit,
+  FileCommit,
+} from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { HAS_PIECE_ROOT } from './content-reads.ts'
 
@@ -15,8 +23,15 @@ export function prepareContentWrites(db: Connection) {
     `UPDATE objects SET place = :place, inline = :inline, inline_v1 = NULL
      WHERE id = :id AND (place = 'none' OR (place = 'inline' AND :place = 'blob'))`,
   )
+  const bringBack = db.prepare<[number]>("UPDATE objects SET place = 'blob' WHERE id = ? AND place = 'none'")
   const dropBytes = db.prepare<[number]>(
     "UPDATE objects SET place = 'none', inline = NULL, inline_v1 = NULL WHERE id = ?",
+  )
+  const isComposed = db.prepare<[number], number>('SELECT 1 FROM parts WHERE whole = ? LIMIT 1').pluck()
+  const insertPart = db.prepare<[number, number, number]>('INSERT INTO parts (whole, position, part) VALUES (?, ?, ?)')
+  const dropParts = db.prepare<[number]>('DELETE FROM parts WHERE whole = ?')
+  const setDigest = db.prepare<[{ id: number; sha256: string }]>(
+    "UPDATE objects SET sha256 = :sha256 WHERE id = :id AND sha256 LIKE 'piece:%'",
   )
   const setPiece = db.prepare<[{ id: number; root: Buffer; subtrees: Uint8Array | null }]>(
     `UPDATE objects SET piece_root = :root, piece_subtrees = :subtrees,
@@ -77,7 +92,12 @@ export function prepareContentWrites(db: Connection) {
     for (const dag of dags) learnDag(object, dag)
   }
 
-  function learn(object: number, facts: ContentFacts): void {
+  function putParts(whole: number, parts: readonly number[]): void {
+    for (const [position, part] of parts.entries()) insertPart.run(whole, position, part)
+  }
+
+  function learn(object: number, facts: ContentFacts, sha256: string | null): void {
+    if (sha256 !== null) setDigest.run({ id: object, sha256 })
     learnPiece(object, facts)
     learnNames(object, facts)
   }
@@ -85,6 +105,7 @@ export function prepareContentWrites(db: Connection) {
   return {
     /** Keeps what was learned about an object whose bytes are in place. */
     learn,
+    isComposed: (object: number): boolean => isComposed.get(object) !== undefined,
 
     /** The object's number, with its bytes where this commit says that they are, and all that it learned. */
     putObject(commit: FileCommit, known: number | undefined): number {
@@ -93,7 +114,7 @@ export function prepareContentWrites(db: Connection) {
       const place = inline === null ? 'blob' : 'inline'
       if (known !== undefined) {
         placeObject.run({ id: known, place, inline })
-        learn(known, content)
+        learn(known, content, file.sha256)
         return known
       }
       const root = Buffer.from(content.pieceRoot, 'hex')
@@ -104,9 +125,30 @@ export function prepareContentWrites(db: Connection) {
       return object
     },
 
-    /** Forgets the bytes of an object, and the blocks in them. */
+    /**
+     * As `putObject`, for bytes that are those of other objects, one behind the other. Bytes that are kept already stay as
+     * they are.
+     */
+    putComposed({ file, content }: CompositionCommit, known: number | undefined, parts: readonly number[]): number {
+      if (known !== undefined) {
+        const { changes } = bringBack.run(known)
+        if (changes > 0) putParts(known, parts)
+        learn(known, content, file.sha256)
+        return known
+      }
+      const root = Buffer.from(content.pieceRoot, 'hex')
+      const handle = file.sha256 ?? pieceHandle({ ...content, sizeBytes: file.sizeBytes })
+      const inserted = insertObject.run(handle, file.sizeBytes, 'blob', root, orNull(content.pieceSubtreeRoots), null)
+      const object = Number(inserted.lastInsertRowid)
+      putParts(object, parts)
+      learnNames(object, content)
+      return object
+    },
+
+    /** Forgets the bytes of an object, the blocks in them, and what they were composed of. */
     dropBytes(object: number): void {
       dropBytes.run(object)
+      dropParts.run(object)
       cutOffDags.run(object)
     },
 

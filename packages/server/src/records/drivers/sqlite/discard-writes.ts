@@ -4,7 +4,13 @@ export type DiscardWrites = ReturnType<typeof prepareDiscardWrites>
 
 /** Statements that decide when bytes in the blob store are needed by nobody. Each runs inside the caller's transaction. */
 export function prepareDiscardWrites(db: Connection) {
-  const isInBlobs = db.prepare<[string], number>("SELECT 1 FROM objects WHERE sha256 = ? AND place = 'blob'").pluck()
+  // A composed object has no blob of its own; what is found under its digest is left of an upload of the same bytes.
+  const isInBlobs = db
+    .prepare<[string], number>(
+      `SELECT 1 FROM objects WHERE sha256 = ? AND place = 'blob'
+       AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id)`,
+    )
+    .pluck()
   const claimExists = db
     .prepare<[string], number>('SELECT 1 FROM reservations WHERE claimed_sha256 = ? LIMIT 1')
     .pluck()

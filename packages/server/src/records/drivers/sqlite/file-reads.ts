@@ -1,7 +1,15 @@
-import type { FileEnd, FileRecord, ListFilesRequest, ObjectPiece, ServingFile } from '../../record-store.ts'
+import type {
+  FileEnd,
+  FileRecord,
+  ListDealsRequest,
+  ListFilesRequest,
+  ObjectHandle,
+  ObjectPiece,
+  ServingFile,
+} from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { type NamedObject, prepareContentReads } from './content-reads.ts'
-import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
+import { endOf, FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 
 const SHA256 = 'sha256:'
 
@@ -21,8 +29,8 @@ export function prepareFileReads(db: Connection) {
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND principal = ?
      ORDER BY sequence LIMIT 1`,
   )
-  const latestOf = db.prepare<[number], { readonly sequence: number; readonly end: FileEnd | null }>(
-    'SELECT sequence, end FROM files WHERE object = ? ORDER BY sequence DESC LIMIT 1',
+  const latestOf = db.prepare<[number], Pick<FileRow, 'sequence' | 'end' | 'composed_into'>>(
+    'SELECT sequence, end, composed_into FROM files WHERE object = ? ORDER BY sequence DESC LIMIT 1',
   )
   const anyLive = db
     .prepare<[number, number], number>(
@@ -30,7 +38,7 @@ export function prepareFileReads(db: Connection) {
     )
     .pluck()
   const inline = db
-    .prepare<[string], Buffer | null>('SELECT coalesce(inline, inline_v1) FROM objects WHERE sha256 = ?')
+    .prepare<[ObjectHandle], Buffer | null>('SELECT coalesce(inline, inline_v1) FROM objects WHERE sha256 = ?')
     .pluck()
   const latest = db.prepare<[number, string, string], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND principal = ? AND name = ?
@@ -48,9 +56,30 @@ export function prepareFileReads(db: Connection) {
          OR content_type LIKE :contentTypePrefix ESCAPE '\\')
        AND CASE :ended
          WHEN 'live' THEN ended_at IS NULL AND expires_at > :now
+         WHEN 'removed' THEN end = 'removed' AND composed_into IS NULL
+         WHEN 'composed' THEN composed_into IS NOT NULL
+         WHEN 'expired' THEN end = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
+         ELSE 1 END
+     ORDER BY sequence DESC LIMIT :limit`,
+  )
+
+  const latestOfDeal = db.prepare<[{ dealId: string; principal: string }], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+     WHERE ${isOfDeal(':dealId')} AND +principal = :principal ORDER BY sequence DESC LIMIT 1`,
+  )
+  const listDeals = db.prepare<[Record<string, string | number | null>], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+     WHERE principal = :principal AND composed_into IS NULL
+       AND (:before IS NULL OR sequence < :before)
+       AND CASE :ended
+         WHEN 'live' THEN ended_at IS NULL AND expires_at > :now
          WHEN 'removed' THEN end = 'removed'
          WHEN 'expired' THEN end = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
          ELSE 1 END
+       AND NOT EXISTS (
+         SELECT 1 FROM files AS later
+         WHERE ${isOfDeal('files.deal_id', 'later.')} AND +later.principal = files.principal
+           AND later.sequence > files.sequence)
      ORDER BY sequence DESC LIMIT :limit`,
   )
 
@@ -80,7 +109,9 @@ export function prepareFileReads(db: Connection) {
     let newest: { readonly sequence: number; readonly end: FileEnd | null } | undefined
     for (const { object } of content.objectsEverNamedBy(key)) {
       const row = latestOf.get(object)
-      if (row !== undefined && row.sequence > (newest?.sequence ?? 0)) newest = row
+      if (row !== undefined && row.sequence > (newest?.sequence ?? 0)) {
+        newest = { sequence: row.sequence, end: endOf(row) }
+      }
     }
     // A file whose term is over may not have been ended yet.
     return newest === undefined ? { outcome: 'absent' } : { outcome: 'gone', end: newest.end ?? 'expired' }
@@ -125,7 +156,7 @@ export function prepareFileReads(db: Connection) {
       return searchPieces(request.keys, request.now, request.principal)
     },
 
-    inlineBytes: (sha256: string): Uint8Array | undefined => inline.get(sha256) ?? undefined,
+    inlineBytes: (object: ObjectHandle): Uint8Array | undefined => inline.get(object) ?? undefined,
 
     latest({ principal, key, now }: { principal: string; key: string; now: number }): FileRecord | undefined {
       const row = searchOwn(principal, key, now)
@@ -152,9 +183,24 @@ export function prepareFileReads(db: Connection) {
         })
         .map(fileFromRow)
     },
+
+    listDeals({ principal, beforeSequence, ended, now, limit }: ListDealsRequest): readonly FileRecord[] {
+      const before = beforeSequence ?? null
+      return listDeals.all({ principal, before, ended: ended ?? null, now, limit }).map(fileFromRow)
+    },
+
+    byDeal(request: { principal: string; dealId: string }): FileRecord | undefined {
+      const row = latestOfDeal.get(request)
+      return row === undefined || row.composed_into !== null ? undefined : fileFromRow(row)
+    },
   }
 }
 
-function pieceOf({ sha256, sizeBytes, pieceRoot }: FileRecord): ObjectPiece | undefined {
-  return pieceRoot === null ? undefined : { sha256, sizeBytes, pieceRoot }
+/** The condition that a file has a deal, so that it uses the index of heads. */
+function isOfDeal(dealId: string, files = ''): string {
+  return `substr(${files}deal_id, 1, 12) = substr(${dealId}, 1, 12) AND ${files}deal_id = ${dealId}`
+}
+
+function pieceOf({ object, sizeBytes, pieceRoot }: FileRecord): ObjectPiece | undefined {
+  return pieceRoot === null ? undefined : { object, sizeBytes, pieceRoot }
 }

@@ -1,10 +1,11 @@
-import type { FileCommit, FileEnd, FileRecord, Visibility } from '../../record-store.ts'
+import { sha256Of } from '../../object-handle.ts'
+import type { FileCommit, FileEnd, FileRecord, ObjectHandle, Visibility } from '../../record-store.ts'
 
 /** What every query of files selects from: a file beside its object. */
 export const FILE_ROWS = 'files JOIN objects ON objects.id = files.object'
 
 /** The columns of a {@link FileRow}. */
-export const FILE_COLUMNS = 'files.*, objects.sha256, objects.size_bytes, objects.piece_root'
+export const FILE_COLUMNS = 'files.*, objects.sha256 AS handle, objects.size_bytes, objects.piece_root'
 
 /** A row of `files` with its object, as SQLite gives it. */
 export interface FileRow {
@@ -13,7 +14,7 @@ export interface FileRow {
   readonly principal: string
   readonly name: string
   readonly cid: string
-  readonly sha256: string
+  readonly handle: ObjectHandle
   readonly size_bytes: number
   readonly piece_root: Buffer | null
   readonly content_type: string
@@ -26,8 +27,9 @@ export interface FileRow {
   readonly uploaded_at: number
   readonly expires_at: number
   readonly ended_at: number | null
-  readonly end: FileEnd | null
+  readonly end: 'expired' | 'removed' | null
   readonly deal_id: string
+  readonly composed_into: number | null
 }
 
 const OPAQUE = 'opaque:'
@@ -37,23 +39,30 @@ export function opaqueNameOf(key: string): string {
   return key.startsWith(OPAQUE) ? key.slice(OPAQUE.length) : ''
 }
 
-function canonicalKeyOf(name: string, sha256: string): string {
-  return name === '' ? `sha256:${sha256}` : `${OPAQUE}${name}`
+function canonicalKeyOf(name: string, handle: ObjectHandle): string {
+  if (name !== '') return `${OPAQUE}${name}`
+  return sha256Of(handle) === null ? handle : `sha256:${handle}`
+}
+
+/** How a row has ended. What became a part of another file has a column for that. */
+export function endOf(row: Pick<FileRow, 'end' | 'composed_into'>): FileEnd | null {
+  return row.composed_into === null ? row.end : 'composed'
 }
 
 /** The file that a commit recorded, as a read of it gives it. */
 export function fileFromCommit({ file, content }: FileCommit, sequence: number): FileRecord {
   const key = canonicalKeyOf(opaqueNameOf(file.key), file.sha256)
-  return { ...file, key, pieceRoot: content.pieceRoot, sequence, endedAt: null, end: null }
+  return { ...file, key, object: file.sha256, pieceRoot: content.pieceRoot, sequence, endedAt: null, end: null }
 }
 
 export function fileFromRow(row: FileRow): FileRecord {
   return {
     sequence: row.sequence,
     principal: row.principal,
-    key: canonicalKeyOf(row.name, row.sha256),
+    key: canonicalKeyOf(row.name, row.handle),
     cid: row.cid,
-    sha256: row.sha256,
+    object: row.handle,
+    sha256: sha256Of(row.handle),
     sizeBytes: row.size_bytes,
     pieceRoot: row.piece_root?.toString('hex') ?? null,
     contentType: row.content_type,
@@ -66,7 +75,7 @@ export function fileFromRow(row: FileRow): FileRecord {
     uploadedAt: row.uploaded_at,
     expiresAt: row.expires_at,
     endedAt: row.ended_at,
-    end: row.end,
+    end: endOf(row),
     dealId: row.deal_id,
   }
 }

@@ -1,28 +1,22 @@
-import type { FileEnd, FileRecord } from '../../record-store.ts'
+import type { FileRecord } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
-import type { ContentWrites } from './content-writes.ts'
-import type { DiscardWrites } from './discard-writes.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
+import type { ObjectRelease } from './object-release.ts'
 
 /** Ends of files. Each function runs inside one transaction that the writer opens. */
-export function prepareFileWrites(db: Connection, contents: ContentWrites, discards: DiscardWrites) {
+export function prepareFileWrites(db: Connection, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
   const pastTerm = db.prepare<[number, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE ended_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
   )
-  const endFile = db.prepare<[number, FileEnd, number]>('UPDATE files SET ended_at = ?, end = ? WHERE sequence = ?')
-  const otherLive = db
-    .prepare<[number], number>('SELECT 1 FROM files WHERE object = ? AND ended_at IS NULL LIMIT 1')
-    .pluck()
-  const placeOf = db.prepare<[number], string>('SELECT place FROM objects WHERE id = ?').pluck()
+  const endFile = db.prepare<[number, 'expired' | 'removed', number]>(
+    'UPDATE files SET ended_at = ?, end = ? WHERE sequence = ?',
+  )
 
-  function end(row: FileRow, endedAt: number, reason: FileEnd, now: number): void {
+  function end(row: FileRow, endedAt: number, reason: 'expired' | 'removed', now: number): void {
     endFile.run(endedAt, reason, row.sequence)
-    if (otherLive.get(row.object) !== undefined) return
-    const place = placeOf.get(row.object)
-    contents.dropBytes(row.object)
-    if (place === 'blob') discards.discardUnlessNeeded(row.sha256, now)
+    releaseObject(row.object, now)
   }
 
   return {

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
+import { prepareChallengeReads } from './challenge-reads.ts'
+import { prepareCompositionReads } from './composition-reads.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { prepareFileReads } from './file-reads.ts'
 import { migrate } from './migrate.ts'
@@ -55,6 +57,8 @@ describe('lookups', () => {
     for (const prepare of [
       prepareAccountReads,
       prepareBlockReads,
+      prepareChallengeReads,
+      prepareCompositionReads,
       prepareFileReads,
       prepareQuotaReads,
       prepareWrites,
@@ -88,6 +92,8 @@ describe('lookups', () => {
       'SELECT MIN(id) FROM objects WHERE substr(piece_root, 1, 6) = substr(:root, 1, 6) AND piece_root = :root',
       /USING INDEX objects_by_piece/,
     ],
+    ['SELECT part FROM parts WHERE whole', /PRIMARY KEY \(whole=\?\)/],
+    ['SELECT 1 FROM parts WHERE part', /parts_by_part \(part=\?\)/],
     ['SELECT object, view, since FROM aliases WHERE', /PRIMARY KEY \(key=\?\)/],
     ['SELECT object, view, since FROM aliases JOIN', /aliases USING PRIMARY KEY \(key=\?\)/],
     ['SELECT dag, layout', /blocks USING PRIMARY KEY \(multihash=\?\)/],
@@ -96,5 +102,11 @@ describe('lookups', () => {
   ])('%s uses the index that was made for it', (beginning, index) => {
     const [sql = ''] = statements().filter((one) => one.trimStart().startsWith(beginning))
     expect(planOf(sql).join('; ')).toMatch(index)
+  })
+
+  test('deals are found by the head of their id', () => {
+    const ofDeals = statements().filter((sql) => sql.includes('deal_id, 1, 12'))
+    expect(ofDeals).toHaveLength(2)
+    for (const sql of ofDeals) expect(planOf(sql).join('; ')).toMatch(/USING INDEX files_by_deal \(<expr>=\?/)
   })
 })

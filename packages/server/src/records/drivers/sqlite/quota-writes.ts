@@ -1,3 +1,4 @@
+import { pieceHandle, sha256Of } from '../../object-handle.ts'
 import type {
   AdmitRequest,
   ClaimOutcome,
@@ -11,6 +12,7 @@ import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
 import type { ContentWrites } from './content-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
+import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 
@@ -42,6 +44,7 @@ export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
 export function prepareQuotaWrites(db: Connection, contents: ContentWrites, discards: DiscardWrites) {
   const content = prepareContentReads(db)
   const { decide, standing } = prepareQuotaReads(db)
+  const { endAsExpired, insertFile } = prepareFileInserts(db)
   const insertReservation = db.prepare(
     'INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
@@ -52,23 +55,17 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
   const expired = db.prepare<[number], string>('SELECT id FROM reservations WHERE lease_until < ?').pluck()
   const ofInstance = db.prepare<[string], string>('SELECT id FROM reservations WHERE instance = ?').pluck()
 
-  const endAsExpired = db.prepare<[number]>(
-    "UPDATE files SET ended_at = expires_at, end = 'expired' WHERE sequence = ?",
-  )
   const bindName = db.prepare<[string, number]>('INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const insertFile = db.prepare(
-    `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
-       verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
   const charge = db.prepare<[string, string, number]>(
     `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
      ON CONFLICT (principal, day) DO UPDATE SET bytes = bytes + excluded.bytes, files = files + 1`,
   )
 
   /** What the records know of the bytes of a commit before it. `open` has not been ended; its term may be over. */
-  function knownOf({ file }: FileCommit): { object: number | undefined; open: FileRow | undefined } {
-    const object = content.objectOfDigest(file.sha256)
+  function knownOf(commit: FileCommit): { object: number | undefined; open: FileRow | undefined } {
+    const { file } = commit
+    const [digest, unread] = handlesOf(commit)
+    const object = content.objectOfHandle(digest) ?? content.objectOfHandle(unread)
     const open = object === undefined ? undefined : content.openFile(file.principal, object, file.key)
     return { object, open }
   }
@@ -87,38 +84,25 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
 
   /** Keeps what a commit of bytes brought that are staged already. */
   function keepRetry(row: FileRow, commit: FileCommit, usedBytes: number): CommitReply {
-    contents.learn(row.object, commit.content)
-    const file = { ...fileFromRow(row), pieceRoot: commit.content.pieceRoot }
-    return { outcome: 'retry', file, usedBytes }
+    contents.learn(row.object, commit.content, commit.file.sha256)
+    const file = fileFromRow({ ...row, handle: commit.file.sha256 })
+    return { outcome: 'retry', file: { ...file, pieceRoot: commit.content.pieceRoot }, usedBytes }
   }
 
   /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
   function record(commit: FileCommit, { object: known, open }: ReturnType<typeof knownOf>, day: string): number {
     const { file } = commit
-    if (open !== undefined) endAsExpired.run(open.sequence)
+    if (open !== undefined) endAsExpired(open.sequence)
     const object = contents.putObject(commit, known)
+    // Bytes that are kept as those of parts stay so, and those that came now go again.
+    if (known !== undefined && commit.inline === undefined && contents.isComposed(known)) {
+      discards.discardUnlessNeeded(file.sha256, commit.now)
+    }
     const name = opaqueNameOf(file.key)
     if (name !== '') bindName.run(name, object)
-    const { lastInsertRowid } = insertFile.run(
-      object,
-      file.principal,
-      name,
-      file.cid,
-      file.contentType,
-      file.filename,
-      file.visibility,
-      file.owner,
-      file.sponsored ? 1 : 0,
-      file.verified ? 1 : 0,
-      file.termDays,
-      file.uploadedAt,
-      file.expiresAt,
-      file.dealId,
-      day,
-      file.sizeBytes,
-    )
+    const sequence = insertFile(object, file, { day, bytes: file.sizeBytes })
     charge.run(file.principal, day, file.sizeBytes)
-    return Number(lastInsertRowid)
+    return sequence
   }
 
   return {
@@ -134,7 +118,7 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
 
     commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): AtOnceReply {
       const { principal, day, key, now } = admit
-      const { sha256, sizeBytes } = commit.file
+      const { sizeBytes } = commit.file
       const { inFlight, usedBytes } = standing(principal, day)
       if (inFlight >= admit.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
       const known = knownOf(commit)
@@ -142,8 +126,8 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
       const fits = retried !== undefined || usedBytes + sizeBytes <= admit.capBytes
       // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
       if (!fits && content.liveFile(principal, key, now) === undefined) return { outcome: 'over_quota', usedBytes }
-      const bound = content.boundElsewhere(key, sha256)
-      if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+      const bound = content.boundElsewhere(key, handlesOf(commit))
+      if (bound !== undefined) return { outcome: 'conflict', object: bound }
       if (retried !== undefined) return keepRetry(retried, commit, usedBytes)
       if (!fits) return { outcome: 'over_quota', usedBytes }
       const sequence = record(commit, known, day)
@@ -152,8 +136,9 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
 
     claim({ reservationId, key, sha256 }: { reservationId: string; key: string; sha256: string }): ClaimOutcome {
       if (reservation.get(reservationId) === undefined) return { outcome: 'lost' }
-      const bound = content.boundElsewhere(key, sha256)
-      if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+      const bound = content.boundElsewhere(key, [sha256])
+      // What is known by its piece alone may be these bytes: the commit, which knows their piece, decides.
+      if (bound !== undefined && sha256Of(bound) !== null) return { outcome: 'conflict', object: bound }
       if (!discards.cancel(sha256)) return { outcome: 'busy' }
       claimBytes.run(sha256, reservationId)
       return { outcome: 'claimed' }
@@ -163,9 +148,9 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
       const { reservationId, now, file } = commit
       const held = reservation.get(reservationId)
       if (held === undefined) return { outcome: 'lost' }
-      const { principal, key, sha256, sizeBytes } = file
-      const bound = content.boundElsewhere(key, sha256)
-      if (bound !== undefined) return { outcome: 'conflict', sha256: bound }
+      const { principal, key, sizeBytes } = file
+      const bound = content.boundElsewhere(key, handlesOf(commit))
+      if (bound !== undefined) return { outcome: 'conflict', object: bound }
 
       const known = knownOf(commit)
       if (known.open !== undefined && known.open.expires_at > now) {
@@ -197,4 +182,9 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
       return ids.length
     },
   }
+}
+
+/** What the object of these bytes can be called. */
+function handlesOf({ file, content }: FileCommit): readonly [digest: string, unread: string] {
+  return [file.sha256, pieceHandle({ pieceRoot: content.pieceRoot, sizeBytes: file.sizeBytes })]
 }

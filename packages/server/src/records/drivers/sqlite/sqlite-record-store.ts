@@ -2,6 +2,8 @@ import { LadeError } from '@lade/core/errors'
 import type { CommitOutcome, ContentFacts, DagCommit, FileCommit, RecordStore } from '../../record-store.ts'
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
+import { prepareChallengeReads } from './challenge-reads.ts'
+import { prepareCompositionReads } from './composition-reads.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { prepareFileReads } from './file-reads.ts'
 import { fileFromCommit } from './file-row.ts'
@@ -42,7 +44,9 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
   }
   const files = prepareFileReads(connection)
   const blocks = prepareBlockReads(connection)
+  const compositions = prepareCompositionReads(connection)
   const accounts = prepareAccountReads(connection)
+  const challenges = prepareChallengeReads(connection)
   const quotas = prepareQuotaReads(connection)
   const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
   const writer = new Writer({ file: options.file, maxSizeBytes: options.maxSizeBytes, onFatal: options.onFatal })
@@ -67,10 +71,12 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
     },
     files: {
       serving: (request) => read(() => files.serving(request)),
-      inlineBytes: (sha256) => read(() => files.inlineBytes(sha256)),
+      inlineBytes: (object) => read(() => files.inlineBytes(object)),
       latest: (request) => read(() => files.latest(request)),
       bySequence: (sequence) => read(() => files.bySequence(sequence)),
       list: (request) => read(() => files.list(request)),
+      listDeals: (request) => read(() => files.listDeals(request)),
+      byDeal: (request) => read(() => files.byDeal(request)),
       remove: (request) => writer.write('removeFile', request),
       expire: (request) => writer.write('expireFiles', request),
     },
@@ -82,12 +88,24 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
       digests: (request) => read(() => blocks.digests(request)),
       sweep: (request) => writer.write('sweepBlocks', request),
     },
+    compositions: {
+      find: (request) => read(() => compositions.find(request)),
+      commit: (commit) => writer.write('compose', { ...commit, content: ownFacts(commit.content) }),
+      partsOf: (object) => read(() => compositions.partsOf(object)),
+    },
     tokens: {
       signUp: (request) => writer.write('signUp', request),
       revokedAt: (jti) => read(() => accounts.revokedAt(jti)),
       list: ({ sub }) => read(() => accounts.tokens(sub)),
       revoke: (request) => writer.write('revokeToken', request),
       touch: (uses) => writer.write('touchTokens', uses),
+    },
+    challenges: {
+      open: (request) => writer.write('openChallenge', request),
+      withdraw: (request) => writer.write('withdrawChallenge', request),
+      find: (request) => read(() => challenges.find(request)),
+      answer: (request) => writer.write('answerChallenge', request),
+      expire: (request) => writer.write('expireChallenges', request),
     },
     instances: {
       register: (request) => writer.write('registerInstance', request),

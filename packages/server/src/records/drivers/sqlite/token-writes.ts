@@ -1,22 +1,12 @@
 import type { TokenRecord } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
+import { prepareTokenInserts } from './token-inserts.ts'
 
 type SignUpOutcome = { readonly outcome: 'issued' } | { readonly outcome: 'limited'; readonly used: number }
 
 /** Tokens and signups. Each function runs inside one transaction that the writer opens. */
 export function prepareTokenWrites(db: Connection) {
-  const signups = db
-    .prepare<[string, number], number>('SELECT count FROM signups WHERE address = ? AND hour = ?')
-    .pluck()
-  const countSignup = db.prepare<[string, number]>(
-    `INSERT INTO signups (address, hour, count) VALUES (?, ?, 1)
-     ON CONFLICT (address, hour) DO UPDATE SET count = count + 1`,
-  )
-  const forgetOldSignups = db.prepare<[number]>('DELETE FROM signups WHERE hour < ?')
-  const insert = db.prepare(
-    `INSERT INTO tokens (jti, sub, email, label, scopes, quota_mb, issued_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const { countOf, count, insertToken } = prepareTokenInserts(db)
   const owned = db.prepare<[string, string], { revoked_at: number | null }>(
     'SELECT revoked_at FROM tokens WHERE jti = ? AND sub = ?',
   )
@@ -28,12 +18,10 @@ export function prepareTokenWrites(db: Connection) {
   return {
     signUp(request: { token: TokenRecord; address: string; hour: number; limit: number }): SignUpOutcome {
       const { token, address, hour } = request
-      const used = signups.get(address, hour) ?? 0
+      const used = countOf(address, hour)
       if (used >= request.limit) return { outcome: 'limited', used }
-      if (used === 0) forgetOldSignups.run(hour - 1)
-      countSignup.run(address, hour)
-      const scopes = token.scopes.join(' ')
-      insert.run(token.jti, token.sub, token.email, token.label, scopes, token.quotaMb, token.issuedAt, token.expiresAt)
+      count(address, hour)
+      insertToken(token)
       return { outcome: 'issued' }
     },
 

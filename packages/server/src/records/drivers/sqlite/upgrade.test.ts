@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   ALICE,
+  account,
   BOB,
   commitAtOnce,
   digestOf,
@@ -16,6 +17,7 @@ import {
   upload,
   WEEK,
 } from '../../conformance/case.ts'
+import { composed, partsOf, WHOLE_ROOT } from '../../conformance/composing.ts'
 import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { RecordStore } from '../../record-store.ts'
 import { openConnection } from './connection.ts'
@@ -81,7 +83,7 @@ describe('data of version 1', () => {
     await commitAtOnce(store, upload({ content: 'blob', facts: { aliases, dags } }))
     expect(await served(store, `dag-pb:${digestOf('root')}`)).toBe('blob as bytes')
     const multihash = Buffer.concat([Buffer.from('1220', 'hex'), digests])
-    expect(await store.blocks.find({ multihash, now: NOW })).toMatchObject({ kind: 'node', sha256: digestOf('blob') })
+    expect(await store.blocks.find({ multihash, now: NOW })).toMatchObject({ kind: 'node', object: digestOf('blob') })
   })
 
   test.each([
@@ -109,7 +111,7 @@ describe('data of version 1', () => {
     await commitAtOnce(store, upload({ content: 'blob', facts: { pieceRoot } }))
     await commitAtOnce(store, upload({ content: 'inline', facts: { pieceRoot } }))
     expect(await served(store, key)).toBe('new as bytes')
-    const conflict = { outcome: 'conflict', sha256: digestOf('new') }
+    const conflict = { outcome: 'conflict', object: digestOf('new') }
     expect(await commitAtOnce(store, upload({ content: 'blob', key, facts: { pieceRoot } }))).toEqual(conflict)
   })
 
@@ -120,6 +122,76 @@ describe('data of version 1', () => {
     expect(await served(store, `piece-v1:${pieceRoot}`)).toBe('blob as bytes')
   })
 })
+
+describe('data of version 2', () => {
+  let dir: string
+  let store: RecordStore
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    writeVersion2(join(dir, 'lade.db'))
+    store = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+  })
+  afterEach(async () => {
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const listed = () => store.files.list({ principal: ALICE, now: NOW, limit: 10, ended: 'live' })
+
+  test('is served and counted as before', async () => {
+    expect((await listed()).map(({ cid, pieceRoot, end }) => [cid, pieceRoot, end])).toEqual([
+      ['cid-of-part 1', pieceRootOf('part 1'), null],
+      ['cid-of-part 0', pieceRootOf('part 0'), null],
+    ])
+    expect(await account(store)).toEqual({ charged: 200, reserved: 0, stored: 200 })
+    expect(await store.quotas.audit()).toEqual([])
+  })
+
+  test('has deals that are found by their ids', async () => {
+    const [latest] = await listed()
+    expect(await store.files.byDeal({ principal: ALICE, dealId: 'd-0x0000000000000001' })).toEqual(latest)
+    expect(await store.files.listDeals({ principal: ALICE, now: NOW, limit: 10 })).toHaveLength(2)
+  })
+
+  test('can be composed', async () => {
+    const file = await composed(store, (await listed()).toReversed())
+    expect(await partsOf(store, file.object, ['part 0', 'part 1'])).toEqual(['part 0', 'part 1'])
+    expect(await account(store)).toEqual({ charged: 200, reserved: 0, stored: 200 })
+    await store.files.remove({ principal: ALICE, key: WHOLE_ROOT, now: NOW })
+    expect(await pending(store)).toEqual([digestOf('part 0')])
+    expect(await store.files.inlineBytes(digestOf('part 1'))).toBeUndefined()
+  })
+
+  test('keeps inline bytes where they are read last', () => {
+    const connection = openConnection(join(dir, 'lade.db'))
+    const columns = connection.pragma('table_info(objects)') as { readonly name: string }[]
+    connection.close()
+    expect(columns.at(-1)?.name).toBe('inline')
+  })
+})
+
+/** Alice's two files, each of 100 bytes, as the program of that time left them. */
+function writeVersion2(file: string): void {
+  const connection = openConnection(file)
+  migrate(connection, SQLITE_MIGRATIONS.slice(0, 2))
+  const insertObject = connection.prepare(
+    'INSERT INTO objects (sha256, size_bytes, place, piece_root, inline) VALUES (?, 100, ?, ?, ?)',
+  )
+  const insertFile = connection.prepare(
+    `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored, verified,
+       term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
+     VALUES (?, ?, '', ?, 'text/plain', NULL, 'public', NULL, 0, 1, 7, ?, ?, ?, '2026-11-21', 100)`,
+  )
+  for (const [index, inline] of [null, INLINE].entries()) {
+    const content = `part ${index}`
+    const place = inline === null ? 'blob' : 'inline'
+    const root = Buffer.from(pieceRootOf(content), 'hex')
+    const object = insertObject.run(digestOf(content), place, root, inline).lastInsertRowid
+    insertFile.run(object, ALICE, `cid-of-${content}`, NOW, NOW + WEEK, `d-0x000000000000000${index}`)
+  }
+  connection.prepare('INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, 200, 2)').run(ALICE, '2026-11-21')
+  connection.close()
+}
 
 /** Alice's files, each of 100 bytes, as the program of that time left them. */
 function writeVersion1(file: string): void {

@@ -1,7 +1,10 @@
+import { prepareChallengeWrites } from './challenge-writes.ts'
+import { prepareCompositionWrites } from './composition-writes.ts'
 import type { Connection } from './connection.ts'
 import { prepareContentWrites } from './content-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
 import { prepareFileWrites } from './file-writes.ts'
+import { prepareObjectRelease } from './object-release.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareTokenWrites } from './token-writes.ts'
 
@@ -13,8 +16,11 @@ export function prepareWrites(db: Connection) {
   const discards = prepareDiscardWrites(db)
   const contents = prepareContentWrites(db)
   const quotas = prepareQuotaWrites(db, contents, discards)
-  const files = prepareFileWrites(db, contents, discards)
+  const release = prepareObjectRelease(db, contents, discards)
+  const files = prepareFileWrites(db, release)
+  const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
+  const challenges = prepareChallengeWrites(db)
   const registerInstance = db.prepare<[string, number]>('INSERT INTO instances (id, started_at) VALUES (?, ?)')
   const forgetInstance = db.prepare<[string]>('DELETE FROM instances WHERE id = ?')
 
@@ -28,10 +34,15 @@ export function prepareWrites(db: Connection) {
     releaseExpired: quotas.releaseExpired,
     removeFile: files.remove,
     expireFiles: files.expire,
+    compose: compositions.commit,
     sweepBlocks: contents.sweepBlocks,
     signUp: tokens.signUp,
     revokeToken: tokens.revoke,
     touchTokens: tokens.touch,
+    openChallenge: challenges.open,
+    withdrawChallenge: challenges.withdraw,
+    answerChallenge: challenges.answer,
+    expireChallenges: challenges.expire,
     beginDiscard: discards.begin,
     finishDiscard: discards.finish,
     registerInstance({ instanceId, now }: { instanceId: string; now: number }): void {

@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import { cidField, visibilityField } from './fields.ts'
+
+/**
+ * What the size of every part of a composed file is a whole multiple of, but the last's: 127 MiB, which is 127 leaves of
+ * 1 MiB and fills one subtree of 128 MiB in the piece tree.
+ */
+export const PART_BYTES = 127 * 1024 * 1024
+
+/** The most parts that one file is composed of. */
+export const MAX_PARTS = 4096
+
+/** Enough for that many of the longest cids; other JSON bodies are smaller. */
+export const MAX_COMPOSE_BODY_BYTES = 524_288
+
+/** How many parts an error names; the others are only counted. */
+export const MAX_PARTS_NAMED = 100
+
+export const composeQuery = z.object({
+  cid: cidField.describe('The content id of the whole, of any form that is verified'),
+  token: z.string().optional().describe('Deprecated form of the Authorization header'),
+})
+
+/** For the reader and the client; the server reads these by hand, before the body. */
+export const composeHeaders = z.object({
+  'x-visibility': visibilityField.optional().describe('private needs a token; public by default'),
+  'x-term-days': z.string().optional().describe('Days to keep the file, within what the tier allows'),
+})
+
+// How many parts there may be is checked by hand, to be refused by the same code as every other fault of theirs.
+export const composeRequest = z.object({
+  parts: z
+    .array(z.string().describe('A content id of any accepted form'))
+    .meta({ minItems: 1, maxItems: MAX_PARTS })
+    .describe(`In order, each a live file of mine. The size of each but the last is a multiple of ${PART_BYTES} bytes`),
+  contentType: z.string().optional().describe('Media type of the whole; application/octet-stream by default'),
+  filename: z.string().nullable().optional().describe('Name to save under, as it is'),
+})
+export type ComposeRequest = z.infer<typeof composeRequest>

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { dealEntryOf } from './deal-entry.ts'
+import { listDeals } from './list-deals.ts'
+import { ownDeal } from './own-deal.ts'
+
+const urlOf = (cid: string): string => `https://example.org/p/${cid}`
+const bytesOf = (index: number): Buffer => Buffer.from(`file ${index}`)
+
+describe('deals', () => {
+  let ground: StagingGround
+  beforeEach(async () => {
+    ground = await openStagingGround()
+  })
+  afterEach(() => ground.remove())
+
+  const stage = async (count: number) => {
+    const files = []
+    for (let index = 0; index < count; index += 1) files.push((await ground.stage(bytesOf(index))).file)
+    return files
+  }
+  const list = (asked: { cursor?: string; limit?: string; status?: string } = {}) =>
+    listDeals(ground.records, { principal: PRINCIPAL, now: ground.clock.now, ...asked })
+  const remove = (index: number) =>
+    ground.records.files.remove({
+      principal: PRINCIPAL,
+      key: `sha256:${sha256Hex(bytesOf(index))}`,
+      now: ground.clock.now,
+    })
+
+  it('are listed newest first and page by page', async () => {
+    const files = await stage(5)
+    const first = await list({ limit: '2' })
+    expect(first.files).toEqual([files[4], files[3]])
+    const second = await list({ limit: '3', cursor: first.nextCursor ?? '' })
+    expect(second).toEqual({ files: [files[2], files[1], files[0]], nextCursor: null })
+  })
+
+  it('are listed with those that have ended, unless a status is asked for', async () => {
+    await stage(3)
+    await remove(1)
+    expect((await list()).files).toHaveLength(3)
+    expect((await list({ status: 'staged' })).files).toHaveLength(2)
+    expect((await list({ status: 'removed' })).files).toHaveLength(1)
+    expect((await list({ status: 'expired' })).files).toEqual([])
+  })
+
+  it('are listed once, however often a file was staged under the same deal', async () => {
+    const [file] = await stage(1)
+    ground.clock.now += 1000
+    await remove(0)
+    const again = (await ground.stage(bytesOf(0))).file
+    expect(again.dealId).toBe(file?.dealId)
+    expect((await list()).files).toEqual([again])
+    expect(await ownDeal(ground.records, { principal: PRINCIPAL, dealId: again.dealId })).toEqual(again)
+  })
+
+  it.each([
+    ['a status that is none', { status: 'composed' }],
+    ['a limit that is none', { limit: '1001' }],
+    ['a cursor that is none', { cursor: '-' }],
+  ])('refuses %s', async (_title, asked) => {
+    await expect(list(asked)).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  it('are found by their id, by nobody but their principal', async () => {
+    const [file] = await stage(2)
+    const dealId = file?.dealId ?? ''
+    expect(await ownDeal(ground.records, { principal: PRINCIPAL, dealId })).toEqual(file)
+    for (const other of [
+      { principal: 'user:2', dealId },
+      { principal: PRINCIPAL, dealId: `${dealId}0` },
+    ]) {
+      await expect(ownDeal(ground.records, other)).rejects.toMatchObject({ code: 'not_found' })
+    }
+  })
+
+  it('are shown with their status and its time', async () => {
+    const [file] = await stage(1)
+    if (file === undefined) throw new Error('no file')
+    const { now } = ground.clock
+    expect(dealEntryOf(file, urlOf, now)).toEqual({
+      dealId: file.dealId,
+      cid: file.cid,
+      pieceCid: expect.stringMatching(/^bafkzcib/),
+      size: 6,
+      status: 'staged',
+      term: '30 days',
+      createdAt: '2026-11-21T12:00:00.000Z',
+      expiresAt: '2026-12-21T12:00:00.000Z',
+      endedAt: null,
+      retrievalUrl: urlOf(file.cid),
+    })
+    // Past its term and not swept yet.
+    const expired = { status: 'expired', endedAt: '2026-12-21T12:00:00.000Z' }
+    expect(dealEntryOf(file, urlOf, file.expiresAt)).toMatchObject(expired)
+    const removed = await remove(0)
+    if (removed === undefined) throw new Error('no file')
+    expect(dealEntryOf(removed, urlOf, now)).toMatchObject({ status: 'removed', endedAt: '2026-11-21T12:00:00.000Z' })
+  })
+})

@@ -1,0 +1,85 @@
+import { signupRequest, signupResult, startRequest, startResult, verifyRequest } from '@lade/core/wire'
+import type { FastifyRequest } from 'fastify'
+import { addressPrincipal } from '../../../quotas/principal.ts'
+import { answerChallenge } from '../../../tokens/answer-challenge.ts'
+import { signUp } from '../../../tokens/sign-up.ts'
+import { startChallenge } from '../../../tokens/start-challenge.ts'
+import type { TokenClaims } from '../../../tokens/token-claims.ts'
+import { credentialsOf } from '../../authenticate.ts'
+import { queryOf } from '../../query.ts'
+import type { Service } from '../../service.ts'
+import { problems, type Routes, tokenQuery } from '../routes.ts'
+
+/** `/api/auth/signup`; where signup is by email, also `/api/auth/start` and `/api/auth/verify`. */
+export function signUpRoutes(app: Routes, service: Service): void {
+  const { config, mailer } = service
+  const { quotaMb } = config.token
+  const addressOf = (request: Pick<FastifyRequest, 'raw'>) => addressPrincipal(service.clientAddress(request.raw))
+
+  app.post(
+    '/api/auth/signup',
+    {
+      schema: {
+        tags: ['tokens'],
+        summary: 'Get a token',
+        description:
+          'Mints a token for an email address; calling again mints another, and earlier ones stay valid. The token is ' +
+          'shown only in this response. Where signup is by email it needs a token of the same address, and the new one ' +
+          'allows no more than that; without one see /api/auth/start.',
+        querystring: tokenQuery,
+        body: signupRequest,
+        response: { 200: signupResult.describe('The token, shown this once'), ...problems(400, 401, 403, 429, 503) },
+      },
+    },
+    async (request) => {
+      const rules = { signup: config.signup, quotaMb, signupsPerHour: config.signupsPerHour }
+      const bearer = () => bearerOf(service, request)
+      return signUp(service, rules, { request: request.body, address: addressOf(request), bearer })
+    },
+  )
+
+  if (mailer === undefined) return
+
+  app.post(
+    '/api/auth/start',
+    {
+      schema: {
+        tags: ['tokens'],
+        summary: 'Have a code mailed',
+        description:
+          'Sends a code of six digits to the address, and answers the challenge that it belongs to. The answer is the same ' +
+          'whether or not the address is known here.',
+        body: startRequest,
+        response: { 200: startResult.describe('The mail is on its way'), ...problems(400, 429, 503) },
+      },
+    },
+    async (request) => {
+      const { signupsPerHour } = config
+      return startChallenge(
+        { ...service, mailer },
+        { request: request.body, address: addressOf(request), signupsPerHour },
+      )
+    },
+  )
+
+  app.post(
+    '/api/auth/verify',
+    {
+      schema: {
+        tags: ['tokens'],
+        summary: 'Get a token for a mailed code',
+        description:
+          'A challenge takes five attempts within fifteen minutes, and gives one token. The token is shown only in this ' +
+          'response.',
+        body: verifyRequest,
+        response: { 200: signupResult.describe('The token, shown this once'), ...problems(400, 403, 503) },
+      },
+    },
+    async (request) => answerChallenge(service, { request: request.body, quotaMb }),
+  )
+}
+
+async function bearerOf(service: Service, request: Pick<FastifyRequest, 'raw'>): Promise<TokenClaims | undefined> {
+  const credentials = credentialsOf(request.raw, queryOf(request.raw.url ?? '/'), service.config.queryToken)
+  return credentials === undefined ? undefined : service.authorizer.authorize(credentials.token)
+}

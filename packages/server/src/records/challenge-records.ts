@@ -1,0 +1,44 @@
+import type { TokenRecord } from './record-store.ts'
+
+/** A code that was sent to an email address and waits for its answer. */
+export interface ChallengeRecord {
+  /** Not what the caller holds, which the records never see, but a digest of it. */
+  readonly id: string
+  readonly email: string
+  /** The name that the token will have. */
+  readonly label: string
+  readonly codeDigest: string
+  readonly attemptsLeft: number
+  readonly expiresAt: number
+}
+
+/** What an hour's count is kept under, such as `ip:192.0.2.7` or `mail:ada@example.org`, and how high it may get. */
+export interface HourlyLimit {
+  readonly address: string
+  readonly limit: number
+}
+
+/** `limited` says which of the limits was reached; nothing was counted then, under none of them. */
+export type OpenOutcome =
+  | { readonly outcome: 'opened' }
+  | { readonly outcome: 'limited'; readonly used: number; readonly limit: number }
+
+/** `over` is a challenge that was never there, is past its time, or was answered, rightly or wrongly too often. */
+export type AnswerOutcome =
+  | { readonly outcome: 'issued' }
+  | { readonly outcome: 'wrong'; readonly attemptsLeft: number }
+  | { readonly outcome: 'over' }
+
+/** Challenges of signup by email. Each is answered rightly once, whichever process is asked. */
+export interface ChallengeRecords {
+  /** Counts under every limit, with signups, and keeps the challenge; or neither when a limit is reached. */
+  open(request: { challenge: ChallengeRecord; hour: number; limits: readonly HourlyLimit[] }): Promise<OpenOutcome>
+  /** Forgets a challenge whose code did not reach anybody, and gives back what was counted in `hour` for `addresses`. */
+  withdraw(request: { id: string; hour: number; addresses: readonly string[] }): Promise<void>
+  /** Whose token an answer to this challenge would make; undefined for one that is over. */
+  find(request: { id: string; now: number }): Promise<{ readonly email: string; readonly label: string } | undefined>
+  /** Compares in constant time. The right answer ends the challenge and records the token, a wrong one takes an attempt. */
+  answer(request: { id: string; codeDigest: string; now: number; token: TokenRecord }): Promise<AnswerOutcome>
+  /** Forgets challenges past their time; answers how many. */
+  expire(request: { now: number }): Promise<number>
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { codeMail } from './code-mail.ts'
+
+it('says who writes, what the code is, how long it is good for, and that it can be ignored', () => {
+  const mail = codeMail({ to: 'ada@example.org', code: '012345', publicUrl: 'https://lade.example/sub', minutes: 15 })
+  expect(mail.to).toBe('ada@example.org')
+  expect(mail.subject).toBe('Your code for lade.example')
+  expect(mail.text).toMatchInlineSnapshot(`
+    "Somebody, most likely you, asked for a token for ada@example.org at
+    https://lade.example/sub
+
+    The code is 012345
+
+    It is valid for 15 minutes and can be used once. Give it to nobody who asks
+    you for it.
+
+    If it was not you, ignore this mail: without the code nothing happens.
+    "
+  `)
+})

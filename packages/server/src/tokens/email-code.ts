@@ -1,0 +1,37 @@
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
+
+const CHALLENGE_BYTES = 32
+const CODE_DIGITS = 6
+
+/** What the caller is told, what the address is told, and what is kept of both. */
+export interface EmailCode {
+  /** For the caller alone: without it the code is of no use, and with what is kept alone neither can be found. */
+  readonly challenge: string
+  /** For the address alone: six digits. */
+  readonly code: string
+}
+
+/** A challenge of 256 random bits, and a code of which each of the million is as likely as the others. */
+export function newEmailCode(): EmailCode {
+  return {
+    challenge: randomBytes(CHALLENGE_BYTES).toString('base64url'),
+    code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0'),
+  }
+}
+
+/** The name under which a challenge is kept. */
+export function challengeId(challenge: string): string {
+  return createHash('sha256').update(challenge).digest('hex')
+}
+
+/**
+ * What is kept of a code: HMAC-SHA-256 under the challenge, which is kept nowhere. A hash of the code alone would be undone
+ * by hashing the million.
+ *
+ * @param code - as it was typed; white space and hyphens in it are let be.
+ */
+export function codeDigest({ challenge, code }: EmailCode): string {
+  return createHmac('sha256', challenge)
+    .update(`lade email code v1:${code.replace(/[\s-]/g, '')}`)
+    .digest('hex')
+}

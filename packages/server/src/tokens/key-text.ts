@@ -1,0 +1,88 @@
+import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { TokenAlg } from '@lade/core/wire'
+import { z } from 'zod'
+import { MINIMUM_KEY_BYTES, MINIMUM_RSA_BITS, SigningKey } from './signing-key.ts'
+
+const Base64url = z.string().refine((text) => Buffer.from(text, 'base64url').toString('base64url') === text)
+/** The time of issue, in epoch seconds: how old a key is stands beside it and nowhere else. */
+const IssuedAt = z.int().nonnegative()
+
+/** RFC 7517 and RFC 7518, section 6.4. Members besides these are let be. */
+const SecretSchema = z.object({ kty: z.literal('oct'), k: Base64url, iat: IssuedAt })
+
+/** RFC 7518, section 6.3.2. */
+const KeyPairSchema = z.object({
+  kty: z.literal('RSA'),
+  n: Base64url,
+  e: Base64url,
+  d: Base64url,
+  p: Base64url,
+  q: Base64url,
+  dp: Base64url,
+  dq: Base64url,
+  qi: Base64url,
+  iat: IssuedAt,
+})
+
+/** A new key as the text of its file: a JSON Web Key with its time of issue. */
+export async function newKeyText(alg: TokenAlg, now: Date): Promise<string> {
+  const members = alg === 'HS256' ? newSecret() : await newKeyPair()
+  return `${JSON.stringify({ ...members, iat: Math.floor(now.getTime() / 1000) })}\n`
+}
+
+/** The key that the text of a file holds, or the end of the sentence "this file …" about what is wrong with it. */
+export function parseKeyText(alg: TokenAlg, text: string): Promise<SigningKey | string> {
+  const value = parseJson(text)
+  return alg === 'HS256' ? parseSecret(value) : parseKeyPair(value)
+}
+
+function newSecret(): object {
+  return { kty: 'oct', k: randomBytes(MINIMUM_KEY_BYTES).toString('base64url') }
+}
+
+async function newKeyPair(): Promise<object> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: MINIMUM_RSA_BITS })
+  return privateKey.export({ format: 'jwk' })
+}
+
+async function parseSecret(value: unknown): Promise<SigningKey | string> {
+  const parsed = SecretSchema.safeParse(value)
+  if (!parsed.success) return 'does not hold a JSON Web Key with kty "oct", k and iat.'
+  const bytes = Buffer.from(parsed.data.k, 'base64url')
+  if (bytes.length < MINIMUM_KEY_BYTES) {
+    return `holds a key of ${bytes.length} bytes; at least ${MINIMUM_KEY_BYTES} are needed.`
+  }
+  return SigningKey.fromBytes(bytes, parsed.data.iat)
+}
+
+async function parseKeyPair(value: unknown): Promise<SigningKey | string> {
+  const parsed = KeyPairSchema.safeParse(value)
+  const privateKey = parsed.success ? privateKeyOf(parsed.data) : undefined
+  if (!parsed.success || privateKey === undefined) {
+    return 'does not hold a JSON Web Key with kty "RSA", the members of a private key, and iat.'
+  }
+  const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0
+  if (bits < MINIMUM_RSA_BITS) return `holds a key of ${bits} bits; at least ${MINIMUM_RSA_BITS} are needed.`
+  return SigningKey.fromPrivateKey(privateKey, parsed.data.iat)
+}
+
+/** `undefined` for numbers that make no key. */
+function privateKeyOf(jwk: z.output<typeof KeyPairSchema>): KeyObject | undefined {
+  try {
+    return createPrivateKey({ key: jwk, format: 'jwk' })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined
+    throw error
+  }
+}
+
+/** `undefined` for text that is no JSON: the schema then answers, and no message quotes the text. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,76 @@
+import { LadeError } from '@lade/core/errors'
+import { DEFAULT_TOKEN_DAYS, SCOPES, type Scope, type SignupResult } from '@lade/core/wire'
+import type { TokenRecord } from '../records/record-store.ts'
+import { userIdOf } from './email.ts'
+import type { SigningKeys } from './signing-keys.ts'
+import { mintToken } from './token-codec.ts'
+
+const DAY_SECONDS = 86_400
+
+export interface NewTokenDeps {
+  readonly keys: SigningKeys
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+/** The most that a token may have, and what it has unless it asks for less. */
+export interface TokenBounds {
+  readonly scopes: readonly Scope[]
+  readonly quotaMb: number
+}
+
+/** What is asked of a token: its scopes may only narrow, its quota only lower, its days only shorten. */
+export interface NewTokenRequest {
+  /** In its one spelling. */
+  readonly email: string
+  readonly label: string
+  readonly scopes?: readonly Scope[] | undefined
+  readonly quotaMb?: number | undefined
+  readonly ttlDays?: number | undefined
+}
+
+/** A token that was signed and is not recorded yet. */
+export interface NewToken {
+  readonly record: TokenRecord
+  readonly result: SignupResult
+}
+
+/**
+ * Signs a token. It becomes good to know of once its record is written.
+ *
+ * @throws {LadeError} `insufficient_scope` for a scope outside the bounds, `auth_offline`.
+ */
+export async function newToken(deps: NewTokenDeps, bounds: TokenBounds, request: NewTokenRequest): Promise<NewToken> {
+  const { email, label } = request
+  const outside = request.scopes?.find((scope) => !bounds.scopes.includes(scope))
+  if (outside !== undefined) throw new LadeError('insufficient_scope', { required: outside })
+  const scopes = SCOPES.filter((scope) => (request.scopes ?? bounds.scopes).includes(scope))
+  const iat = Math.floor(deps.now() / 1000)
+  const claims = {
+    sub: userIdOf(email),
+    email,
+    scopes,
+    quotaMb: Math.min(request.quotaMb ?? bounds.quotaMb, bounds.quotaMb),
+    iat,
+    exp: iat + Math.min(request.ttlDays ?? DEFAULT_TOKEN_DAYS, DEFAULT_TOKEN_DAYS) * DAY_SECONDS,
+    jti: deps.newId(),
+  }
+  const token = await mintToken(claims, deps.keys.current())
+  const { sub, quotaMb, jti } = claims
+  const expiresAt = claims.exp * 1000
+  return {
+    record: {
+      jti,
+      sub,
+      email,
+      label,
+      scopes,
+      quotaMb,
+      issuedAt: iat * 1000,
+      expiresAt,
+      lastUsedAt: null,
+      revokedAt: null,
+    },
+    result: { token, userId: sub, email, scopes, quotaMb, expiresAt: new Date(expiresAt).toISOString() },
+  }
+}

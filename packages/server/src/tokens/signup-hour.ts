@@ -1,0 +1,14 @@
+import { LadeError } from '@lade/core/errors'
+
+const HOUR_MS = 3_600_000
+
+/** The hour that signups and mails are counted in. */
+export function hourOf(now: number): number {
+  return Math.floor(now / HOUR_MS)
+}
+
+/** Until the next hour begins. */
+export function rateLimited(now: number, { used, limit }: { used: number; limit: number }): LadeError<'rate_limited'> {
+  const retryAfterSeconds = Math.max(1, Math.ceil(((hourOf(now) + 1) * HOUR_MS - now) / 1000))
+  return new LadeError('rate_limited', { used, limit, retryAfterSeconds })
+}

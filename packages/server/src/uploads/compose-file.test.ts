@@ -1,0 +1,327 @@
+import { parseContentId } from '@lade/core/content'
+import type { ImportProfileName } from '@lade/core/dag'
+import { MAX_PARTS, PART_BYTES } from '@lade/core/wire'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hashContentHere } from '../hashing/content-hasher.ts'
+import { sha256Hex } from '../hashing/sha256.ts'
+import type { FileRecord, RecordStore } from '../records/record-store.ts'
+import { type MadeUpPart, madeUpPart, pieceOf, recordPart, wholeOf } from '../testing/made-up-parts.ts'
+import { openStagingGround, PRINCIPAL, type StagingGround, tierOf } from '../testing/staging-ground.ts'
+import { type ComposeDeps, type ComposeInput, composeFile } from './compose-file.ts'
+import type { UploadTier } from './upload-tier.ts'
+
+const MIB = 1024 * 1024
+const WIDE = { fileBytes: 2 ** 42, dailyBytes: 2 ** 42 }
+
+interface Options {
+  readonly tier?: Partial<UploadTier>
+  readonly head?: Partial<ComposeInput['head']>
+  readonly deps?: Partial<ComposeDeps>
+}
+
+describe('composeFile, from what was kept', () => {
+  let ground: StagingGround
+  beforeEach(async () => {
+    ground = await openStagingGround()
+  })
+  afterEach(() => ground.remove())
+
+  const compose = (cid: string, parts: readonly (MadeUpPart | string)[], { tier, head, deps }: Options = {}) =>
+    composeFile(
+      {
+        records: ground.records,
+        blobs: ground.blobs,
+        prover: ground.prover,
+        hashers: hashContentHere,
+        instanceId: ground.instanceId,
+        now: () => ground.clock.now,
+        newId: () => 'reading-1',
+        ...deps,
+      },
+      {
+        tier: tierOf({ ...WIDE, ...tier }),
+        head: {
+          cid: parseContentId(cid, sha256Hex),
+          contentType: 'video/mp4',
+          filename: 'whole.mp4',
+          visibility: 'public',
+          termDays: undefined,
+          ...head,
+        },
+        parts: parts.map((part) => parseContentId(typeof part === 'string' ? part : part.sha256, sha256Hex)),
+        signal: new AbortController().signal,
+      },
+    )
+  const record = async (...parts: readonly MadeUpPart[]): Promise<FileRecord[]> => {
+    const files: FileRecord[] = []
+    for (const part of parts) files.push(await recordPart(ground, part))
+    return files
+  }
+  /** Everything that a composition could change. */
+  const state = async () => ({
+    files: await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 1000 }),
+    usage: await ground.usage(),
+    drift: await ground.records.quotas.audit(),
+    discards: await ground.records.discards.pending({ instanceId: ground.instanceId, limit: 100 }),
+  })
+  const refused = async (attempt: Promise<unknown>): Promise<unknown> => {
+    const before = await state()
+    const error = await attempt.then(
+      () => {
+        throw new Error('it was composed')
+      },
+      (failure: unknown) => failure,
+    )
+    expect(await state()).toEqual(before)
+    return error
+  }
+
+  const PROFILES: readonly ImportProfileName[] = ['unixfs-v0-2015', 'unixfs-v1-2025', 'raw-256k-174', 'raw-1m-174']
+  it.each(PROFILES)('checks a root of %s without reading a byte', async (profile) => {
+    const parts = [1, 2].map((name) => madeUpPart(`${name}`, PART_BYTES, [profile]))
+    parts.push(madeUpPart('last', 3 * MIB + 5, [profile]))
+    await record(...parts)
+    const { unixfs, sizeBytes, pieceRoot, pieceV2, dag } = wholeOf(parts, profile)
+    const open = vi.spyOn(ground.blobs, 'open')
+    const file = await compose(unixfs, parts)
+    expect(open).not.toHaveBeenCalled()
+    expect(file).toMatchObject({ cid: unixfs, sizeBytes, pieceRoot, sha256: null, verified: true, termDays: 30 })
+    expect(ground.prover.asked).toMatchObject([{ sha256: null, sizeBytes, pieceCid: pieceV2 }])
+    const multihash = Buffer.from(`1220${dag.root}`, 'hex')
+    const place = await ground.records.blocks.find({ multihash, now: ground.clock.now })
+    expect(place).toMatchObject({ kind: 'node', profile, node: dag.digests.length / 32 - 1, object: file.object })
+    expect((await state()).usage.stored).toEqual({ bytes: sizeBytes, files: 1 })
+  })
+
+  it('finds the profile among several, and one whose leaves are cut alike', async () => {
+    const parts = [
+      madeUpPart('1', PART_BYTES, PROFILES),
+      madeUpPart('2', PART_BYTES, ['unixfs-v1-2025', 'raw-256k-174']),
+    ]
+    for (const profile of ['unixfs-v1-2025', 'raw-256k-174'] as const) {
+      await record(...parts)
+      const { unixfs } = wholeOf(parts, profile)
+      expect(await compose(unixfs, parts)).toMatchObject({ sizeBytes: 2 * PART_BYTES, end: null })
+      await ground.records.files.remove({
+        principal: PRINCIPAL,
+        key: parseContentId(unixfs, sha256Hex).key,
+        now: ground.clock.now,
+      })
+    }
+    await record(...parts)
+    // Their 254 leaves are too many for one node of the older default, whose leaves they are all the same.
+    expect(await compose(wholeOf(parts, 'raw-1m-174').unixfs, parts)).toMatchObject({ end: null })
+  })
+
+  it.each([
+    ['a byte', 1],
+    ['a whole leaf', MIB],
+  ])('takes %s for a raw leaf, whatever id it came under', async (_title, lastBytes) => {
+    const parts = [madeUpPart('1'), madeUpPart('last', lastBytes, [])]
+    await record(...parts)
+    const { unixfs } = wholeOf(parts)
+    expect(await compose(unixfs, parts)).toMatchObject({ sizeBytes: PART_BYTES + lastBytes })
+  })
+
+  it.each(['pieceV1', 'pieceV2'] as const)('checks a piece CID, %s, of parts that keep no leaves', async (form) => {
+    const parts = [madeUpPart('1', 2 * PART_BYTES, []), madeUpPart('2', PART_BYTES, []), madeUpPart('last', 99, [])]
+    await record(...parts)
+    const open = vi.spyOn(ground.blobs, 'open')
+    const whole = pieceOf(parts)
+    const file = await compose(whole[form], parts)
+    expect(open).not.toHaveBeenCalled()
+    expect(file).toMatchObject({ pieceRoot: whole.pieceRoot, sizeBytes: whole.sizeBytes })
+  })
+
+  it('takes a part twice, and one that is composed itself', async () => {
+    const [one, two] = [madeUpPart('1'), madeUpPart('2')]
+    await record(one, two)
+    const inner = wholeOf([one, two])
+    await compose(inner.unixfs, [one, two])
+    const last = madeUpPart('last', 7 * MIB)
+    await record(one, last)
+    const { unixfs } = wholeOf([one, one, two, one, last])
+    const file = await compose(unixfs, [one, inner.unixfs, one, last])
+    const parts = await ground.records.compositions.partsOf(file.object)
+    expect(parts.map(({ object }) => object)).toEqual([one, one, two, one, last].map(({ sha256 }) => sha256))
+    expect((await state()).usage.stored).toEqual({ bytes: 4 * PART_BYTES + 7 * MIB, files: 1 })
+  })
+
+  it('makes the one part the whole, and finds it by its new name', async () => {
+    const part = madeUpPart('only', 5 * MIB)
+    const [file] = await record(part)
+    const { unixfs } = wholeOf([part])
+    expect(await compose(unixfs, [part])).toEqual(file)
+    expect(
+      await ground.records.files.latest({ principal: PRINCIPAL, key: `dag-pb:${wholeOf([part]).dag.root}`, now: 0 }),
+    ).toEqual(file)
+  })
+
+  it('gives the file its own type, name, visibility and term', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 5)]
+    await record(...parts)
+    const head = { contentType: 'text/plain', filename: null, visibility: 'private', termDays: 3 } as const
+    const file = await compose(wholeOf(parts).unixfs, parts, { head })
+    const { now } = ground.clock
+    expect(file).toMatchObject({ ...head, uploadedAt: now, expiresAt: now + 3 * 86_400_000, owner: 'ada@example.org' })
+  })
+
+  it('answers the same deal again, also when the parts are gone, and asks the prover no more', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 5)]
+    await record(...parts)
+    const { unixfs, pieceV2 } = wholeOf(parts)
+    const file = await compose(unixfs, parts)
+    ground.clock.now += 1000
+    expect(await compose(unixfs, parts)).toEqual(file)
+    expect(await compose(pieceV2, [madeUpPart('never was')])).toEqual(file)
+    expect(ground.prover.asked).toHaveLength(1)
+  })
+
+  it('uses bytes that somebody staged as a whole, and lets go of the parts', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 5)]
+    const { sizeBytes, unixfs, pieceRoot } = wholeOf(parts)
+    const piece = { root: Buffer.from(pieceRoot, 'hex'), rawSizeBytes: sizeBytes, subtreeRoots: Buffer.alloc(64) }
+    const whole = { ...madeUpPart('whole', sizeBytes, []), piece }
+    await recordPart(ground, whole, { principal: 'user:2' })
+    await record(...parts)
+    expect(await compose(unixfs, parts)).toMatchObject({ sha256: whole.sha256, principal: PRINCIPAL })
+    expect((await state()).discards.toSorted()).toEqual(parts.map(({ sha256 }) => sha256).toSorted())
+  })
+
+  it('refuses parts in another order, and says which id that order has', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2')]
+    await record(...parts)
+    const [right, wrong] = [wholeOf(parts), wholeOf(parts.toReversed())]
+    for (const form of ['unixfs', 'pieceV1', 'pieceV2'] as const) {
+      expect(await refused(compose(right[form], parts.toReversed()))).toMatchObject({
+        code: 'cid_mismatch',
+        evidence: { expected: right[form], actual: wrong[form] },
+      })
+    }
+  })
+
+  it('says which id the parts have where they keep another profile than the one of its version', async () => {
+    const parts = [madeUpPart('1', PART_BYTES, ['raw-256k-174']), madeUpPart('2', PART_BYTES, ['raw-256k-174'])]
+    await record(...parts)
+    const other = wholeOf([madeUpPart('3'), madeUpPart('4')]).unixfs
+    const actual = wholeOf(parts, 'raw-256k-174').unixfs
+    expect(await refused(compose(other, parts))).toMatchObject({ evidence: { expected: other, actual } })
+  })
+
+  it('names the parts that are missing, a hundred at most, before those of others', async () => {
+    const foreign = madeUpPart('foreign')
+    await recordPart(ground, foreign, { principal: 'user:2' })
+    const hidden = madeUpPart('hidden')
+    await recordPart(ground, hidden, { principal: 'user:2', visibility: 'private' })
+    const { unixfs } = wholeOf([foreign, hidden])
+    expect(await refused(compose(unixfs, [foreign, hidden, hidden]))).toMatchObject({
+      code: 'missing_parts',
+      evidence: { missing: [hidden.sha256], count: 1 },
+    })
+    expect(await refused(compose(unixfs, [foreign]))).toMatchObject({
+      code: 'foreign_parts',
+      evidence: { parts: [foreign.sha256], count: 1 },
+    })
+    const many = Array.from({ length: 150 }, (_, index) => sha256Hex(Buffer.from(`${index}`)))
+    expect(await refused(compose(unixfs, many))).toMatchObject({
+      evidence: { missing: many.slice(0, 100), count: 150 },
+    })
+  })
+
+  it('refuses parts of other sizes than 127 MiB, but for the last', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('short', PART_BYTES - 1), madeUpPart('2')]
+    await record(...parts)
+    expect(await refused(compose(wholeOf([parts[0] ?? madeUpPart('1')]).unixfs, parts))).toMatchObject({
+      code: 'invalid_parts',
+      evidence: { reason: expect.stringMatching(/^Part 2 of 3 .* has 133169151 bytes; .* multiple of 133169152\.$/) },
+    })
+  })
+
+  it('refuses none and too many', async () => {
+    const part = madeUpPart('1')
+    await record(part)
+    const { unixfs } = wholeOf([part, part])
+    for (const count of [0, MAX_PARTS + 1]) {
+      const parts = Array<MadeUpPart>(count).fill(part)
+      expect(await refused(compose(unixfs, parts))).toMatchObject({ code: 'invalid_parts' })
+    }
+  })
+
+  it('refuses an id that cannot be checked', async () => {
+    const part = madeUpPart('1')
+    await record(part)
+    expect(await refused(compose('myfile0001', [part]))).toMatchObject({ code: 'invalid_cid' })
+  })
+
+  it.each<[string, Options]>([
+    ['too_large', { tier: { fileBytes: PART_BYTES } }],
+    ['invalid_term', { head: { termDays: 366 } }],
+    ['invalid_visibility', { tier: { name: 'sponsored' }, head: { visibility: 'private' } }],
+    ['storage_offline', { deps: { blobs: undefined } }],
+  ])('refuses what the tier has against it, as %s', async (code, options) => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
+    await record(...parts)
+    expect(await refused(compose(wholeOf(parts).unixfs, parts, options))).toMatchObject({ code })
+    expect(ground.prover.asked).toEqual([])
+  })
+
+  it('error: what the prover refuses changes nothing', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
+    await record(...parts)
+    ground.prover.refuseNext('too big')
+    expect(await refused(compose(wholeOf(parts).unixfs, parts))).toMatchObject({ code: 'stage_failed' })
+    expect(await compose(wholeOf(parts).unixfs, parts)).toHaveProperty('dealId')
+  })
+
+  it('refuses a version 1 piece CID that is bound to other bytes', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 1000)]
+    const { pieceV1, pieceRoot } = wholeOf(parts)
+    const piece = { root: Buffer.from(pieceRoot, 'hex'), rawSizeBytes: 900, subtreeRoots: Buffer.alloc(0) }
+    await recordPart(ground, { ...madeUpPart('first', 900, []), piece }, { principal: 'user:2' })
+    await record(...parts)
+    expect(await refused(compose(pieceV1, parts))).toMatchObject({ code: 'cid_conflict', evidence: { cid: pieceV1 } })
+  })
+
+  it('names a part that ended while it was being checked', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
+    await record(...parts)
+    const { compositions } = ground.records
+    const key = `sha256:${parts[1]?.sha256}`
+    const records: RecordStore = {
+      ...ground.records,
+      compositions: {
+        ...compositions,
+        async commit(commit) {
+          await ground.records.files.remove({ principal: PRINCIPAL, key, now: ground.clock.now })
+          return compositions.commit(commit)
+        },
+      },
+    }
+    const error = await compose(wholeOf(parts).unixfs, parts, { deps: { records } }).catch(
+      (failure: unknown) => failure,
+    )
+    expect(error).toMatchObject({ code: 'missing_parts', evidence: { missing: [parts[1]?.sha256], count: 1 } })
+    expect((await state()).usage.stored).toEqual({ bytes: PART_BYTES, files: 1 })
+  })
+
+  it('composes once, however often it is asked at the same moment', async () => {
+    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
+    await record(...parts)
+    const { unixfs } = wholeOf(parts)
+    const files = await Promise.all(Array.from({ length: 8 }, () => compose(unixfs, parts)))
+    expect(new Set(files.map(({ sequence }) => sequence)).size).toBe(1)
+    expect((await state()).usage.stored).toEqual({ bytes: PART_BYTES + 1, files: 1 })
+  })
+
+  it('puts 40 parts of 5,080 leaves together in less than 300 ms', async () => {
+    const parts = Array.from({ length: 40 }, (_, index) => madeUpPart(`${index}`))
+    await record(...parts)
+    const { unixfs } = wholeOf(parts)
+    const begin = performance.now()
+    const file = await compose(unixfs, parts)
+    const tookMs = performance.now() - begin
+    expect(file.sizeBytes).toBe(40 * PART_BYTES)
+    // About a tenth of that where nothing else is going on.
+    expect(tookMs).toBeLessThan(300)
+  })
+})
