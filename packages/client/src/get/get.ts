@@ -1,0 +1,88 @@
+import { parseContentId } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import { concatBytes } from '../concat-bytes.ts'
+import { hexOf } from '../hashing/running-hash.ts'
+import type { Http, HttpRequest } from '../http/http.ts'
+import type { Download, GetOptions } from '../options.ts'
+import type { Platform } from '../platform/platform.ts'
+import { wholeSizeOf } from './answer-head.ts'
+import { bodyOf, collect } from './body.ts'
+import { filenameIn } from './content-disposition.ts'
+import { ResumingReader } from './resuming-reader.ts'
+import { beginVerifying } from './verifier.ts'
+
+export interface GetContext {
+  readonly http: Http
+  readonly platform: Platform
+}
+
+const DEFAULT_CONTENT_TYPE = 'application/octet-stream'
+/** What is compressed on its way has no known length and no ranges. */
+const HEADERS = { accept: '*/*', 'accept-encoding': 'identity' }
+
+/** See `LadeClient.get`. */
+export async function get(context: GetContext, cid: string, options: GetOptions = {}): Promise<Download> {
+  const { from = 0, to, have, signal, verify = true, onProgress } = options
+  checkOptions(options)
+  const { http, platform } = context
+  const id = parseContentId(cid, (bytes) => hexOf(platform.sha256.of(bytes)))
+  const request: HttpRequest = { path: `/p/${cid}`, headers: HEADERS, signal }
+  const haveBytes = have?.size ?? 0
+
+  // What is there is hashed before the rest comes, and how to do that depends on the size of the whole: one byte tells.
+  const first = haveBytes > 0 ? { from: 0, to: 0 } : { from, to }
+  const answer = await http.send({ ...request, headers: { ...HEADERS, ...rangeOf(first) } })
+  const sizeBytes = wholeSizeOf(answer)
+  const span = { from: from + haveBytes, end: Math.min(sizeBytes, (to ?? sizeBytes - 1) + 1) }
+  if (haveBytes > 0) answer.body?.cancel().catch(() => {})
+  if (haveBytes > sizeBytes) throw new LadeError('range_not_satisfiable', { size: sizeBytes })
+
+  const contentType = answer.headers.get('content-type') ?? DEFAULT_CONTENT_TYPE
+  const isWhole = from === 0 && span.end === sizeBytes
+  const verifier =
+    verify && isWhole && id.verified
+      ? await beginVerifying({ id, sizeBytes, contentType, http, tools: platform, signal })
+      : undefined
+  const etag = answer.headers.get('etag') ?? undefined
+  const reader = new ResumingReader({
+    http,
+    request,
+    span,
+    sizeBytes,
+    etag,
+    answer: haveBytes > 0 ? undefined : answer,
+  })
+  const body = bodyOf({
+    reader,
+    verifier,
+    have: haveBytes > 0 ? have : undefined,
+    readFile: platform.readFile,
+    onReceived: (bytes) => onProgress?.({ sizeBytes, receivedBytes: haveBytes + bytes }),
+  })
+  return {
+    cid,
+    sizeBytes,
+    contentType,
+    filename: filenameIn(answer.headers.get('content-disposition')),
+    verified: verifier !== undefined,
+    body,
+    bytes: async () => concatBytes(await collect(body)),
+    blob: async () => new Blob(await collect(body), { type: contentType }),
+  }
+}
+
+function checkOptions({ from = 0, to, have }: GetOptions): void {
+  for (const [name, value] of Object.entries({ from, to })) {
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
+      throw new TypeError(`${name} is ${value}, which is no place in a file`)
+    }
+  }
+  if (to !== undefined && to < from) throw new TypeError(`There is nothing from ${from} to ${to}`)
+  if (have !== undefined && (from > 0 || to !== undefined)) {
+    throw new TypeError('What is there of a file goes with all of it, not with a range')
+  }
+}
+
+function rangeOf({ from, to }: { readonly from: number; readonly to: number | undefined }): Record<string, string> {
+  return from === 0 && to === undefined ? {} : { range: `bytes=${from}-${to ?? ''}` }
+}

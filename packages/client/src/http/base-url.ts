@@ -1,0 +1,18 @@
+const DEFAULT_URL = 'http://127.0.0.1:8080'
+/** What header values can be made of without being encoded, and no white space. */
+const TOKEN = /^[\x21-\x7e]+$/
+
+/** The address of a service without a slash at its end. @throws {TypeError} for what is no such address. */
+export function baseUrlOf(url: string | URL = DEFAULT_URL): string {
+  const parsed = new URL(url)
+  if (!/^https?:$/.test(parsed.protocol))
+    throw new TypeError(`A service is reached by http or https, not ${parsed.protocol}`)
+  if (parsed.username !== '' || parsed.password !== '') throw new TypeError('The url of a service holds no credentials')
+  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
+}
+
+/** The token as it is. @throws {TypeError} for what no header can carry; the message does not repeat it. */
+export function checkedToken(token: string | undefined): string | undefined {
+  if (token !== undefined && !TOKEN.test(token)) throw new TypeError('The token has characters that no token has')
+  return token
+}

@@ -1,0 +1,94 @@
+import { LadeError } from '@lade/core/errors'
+import type { RetryPolicy } from '../options.ts'
+
+export const DEFAULT_RETRY: RetryPolicy = { attempts: 5, budgetSeconds: 60, baseDelayMs: 250, maxDelayMs: 10_000 }
+
+/** What may go better the next time. */
+const PASSING = [408, 425, 429, 500, 502, 503, 504]
+/** What refuses a request before anything is done. */
+const REFUSED = [429, 503]
+
+/** The policy with its defaults. @throws {TypeError} for a value that makes no sense. */
+export function retryPolicy(changes: Partial<RetryPolicy> = {}): RetryPolicy {
+  const policy = { ...DEFAULT_RETRY, ...changes }
+  for (const [name, value] of Object.entries(policy)) {
+    if (!Number.isFinite(value) || value < 0) throw new TypeError(`retry.${name} is ${value}, which is no such number`)
+  }
+  if (!Number.isInteger(policy.attempts) || policy.attempts < 1) throw new TypeError('retry.attempts is at least 1')
+  return policy
+}
+
+/** One attempt that failed. */
+export interface Failure {
+  readonly error: LadeError
+  /** Undefined when there was no answer. */
+  readonly status: number | undefined
+  /** What the answer asked for. */
+  readonly retryAfterMs: number | undefined
+}
+
+/** True when the same request may succeed later. `mayRepeat` is false for one that must not be done twice. */
+export function isWorthRetrying({ error, status }: Failure, mayRepeat: boolean): boolean {
+  if (status === undefined) return mayRepeat && error.code === 'unreachable'
+  // Its Retry-After is the end of the day, and a prover that says no when it comes again is one that cannot be reached.
+  if (error.code === 'quota_exceeded') return false
+  if (LadeError.has(error, 'stage_failed') && error.evidence.retryAfterSeconds === undefined) return false
+  return (mayRepeat ? PASSING : REFUSED).includes(status)
+}
+
+/** The waits of one request: how long before the next attempt, until attempts or budget are spent. */
+export class Waits {
+  readonly #policy: RetryPolicy
+  readonly #random: () => number
+  #failures = 0
+  #waitedMs = 0
+
+  constructor(policy: RetryPolicy, random: () => number = Math.random) {
+    this.#policy = policy
+    this.#random = random
+  }
+
+  /** Milliseconds to wait now; undefined when there is to be no other attempt. */
+  next(retryAfterMs: number | undefined): number | undefined {
+    const { attempts, budgetSeconds, baseDelayMs, maxDelayMs } = this.#policy
+    this.#failures += 1
+    const ceilingMs = Math.min(maxDelayMs, baseDelayMs * 2 ** (this.#failures - 1))
+    const delayMs = retryAfterMs ?? ceilingMs * (0.5 + this.#random() / 2)
+    if (this.#failures >= attempts || this.#waitedMs + delayMs > budgetSeconds * 1000) return undefined
+    this.#waitedMs += delayMs
+    return delayMs
+  }
+
+  /** Something was achieved: all attempts and the whole budget are there again. */
+  renew(): void {
+    this.#failures = 0
+    this.#waitedMs = 0
+  }
+}
+
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), /
+
+/** What a `Retry-After` header asks for: seconds or a date (RFC 9110 section 10.2.3); undefined for anything else. */
+export function parseRetryAfter(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000
+  // Date.parse takes much for a date that is none.
+  const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+/** Resolves after `delayMs`, or rejects with the reason of the signal. */
+export function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const giveUp = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', giveUp)
+      resolve()
+    }, delayMs)
+    signal?.addEventListener('abort', giveUp, { once: true })
+  })
+}

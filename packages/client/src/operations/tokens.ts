@@ -1,0 +1,22 @@
+import type { RevokeResult, SignupRequest, SignupResult, TokenList } from '@lade/core/wire'
+import type { Http } from '../http/http.ts'
+import type { CallOptions, LadeClient } from '../options.ts'
+
+export function tokenOperations(http: Http): LadeClient['tokens'] {
+  return {
+    list: ({ signal }: CallOptions = {}) => http.json<TokenList>({ path: '/api/tokens', signal }),
+    revoke: (jti, { signal }: CallOptions = {}) =>
+      http.json<RevokeResult>({ method: 'POST', path: '/api/tokens/revoke', json: { jti }, signal }),
+  }
+}
+
+/** Each signup makes another token, so one whose answer was lost is not repeated. */
+export function signUp(http: Http, request: SignupRequest, { signal }: CallOptions = {}): Promise<SignupResult> {
+  return http.json<SignupResult>({
+    method: 'POST',
+    path: '/api/auth/signup',
+    json: request,
+    signal,
+    mayRepeat: false,
+  })
+}

@@ -1,0 +1,259 @@
+import type {
+  DealEntry,
+  FileEntry,
+  FileList,
+  InfoResult,
+  PieceCidsResult,
+  RevokeResult,
+  ShareResult,
+  SignupRequest,
+  SignupResult,
+  TokenList,
+  UploadResult,
+  UsageResult,
+} from '@lade/core/wire'
+
+export interface LadeClientOptions {
+  /** Where the service is; a path in it is kept as a prefix. @default 'http://127.0.0.1:8080' */
+  readonly url?: string | URL | undefined
+  /** `pk_live_…`. Without it uploads are sponsored, and what needs a token answers `no_token`. */
+  readonly token?: string | undefined
+  /** What sends requests, in place of the runtime's own. With it, a browser reports no progress inside of a part. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly retry?: Partial<RetryPolicy> | undefined
+  /** Hash big files that are put in a worker where there is one, so that this thread stays free. @default true */
+  readonly threads?: boolean | undefined
+}
+
+/**
+ * When a request is sent again: after a connection that failed, and after the statuses 408, 425, 429, 500, 502, 503 and 504.
+ * Every request is one that may be sent twice, but for a signup, which is sent again only when it was refused.
+ */
+export interface RetryPolicy {
+  /** How often a request is sent at most, 1 to send it once. @default 5 */
+  readonly attempts: number
+  /**
+   * How long all the waits of a request may take together. What `Retry-After` asks for counts; when that is more than what
+   * is left, the request fails at once. A download that gets on has all of it again. @default 60
+   */
+  readonly budgetSeconds: number
+  /** The first wait at most; each one after it up to twice as long, half of it by chance. @default 250 */
+  readonly baseDelayMs: number
+  /** The longest wait, apart from what `Retry-After` asks for. @default 10_000 */
+  readonly maxDelayMs: number
+}
+
+/** What every call can be given. */
+export interface CallOptions {
+  /** Ends the call: it rejects with the signal's reason, and leaves nothing behind on this side. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A string or URL is the path of a file, in Node only. */
+export type PutSource = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | string | URL
+
+/** The form of the content id that a file is put under. */
+export type PutCidForm = 'unixfs' | 'raw' | 'piece' | 'sha256'
+
+export interface PutOptions extends CallOptions {
+  /**
+   * `unixfs`: the CID that IPFS tools print (profile `unixfs-v1-2025`), which for a file of up to 1 MiB is its raw CID.
+   * `raw`: the CIDv1 raw of the sha2-256, which some tools take for files of any size. `piece`: the piece CID v2. `sha256`:
+   * 64 hex digits. @default 'unixfs'
+   */
+  readonly cid?: PutCidForm | undefined
+  /**
+   * A content id, of any form that is verified, that the bytes must have. Where they do not, the put fails with
+   * `cid_mismatch` before anything is sent; of a stream of more than 100 MB, parts are sent already and are charged.
+   */
+  readonly expectedCid?: string | undefined
+  /** The name to offer when the file is retrieved; null for none. @default the name of a `File`, or the last part of a path */
+  readonly filename?: string | null | undefined
+  /** @default the type of a `Blob` that has one, else 'application/octet-stream' */
+  readonly contentType?: string | undefined
+  /** `private` needs a token. @default 'public' */
+  readonly visibility?: 'public' | 'private' | undefined
+  /** Days to keep the file, within what the tier allows. @default the tier's */
+  readonly termDays?: number | undefined
+  /** Parts sent side by side, 1 to 4; of a stream, also how many parts are kept at a time. @default 4 */
+  readonly concurrency?: number | undefined
+  /** Called at most every 50 ms, and at every change of phase. An error that it throws ends the put with that error. */
+  readonly onProgress?: ((progress: PutProgress) => void) | undefined
+  /**
+   * Keeps what was hashed of a file of more than 100 MB, so that the same put, begun again after an interruption, does not
+   * hash it again. For paths and `File`s; for `raw` and `sha256` ids only a finished hash is kept. Cleared by success.
+   */
+  readonly state?: PutState | undefined
+}
+
+/** Where a put keeps a text of its own. `fileState` of `@lade/client/node` keeps it in a file. */
+export interface PutState {
+  /** What was saved last; undefined where there is nothing. */
+  load(): Promise<string | undefined>
+  save(text: string): Promise<void>
+  clear(): Promise<void>
+}
+
+/** How far a put has come. No number ever becomes smaller, and no phase comes back. */
+export interface PutProgress {
+  readonly phase: 'hashing' | 'sending' | 'composing' | 'done'
+  /** Undefined while a stream has not ended. */
+  readonly sizeBytes: number | undefined
+  readonly hashedBytes: number
+  /** Bytes that were sent, or that the service had already. */
+  readonly sentBytes: number
+  /** A file of up to 100 MB is one part. */
+  readonly parts: {
+    readonly total: number | undefined
+    readonly sent: number
+    /** Parts that the service had already. */
+    readonly found: number
+  }
+}
+
+export interface GetOptions extends CallOptions {
+  /** The first byte wanted. @default 0 */
+  readonly from?: number | undefined
+  /** The last byte wanted. @default the last of the file */
+  readonly to?: number | undefined
+  /**
+   * What is there already of the beginning of the file, such as a download that was interrupted: it is hashed, and only the
+   * rest is fetched and handed over. The whole is verified all the same.
+   */
+  readonly have?: Blob | undefined
+  readonly onProgress?: ((progress: GetProgress) => void) | undefined
+  /** Check the bytes against the cid. @default true */
+  readonly verify?: boolean | undefined
+}
+
+export interface GetProgress {
+  /** Of the whole file. */
+  readonly sizeBytes: number
+  /** Bytes of the file that are here: those of `have`, and those handed over so far. */
+  readonly receivedBytes: number
+}
+
+/** A file that is being downloaded. The body is fetched as it is read, once, in one of three ways. */
+export interface Download {
+  /** As asked for. */
+  readonly cid: string
+  /** Of the whole file, also when a range was asked for. */
+  readonly sizeBytes: number
+  readonly contentType: string
+  /** The name it was staged with. Not a path, yet not a name that every file system takes. */
+  readonly filename: string | undefined
+  /** True when the body ends without an error only if the bytes have the cid: not for a range, nor for an opaque id. */
+  readonly verified: boolean
+  /**
+   * The bytes. A connection that breaks is taken up again where it broke. On a mismatch it ends by a `cid_mismatch` in place
+   * of the last bytes.
+   */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>
+  bytes(): Promise<Uint8Array<ArrayBuffer>>
+  blob(): Promise<Blob>
+}
+
+export interface FileListOptions extends CallOptions {
+  /** Files a page, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined
+  /** A part of the name or the cid. */
+  readonly q?: string | undefined
+  readonly contentType?: string | undefined
+  /** Files that have ended are listed only under their status. @default 'staged' */
+  readonly status?: FileEntry['status'] | undefined
+}
+
+export interface FilePageOptions extends FileListOptions {
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+export interface DealListOptions extends CallOptions {
+  /** Deals a page, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined
+  /** @default all of them */
+  readonly status?: DealEntry['status'] | undefined
+}
+
+/** Seconds from now, 1 to a year. */
+export interface ShareOptions extends CallOptions {
+  readonly ttlSeconds: number
+}
+
+/** One service, for one caller. It holds no connection and no thread between calls. */
+export interface LadeClient {
+  /**
+   * Stages a file and answers once it is durable.
+   *
+   * The content id is computed here, in one pass. Up to 100 MB (104,857,600 bytes) the file is sent whole; beyond that it is
+   * cut into parts of 127 MiB, which are sent side by side while the rest is still being hashed, and composed at the end.
+   * With a token that has the `list` scope, what the service has already is not sent: neither the whole file, when it is a
+   * live file of this caller, nor parts of an earlier attempt. Putting the same file again is free.
+   *
+   * A path or a Blob is read twice, once to hash and once to send. A stream is read once: parts of it lie in a temporary
+   * file (in browsers in memory) until they are sent. An array must not change until the put has ended.
+   *
+   * @throws {LadeError} what the service refuses by its own code; `cid_mismatch` against `expectedCid`; `source_changed`;
+   *   `unreachable`; `unexpected_answer`.
+   * @throws {TypeError} for options that are none, and for a path in a browser.
+   * @see docs/protocol/uploads.md
+   *
+   * @example
+   * const client = createLadeClient({ token })
+   * const { cid } = await client.put(new TextEncoder().encode('hello world'))
+   * // 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e'
+   */
+  put(source: PutSource, options?: PutOptions): Promise<UploadResult>
+  /**
+   * Begins to fetch a file, and checks it on the way: its last byte is handed over only once all of them have the cid.
+   *
+   * Memory is a chunk or two. An error of the body means that what was read so far is not to be trusted.
+   *
+   * @param cid - any name that the file has: CIDs of every form, hex, or an opaque id, which cannot be verified.
+   * @throws {LadeError} `invalid_cid`, `not_found`, `gone`, `range_not_satisfiable`, and what `put` throws of the connection;
+   *   from the body also `cid_mismatch`, `invalid_car` and `incomplete_dag`.
+   * @see docs/protocol/retrieval.md
+   *
+   * @example
+   * const download = await client.get('bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e')
+   * new TextDecoder().decode(await download.bytes()) // 'hello world'
+   */
+  get(cid: string, options?: GetOptions): Promise<Download>
+  /** What this caller has staged. Needs a token. */
+  readonly files: {
+    /** All of them, newest first, page by page as they are read. Scope `list`. */
+    list(options?: FileListOptions): AsyncIterable<FileEntry>
+    /** One page of them. Scope `list`. */
+    page(options?: FilePageOptions): Promise<FileList>
+    /** One of them, also one that has ended. Scope `list`. @throws {LadeError} `not_found`. */
+    get(cid: string, options?: CallOptions): Promise<FileEntry>
+    /** Ends one of them. Scope `pin`. @throws {LadeError} `not_found`, `gone`. */
+    remove(cid: string, options?: CallOptions): Promise<void>
+    /** A link to a private file that works without a token. Scope `get`. @throws {LadeError} `not_found`, `gone`. */
+    share(cid: string, options: ShareOptions): Promise<ShareResult>
+  }
+  /** What is charged today, and what is left. Scope `list`. */
+  usage(options?: CallOptions): Promise<UsageResult>
+  readonly tokens: {
+    /** The tokens of this user, never themselves. Scope `list`. */
+    list(options?: CallOptions): Promise<TokenList>
+    /** Ends one of them for good; again is no error. @throws {LadeError} `invalid_jti`, `not_found`. */
+    revoke(jti: string, options?: CallOptions): Promise<RevokeResult>
+  }
+  readonly deals: {
+    /** The storage agreements of this caller's files, newest first, page by page as they are read. Scope `list`. */
+    list(options?: DealListOptions): AsyncIterable<DealEntry>
+    /** One of them. Scope `list`. @throws {LadeError} `not_found`. */
+    get(dealId: string, options?: CallOptions): Promise<DealEntry>
+  }
+  /** The pieces of up to 1000 files, by any of their ids. Scope `list`. */
+  pieceCids(cids: readonly string[], options?: CallOptions): Promise<PieceCidsResult>
+  /**
+   * Makes a token, which is shown in this answer only and is not taken over by this client.
+   *
+   * @throws {LadeError} `invalid_email`, `invalid_label`, `invalid_scopes`, `signup_closed`, `rate_limited`.
+   */
+  signup(request: SignupRequest, options?: CallOptions): Promise<SignupResult>
+  /** Limits, tiers and version of the service. */
+  info(options?: CallOptions): Promise<InfoResult>
+}

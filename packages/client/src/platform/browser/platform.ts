@@ -1,0 +1,20 @@
+import type { Platform } from '../platform.ts'
+import { readFile } from './read-file.ts'
+import { digest, sha256 } from './sha256.ts'
+import { createSpill } from './spill.ts'
+import { browserTransport } from './transport.ts'
+import { startWorker } from './worker-port.ts'
+
+/** Browsers, and whatever else has no files: Web Crypto, workers, Blobs. */
+export const platform: Platform = {
+  sha256,
+  digest,
+  readFile,
+  async openPath() {
+    throw new TypeError('A path can be put in Node only; put a File or a Blob')
+  },
+  createSpill,
+  canPassBlobs: true,
+  startWorker,
+  transport: browserTransport,
+}

@@ -1,0 +1,97 @@
+import { type ContentId, parseContentId } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import { HEADER } from '@lade/core/wire/headers'
+import { type HashWants, wantBoth, wantsFor } from '../hashing/hash-wants.ts'
+import { hexOf } from '../hashing/running-hash.ts'
+import type { Http } from '../http/http.ts'
+import type { Limits } from '../limits.ts'
+import type { PutCidForm, PutOptions, PutState } from '../options.ts'
+import type { Platform } from '../platform/platform.ts'
+import { type OwnFiles, ownFiles } from './own-files.ts'
+import { ProgressMeter } from './progress.ts'
+import { TaskGroup } from './task-group.ts'
+
+/** What every put works with. */
+export interface PutContext {
+  readonly http: Http
+  readonly platform: Platform
+  readonly threads: boolean
+  readonly limits: Limits
+}
+
+/** One put: what was asked for, read and with its defaults, and what keeps it together. */
+export interface PutJob extends PutContext {
+  readonly form: PutCidForm
+  readonly expected: ContentId | undefined
+  readonly filename: string | undefined
+  readonly contentType: string
+  /** The headers that say how a file is kept, for the whole and for its parts. */
+  readonly keeping: Readonly<Record<string, string>>
+  readonly concurrency: number
+  readonly state: PutState | undefined
+  readonly own: OwnFiles
+  readonly progress: ProgressMeter
+  readonly group: TaskGroup
+  /** The caller's own. */
+  readonly signal: AbortSignal | undefined
+}
+
+const FORMS: readonly PutCidForm[] = ['unixfs', 'raw', 'piece', 'sha256']
+const MAX_CONCURRENCY = 4
+const DEFAULT_CONTENT_TYPE = 'application/octet-stream'
+
+/**
+ * Reads the options of a put.
+ *
+ * @param source - what the source says of itself, where the options do not.
+ * @throws {LadeError} `invalid_cid` for an `expectedCid` that is none, or that nothing can be checked against.
+ * @throws {TypeError} for other options that are none.
+ */
+export function readJob(
+  context: PutContext,
+  options: PutOptions,
+  source: { readonly name: string | undefined; readonly contentType: string | undefined },
+): PutJob {
+  const { cid: form = 'unixfs', concurrency = MAX_CONCURRENCY, visibility, termDays, state } = options
+  if (!FORMS.includes(form)) throw new TypeError(`${form} is no form of content id to put under`)
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
+    throw new TypeError(`concurrency is 1 to ${MAX_CONCURRENCY}, not ${concurrency}`)
+  }
+  const expected = options.expectedCid === undefined ? undefined : readExpected(options.expectedCid, context.platform)
+  const group = new TaskGroup(options.signal)
+  return {
+    ...context,
+    form,
+    expected,
+    filename: options.filename === undefined ? source.name : (options.filename ?? undefined),
+    contentType: options.contentType ?? source.contentType ?? DEFAULT_CONTENT_TYPE,
+    keeping: {
+      ...(visibility === undefined ? {} : { [HEADER.visibility]: visibility }),
+      ...(termDays === undefined ? {} : { [HEADER.termDays]: String(termDays) }),
+    },
+    concurrency,
+    state,
+    own: ownFiles(context.http),
+    progress: new ProgressMeter(options.onProgress, (error) => group.fail(error)),
+    group,
+    signal: options.signal,
+  }
+}
+
+/** What a put has to hash: its own id and the expected one, and the leaves that the ids of parts are made from. */
+export function wantsOf({ form, expected }: PutJob, sizeBytes: number | undefined): HashWants {
+  const own: HashWants = {
+    leaves: ['raw-1m'],
+    sha256: form === 'raw' || form === 'sha256',
+    blake3: false,
+    blake2b256: false,
+    piece: form === 'piece',
+  }
+  return expected === undefined ? own : wantBoth(own, wantsFor(expected, sizeBytes))
+}
+
+function readExpected(text: string, { sha256 }: Platform): ContentId {
+  const id = parseContentId(text, (bytes) => hexOf(sha256.of(bytes)))
+  if (id.verified) return id
+  throw new LadeError('invalid_cid', { reason: 'It is no content id that bytes can be checked against.' })
+}

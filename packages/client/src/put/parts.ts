@@ -1,0 +1,51 @@
+import type { ComposeRequest, UploadResult } from '@lade/core/wire'
+import type { PartDigests } from '../hashing/part-hasher.ts'
+import { type Slice, sizeOf } from '../hashing/slice.ts'
+import { unixfsCidOf } from '../hashing/whole-digests.ts'
+import type { PutJob } from './job.ts'
+import { sendSlice } from './send.ts'
+
+const PART_CONTENT_TYPE = 'application/octet-stream'
+
+/** One part of a file, hashed. */
+export interface HashedPart {
+  /** Its place, from 0. */
+  readonly index: number
+  readonly slice: Slice
+  readonly digests: PartDigests
+}
+
+/** Sees to it that the service has a part, and answers its id. */
+export type DeliverPart = (part: HashedPart) => Promise<string>
+
+/** Delivers each part once: what the service has is not sent, nor is a part that is the same as another one. */
+export function partDelivery(job: PutJob): DeliverPart {
+  const { own, progress, platform, group } = job
+  const delivering = new Map<string, Promise<'sent' | 'found'>>()
+
+  async function sendUnlessFound(cid: string, { index, slice }: HashedPart): Promise<'sent' | 'found'> {
+    const { signal } = group
+    if ((await own.find(cid, sizeOf(slice), signal)) !== undefined) return 'found'
+    await sendSlice(job, { cid, slice, contentType: PART_CONTENT_TYPE, isUnixfs: true, part: index }, signal)
+    return 'sent'
+  }
+
+  return async (part) => {
+    const cid = unixfsCidOf(part.digests, platform.sha256)
+    const twin = delivering.get(cid)
+    const arriving = twin ?? sendUnlessFound(cid, part)
+    delivering.set(cid, arriving)
+    const how = await arriving
+    progress.arrived(part.index, sizeOf(part.slice), twin === undefined ? how : 'found')
+    return cid
+  }
+}
+
+/** Makes one file of parts that the service has. */
+export async function compose(job: PutJob, cid: string, parts: readonly string[]): Promise<UploadResult> {
+  const { contentType, filename, keeping, group, http, progress } = job
+  progress.composing()
+  const json: ComposeRequest = { parts: [...parts], contentType, ...(filename === undefined ? {} : { filename }) }
+  const request = { method: 'POST', path: '/api/compose', query: { cid }, headers: keeping, json } as const
+  return http.json<UploadResult>({ ...request, signal: group.signal })
+}

@@ -1,0 +1,44 @@
+import { LadeError } from '@lade/core/errors'
+import type { UploadResult } from '@lade/core/wire'
+import { HEADER } from '@lade/core/wire/headers'
+import type { Slice } from '../hashing/slice.ts'
+import type { PutJob } from './job.ts'
+
+export interface Sending {
+  readonly cid: string
+  readonly slice: Slice
+  readonly contentType: string
+  readonly filename?: string | undefined
+  /** True for an id of the import profile `unixfs-v1-2025`, so that no other has to be tried. */
+  readonly isUnixfs: boolean
+  /** Its place among the parts of the file. */
+  readonly part: number
+}
+
+/**
+ * Uploads one body under its id.
+ *
+ * @throws {LadeError} `source_changed` when the bytes that arrived are not those that were hashed.
+ */
+export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSignal): Promise<UploadResult> {
+  const { cid, slice, contentType, filename, isUnixfs, part } = sending
+  try {
+    return await job.http.json<UploadResult>({
+      method: 'POST',
+      path: '/api/upload',
+      query: { cid, profile: isUnixfs ? 'unixfs-v1-2025' : undefined },
+      headers: {
+        'content-type': contentType,
+        ...(filename === undefined ? {} : { [HEADER.filename]: encodeURIComponent(filename.toWellFormed()) }),
+        ...job.keeping,
+      },
+      body: slice,
+      onSent: (sentBytes) => job.progress.sending(part, sentBytes),
+      signal,
+    })
+  } catch (error) {
+    if (!LadeError.has(error, 'cid_mismatch')) throw error
+    const reason = 'What arrived has another content id than what was hashed.'
+    throw new LadeError('source_changed', { reason }, { cause: error, requestId: error.requestId })
+  }
+}

@@ -1,0 +1,257 @@
+import type { createLadeClient } from '../client.ts'
+import { concatBytes } from '../concat-bytes.ts'
+import type { createClient } from '../create-client.ts'
+import type { LadeClient, LadeClientOptions, PutProgress } from '../options.ts'
+import { noise } from './noise.ts'
+
+/** What the cases run with, in Node and in a page. */
+export interface SuiteGround {
+  readonly createLadeClient: typeof createLadeClient
+  readonly createClient: typeof createClient
+  /** A real service, and a token there. */
+  readonly url: string
+  readonly token: string
+  /** A `FakeService`, for parts of any size. */
+  readonly fakeUrl: string
+  readonly fakeToken: string
+  /** The unixfs-v1-2025 CIDs of `noise(size)`, by size, as `ipfs-unixfs-importer` gives them. */
+  readonly cids: Readonly<Record<number, string>>
+  readonly isBrowser: boolean
+  /** How many workers were started so far; undefined where nobody counts. */
+  readonly workersStarted?: () => number
+}
+
+export interface SuiteCase {
+  readonly title: string
+  readonly run: (ground: SuiteGround) => Promise<void>
+}
+
+const MIB = 1_048_576
+const SMALL_LIMITS = { singleMaxBytes: 3 * MIB, partBytes: 2 * MIB }
+
+export const SMALL = 2 * MIB + 7
+export const PARTS = 7 * MIB + 1
+export const BIG = 12 * MIB + 3
+/** One part and a bit, with the limits that there are outside of tests. */
+export const COMPOSED = 127 * MIB + 5 * MIB + 1
+/** The sizes of which `cids` has the id. */
+export const SUITE_SIZES: readonly number[] = [SMALL, PARTS, BIG, COMPOSED]
+
+/** Cases that hold wherever the client runs. Each uses bytes of its own size. */
+export const SUITE: readonly SuiteCase[] = [
+  {
+    title: 'puts an array, a Blob, a File and a stream under the CID that IPFS tools print',
+    async run(ground) {
+      const bytes = noise(SMALL)
+      const sources = [bytes, new Blob([bytes]), new File([bytes], 'a.bin'), new Blob([bytes]).stream()]
+      for (const source of sources) same((await real(ground).put(source)).cid, ground.cids[SMALL])
+    },
+  },
+  {
+    title: 'gives a file back in three ways, checked',
+    async run(ground) {
+      const bytes = noise(SMALL)
+      const client = real(ground)
+      const { cid } = await client.put(bytes)
+      const download = await client.get(cid)
+      same(download.verified, true)
+      sameBytes(await download.bytes(), bytes)
+      sameBytes(new Uint8Array(await (await (await client.get(cid)).blob()).arrayBuffer()), bytes)
+      sameBytes(await read((await client.get(cid)).body), bytes)
+    },
+  },
+  {
+    title: 'keeps name and type of a File',
+    async run(ground) {
+      const file = new File([noise(40_001)], 'naïve plan.txt', { type: 'text/plain' })
+      const { cid } = await real(ground).put(file)
+      const { filename, contentType } = await real(ground).get(cid)
+      same([filename, contentType].join(), 'naïve plan.txt,text/plain')
+    },
+  },
+  {
+    title: 'puts under raw, sha2-256 and piece ids, and checks them when they come back',
+    async run(ground) {
+      const bytes = noise(70_000)
+      const client = real(ground)
+      const { sha256, pieceCid } = await client.put(bytes)
+      same((await client.put(bytes, { cid: 'sha256' })).cid, sha256)
+      same((await client.put(bytes, { cid: 'piece' })).cid, pieceCid)
+      const raw = await client.put(bytes, { cid: 'raw' })
+      for (const cid of [sha256 ?? '', pieceCid ?? '', raw.cid]) {
+        const download = await client.get(cid)
+        same(download.verified, true)
+        sameBytes(await download.bytes(), bytes)
+      }
+    },
+  },
+  {
+    title: 'refuses bytes that do not have the id expected of them',
+    async run(ground) {
+      const failure = real(ground).put(noise(1000), { expectedCid: ground.cids[SMALL] })
+      same(await codeOf(failure), 'cid_mismatch')
+    },
+  },
+  {
+    title: 'gives ranges, and the rest of what is there',
+    async run(ground) {
+      const bytes = noise(SMALL)
+      const client = real(ground)
+      const { cid } = await client.put(bytes)
+      sameBytes(await (await client.get(cid, { from: 5, to: 700_000 })).bytes(), bytes.subarray(5, 700_001))
+      const rest = await client.get(cid, { have: new Blob([bytes.subarray(0, 900_000)]) })
+      same(rest.verified, true)
+      sameBytes(await rest.bytes(), bytes.subarray(900_000))
+    },
+  },
+  {
+    title: 'hashes a big Blob in a worker to the same id as here',
+    async run(ground) {
+      const blob = new Blob([noise(BIG)])
+      const before = ground.workersStarted?.() ?? 0
+      same((await fake(ground).put(blob)).cid, ground.cids[BIG])
+      if (ground.workersStarted !== undefined) same(ground.workersStarted(), before + 1)
+      same((await fake(ground, { threads: false, token: undefined }).put(blob)).cid, ground.cids[BIG])
+    },
+  },
+  {
+    title: 'composes an array, a Blob and a stream of parts, with progress that only grows',
+    async run(ground) {
+      const bytes = noise(PARTS)
+      for (const source of [bytes, new Blob([bytes]), new Blob([bytes]).stream()]) {
+        const reports: PutProgress[] = []
+        const onProgress = (progress: PutProgress) => void reports.push(progress)
+        const result = await fake(ground, { token: undefined }).put(source, { onProgress })
+        same(result.cid, ground.cids[PARTS])
+        for (const [place, now] of reports.entries()) {
+          const before = reports[place - 1] ?? now
+          if (now.hashedBytes < before.hashedBytes || now.sentBytes < before.sentBytes) throw new Error('it went back')
+        }
+        same(JSON.stringify(reports.at(-1)?.parts), '{"total":4,"sent":4,"found":0}')
+      }
+    },
+  },
+  {
+    title: 'tells how much of a body has gone out while it goes',
+    async run(ground) {
+      const sizeBytes = 60 * MIB
+      const sent: number[] = []
+      const onProgress = ({ sentBytes }: PutProgress) => void sent.push(sentBytes)
+      await real(ground).put(new Blob([noise(sizeBytes)]), { cid: 'sha256', onProgress })
+      same(sent.at(-1), sizeBytes)
+      same(
+        sent.some((bytes) => bytes > 0 && bytes < sizeBytes),
+        true,
+      )
+    },
+  },
+  {
+    title: 'sends nothing of what is there',
+    async run(ground) {
+      const bytes = noise(PARTS)
+      const client = fake(ground)
+      const first = await client.put(bytes)
+      let last: PutProgress | undefined
+      const again = await client.put(new Blob([bytes]), {
+        onProgress: (progress) => {
+          last = progress
+        },
+      })
+      same(again.dealId, first.dealId)
+      same(last?.parts.sent, 0)
+    },
+  },
+  {
+    title: 'puts and gets a file over 100 MB',
+    async run(ground) {
+      const client = real(ground)
+      const bytes = noise(COMPOSED)
+      const { cid, size } = await client.put(new Blob([bytes]))
+      same([cid, size].join(), [ground.cids[COMPOSED], COMPOSED].join())
+      const download = await client.get(cid)
+      same(download.verified, true)
+      sameBytes(await download.bytes(), bytes)
+    },
+  },
+  {
+    title: 'holds the last bytes back of what is not what it was asked for',
+    async run(ground) {
+      const altering: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init)
+        if (!String(input).includes('/p/')) return response
+        const bytes = new Uint8Array(await response.arrayBuffer())
+        bytes.fill(7, -3)
+        return new Response(bytes, { headers: response.headers })
+      }
+      const { cid } = await real(ground).put(noise(SMALL))
+      const { body } = await real(ground, { fetch: altering }).get(cid)
+      const chunks: Uint8Array[] = []
+      same(await codeOf(read(body, chunks)), 'cid_mismatch')
+      if (chunks.reduce((sum, { length }) => sum + length, 0) >= SMALL)
+        throw new Error('the last bytes were handed over')
+    },
+  },
+  {
+    title: 'rebuilds the errors of the service, and knows when there is none',
+    async run(ground) {
+      same(await codeOf(real(ground).get('myfile01')), 'not_found')
+      same(await codeOf(real(ground, { token: undefined }).usage()), 'no_token')
+      const nobody = ground.createLadeClient({ url: 'http://127.0.0.1:9', retry: { attempts: 1 } })
+      same(await codeOf(nobody.info()), 'unreachable')
+    },
+  },
+  {
+    title: 'ends by the reason of a signal',
+    async run(ground) {
+      const controller = new AbortController()
+      const reason = new RangeError('enough')
+      const onProgress = ({ phase }: PutProgress) => {
+        if (phase === 'sending') controller.abort(reason)
+      }
+      const put = fake(ground, { token: undefined }).put(new Blob([noise(PARTS)]), {
+        signal: controller.signal,
+        onProgress,
+      })
+      same(await put.catch((error: unknown) => error), reason)
+    },
+  },
+  {
+    title: 'takes paths in Node only',
+    async run(ground) {
+      const failure = await real(ground)
+        .put('/no/such/file')
+        .catch((error: unknown) => error)
+      same(failure instanceof TypeError, ground.isBrowser)
+    },
+  },
+]
+
+function real({ createLadeClient: create, url, token }: SuiteGround, options: LadeClientOptions = {}): LadeClient {
+  return create({ url, token, ...options })
+}
+
+function fake({ createClient: create, fakeUrl, fakeToken }: SuiteGround, options: LadeClientOptions = {}): LadeClient {
+  return create({ url: fakeUrl, token: fakeToken, ...options }, SMALL_LIMITS)
+}
+
+function same<Value>(actual: Value, expected: Value): void {
+  if (actual !== expected) throw new Error(`${String(actual)} is not ${String(expected)}`)
+}
+
+function sameBytes(actual: Uint8Array, expected: Uint8Array): void {
+  same(actual.length, expected.length)
+  if (!actual.every((byte, at) => byte === expected[at])) throw new Error('the bytes differ')
+}
+
+async function codeOf(failing: Promise<unknown>): Promise<unknown> {
+  return failing.then(
+    () => 'nothing',
+    (error: { readonly code?: unknown }) => error.code ?? String(error),
+  )
+}
+
+async function read(body: ReadableStream<Uint8Array>, chunks: Uint8Array[] = []): Promise<Uint8Array> {
+  const reader = body.getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value)
+  return concatBytes(chunks)
+}
