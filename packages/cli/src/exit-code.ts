@@ -1,13 +1,118 @@
-import { LadeError } from '@lade/core/errors'
-import { ConfigError } from '@lade/server/config'
+import { type ErrorCode, LadeError } from '@lade/core/errors'
 import { CommanderError } from 'commander'
+import { adviceFor } from './advice.ts'
+import { printable } from './output/printable.ts'
+import { LocalError, UsageError } from './usage-error.ts'
 
 /** What the program's end says to the shell. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
+export const EXIT = {
+  ok: 0,
+  /** Whatever has no code of its own; also the answer "no" of `lade verify`, and broken findings of `lade doctor`. */
+  failed: 1,
+  /** The command line, a variable or a file of settings is wrong, and nothing was begun. */
+  usage: 2,
+  /** Bytes do not have the content id that they are said to have. */
+  mismatch: 3,
+  notFound: 4,
+  /** A quota or a limit is reached. */
+  limited: 5,
+  /** The service does not answer, or cannot for now. */
+  unreachable: 6,
+  /** There is no token, or it is not good for this. */
+  refused: 7,
+  /** By Ctrl-C or SIGTERM. */
+  interrupted: 130,
+  /** Whoever read the output has gone, as shells report it of programs that SIGPIPE ended. */
+  unread: 141,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** How each code of the service ends the program. A new one does not compile until it stands here. */
+const EXIT_OF = {
+  bad_request: EXIT.failed,
+  headers_too_large: EXIT.failed,
+  body_timeout: EXIT.failed,
+  request_timeout: EXIT.failed,
+  expectation_failed: EXIT.failed,
+  length_required: EXIT.failed,
+  invalid_cid: EXIT.usage,
+  no_body: EXIT.failed,
+  empty_body: EXIT.failed,
+  invalid_content_type: EXIT.usage,
+  invalid_filename: EXIT.usage,
+  invalid_term: EXIT.usage,
+  invalid_visibility: EXIT.usage,
+  invalid_json: EXIT.failed,
+  invalid_email: EXIT.usage,
+  invalid_label: EXIT.usage,
+  invalid_scopes: EXIT.usage,
+  invalid_jti: EXIT.usage,
+  not_found: EXIT.notFound,
+  method_not_allowed: EXIT.failed,
+  internal_error: EXIT.failed,
+  no_token: EXIT.refused,
+  invalid_token: EXIT.refused,
+  revoked_token: EXIT.refused,
+  insufficient_scope: EXIT.refused,
+  signup_closed: EXIT.refused,
+  email_code_required: EXIT.refused,
+  invalid_challenge: EXIT.refused,
+  invalid_code: EXIT.refused,
+  mail_failed: EXIT.unreachable,
+  auth_offline: EXIT.failed,
+  too_large: EXIT.limited,
+  rate_limited: EXIT.limited,
+  quota_exceeded: EXIT.limited,
+  too_many_uploads: EXIT.limited,
+  insufficient_storage: EXIT.limited,
+  storage_offline: EXIT.unreachable,
+  storage_failed: EXIT.unreachable,
+  shutting_down: EXIT.unreachable,
+  incomplete_body: EXIT.failed,
+  cid_mismatch: EXIT.mismatch,
+  cid_conflict: EXIT.failed,
+  invalid_car: EXIT.mismatch,
+  incomplete_dag: EXIT.mismatch,
+  invalid_parts: EXIT.failed,
+  missing_parts: EXIT.failed,
+  foreign_parts: EXIT.failed,
+  lease_lost: EXIT.failed,
+  stage_failed: EXIT.failed,
+  gone: EXIT.notFound,
+  range_not_satisfiable: EXIT.failed,
+  not_acceptable: EXIT.failed,
+  only_if_cached: EXIT.failed,
+  invalid_share_link: EXIT.refused,
+  unreachable: EXIT.unreachable,
+  unexpected_answer: EXIT.failed,
+  source_changed: EXIT.failed,
+} as const satisfies Record<ErrorCode, ExitCode>
+
+/** Ends the program with a code, by a command that has said itself what there is to say. */
+export class Ended extends Error {
+  override readonly name = 'Ended'
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode) {
+    super(`ended with ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
+/** The reason with which work is given up after Ctrl-C. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+
+  /** @param consequence - what the work that was given up leaves, as a sentence. */
+  constructor(consequence?: string) {
+    super(consequence === undefined ? 'Interrupted.' : `Interrupted. ${consequence}`)
+  }
+}
 
 /** How to end: the exit code, and the sentence to print when it has not been printed. */
 export interface Ending {
-  readonly exitCode: number
+  readonly exitCode: ExitCode
   readonly sentence?: string
 }
 
@@ -20,15 +125,46 @@ export interface Ending {
 export function endingOf(error: unknown): Ending | undefined {
   // Commander has printed its own sentence, and gives 0 for --help and --version.
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage }
-  if (error instanceof ConfigError) return { exitCode: EXIT.usage, sentence: error.message }
-  if (LadeError.has(error, 'invalid_email')) return { exitCode: EXIT.usage, sentence: error.message }
-  if (LadeError.is(error)) return { exitCode: EXIT.failed, sentence: withCause(error) }
+  if (error instanceof Ended) return { exitCode: error.exitCode }
+  if (error instanceof Interrupted) return { exitCode: EXIT.interrupted, sentence: error.message }
+  if (error instanceof UsageError || isConfigError(error)) return { exitCode: EXIT.usage, sentence: error.message }
+  if (error instanceof LocalError) return { exitCode: EXIT.failed, sentence: withCause(error) }
+  if (LadeError.is(error)) return { exitCode: EXIT_OF[error.code] ?? EXIT.failed, sentence: sentenceOf(error) }
   if (isSystemError(error)) return { exitCode: EXIT.failed, sentence: `${error.message}.` }
   return undefined
 }
 
-function withCause(error: LadeError): string {
-  return error.cause instanceof Error ? `${error.message} ${error.cause.message}` : error.message
+/** Errors of which the service's log says more. */
+const IN_THE_LOG: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['internal_error', 'storage_failed', 'stage_failed'])
+
+/** What went wrong and what to do next. Whatever the service wrote is made fit for a terminal. */
+export function sentenceOf(error: LadeError): string {
+  const parts = [whatHappened(error), adviceFor(error)]
+  if (IN_THE_LOG.has(error.code) && error.requestId !== undefined) parts.push(`Its request id is ${error.requestId}.`)
+  return parts
+    .filter((part) => part !== undefined)
+    .map(printable)
+    .join(' ')
+}
+
+function whatHappened(error: LadeError): string {
+  if (LadeError.has(error, 'unreachable'))
+    return `Nothing answers at ${error.evidence.url} (${String(error.evidence.reason).replace(/\.$/, '')}).`
+  // Only what this machine found says more in its cause; that of an answer is how the answer was read.
+  return error.code === 'auth_offline' ? withCause(error) : error.message
+}
+
+function withCause(error: Error): string {
+  return error.cause instanceof Error ? `${error.message} ${withFullStop(error.cause.message)}` : error.message
+}
+
+function withFullStop(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+/** By its name, since the class lives with the settings of the server, which most commands do not load. */
+function isConfigError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ConfigError'
 }
 
 function isSystemError(error: unknown): error is Error {

@@ -7,9 +7,30 @@ import { SETTINGS, type Setting, shownDefaultOf } from '@lade/server/config'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import about from '../package.json' with { type: 'json' }
 import { exampleUpload } from './commands/serve.ts'
+import { EXIT } from './exit-code.ts'
+import { run } from './run.ts'
+import { testTerminal } from './testing-terminal.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 const DAY_SECONDS = 86_400
+const COMMANDS = [
+  'put',
+  'get',
+  'ls',
+  'rm',
+  'share',
+  'deals',
+  'login',
+  'logout',
+  'usage',
+  'token',
+  'hash',
+  'verify',
+  'serve',
+  'keys',
+  'doctor',
+  'completion',
+]
 
 interface Outcome {
   readonly exitCode: number
@@ -23,10 +44,17 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
-/** Runs the program in `dir` with nothing in its environment but `env`. */
-function lade(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+/** Runs one command line in `dir` with nothing in its environment but `env`. */
+async function lade(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const { terminal, stdout, stderr } = testTerminal({ cwd: dir, homeDir: dir, env })
+  const exitCode = await run(args, terminal)
+  return { exitCode, stdout: stdout(), stderr: stderr() }
+}
+
+/** The same in a process of its own. */
+function program(args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [MAIN, ...args], { cwd: dir, env }, (error, stdout, stderr) => {
+    execFile(process.execPath, [MAIN, ...args], { cwd: dir, env: {} }, (error, stdout, stderr) => {
       const exitCode = error === null ? 0 : error.code
       if (typeof exitCode === 'number') resolve({ exitCode, stdout, stderr })
       else reject(error)
@@ -50,7 +78,29 @@ function payloadOf(token: string): Record<string, unknown> {
 
 describe('lade', () => {
   it('prints its version', async () => {
-    expect(await lade(['--version'])).toEqual({ exitCode: 0, stdout: `${about.version}\n`, stderr: '' })
+    const expected = { exitCode: 0, stdout: `${about.version}\n`, stderr: '' }
+    expect(await lade(['--version'])).toEqual(expected)
+    expect(await program(['--version'])).toEqual(expected)
+  })
+
+  it('lists every command and exit code in its help', async () => {
+    const { exitCode, stdout } = await lade(['--help'])
+    expect(exitCode).toBe(0)
+    for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^ {2}${name} .*[A-Z].*$`, 'm'))
+    for (const code of Object.values(EXIT)) if (code < 100) expect(stdout).toMatch(new RegExp(`\\b${code} {2}[a-z]`))
+  })
+
+  it.each(COMMANDS)('explains %s and each of its flags', async (name) => {
+    const { exitCode, stdout } = await lade([name, '--help'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(new RegExp(`^Usage: lade ${name} `))
+    for (const [, flag] of stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+).*$/gm)) {
+      expect(stdout, flag).toMatch(new RegExp(`${flag}\\b[^\\n]*\\s+\\S*[A-Z]`))
+    }
+  })
+
+  it('ends with the exit code of its process', async () => {
+    expect(await program(['sink'])).toMatchObject({ exitCode: 2, stdout: '' })
   })
 
   it.each([[['sink']], [['serve', '--prot', '1']], [['keys', 'burn']], [['keys', 'mint']], [[]], [['keys']]])(

@@ -34,6 +34,7 @@ interface NamedId {
 export function addHash(program: Command, terminal: Terminal): void {
   const command = program
     .command('hash')
+    .summary('Print every content id of a file.')
     .description('Print every content id of a file: digests, CIDs, UnixFS roots with their import profile, piece CIDs.')
     .argument('<files...>', 'files of this machine')
     .option('--json', 'Print one JSON object for each file, a line each.')

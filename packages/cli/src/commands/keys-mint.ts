@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { SCOPES, type Scope } from '@lade/core/wire'
+import type { Scope } from '@lade/core/wire'
 import { type Config, tokenKeyBytes } from '@lade/server/config'
 import { mintToken, normalizeEmail, openKeyFile, SigningKey, userIdOf } from '@lade/server/keys'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { keyFileOf } from '../key-source.ts'
+import { wholeNumberIn } from '../number-option.ts'
+import { ALL_SCOPES, parseScopes } from '../scopes-option.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -26,10 +28,11 @@ interface MintOptions {
 export function addKeysMint(keys: Command, terminal: Terminal): void {
   const command = keys
     .command('mint')
+    .summary('Mint a token.')
     .description('Mint a token. The token alone is printed on standard output; the facts about it on standard error.')
     .requiredOption('--email <address>', 'The user that the token is for.')
     .option('--label <text>', 'A name for the token, shown with the facts.')
-    .option('--scopes <list>', 'What it may do, with commas between.', parseScopes, SCOPES)
+    .option('--scopes <list>', 'What it may do, with commas between.', parseScopes, ALL_SCOPES)
     .option(
       '--quota-mb <number>',
       'The daily quota in MB of 1,048,576 bytes (default: LADE_TOKEN_QUOTA_MB).',
@@ -85,20 +88,4 @@ async function keyOf(
   }
   const file = keyFileOf(config)
   return { ...(await openKeyFile({ file, now })), source: file }
-}
-
-function parseScopes(text: string): readonly Scope[] {
-  const names = text.split(',').map((name) => name.trim())
-  const scopes = SCOPES.filter((scope) => names.includes(scope))
-  if (scopes.length !== names.length)
-    throw new InvalidArgumentError(`It must be some of ${SCOPES.join(', ')}, each once, with commas between.`)
-  return scopes
-}
-
-function wholeNumberIn(minimum: number, maximum: number): (text: string) => number {
-  return (text) => {
-    const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN
-    if (value >= minimum && value <= maximum) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
-  }
 }

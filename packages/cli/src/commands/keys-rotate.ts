@@ -1,7 +1,7 @@
 import { ConfigError } from '@lade/server/config'
 import { readKeyFile, rotateKeyFile } from '@lade/server/keys'
 import type { Command } from 'commander'
-import { EXIT } from '../exit-code.ts'
+import { Ended, EXIT } from '../exit-code.ts'
 import { keyFileOf } from '../key-source.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
@@ -12,6 +12,7 @@ const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
 export function addKeysRotate(keys: Command, terminal: Terminal): void {
   const command = keys
     .command('rotate')
+    .summary('Replace the signing key.')
     .description(
       'Replace the signing key. All live tokens and share links become invalid; running servers follow within 2 seconds.',
     )
@@ -30,8 +31,7 @@ async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
   // A mistyped directory must not end in a key that no server uses.
   if ((await readKeyFile({ file })) === undefined) {
     terminal.note(`There is no key at ${file}, so there is nothing to rotate.`)
-    process.exitCode = EXIT.failed
-    return
+    throw new Ended(EXIT.failed)
   }
   const { key } = await rotateKeyFile({ file, now: terminal.now() })
   terminal.print(`The signing key in ${file} is now ${key.id}.`)

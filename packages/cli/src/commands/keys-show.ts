@@ -1,7 +1,7 @@
 import { tokenKeyBytes } from '@lade/server/config'
 import { ROTATION_DAYS, readKeyFile, SigningKey } from '@lade/server/keys'
 import type { Command } from 'commander'
-import { EXIT } from '../exit-code.ts'
+import { Ended, EXIT } from '../exit-code.ts'
 import { keyFileOf } from '../key-source.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
@@ -12,6 +12,7 @@ const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
 export function addKeysShow(keys: Command, terminal: Terminal): void {
   const command = keys
     .command('show')
+    .summary('Say where the signing key is, and how old.')
     .description(
       'Say where the signing key is, how old it is and whether it is due for rotation; never the key itself.',
     )
@@ -30,8 +31,7 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
   const opened = await readKeyFile({ file })
   if (opened === undefined) {
     terminal.note(`There is no key at ${file} yet; "lade serve" creates it.`)
-    process.exitCode = EXIT.failed
-    return
+    throw new Ended(EXIT.failed)
   }
   show({ source: 'file', file, ...opened })
 

@@ -8,6 +8,7 @@ import type { Terminal } from '../terminal.ts'
 export function addServe(program: Command, terminal: Terminal): void {
   const command = program
     .command('serve')
+    .summary('Run the staging service.')
     .description('Run the staging service. Each flag is also an environment variable; the flag wins.')
     .action(() => serve(command, terminal))
   addSettingOptions(command, ALL_SETTINGS)

@@ -3,13 +3,14 @@ import { checkContent, digestsWanted, parseContentId, type Verified } from '@lad
 import { LadeError } from '@lade/core/errors'
 import { digestFile, startHashThreads } from '@lade/server/hashing'
 import type { Command } from 'commander'
-import { EXIT } from '../exit-code.ts'
+import { Ended, EXIT } from '../exit-code.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `lade verify CID FILE`: whether a file has an id. Ends with 0 when it has, with 1 when it has not. Needs no service. */
 export function addVerify(program: Command, terminal: Terminal): void {
   const command = program
     .command('verify')
+    .summary('Check that a file has a content id.')
     .description('Check that a file has a content id, whichever of its ids that is. Ends with 1 when it has not.')
     .argument('<cid>', 'any content id but an opaque one')
     .argument('<file>', 'a file of this machine')
@@ -30,9 +31,9 @@ export function addVerify(program: Command, terminal: Terminal): void {
         else terminal.print(`${file} is ${cid}, ${meaningOf(verified)}.`)
       } catch (error) {
         if (!LadeError.is(error)) throw error
-        process.exitCode = EXIT.failed
         if (json) terminal.print(JSON.stringify({ cid, file, matches: false, error: error.code, ...error.evidence }))
         else terminal.print(refusalOf(error, file, cid))
+        throw new Ended(EXIT.failed)
       } finally {
         await threads.close()
       }

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { LadeClient } from '@lade/client'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Terminal } from '../terminal.ts'
+import { LocalError, UsageError } from '../usage-error.ts'
+import { type OpenedLogins, readLogins } from './login-file.ts'
+import { DEFAULT_URL, readServiceUrl } from './service-url.ts'
+
+/** Which service is meant, and as whom. */
+export interface Account {
+  readonly url: string
+  /** Absent: what needs a token is refused, and uploads are sponsored. */
+  readonly token?: string
+  /** For people: where the token came from. */
+  readonly tokenFrom?: string
+  readonly saved: OpenedLogins
+}
+
+/** An account, and what talks to its service. */
+export interface Connection extends Account {
+  readonly client: LadeClient
+}
+
+interface AccountFlags {
+  readonly url?: string
+  readonly tokenFile?: string
+}
+
+/** Gives `command` the flags that choose service and token. */
+export function addAccountOptions(command: Command): void {
+  command
+    .option('--url <address>', `The service (LADE_URL; default: the one logged in to, else ${DEFAULT_URL}).`)
+    .option(
+      '--token-file <file>',
+      'A file that holds the token. Tokens are no flags, since flags show in the list of processes; LADE_TOKEN holds one, too.',
+    )
+    .addOption(new Option('--token <token>').hideHelp().argParser(refuseToken))
+}
+
+/**
+ * Finds the service and the token: a flag wins over its variable, and that over what `lade login` saved.
+ *
+ * A saved token is used for the service that it was saved for, and no other. Warnings about the file of logins are
+ * written to standard error.
+ *
+ * @throws {UsageError} for an address, a token or a file that cannot be used.
+ */
+export async function accountOf(command: Command, terminal: Terminal): Promise<Account> {
+  const flags: AccountFlags = command.opts()
+  const saved = await readLogins(terminal)
+  for (const warning of saved.warnings) terminal.note(`Warning: ${warning}`)
+  const url = urlOf(flags, terminal, saved)
+  if (flags.tokenFile !== undefined) {
+    const file = resolve(terminal.cwd, flags.tokenFile)
+    return { url, token: checkedToken(await readTokenFile(file), flags.tokenFile), tokenFrom: flags.tokenFile, saved }
+  }
+  const { LADE_TOKEN } = terminal.env
+  if (LADE_TOKEN) return { url, token: checkedToken(LADE_TOKEN, 'LADE_TOKEN'), tokenFrom: 'LADE_TOKEN', saved }
+  const token = saved.logins.tokens[url]
+  return token === undefined ? { url, saved } : { url, token, tokenFrom: saved.file, saved }
+}
+
+export interface ConnectOptions {
+  /** Leaves the token out. */
+  readonly isSponsored?: boolean
+  /** For what may take long anyhow: waits longer for a service that does not answer. */
+  readonly isPatient?: boolean
+}
+
+/** As {@link accountOf}, with the client that talks to the service. */
+export async function connect(
+  command: Command,
+  terminal: Terminal,
+  { isSponsored = false, isPatient = false }: ConnectOptions = {},
+): Promise<Connection> {
+  const found = await accountOf(command, terminal)
+  const { token, tokenFrom, ...rest } = found
+  const account: Account = isSponsored ? rest : found
+  return { ...account, client: await clientOf(account, { isPatient }) }
+}
+
+/** Somebody at a keyboard waits half a second for a service that is not there, and not three. */
+const IMPATIENT = { attempts: 3 }
+
+/** What talks to a service. Loaded when it is needed, since most of a short command's time goes into loading. */
+export async function clientOf(
+  { url, token }: Pick<Account, 'url' | 'token'>,
+  { isPatient = false }: Pick<ConnectOptions, 'isPatient'> = {},
+): Promise<LadeClient> {
+  const { createLadeClient } = await import('@lade/client')
+  return createLadeClient({ url, token, retry: isPatient ? {} : IMPATIENT })
+}
+
+/**
+ * The token in `text`, without the white space around it.
+ *
+ * @throws {UsageError} for what cannot be sent as one; it is not repeated in the message.
+ */
+export function checkedToken(text: string, name: string): string {
+  const token = text.trim()
+  if (!/^pk_live_[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) {
+    throw new UsageError(`${name} does not hold a token; tokens begin with pk_live_.`)
+  }
+  return token
+}
+
+function urlOf(flags: AccountFlags, { env }: Terminal, { logins, file }: OpenedLogins): string {
+  if (flags.url !== undefined) return readServiceUrl(flags.url, '--url')
+  if (env.LADE_URL) return readServiceUrl(env.LADE_URL, 'LADE_URL')
+  return logins.url === undefined ? DEFAULT_URL : readServiceUrl(logins.url, `"url" in ${file}`)
+}
+
+async function readTokenFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new LocalError(`${file}, which --token-file names, cannot be read.`, { cause: error })
+  }
+}
+
+function refuseToken(): never {
+  throw new InvalidArgumentError(
+    'A token on the command line can be read by every user of this machine. Revoke it, and use "lade login", --token-file or LADE_TOKEN.',
+  )
+}

@@ -1,0 +1,52 @@
+import type { ErrorCode, ErrorEvidence, LadeError } from '@lade/core/errors'
+import { formatBytes } from './output/amounts.ts'
+import { formatSeconds } from './output/times.ts'
+
+type Advice = { readonly [Code in ErrorCode]?: (evidence: ErrorEvidence[Code]) => string }
+
+const LOG_IN = 'Log in with "lade login", or set LADE_TOKEN.'
+/** What another service leaves out of its errors is left out here. */
+const isKnown = (...numbers: readonly (number | undefined)[]) => numbers.every(Number.isFinite)
+
+function again({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): string {
+  return isKnown(retryAfterSeconds) ? `Try again in ${formatSeconds(retryAfterSeconds)}.` : 'Try again later.'
+}
+
+function usedUp({ used, limit }: { readonly used: number; readonly limit: number }): string {
+  return isKnown(used, limit) ? `${formatBytes(used)} of ${formatBytes(limit)} are used. ` : ''
+}
+
+function tooLarge({ size, limit }: { readonly size: number; readonly limit: number }): string {
+  return isKnown(size, limit)
+    ? `It has ${size.toLocaleString('en-US')} bytes, and at most ${limit.toLocaleString('en-US')} are taken.`
+    : 'Put less at once.'
+}
+
+/** What to do next, for the errors that somebody at a shell can do something about. */
+const ADVICE: Advice = {
+  no_token: () => LOG_IN,
+  invalid_token: () => LOG_IN,
+  revoked_token: () => LOG_IN,
+  insufficient_scope: ({ required }) => `It needs the scope ${required}; "lade token new" makes a token that has it.`,
+  signup_closed: () => 'Ask the operator for a token, who mints it with "lade keys mint".',
+  not_found: () => 'Check the id; "lade ls" lists what is yours, and private files need their owner\'s token.',
+  too_large: tooLarge,
+  rate_limited: again,
+  quota_exceeded: (evidence) => usedUp(evidence) + again(evidence),
+  too_many_uploads: () => 'Wait for others to end, or put fewer side by side with --jobs.',
+  insufficient_storage: () => 'The operator has to make room, or to lower LADE_MIN_FREE_MB.',
+  storage_offline: () => 'The operator has to set LADE_STORAGE.',
+  storage_failed: again,
+  shutting_down: again,
+  lease_lost: again,
+  incomplete_body: () => 'Put it again; the file may have become shorter meanwhile.',
+  unreachable: () => '"lade serve" starts a service, --url names another one, and "lade doctor" looks closer.',
+  unexpected_answer: () => 'Check the address; "lade doctor" looks closer.',
+  source_changed: () => 'Put it again once nothing writes to it.',
+  cid_conflict: () => 'Use an id that is made from the bytes, as "lade hash" prints them.',
+}
+
+/** What to do about `error`, as one or two sentences, if anything. */
+export function adviceFor<Code extends ErrorCode>(error: LadeError<Code>): string | undefined {
+  return ADVICE[error.code]?.(error.evidence)
+}

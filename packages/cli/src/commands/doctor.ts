@@ -1,0 +1,103 @@
+import { ConfigError } from '@lade/server/config'
+import type { Command } from 'commander'
+import about from '../../package.json' with { type: 'json' }
+import { type Account, accountOf, addAccountOptions, clientOf } from '../account/connection.ts'
+import { checkLogins, checkNode } from '../doctor/check-account.ts'
+import { checkDataDir } from '../doctor/check-data-dir.ts'
+import { checkKey } from '../doctor/check-key.ts'
+import { checkPort, checkService } from '../doctor/check-service.ts'
+import { checkToken } from '../doctor/check-token.ts'
+import { broken, type Finding } from '../doctor/finding.ts'
+import { Ended, EXIT } from '../exit-code.ts'
+import { countOf } from '../output/amounts.ts'
+import { printable } from '../output/printable.ts'
+import { type Style, styleFor } from '../output/style.ts'
+import { addSettingOptions, configOf } from '../setting-options.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+
+const SETTING_KEYS = ['dataDir', 'host', 'port'] as const
+
+/** `lade doctor`: looks at everything that has to work, and says in sentences what does not. */
+export function addDoctor(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('doctor')
+    .summary('Say what is wrong with machine, service or token.')
+    .description(
+      'Look at this machine, its data directory, the service and the token, and say what is wrong. Ends with 1 when something is broken.',
+    )
+    .option('--json', 'Print one JSON object.')
+    .action(() => examine(command, terminal))
+  addAccountOptions(command)
+  addSettingOptions(command, SETTING_KEYS)
+}
+
+async function examine(command: Command, terminal: Terminal): Promise<void> {
+  const isForPrograms = Boolean(command.opts().json)
+  const findings: Finding[] = []
+  const style = styleFor(terminal.stdout)
+  const tell = (...found: readonly Finding[]) => {
+    findings.push(...found)
+    if (!isForPrograms) for (const finding of found) terminal.print(lineOf(finding, style))
+  }
+
+  tell(checkNode(process.versions.node), await checkLogins(terminal))
+  const account = await accountIfAny(command, terminal, tell)
+  const answers = account === undefined ? false : await lookAtService(account, terminal, tell)
+  await lookAtThisMachine(command, terminal, { answers, tell })
+
+  const brokenCount = findings.filter(({ state }) => state === 'broken').length
+  if (isForPrograms) terminal.print(JSON.stringify({ broken: brokenCount, findings }))
+  else terminal.print(brokenCount === 0 ? 'Nothing is broken.' : `${countOf(brokenCount, 'thing')} broken.`)
+  if (brokenCount > 0) throw new Ended(EXIT.failed)
+}
+
+type Tell = (...findings: readonly Finding[]) => void
+
+async function accountIfAny(command: Command, terminal: Terminal, tell: Tell): Promise<Account | undefined> {
+  try {
+    return await accountOf(command, { ...terminal, note: () => {} })
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    tell(broken('account', error.message))
+    return undefined
+  }
+}
+
+async function lookAtService(account: Account, terminal: Terminal, tell: Tell): Promise<boolean> {
+  const { url } = account
+  const nowMs = () => terminal.now().getTime()
+  const { answers, findings } = await checkService({ url, version: about.version, fetch, nowMs })
+  tell(...findings)
+  if (findings[0]?.state === 'ok') tell(await checkToken(account, await clientOf(account), terminal.now()))
+  return answers
+}
+
+async function lookAtThisMachine(
+  command: Command,
+  terminal: Terminal,
+  { answers, tell }: { readonly answers: boolean; readonly tell: Tell },
+): Promise<void> {
+  try {
+    const config = configOf(command, SETTING_KEYS, terminal)
+    tell(...(await checkDataDir(config, terminal)), await checkKey(config, terminal.now()))
+    if (!answers) tell(await checkPort(config.host, config.port))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    tell(broken('settings', error.message))
+  }
+}
+
+function lineOf({ state, sentence }: Finding, style: Style): string {
+  const text = printable(sentence)
+  switch (state) {
+    case 'ok':
+      return `${style.good('ok     ')}  ${text}`
+    case 'warning':
+      return `${style.doubtful('warning')}  ${text}`
+    case 'broken':
+      return `${style.bad('BROKEN ')}  ${text}`
+    case 'unknown':
+      return `${style.faint('-      ')}  ${text}`
+  }
+}

@@ -1,0 +1,95 @@
+import type { LadeClient } from '@lade/client'
+import { LadeError } from '@lade/core/errors'
+import type { Command } from 'commander'
+import { type Account, accountOf, addAccountOptions, checkedToken, clientOf } from '../account/connection.ts'
+import { keepToken } from '../account/keep-token.ts'
+import { isReadableOnTheWay, readServiceUrl } from '../account/service-url.ts'
+import { signUp } from '../account/sign-up.ts'
+import { readTokenFacts } from '../account/token-facts.ts'
+import { printable } from '../output/printable.ts'
+import { formatFromNow } from '../output/times.ts'
+import { ask, canAsk, readAll } from '../prompt.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface LoginFlags {
+  readonly url?: string
+  readonly tokenFile?: string
+  readonly email?: string
+  readonly label?: string
+  readonly json?: boolean
+}
+
+/** `lade login`: saves which service is meant and the token for it, once the service has taken the token. */
+export function addLogin(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('login')
+    .summary('Save a service and a token for it.')
+    .description(
+      'Save a service and a token for it. The token is asked for, or read from --token-file, LADE_TOKEN or standard input, and tried first.',
+    )
+    .option('--email <address>', 'Get a new token for this user, where signup is open, in place of asking for one.')
+    .option('--label <text>', 'With --email, a name for the token; without one it is called after this machine.')
+    .option('--json', 'Print one JSON object.')
+    .action(() => login(command, terminal))
+  addAccountOptions(command)
+}
+
+async function login(command: Command, terminal: Terminal): Promise<void> {
+  const flags: LoginFlags = command.opts()
+  const account = await accountOf(command, terminal)
+  const url = await askForUrl(flags, account, terminal)
+  if (isReadableOnTheWay(url)) {
+    terminal.note(`Warning: ${url} is not encrypted, so the token can be read on its way there; use https.`)
+  }
+  const signal = terminal.interruption()
+  const token =
+    flags.email === undefined
+      ? await askForToken(account, url, terminal)
+      : (
+          await signUp(
+            await clientOf({ url }),
+            { email: flags.email, ...(flags.label && { label: flags.label }) },
+            signal,
+          )
+        ).token
+  await tryToken(await clientOf({ url, token }), signal)
+  const file = await keepToken(terminal, account.saved, url, token)
+
+  const facts = readTokenFacts(token)
+  const expiresAt = facts?.expiresAt?.toISOString() ?? null
+  if (flags.json) {
+    const { email = null, scopes = null } = facts ?? {}
+    return terminal.print(JSON.stringify({ url, email, scopes, expiresAt, savedTo: file }))
+  }
+  const ends = expiresAt === null ? '' : `; the token expires ${formatFromNow(expiresAt, terminal.now())}`
+  terminal.print(`Logged in to ${url} as ${printable(facts?.email ?? 'somebody')}${ends}.`)
+  terminal.note(`Saved in ${file}.`)
+}
+
+/** The service, asked for where nothing has named one and somebody can be asked. */
+async function askForUrl(flags: LoginFlags, { url }: Account, terminal: Terminal): Promise<string> {
+  const isNamed = flags.url !== undefined || Boolean(terminal.env.LADE_URL)
+  if (isNamed || !canAsk(terminal)) return url
+  const answer = await ask(terminal, `Service [${url}]: `)
+  return answer === '' ? url : readServiceUrl(answer, 'The service')
+}
+
+async function askForToken(account: Account, url: string, terminal: Terminal): Promise<string> {
+  const { saved, token, tokenFrom } = account
+  // What is saved already is what a login replaces.
+  if (token !== undefined && tokenFrom !== saved.file) return token
+  if (canAsk(terminal))
+    return checkedToken(await ask(terminal, `Token for ${url} (not shown): `, { isHidden: true }), 'That')
+  if (terminal.stdin.isTTY) throw new UsageError('Nobody can be asked here; pipe the token in, or set LADE_TOKEN.')
+  return checkedToken(await readAll(terminal), 'Standard input')
+}
+
+/** Asks the service for something that any live token may ask; one without the scope for it is live as well. */
+async function tryToken(client: LadeClient, signal: AbortSignal): Promise<void> {
+  try {
+    await client.usage({ signal })
+  } catch (error) {
+    if (!LadeError.has(error, 'insufficient_scope')) throw error
+  }
+}

@@ -1,0 +1,113 @@
+import type { FileEntry } from '@lade/core/wire'
+import { type Command, Option } from 'commander'
+import { addAccountOptions, connect } from '../account/connection.ts'
+import { wholeNumberIn } from '../number-option.ts'
+import { countOf, formatBytes } from '../output/amounts.ts'
+import { styleFor } from '../output/style.ts'
+import { type Column, formatTable } from '../output/table.ts'
+import { formatBriefly, formatTime } from '../output/times.ts'
+import { takeFirst } from '../take-first.ts'
+import type { Terminal } from '../terminal.ts'
+
+const DEFAULT_LIMIT = 100
+const MAXIMUM_LIMIT = 1_000_000
+const MAXIMUM_PAGE = 1000
+
+interface LsFlags {
+  readonly long?: boolean
+  readonly limit: number
+  readonly type?: string
+  readonly status?: FileEntry['status']
+  readonly json?: boolean
+}
+
+/** `lade ls [QUERY]`: my files, newest first. */
+export function addLs(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('ls')
+    .summary('List my files.')
+    .description('List my files, newest first.')
+    .argument('[query]', 'a part of the name or of the cid')
+    .option('-l, --long', 'Show everything in full: ids, times, deals. Lines may become longer than the terminal.')
+    .option('--limit <number>', 'How many at most.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
+    .option('--type <type>', 'Only files of this media type.')
+    .addOption(
+      new Option('--status <status>', 'Files that have ended, in place of live ones.').choices(['expired', 'removed']),
+    )
+    .option('--json', 'Print one JSON array, with every field.')
+    .action((query: string | undefined) => ls(query, command, terminal))
+  addAccountOptions(command)
+}
+
+async function ls(query: string | undefined, command: Command, terminal: Terminal): Promise<void> {
+  const { long, limit, type, status, json }: LsFlags = command.opts()
+  const { client } = await connect(command, terminal)
+  const found = await takeFirst(
+    client.files.list({
+      limit: Math.min(limit + 1, MAXIMUM_PAGE),
+      q: query,
+      contentType: type,
+      status,
+      signal: terminal.interruption(),
+    }),
+    limit,
+  )
+  if (json) terminal.print(JSON.stringify(found.items))
+  else {
+    const lines = long ? longTable(found.items, terminal) : shortTable(found.items, terminal)
+    if (found.items.length > 0) for (const line of lines) terminal.print(line)
+    else terminal.note(query === undefined ? 'There are no files yet; "lade put FILE" stages one.' : 'No file matches.')
+  }
+  if (found.hasMore) terminal.note(`There are more than ${countOf(limit, 'file')}; --limit shows more of them.`)
+}
+
+const SHORT: readonly Column[] = [
+  { title: 'cid', minimum: 15 },
+  { title: 'size', align: 'right' },
+  { title: 'type', minimum: 10, rank: 3 },
+  { title: 'age', align: 'right', rank: 2 },
+  { title: 'left', align: 'right', rank: 1 },
+  { title: 'access', rank: 1 },
+  { title: 'name', minimum: 10 },
+]
+
+function shortTable(files: readonly FileEntry[], { stdout, now }: Terminal): string[] {
+  const atMs = now().getTime()
+  const rows = files.map(({ cid, size, contentType, uploadedAt, expiresAt, filename, visibility }) => [
+    cid,
+    formatBytes(size),
+    contentType,
+    formatBriefly((atMs - Date.parse(uploadedAt)) / 1000),
+    formatBriefly((Date.parse(expiresAt) - atMs) / 1000),
+    visibility,
+    filename ?? '-',
+  ])
+  return formatTable(SHORT, rows, { width: stdout.isTTY ? stdout.columns : undefined, style: styleFor(stdout) })
+}
+
+const LONG: readonly Column[] = [
+  { title: 'cid' },
+  { title: 'bytes', align: 'right' },
+  { title: 'type' },
+  { title: 'uploaded' },
+  { title: 'expires' },
+  { title: 'status' },
+  { title: 'visibility' },
+  { title: 'deal' },
+  { title: 'name' },
+]
+
+function longTable(files: readonly FileEntry[], { stdout }: Terminal): string[] {
+  const rows = files.map((file) => [
+    file.cid,
+    String(file.size),
+    file.contentType,
+    formatTime(file.uploadedAt),
+    formatTime(file.expiresAt),
+    file.status,
+    file.visibility,
+    file.dealId,
+    file.filename ?? '-',
+  ])
+  return formatTable(LONG, rows, { style: styleFor(stdout) })
+}

@@ -1,0 +1,135 @@
+import type { PutOptions } from '@lade/client'
+import { type Command, Option } from 'commander'
+import { addAccountOptions, connect } from '../account/connection.ts'
+import { Interrupted } from '../exit-code.ts'
+import { wholeNumberIn } from '../number-option.ts'
+import { createProgress } from '../output/progress.ts'
+import type { Item } from '../put/put-files.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** The name of standard input on the command line. */
+const STANDARD_INPUT = '-'
+const DEFAULT_JOBS = 4
+const MAXIMUM_JOBS = 16
+const MAXIMUM_TERM_DAYS = 36_500
+
+interface PutFlags {
+  readonly recursive?: boolean
+  readonly hidden?: boolean
+  readonly private?: boolean
+  readonly days?: number
+  readonly name?: string
+  readonly type?: string
+  readonly cid: NonNullable<PutOptions['cid']>
+  readonly jobs: number
+  readonly sponsored?: boolean
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+/** `lade put FILE…`: stages files, each by itself. */
+export function addPut(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('put')
+    .summary('Stage files.')
+    .description(
+      'Stage files: each is hashed here, sent under its content id, and checked there. A put that is repeated sends nothing twice.',
+    )
+    .argument('<files...>', 'files of this machine; - is standard input')
+    .option(
+      '-r, --recursive',
+      'Take folders: every file below them is staged by itself, under its own name. Links are not followed.',
+    )
+    .option('--hidden', 'With -r, take also files and folders whose names begin with a dot.')
+    .option('--private', 'Only my tokens, and share links, can retrieve them. Needs a token.')
+    .option(
+      '--days <number>',
+      'How long to keep them, within what the tier allows.',
+      wholeNumberIn(1, MAXIMUM_TERM_DAYS),
+    )
+    .option('--name <name>', 'The name to stage the file under, in place of its own.')
+    .option('--type <type>', 'The media type; without it the one that the ending of the name lets expect.')
+    .addOption(
+      new Option(
+        '--cid <kind>',
+        'The kind of content id: the root of a UnixFS file, as IPFS tools print it, or another.',
+      )
+        .choices(['unixfs', 'raw', 'piece', 'sha256'])
+        .default('unixfs'),
+    )
+    .option(
+      '--jobs <number>',
+      'Uploads at the same time, of several files or of the parts of a large one.',
+      wholeNumberIn(1, MAXIMUM_JOBS),
+      DEFAULT_JOBS,
+    )
+    .option('--sponsored', 'Leave the token out, and be charged by address.')
+    .option('--json', 'Print one JSON object for each file, a line each.')
+    .option('-q, --quiet', 'Print the content ids and nothing else but errors.')
+    .action((names: string[]) => put(names, command, terminal))
+  addAccountOptions(command)
+}
+
+async function put(names: readonly string[], command: Command, terminal: Terminal): Promise<void> {
+  const flags: PutFlags = command.opts()
+  if (flags.private && flags.sponsored) {
+    throw new UsageError('Sponsored uploads are public; leave out --private or --sponsored.')
+  }
+  const { items, hasStream } = await itemsOf(names, flags, terminal)
+  const { client } = await connect(command, terminal, { isSponsored: flags.sponsored === true, isPatient: true })
+  const { putFiles } = await import('../put/put-files.ts')
+  const { PutMemory } = await import('../put/put-memory.ts')
+  const { PutReport } = await import('../put/put-report.ts')
+
+  const isQuiet = flags.quiet === true
+  // A line that moves would be in the way of somebody who types.
+  const isTyped = hasStream && terminal.stdin.isTTY === true
+  const isOne = names.length === 1 && items.length === 1 && !flags.recursive
+  const report = new PutReport(terminal, { isOne, isQuiet, isJson: flags.json === true })
+  try {
+    const notTried = await putFiles(items, {
+      client,
+      memory: new PutMemory(terminal),
+      progress: createProgress(terminal.stderr, { isQuiet: isQuiet || isTyped }),
+      signal: terminal.interruption(),
+      jobs: flags.jobs,
+      put: { cid: flags.cid, visibility: flags.private ? 'private' : undefined, termDays: flags.days },
+      name: flags.name,
+      mediaType: flags.type,
+      onOutcome: (outcome) => report.add(outcome),
+    })
+    report.end(notTried)
+  } catch (error) {
+    if (!(error instanceof Interrupted) || hasStream) throw error
+    throw new Interrupted('What was sent is kept; the same command goes on from there.')
+  }
+}
+
+/** What is to be put. Says on standard error what of it is left out. */
+async function itemsOf(
+  names: readonly string[],
+  flags: PutFlags,
+  terminal: Terminal,
+): Promise<{ readonly items: readonly Item[]; readonly hasStream: boolean }> {
+  const { collectFiles } = await import('../put/collect-files.ts')
+  const { describeLeftOut } = await import('../put/describe.ts')
+  const paths = names.filter((name) => name !== STANDARD_INPUT)
+  const streams = names.length - paths.length
+  if (streams > 1) throw new UsageError('Standard input can be put once; name - once.')
+  const { files, leftOut } = await collectFiles(paths, {
+    cwd: terminal.cwd,
+    isRecursive: flags.recursive === true,
+    takesHidden: flags.hidden === true,
+  })
+  const items: Item[] = [...files]
+  if (streams > 0) items.push({ shown: flags.name ?? STANDARD_INPUT, stream: terminal.stdin })
+  if (flags.name !== undefined && items.length > 1) {
+    throw new UsageError(`--name names one file, and ${items.length} are to be put.`)
+  }
+  const remark = describeLeftOut(leftOut)
+  if (remark !== undefined && !flags.quiet) terminal.note(remark)
+  if (items.length === 0) throw new UsageError('There is nothing in it that could be put.')
+  if (streams > 0 && terminal.stdin.isTTY) terminal.note('Reading from the keyboard; Ctrl-D ends it.')
+  return { items, hasStream: streams > 0 }
+}

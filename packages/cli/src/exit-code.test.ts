@@ -1,0 +1,66 @@
+import { ERROR_SENTENCES, type ErrorCode, LadeError } from '@lade/core/errors'
+import { ConfigError } from '@lade/server/config'
+import { describe, expect, it } from 'vitest'
+import { Ended, EXIT, endingOf, Interrupted, sentenceOf } from './exit-code.ts'
+import { LocalError, UsageError } from './usage-error.ts'
+
+describe('endingOf', () => {
+  it('has an exit code for every error of the service', () => {
+    for (const code of Object.keys(ERROR_SENTENCES) as ErrorCode[]) {
+      const ending = endingOf(new LadeError(code, {} as never))
+      expect(ending?.exitCode, code).toBeGreaterThan(0)
+      if (code !== 'unreachable') expect(ending?.sentence, code).toContain(ERROR_SENTENCES[code])
+    }
+  })
+
+  it.each<[unknown, number]>([
+    [new LadeError('cid_mismatch', { expected: 'a', actual: 'b' }), 3],
+    [new LadeError('not_found', {}), 4],
+    [new LadeError('gone', { reason: 'expired' }), 4],
+    [new LadeError('quota_exceeded', { used: 1, limit: 1, retryAfterSeconds: 1 }), 5],
+    [new LadeError('unreachable', { url: 'http://x', reason: 'no' }), 6],
+    [new LadeError('no_token', {}), 7],
+    [new LadeError('invalid_email', { reason: 'no' }), 2],
+    [new UsageError('no'), 2],
+    [new ConfigError('no'), 2],
+    [new LocalError('no'), 1],
+    [new Interrupted(), 130],
+    [new Ended(EXIT.failed), 1],
+    [Object.assign(new Error('EACCES: permission denied'), { syscall: 'open' }), 1],
+  ])('ends %s with %i', (error, exitCode) => {
+    expect(endingOf(error)?.exitCode).toBe(exitCode)
+  })
+
+  it('says nothing of what nobody foresaw, and nothing again of what has been said', () => {
+    expect(endingOf(new Error('?'))).toBeUndefined()
+    expect(endingOf(new Ended(EXIT.failed))?.sentence).toBeUndefined()
+  })
+})
+
+describe('sentenceOf', () => {
+  it('says what to do next', () => {
+    expect(
+      sentenceOf(
+        new LadeError('quota_exceeded', { used: 1_073_741_824, limit: 1_073_741_824, retryAfterSeconds: 18_000 }),
+      ),
+    ).toBe('The daily quota is reached. 1.0 GiB of 1.0 GiB are used. Try again in 5 hours.')
+    expect(sentenceOf(new LadeError('insufficient_scope', { required: 'pin' }))).toContain('It needs the scope pin;')
+  })
+
+  it('says where nothing answers', () => {
+    const error = new LadeError('unreachable', { url: 'http://lade.test', reason: 'connect ECONNREFUSED' })
+    expect(sentenceOf(error)).toMatch(
+      /^Nothing answers at http:\/\/lade\.test \(connect ECONNREFUSED\)\. "lade serve" starts/,
+    )
+  })
+
+  it('names the request where the log of the service says more', () => {
+    expect(sentenceOf(new LadeError('internal_error', {}, { requestId: 'r-1' }))).toContain('Its request id is r-1.')
+    expect(sentenceOf(new LadeError('not_found', {}, { requestId: 'r-1' }))).not.toContain('r-1')
+  })
+
+  it('lets nothing that the service wrote reach the terminal as a command', () => {
+    const error = new LadeError('unexpected_answer', { httpStatus: 500, reason: 'a\x1b]0;owned\x07' })
+    expect(sentenceOf(error)).not.toMatch(/\p{Cc}/u)
+  })
+})

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import { addDoctor } from './commands/doctor.ts'
+import { addHash } from './commands/hash.ts'
+import { addKeysMint } from './commands/keys-mint.ts'
+import { addKeysRotate } from './commands/keys-rotate.ts'
+import { addKeysShow } from './commands/keys-show.ts'
+import { addProver } from './commands/prover.ts'
+import { addServe } from './commands/serve.ts'
+import { addVerify } from './commands/verify.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Adds the commands that work on this machine with parts of the server, which take a while to load. */
+export function addOperatorCommands(program: Command, terminal: Terminal): void {
+  program.commandsGroup('Content ids:')
+  addHash(program, terminal)
+  addVerify(program, terminal)
+  program.commandsGroup('The service:')
+  addServe(program, terminal)
+  const keys = program.command('keys').description('Keep the key that signs tokens, and mint tokens.')
+  addKeysShow(keys, terminal)
+  addKeysRotate(keys, terminal)
+  addKeysMint(keys, terminal)
+  addProver(program, terminal)
+  addDoctor(program, terminal)
+}

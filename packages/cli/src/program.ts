@@ -1,0 +1,83 @@
+import { Command } from 'commander'
+import about from '../package.json' with { type: 'json' }
+import { addCompletion } from './commands/completion.ts'
+import { addDeals } from './commands/deals.ts'
+import { addGet } from './commands/get.ts'
+import { addLogin } from './commands/login.ts'
+import { addLogout } from './commands/logout.ts'
+import { addLs } from './commands/ls.ts'
+import { addPut } from './commands/put.ts'
+import { addRm } from './commands/rm.ts'
+import { addShare } from './commands/share.ts'
+import { addTokenLs } from './commands/token-ls.ts'
+import { addTokenNew } from './commands/token-new.ts'
+import { addTokenRevoke } from './commands/token-revoke.ts'
+import { addUsage } from './commands/usage.ts'
+import type { Terminal } from './terminal.ts'
+
+const ENDINGS = `
+Exit codes:
+  0  it is done            4  not found, or no longer there
+  1  it failed             5  a quota or a limit is reached
+  2  wrong command line    6  the service cannot be reached
+  3  bytes without the id  7  no token, or one that may not
+
+Start with "lade login", or put small files without a token.`
+
+/**
+ * The whole command line as one tree.
+ *
+ * The commands of the operator load settings and hashing of the server, which takes a while; they are left out when
+ * `args` asks for another command.
+ */
+export async function createProgram(terminal: Terminal, args: readonly string[]): Promise<Command> {
+  const { stdout, stderr } = terminal
+  // Before the commands, which inherit it: a wrong command line ends like any other error.
+  const program = new Command('lade').exitOverride().configureOutput({
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+    getOutHelpWidth: () => stdout.columns ?? 80,
+    getErrHelpWidth: () => stderr.columns ?? 80,
+  })
+  program
+    .helpOption('-h, --help', 'Show this.')
+    .description('Object staging for content-addressed storage networks.')
+    .version(about.version, '-V, --version', 'Print the version.')
+    .option('--debug', 'When something fails, show the error with all that led to it.')
+    .showHelpAfterError('(add --help for what there is)')
+    .addHelpText('after', ENDINGS)
+
+  program.commandsGroup('Files:')
+  addPut(program, terminal)
+  addGet(program, terminal)
+  addLs(program, terminal)
+  addRm(program, terminal)
+  addShare(program, terminal)
+  addDeals(program, terminal)
+  program.commandsGroup('Account:')
+  addLogin(program, terminal)
+  addLogout(program, terminal)
+  addUsage(program, terminal)
+  const tokens = program.command('token').description('Get, list and revoke tokens.')
+  addTokenNew(tokens, terminal)
+  addTokenLs(tokens, terminal)
+  addTokenRevoke(tokens, terminal)
+
+  const asked = commandAskedFor(args)
+  if (!program.commands.some((command) => command.name() === asked)) {
+    const { addOperatorCommands } = await import('./operator-commands.ts')
+    addOperatorCommands(program, terminal)
+  }
+  program.commandsGroup('More:')
+  addCompletion(program, terminal)
+  program.helpCommand('help [command]', 'Show the help of a command.')
+  return program
+}
+
+/** The name of the command that `args` are about; undefined where they name none. */
+function commandAskedFor(args: readonly string[]): string | undefined {
+  // A shell asks about a command once its name is followed by another word.
+  if (args[0] === 'complete' && args.length > 3) return args[2]
+  // Flags of the program itself take no values, so the first word is the command.
+  return args.find((arg) => !arg.startsWith('-'))
+}

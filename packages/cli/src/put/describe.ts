@@ -1,0 +1,80 @@
+import { LadeError } from '@lade/core/errors'
+import type { UploadResult } from '@lade/core/wire'
+import { endingOf } from '../exit-code.ts'
+import { countOf, formatBytes } from '../output/amounts.ts'
+import { printable } from '../output/printable.ts'
+import type { Style } from '../output/style.ts'
+import { formatFacts } from '../output/table.ts'
+import { formatTime } from '../output/times.ts'
+import { problemOf } from '../problem.ts'
+import type { LeftOut } from './collect-files.ts'
+import type { Outcome } from './put-files.ts'
+
+/** The lines for one file that was put by itself. */
+export function describeResult(shown: string, result: UploadResult, wasThere: boolean, style: Style): string[] {
+  const { cid, size, retrievalUrl, term, expiresAt, dealId, sponsored } = result
+  const remark = wasThere ? ' (it was there already; nothing was sent)' : ''
+  return [
+    `${style.bold(shown === '-' ? 'standard input' : printable(shown))}${remark}`,
+    ...formatFacts(
+      [
+        ['cid', cid],
+        ['url', retrievalUrl],
+        ['size', size < 1024 ? formatBytes(size) : `${formatBytes(size)} (${size.toLocaleString('en-US')} bytes)`],
+        ['term', `${term}, until ${formatTime(expiresAt)}${sponsored ? '; sponsored' : ''}`],
+        ['deal', dealId],
+      ],
+      style,
+    ),
+  ]
+}
+
+/** The line for one of several files: the id first, for programs that take lines apart. */
+export function describeBriefly(shown: string, { cid, size }: UploadResult): string {
+  return `${printable(cid)}  ${formatBytes(size).padStart(9)}  ${printable(shown)}`
+}
+
+/** The object for one file, for programs. */
+export function outcomeForPrograms(outcome: Outcome): Record<string, unknown> {
+  const file = outcome.item.shown
+  if ('result' in outcome) return { file, wasThere: outcome.wasThere, ...outcome.result }
+  const { error } = outcome
+  return { file, ...(LadeError.is(error) ? problemOf(error) : { error: 'failed', detail: sentenceFor(error) }) }
+}
+
+/** Why a file failed, in one sentence; rethrows what nobody foresaw. */
+export function sentenceFor(error: unknown): string {
+  const sentence = endingOf(error)?.sentence
+  if (sentence === undefined) throw error
+  return sentence
+}
+
+/** What became of a whole folder. */
+export function describeSum(sum: {
+  readonly staged: readonly UploadResult[]
+  readonly failedCount: number
+  readonly notTried: number
+}): string {
+  const { staged, failedCount, notTried } = sum
+  const sizeBytes = staged.reduce((bytes, { size }) => bytes + size, 0)
+  const parts = [`${countOf(staged.length, 'file')} staged, ${formatBytes(sizeBytes)}`]
+  if (failedCount > 0) parts.push(`${failedCount} failed`)
+  if (notTried > 0) parts.push(`${notTried} not tried, since they would have failed alike`)
+  return `${parts.join('; ')}.`
+}
+
+const REASONS: Readonly<Record<LeftOut['because'], (count: number) => string>> = {
+  hidden: (count) => `${count} hidden (--hidden takes them)`,
+  link: (count) => countOf(count, 'symbolic link'),
+  empty: (count) => `${count} empty`,
+  special: (count) => `${count} that are no files`,
+}
+
+/** What was left out, by reason; undefined when nothing was. @example 'Left out: 2 hidden (--hidden takes them), 1 empty.' */
+export function describeLeftOut(leftOut: readonly LeftOut[]): string | undefined {
+  const counts = Object.entries(REASONS).flatMap(([because, inWords]) => {
+    const count = leftOut.filter((one) => one.because === because).length
+    return count === 0 ? [] : [inWords(count)]
+  })
+  return counts.length === 0 ? undefined : `Left out: ${counts.join(', ')}.`
+}
