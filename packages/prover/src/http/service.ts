@@ -1,0 +1,37 @@
+import type { DataSets } from '../data-sets/data-sets.ts'
+import type { ProverFaults } from '../faults.ts'
+import type { HeldPiece, PieceStore } from '../pieces/piece-store.ts'
+import type { AllowedHosts } from '../pull/allowed-hosts.ts'
+import type { Pulls } from '../pull/pulls.ts'
+import type { Notify } from '../uploads/notify.ts'
+import type { UploadSessions } from '../uploads/upload-sessions.ts'
+
+export interface ProverLimits {
+  readonly minPieceBytes: number
+  readonly maxPieceBytes: number
+  readonly bodyIdleMs: number
+  /** A piece is found, and can be added to a data set, this long after it was stored. */
+  readonly findDelayMs: number
+}
+
+/** What routes work with. */
+export interface ProverService {
+  readonly store: PieceStore
+  readonly uploads: UploadSessions
+  readonly dataSets: DataSets
+  readonly pulls: Pulls
+  readonly limits: ProverLimits
+  readonly allowedHosts: AllowedHosts
+  readonly faults: ProverFaults
+  readonly now: () => number
+  /** Tells a caller once that a piece came; whether it hears of it is not known. */
+  readonly notify: Notify
+  /** Aborted when the prover ends. */
+  readonly closing: AbortSignal
+}
+
+/** A piece that is held and that Curio's background task would have come by. */
+export function findPiece({ store, limits, now }: ProverService, pieceCid: string): HeldPiece | undefined {
+  const piece = store.get(pieceCid)
+  return piece !== undefined && piece.storedAt + limits.findDelayMs <= now() ? piece : undefined
+}

@@ -1,0 +1,151 @@
+import type { AddressInfo } from 'node:net'
+import { join, resolve as resolvePath } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import { DataSets } from './data-sets/data-sets.ts'
+import type { ProverFaults } from './faults.ts'
+import { createApp } from './http/app.ts'
+import type { ProverLimits, ProverService } from './http/service.ts'
+import { PieceStore } from './pieces/piece-store.ts'
+import type { AllowedHosts } from './pull/allowed-hosts.ts'
+import type { Resolve } from './pull/call-allowed.ts'
+import { Pulls } from './pull/pulls.ts'
+import { createNotifier } from './uploads/notify.ts'
+import { UploadSessions } from './uploads/upload-sessions.ts'
+
+const SWEEP_MS = 5 * 60 * 1000
+
+export interface ProverOptions extends AllowedHosts {
+  /** Where pieces and data sets are kept; one process at a time. Created when it is missing. */
+  readonly dir: string
+  /** @default 127.0.0.1 */
+  readonly host?: string
+  /** @default 0, which asks for any free port */
+  readonly port?: number
+  /** A stored piece is found this much later, since Curio looks for new ones every so often. @default 5000 */
+  readonly findDelayMs?: number
+  /** A transaction is confirmed this much later. @default 5000 */
+  readonly confirmDelayMs?: number
+  /** @default 127 */
+  readonly minPieceBytes?: number
+  /** @default 1_065_353_216, which is 1 GiB with its padding */
+  readonly maxPieceBytes?: number
+  /** How long an uploaded body may stand still. @default 30_000 */
+  readonly bodyIdleMs?: number
+  /** How long requests have to end when the prover does. @default 10_000 */
+  readonly drainMs?: number
+  readonly pull?: {
+    /** How long one attempt may take. @default 600_000 */
+    readonly attemptMs?: number
+    /** How long a source may stand still. @default 120_000 */
+    readonly idleMs?: number
+    /** How often a source is asked when it does not answer, or answers 429 or 5xx. @default 5 */
+    readonly attempts?: number
+    /** The wait before the second attempt, doubled from one to the next. @default 2000 */
+    readonly retryDelayMs?: number
+    /** @default the name server of the system */
+    readonly resolve?: Resolve
+  }
+  /** What goes wrong, for tests. @default nothing */
+  readonly faults?: ProverFaults
+  /** Milliseconds, as `Date.now`. @default Date.now */
+  readonly now?: () => number
+  /** @default nothing is logged */
+  readonly log?: FastifyBaseLogger
+}
+
+/** A running prover. */
+export interface Prover {
+  /** Where it is reached, without trailing slash. */
+  readonly url: string
+  /** Takes no more requests, lets those under way end, and ends. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a storage provider of one machine that speaks Curio's PDP protocol, keeps the pieces it is given, and proves them.
+ *
+ * An answer that says a piece is stored is sent once its bytes were checked against its CID and flushed. There is no chain
+ * behind it: transactions are made up, signatures are not looked at, and nobody pays.
+ *
+ * @throws {Error} when the folder cannot be opened or the port cannot be bound; nothing is left open then.
+ *
+ * @example
+ * const prover = await startProver({ dir: './prover-data' })
+ * await (await fetch(`${prover.url}/pdp/ping`)).text() // 'curio-pdp'
+ */
+export async function startProver(options: ProverOptions): Promise<Prover> {
+  const { host = '127.0.0.1', port = 0, faults = {}, now = Date.now, log, drainMs = 10_000 } = options
+  const dir = resolvePath(options.dir)
+  const limits = limitsOf(options)
+  const closing = new AbortController()
+  const store = await PieceStore.open({ dir, now, ...(faults.piece && { faultOf: faults.piece.bind(faults) }) })
+  const { confirmDelayMs = 5000 } = options
+  const dataSets = await DataSets.open({ dir: join(dir, 'data-sets'), now, confirmDelayMs })
+  const uploads = new UploadSessions({ now, discard: (pending) => store.discard(pending) })
+  const allowedHosts = allowedHostsOf(options)
+  const pulls = new Pulls({
+    attemptMs: 600_000,
+    idleMs: 120_000,
+    attempts: 5,
+    retryDelayMs: 2000,
+    ...options.pull,
+    store,
+    allowed: allowedHosts,
+    onFailure: (failure) => log?.warn(failure, 'a piece could not be pulled'),
+  })
+  const service: ProverService = {
+    store,
+    uploads,
+    dataSets,
+    pulls,
+    limits,
+    allowedHosts,
+    faults,
+    now,
+    notify: createNotifier({
+      allowed: allowedHosts,
+      closing: closing.signal,
+      resolve: options.pull?.resolve,
+      onFailure: (failure) => log?.warn(failure, 'a caller could not be notified'),
+    }),
+    closing: closing.signal,
+  }
+  const app = createApp(service, log)
+  const sweeper = setInterval(
+    () => void uploads.sweep().catch((error: unknown) => log?.error({ err: error }, 'sweep')),
+    SWEEP_MS,
+  )
+  sweeper.unref()
+
+  let closed: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    clearInterval(sweeper)
+    const cut = setTimeout(() => app.server.closeAllConnections(), drainMs)
+    closing.abort()
+    await Promise.all([app.close(), pulls.close()])
+    clearTimeout(cut)
+  }
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const { address, family, port: boundPort } = app.server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${boundPort}`,
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function limitsOf(options: ProverOptions): ProverLimits {
+  const { minPieceBytes = 127, maxPieceBytes = 1_065_353_216, bodyIdleMs = 30_000, findDelayMs = 5000 } = options
+  return { minPieceBytes, maxPieceBytes, bodyIdleMs, findDelayMs }
+}
+
+function allowedHostsOf({ publicHosts = [], privateHosts = [] }: ProverOptions): AllowedHosts {
+  return { publicHosts, privateHosts }
+}
