@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+
+const TIMEOUT_MS = 60_000
+
+export interface Outcome {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface ProgramOptions {
+  readonly cwd: string
+  /** All of its environment. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Runs a program to its end, and ends it after a minute. */
+export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.once('error', reject)
+    child.once('close', (exitCode) => resolve({ exitCode, stdout, stderr }))
+  })
+}
