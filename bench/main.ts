@@ -11,6 +11,7 @@ import type { BenchRun } from './bench-run.ts'
 import { readMachineFacts } from './machine-facts.ts'
 import { measureDownload } from './measures/download.ts'
 import { measurePiece } from './measures/piece.ts'
+import { measurePut } from './measures/put.ts'
 import { measureSmallGet } from './measures/small-get.ts'
 import { measureSmallUpload } from './measures/small-upload.ts'
 import { measureUpload } from './measures/upload.ts'
@@ -27,6 +28,7 @@ const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<
   'small-upload': measureSmallUpload,
   download: measureDownload,
   'small-get': measureSmallGet,
+  put: measurePut,
   piece: measurePiece,
 }
 

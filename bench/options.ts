@@ -3,7 +3,15 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 /** The names of the measurements, in the order they run. */
-export const MEASUREMENT_NAMES = ['upload', 'upload-ids', 'small-upload', 'download', 'small-get', 'piece'] as const
+export const MEASUREMENT_NAMES = [
+  'upload',
+  'upload-ids',
+  'small-upload',
+  'download',
+  'small-get',
+  'put',
+  'piece',
+] as const
 export type MeasurementName = (typeof MEASUREMENT_NAMES)[number]
 
 export interface BenchOptions {

@@ -19,7 +19,9 @@ export interface DataDirectory {
   readonly discards: readonly string[]
   /** Digests of objects in the database itself. */
   readonly inlineObjects: ReadonlySet<string>
-  /** Digests of objects whose bytes are in files. */
+  /** Handles of objects whose bytes are those of other objects. */
+  readonly composedObjects: ReadonlySet<string>
+  /** Digests of objects whose bytes are in files of their own. */
   readonly blobObjects: ReadonlySet<string>
   /** Digests of the files under `objects`. */
   readonly blobs: ReadonlySet<string>
@@ -59,7 +61,10 @@ function readRecords(db: Database.Database): Omit<DataDirectory, 'blobs' | 'pend
     reservations: column('SELECT principal FROM reservations'),
     discards: column('SELECT sha256 FROM discards'),
     inlineObjects: new Set(column("SELECT sha256 FROM objects WHERE place = 'inline' AND length(inline) = size_bytes")),
-    blobObjects: new Set(column("SELECT sha256 FROM objects WHERE place = 'blob'")),
+    blobObjects: new Set(
+      column("SELECT sha256 FROM objects WHERE place = 'blob' AND id NOT IN (SELECT whole FROM parts)"),
+    ),
+    composedObjects: new Set(column('SELECT sha256 FROM objects WHERE id IN (SELECT whole FROM parts)')),
     integrity: String(db.pragma('integrity_check', { simple: true })),
   }
 }

@@ -40,4 +40,9 @@ export const PLAN = {
   generatedIds: count(500, 5000),
   /** The size of the upload during which memory is watched. */
   bigUploadBytes: count(256 * MB, 5120 * MB),
+  /** The size of the file that is put while its service and its client are killed, and who is killed, in order. */
+  interruptedPutBytes: count(400 * MB, 1536 * MB),
+  putInterruptions: isFull
+    ? (['server', 'client', 'server', 'client', 'server'] as const)
+    : (['server', 'client'] as const),
 } as const
