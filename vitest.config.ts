@@ -4,8 +4,9 @@ import { defineConfig } from 'vitest/config'
 const reportPath = process.env.LADE_TEST_REPORT
 
 /**
- * Three projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL) and `faults`
- * (processes killed, sockets cut, disks failing). `LADE_TEST_PLAN=full` raises the counts of the last one.
+ * Four projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL), `examples` (each one run as its
+ * reader would) and `faults` (processes killed, sockets cut, disks failing). `LADE_TEST_PLAN=full` raises the counts of the
+ * last one.
  */
 export default defineConfig({
   test: {
@@ -15,6 +16,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['acceptance/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'examples', include: ['examples/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+      },
       {
         extends: true,
         test: { name: 'faults', include: ['faults/**/*.test.ts'], fileParallelism: false, testTimeout: 3_600_000 },
