@@ -148,6 +148,7 @@ describe('a hash thread that dies', () => {
     const workers = watchWorkers()
     const threads = startHashThreads({ threads: 1 })
     const hasher = threads.hashers(PLAIN, BIG)
+    await hasher.update(shared(Buffer.alloc(1000)))
     const updates = [hasher.update(shared(Buffer.alloc(1000))), hasher.update(shared(Buffer.alloc(1000)))]
     await workers()[0]?.terminate()
     for (const outcome of await Promise.allSettled(updates)) expect(outcome.status).toBe('rejected')

@@ -14,9 +14,17 @@ export class LaneThread {
   /** Calls without an answer; answers come in the same order. */
   readonly #waiting: Waiting[] = []
   #ended: Error | undefined
+  /** Resolves when the thread has loaded its modules, or has ended instead. */
+  readonly #loaded: Promise<void>
 
   constructor() {
-    this.#worker.on('message', (reply: LaneReply) => this.#settle(reply))
+    this.#loaded = new Promise((resolve) => {
+      this.#worker.once('message', () => {
+        this.#worker.on('message', (reply: LaneReply) => this.#settle(reply))
+        resolve()
+      })
+      this.#worker.once('exit', () => resolve())
+    })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#fail(new Error('The hashing thread has ended.')))
     this.#worker.unref()
@@ -40,6 +48,9 @@ export class LaneThread {
   /** Ends the thread. What was asked of it and is not answered, and whatever is asked later, fails. */
   async close(): Promise<void> {
     this.#fail(new Error('The hashing thread is closed.'))
+    // A thread that is ended while its modules are still loading can take the whole process with it.
+    this.#worker.ref()
+    await this.#loaded
     await this.#worker.terminate()
   }
 

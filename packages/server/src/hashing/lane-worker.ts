@@ -21,6 +21,9 @@ parent.on('message', (call: LaneCall) => {
   parent.postMessage(reply)
 })
 
+// The first message answers nothing: it says that this module has loaded.
+parent.postMessage(DONE)
+
 function answer(call: LaneCall): LaneReply {
   switch (call.call) {
     case 'open':
