@@ -12,6 +12,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Most tests wait for a disk, a socket or a process half of the time, so that two do not slow each other down.
+    maxWorkers: 2,
     reporters: reportPath === undefined ? ['default'] : ['default', ['json', { outputFile: reportPath }]],
     projects: [
       { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'] } },

@@ -31,7 +31,7 @@ export const PLAN = {
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */
-  powerCuts: count(10, 100),
+  powerCuts: count(6, 100),
   /** Power cuts without durable writes, of which at least one must lose something. */
   powerCutControls: count(2, 5),
   /** Stops by SIGTERM with uploads under way. */

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorEvidence, LadeError } from '@lade/core/errors'
-import { formatBytes } from './output/amounts.ts'
+import { countOf, formatBytes } from './output/amounts.ts'
 import { formatSeconds } from './output/times.ts'
 
 type Advice = { readonly [Code in ErrorCode]?: (evidence: ErrorEvidence[Code]) => string }
@@ -22,6 +22,12 @@ function tooLarge({ size, limit }: { readonly size: number; readonly limit: numb
     : 'Put less at once.'
 }
 
+function attempts({ attemptsLeft }: { readonly attemptsLeft: number }): string {
+  if (!isKnown(attemptsLeft)) return 'Try again.'
+  if (attemptsLeft === 0) return 'No attempt is left; start again, and another code is mailed.'
+  return `${countOf(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`
+}
+
 /** What to do next, for the errors that somebody at a shell can do something about. */
 const ADVICE: Advice = {
   no_token: () => LOG_IN,
@@ -29,6 +35,10 @@ const ADVICE: Advice = {
   revoked_token: () => LOG_IN,
   insufficient_scope: ({ required }) => `It needs the scope ${required}; "lade token new" makes a token that has it.`,
   signup_closed: () => 'Ask the operator for a token, who mints it with "lade keys mint".',
+  email_code_required: () => '"lade login --email" has the code mailed, and asks for it.',
+  invalid_challenge: () => 'Leave out --challenge, and another code is mailed.',
+  invalid_code: attempts,
+  mail_failed: (evidence) => `Check the address. ${again(evidence)}`,
   not_found: () => 'Check the id; "lade ls" lists what is yours, and private files need their owner\'s token.',
   too_large: tooLarge,
   rate_limited: again,

@@ -1,7 +1,7 @@
 import { ERROR_SENTENCES, type ErrorCode, LadeError } from '@lade/core/errors'
 import { ConfigError } from '@lade/server/config'
 import { describe, expect, it } from 'vitest'
-import { Ended, EXIT, endingOf, Interrupted, sentenceOf } from './exit-code.ts'
+import { detailOf, Ended, EXIT, endingOf, Interrupted, sentenceOf } from './exit-code.ts'
 import { LocalError, UsageError } from './usage-error.ts'
 
 describe('endingOf', () => {
@@ -47,10 +47,35 @@ describe('sentenceOf', () => {
     expect(sentenceOf(new LadeError('insufficient_scope', { required: 'pin' }))).toContain('It needs the scope pin;')
   })
 
+  it.each([
+    [1, 'The code is not the one that was sent. 1 attempt is left.'],
+    [4, 'The code is not the one that was sent. 4 attempts are left.'],
+    [0, 'The code is not the one that was sent. No attempt is left; start again, and another code is mailed.'],
+  ])('says what is left of a code when it is %i', (attemptsLeft, sentence) => {
+    expect(sentenceOf(new LadeError('invalid_code', { attemptsLeft }))).toBe(sentence)
+  })
+
+  it('says where the reason is when a mail could not be sent', () => {
+    const error = new LadeError('mail_failed', { retryAfterSeconds: 300 }, { requestId: 'r-1' })
+    expect(sentenceOf(error)).toBe(
+      'The mail could not be sent, and nothing was kept. Check the address. Try again in 5 minutes. Its request id is r-1.',
+    )
+  })
+
   it('says where nothing answers', () => {
-    const error = new LadeError('unreachable', { url: 'http://lade.test', reason: 'connect ECONNREFUSED' })
+    const error = new LadeError('unreachable', { url: 'http://lade.test', reason: 'The connection failed: bad port.' })
     expect(sentenceOf(error)).toMatch(
-      /^Nothing answers at http:\/\/lade\.test \(connect ECONNREFUSED\)\. "lade serve" starts/,
+      /^Nothing answers at http:\/\/lade\.test\. The connection failed: bad port\. "lade serve" starts/,
+    )
+  })
+
+  it('lets the detail for programs begin with the sentence of the code, and say what to do next', () => {
+    for (const code of Object.keys(ERROR_SENTENCES) as ErrorCode[]) {
+      expect(detailOf(new LadeError(code, {} as never)).startsWith(ERROR_SENTENCES[code]), code).toBe(true)
+    }
+    expect(detailOf(new LadeError('too_large', { limit: 1024, size: 2048 }))).toContain('at most 1,024 are taken.')
+    expect(detailOf(new LadeError('unreachable', { url: 'http://x', reason: 'a\x1b]0;owned\x07' }))).not.toMatch(
+      /\p{Cc}/u,
     )
   })
 

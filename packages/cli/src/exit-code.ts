@@ -135,21 +135,40 @@ export function endingOf(error: unknown): Ending | undefined {
 }
 
 /** Errors of which the service's log says more. */
-const IN_THE_LOG: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['internal_error', 'storage_failed', 'stage_failed'])
+const IN_THE_LOG: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'internal_error',
+  'storage_failed',
+  'stage_failed',
+  'mail_failed',
+])
 
 /** What went wrong and what to do next. Whatever the service wrote is made fit for a terminal. */
 export function sentenceOf(error: LadeError): string {
-  const parts = [whatHappened(error), adviceFor(error)]
-  if (IN_THE_LOG.has(error.code) && error.requestId !== undefined) parts.push(`Its request id is ${error.requestId}.`)
-  return parts
-    .filter((part) => part !== undefined)
+  const isLogged = IN_THE_LOG.has(error.code) && error.requestId !== undefined
+  return inOneLine(
+    LadeError.has(error, 'unreachable') ? nothingAnswers(error) : whatHappened(error),
+    adviceFor(error),
+    isLogged ? `Its request id is ${error.requestId}.` : undefined,
+  )
+}
+
+/** The same for programs, which have the evidence beside it: it begins with the sentence of the code in every case. */
+export function detailOf(error: LadeError): string {
+  return inOneLine(whatHappened(error), adviceFor(error))
+}
+
+function inOneLine(...sentences: readonly (string | undefined)[]): string {
+  return sentences
+    .filter((sentence) => sentence !== undefined)
     .map(printable)
     .join(' ')
 }
 
+function nothingAnswers({ evidence }: LadeError<'unreachable'>): string {
+  return `Nothing answers at ${evidence.url}. ${evidence.reason}`
+}
+
 function whatHappened(error: LadeError): string {
-  if (LadeError.has(error, 'unreachable'))
-    return `Nothing answers at ${error.evidence.url} (${String(error.evidence.reason).replace(/\.$/, '')}).`
   // Only what this machine found says more in its cause; that of an answer is how the answer was read.
   return error.code === 'auth_offline' ? withCause(error) : error.message
 }

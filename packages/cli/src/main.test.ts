@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SETTINGS, type Setting, shownDefaultOf } from '@lade/server/config'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import about from '../package.json' with { type: 'json' }
 import { exampleUpload } from './commands/serve.ts'
 import { EXIT } from './exit-code.ts'
 import { run } from './run.ts'
+import { startTestService } from './testing-service.ts'
 import { testTerminal } from './testing-terminal.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
@@ -214,6 +216,61 @@ describe('lade keys rotate', () => {
   it('refuses where there is no key, and creates none', async () => {
     expect((await lade(['keys', 'rotate'])).exitCode).toBe(1)
     expect(await readdir(dir)).toEqual([])
+  })
+})
+
+describe('lade keys under RS256', () => {
+  const env = { LADE_TOKEN_ALG: 'RS256' }
+  const rsaFile = () => join(dir, 'data', 'token.rs256.key')
+  const show = async (more: Record<string, string> = env) =>
+    JSON.parse((await lade(['keys', 'show', '--json'], more)).stdout)
+  const headerOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[0]?.slice(8) ?? '', 'base64url').toString())
+
+  it('shows and rotates the RSA key, and leaves that of HS256 as it is', async () => {
+    const k = await putKey(12)
+    expect(await lade(['keys', 'show'], env)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(rsaFile()) })
+    expect((await lade(['keys', 'rotate'], env)).exitCode).toBe(1)
+    await lade(['keys', 'mint', '--email', 'a@b.co'], env)
+    const before = await show()
+    expect(before).toMatchObject({ file: rsaFile(), alg: 'RS256', ageDays: 0 })
+    expect((await lade(['keys', 'rotate'], env)).stdout).toContain(rsaFile())
+    expect((await show()).id).not.toBe(before.id)
+    expect(await show({})).toMatchObject({ file: keyFile(), alg: 'HS256', ageDays: 12 })
+    expect(await readFile(keyFile(), 'utf8')).toContain(k)
+  })
+
+  it('takes the algorithm as a flag, too', async () => {
+    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co', '--token-alg', 'RS256'])
+    expect(headerOf(stdout)).toMatchObject({ alg: 'RS256', kid: (await show()).id })
+  })
+
+  it('takes the key from LADE_TOKEN_KEY, and shows nothing of it', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const given = { ...env, LADE_TOKEN_KEY: pem }
+    const shown = await show(given)
+    expect(shown).toMatchObject({ source: 'LADE_TOKEN_KEY', file: null, alg: 'RS256', ageDays: null })
+    const { stdout, stderr } = await lade(['keys', 'mint', '--email', 'a@b.co'], given)
+    expect(headerOf(stdout)).toMatchObject({ alg: 'RS256', kid: shown.id })
+    expect(stdout + stderr + JSON.stringify(shown)).not.toContain(pem.split('\n')[1])
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it('mints tokens that a running service takes, and rotates them away', { timeout: 20_000 }, async () => {
+    const service = await startTestService({ ...env, LADE_SIGNUP: 'closed' })
+    try {
+      const at = ['--data-dir', service.dataDir]
+      const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co', ...at], env)
+      const mine = { ...env, LADE_URL: service.url, LADE_TOKEN: stdout.trim() }
+      expect(await lade(['usage'], mine)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('a@b.co') })
+      const doctor = await lade(['doctor', ...at], mine)
+      expect(doctor).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('token.rs256.key is 0 days old') })
+      expect((await lade(['keys', 'rotate', ...at], env)).exitCode).toBe(0)
+      await vi.waitFor(async () => expect((await lade(['usage'], mine)).exitCode).toBe(7), { timeout: 10_000 })
+    } finally {
+      await service.close()
+    }
   })
 })
 

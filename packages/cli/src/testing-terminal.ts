@@ -20,6 +20,8 @@ export interface TestTerminal {
   /** Everything written to standard output so far. */
   stdout(): string
   stderr(): string
+  /** Types more, where somebody sits at the terminal. */
+  type(text: string): void
   /** Presses Ctrl-C. */
   interrupt(): void
 }
@@ -56,6 +58,7 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     },
     stdout: () => text(written.stdout),
     stderr: () => text(written.stderr),
+    type: (typed) => void (stdin as PassThrough).write(typed),
     interrupt: () => controller.abort(new Interrupted()),
   }
 }

@@ -7,7 +7,7 @@ import type { Limits } from './limits.ts'
 import { dealOperations } from './operations/deals.ts'
 import { fileOperations, readUsage } from './operations/files.ts'
 import { readInfo, readPieceCids } from './operations/service.ts'
-import { signUp, tokenOperations } from './operations/tokens.ts'
+import { signInOperations, signUp, tokenOperations } from './operations/tokens.ts'
 import type { LadeClient, LadeClientOptions } from './options.ts'
 import { put } from './put/put.ts'
 
@@ -30,6 +30,7 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
     deals: dealOperations(http),
     pieceCids: (cids, callOptions) => readPieceCids(http, cids, callOptions),
     signup: (request, callOptions) => signUp(http, request, callOptions),
+    signIn: signInOperations(http),
     info: (callOptions) => readInfo(http, callOptions),
   }
 }

@@ -8,9 +8,12 @@ import type {
   ShareResult,
   SignupRequest,
   SignupResult,
+  StartRequest,
+  StartResult,
   TokenList,
   UploadResult,
   UsageResult,
+  VerifyRequest,
 } from '@lade/core/wire'
 
 export interface LadeClientOptions {
@@ -27,7 +30,8 @@ export interface LadeClientOptions {
 
 /**
  * When a request is sent again: after a connection that failed, and after the statuses 408, 425, 429, 500, 502, 503 and 504.
- * Every request is one that may be sent twice, but for a signup, which is sent again only when it was refused.
+ * Every request is one that may be sent twice, but for signups and the steps of a sign-in, which are sent again only when
+ * they were refused.
  */
 export interface RetryPolicy {
   /** How often a request is sent at most, 1 to send it once. @default 5 */
@@ -251,9 +255,38 @@ export interface LadeClient {
   /**
    * Makes a token, which is shown in this answer only and is not taken over by this client.
    *
-   * @throws {LadeError} `invalid_email`, `invalid_label`, `invalid_scopes`, `signup_closed`, `rate_limited`.
+   * Where the signup of `info` is `email`, it needs a token of the same address, and the new one allows no more than that;
+   * without one see `signIn`.
+   *
+   * @throws {LadeError} `invalid_email`, `invalid_label`, `invalid_scopes`, `signup_closed`, `rate_limited`,
+   *   `email_code_required`, `insufficient_scope`.
    */
   signup(request: SignupRequest, options?: CallOptions): Promise<SignupResult>
+  /**
+   * The two steps to a token where the signup of `info` is `email`; elsewhere both are `not_found`.
+   *
+   * @see docs/protocol/tokens.md
+   *
+   * @example
+   * const { challenge } = await client.signIn.start({ email: 'ada@example.org', label: 'laptop' })
+   * const { token } = await client.signIn.verify({ challenge, code: '314 159' })
+   */
+  readonly signIn: {
+    /**
+     * Has a code of six digits mailed to the address. The answer is the same whether or not the service knows it.
+     *
+     * @returns the challenge, which `verify` needs besides the code, and for how many seconds both are good.
+     * @throws {LadeError} `invalid_email`, `invalid_label`, `rate_limited`, and `mail_failed`, which is not sent again.
+     */
+    start(request: StartRequest, options?: CallOptions): Promise<StartResult>
+    /**
+     * Makes the token that a challenge was started for. It is shown in this answer only, and is not taken over by this client.
+     *
+     * @throws {LadeError} `invalid_code` with `attemptsLeft`; `invalid_challenge`, when it has none left, was answered, or is too
+     *   old; `invalid_scopes`.
+     */
+    verify(request: VerifyRequest, options?: CallOptions): Promise<SignupResult>
+  }
   /** Limits, tiers and version of the service. */
   info(options?: CallOptions): Promise<InfoResult>
 }

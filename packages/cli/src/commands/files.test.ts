@@ -155,6 +155,21 @@ describe('lade put', () => {
       const { exitCode, stderr } = await lade(['put', 'large'], { env: { LADE_URL: small.url } })
       expect(exitCode).toBe(5)
       expect(stderr).toContain('It has 1,048,577 bytes, and at most 1,048,576 are taken.')
+      // As much is said for programs, of a file by itself and of one among others.
+      await write('small', unique())
+      for (const names of [['large'], ['large', 'small']]) {
+        const { stdout } = await lade(['put', ...names, '--json'], { env: { LADE_URL: small.url } })
+        const objects = stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+        expect(objects.find(({ error }) => error !== undefined)).toMatchObject({
+          error: 'too_large',
+          detail: stderr.trimEnd(),
+          limit: 1_048_576,
+          size: 1_048_577,
+        })
+      }
     } finally {
       await small.close()
     }

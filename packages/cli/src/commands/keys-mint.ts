@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@lade/core/wire'
-import { type Config, tokenKeyBytes } from '@lade/server/config'
+import { type Config, tokenKeyMaterial } from '@lade/server/config'
 import { mintToken, normalizeEmail, openKeyFile, SigningKey, userIdOf } from '@lade/server/keys'
 import type { Command } from 'commander'
 import { keyFileOf } from '../key-source.ts'
@@ -9,7 +9,7 @@ import { ALL_SCOPES, parseScopes } from '../scopes-option.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
+const SETTING_KEYS = ['dataDir', 'tokenKey', 'tokenAlg'] as const
 const DEFAULT_TTL_DAYS = 365
 const MAXIMUM_TTL_DAYS = 3650
 const MAXIMUM_QUOTA_MB = 1_000_000_000
@@ -84,8 +84,9 @@ async function keyOf(
   now: Date,
 ): Promise<{ key: SigningKey; source: string; warnings: readonly string[] }> {
   if (config.tokenKey !== undefined) {
-    return { key: await SigningKey.fromBytes(tokenKeyBytes(config.tokenKey)), source: 'LADE_TOKEN_KEY', warnings: [] }
+    const key = await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey))
+    return { key, source: 'LADE_TOKEN_KEY', warnings: [] }
   }
   const file = keyFileOf(config)
-  return { ...(await openKeyFile({ file, now })), source: file }
+  return { ...(await openKeyFile({ file, alg: config.tokenAlg, now })), source: file }
 }

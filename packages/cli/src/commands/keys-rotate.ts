@@ -6,7 +6,7 @@ import { keyFileOf } from '../key-source.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
+const SETTING_KEYS = ['dataDir', 'tokenKey', 'tokenAlg'] as const
 
 /** `lade keys rotate`: replaces the signing key in the data directory, without asking. */
 export function addKeysRotate(keys: Command, terminal: Terminal): void {
@@ -28,12 +28,13 @@ async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
     )
   }
   const file = keyFileOf(config)
+  const alg = config.tokenAlg
   // A mistyped directory must not end in a key that no server uses.
-  if ((await readKeyFile({ file })) === undefined) {
+  if ((await readKeyFile({ file, alg })) === undefined) {
     terminal.note(`There is no key at ${file}, so there is nothing to rotate.`)
     throw new Ended(EXIT.failed)
   }
-  const { key } = await rotateKeyFile({ file, now: terminal.now() })
+  const { key } = await rotateKeyFile({ file, alg, now: terminal.now() })
   terminal.print(`The signing key in ${file} is now ${key.id}.`)
   terminal.print(
     'Every token and share link made until now is invalid; users sign up again, and running servers follow within 2 seconds.',

@@ -1,4 +1,4 @@
-import { tokenKeyBytes } from '@lade/server/config'
+import { tokenKeyMaterial } from '@lade/server/config'
 import { ROTATION_DAYS, readKeyFile, SigningKey } from '@lade/server/keys'
 import type { Command } from 'commander'
 import { Ended, EXIT } from '../exit-code.ts'
@@ -6,7 +6,7 @@ import { keyFileOf } from '../key-source.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const SETTING_KEYS = ['dataDir', 'tokenKey'] as const
+const SETTING_KEYS = ['dataDir', 'tokenKey', 'tokenAlg'] as const
 
 /** `lade keys show`: where the signing key is and how old, never the key. Creates nothing. */
 export function addKeysShow(keys: Command, terminal: Terminal): void {
@@ -25,10 +25,10 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
   const config = configOf(command, SETTING_KEYS, terminal)
   const file = keyFileOf(config)
   if (config.tokenKey !== undefined) {
-    const key = await SigningKey.fromBytes(tokenKeyBytes(config.tokenKey))
+    const key = await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey))
     return show({ source: 'LADE_TOKEN_KEY', file: null, key, warnings: [] })
   }
-  const opened = await readKeyFile({ file })
+  const opened = await readKeyFile({ file, alg: config.tokenAlg })
   if (opened === undefined) {
     terminal.note(`There is no key at ${file} yet; "lade serve" creates it.`)
     throw new Ended(EXIT.failed)
@@ -43,7 +43,8 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
     for (const warning of warnings) terminal.note(`Warning: ${warning}`)
     if (command.opts().json) {
       const issuedAt = key.issuedAtSeconds === undefined ? null : new Date(key.issuedAtSeconds * 1000).toISOString()
-      terminal.print(JSON.stringify({ source, file: found.file, id: key.id, issuedAt, ageDays, overdue: isOverdue }))
+      const { alg, id } = key
+      terminal.print(JSON.stringify({ source, file: found.file, alg, id, issuedAt, ageDays, overdue: isOverdue }))
       return
     }
     terminal.print(`The signing key ${key.id} is in ${found.file ?? source}.`)

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { type Account, accountOf, addAccountOptions, checkedToken, clientOf } from '../account/connection.ts'
 import { keepToken } from '../account/keep-token.ts'
 import { isReadableOnTheWay, readServiceUrl } from '../account/service-url.ts'
-import { signUp } from '../account/sign-up.ts'
+import { addEmailCodeOptions, signUp } from '../account/sign-up.ts'
 import { readTokenFacts } from '../account/token-facts.ts'
 import { printable } from '../output/printable.ts'
 import { formatFromNow } from '../output/times.ts'
@@ -17,6 +17,8 @@ interface LoginFlags {
   readonly tokenFile?: string
   readonly email?: string
   readonly label?: string
+  readonly challenge?: string
+  readonly code?: string
   readonly json?: boolean
 }
 
@@ -28,15 +30,23 @@ export function addLogin(program: Command, terminal: Terminal): void {
     .description(
       'Save a service and a token for it. The token is asked for, or read from --token-file, LADE_TOKEN or standard input, and tried first.',
     )
-    .option('--email <address>', 'Get a new token for this user, where signup is open, in place of asking for one.')
+    .option(
+      '--email <address>',
+      'Get a new token for this user in place of asking for one, where signup is not closed; by a mailed code where it is by email.',
+    )
     .option('--label <text>', 'With --email, a name for the token; without one it is called after this machine.')
     .option('--json', 'Print one JSON object.')
     .action(() => login(command, terminal))
+  addEmailCodeOptions(command)
   addAccountOptions(command)
 }
 
 async function login(command: Command, terminal: Terminal): Promise<void> {
   const flags: LoginFlags = command.opts()
+  const { email } = flags
+  if (email === undefined && (flags.challenge !== undefined || flags.code !== undefined)) {
+    throw new UsageError('--challenge and --code need --email.')
+  }
   const account = await accountOf(command, terminal)
   const url = await askForUrl(flags, account, terminal)
   if (isReadableOnTheWay(url)) {
@@ -44,23 +54,17 @@ async function login(command: Command, terminal: Terminal): Promise<void> {
   }
   const signal = terminal.interruption()
   const token =
-    flags.email === undefined
+    email === undefined
       ? await askForToken(account, url, terminal)
-      : (
-          await signUp(
-            await clientOf({ url }),
-            { email: flags.email, ...(flags.label && { label: flags.label }) },
-            signal,
-          )
-        ).token
+      : (await signUp({ url }, { ...flags, email }, terminal)).token
   await tryToken(await clientOf({ url, token }), signal)
   const file = await keepToken(terminal, account.saved, url, token)
 
   const facts = readTokenFacts(token)
   const expiresAt = facts?.expiresAt?.toISOString() ?? null
   if (flags.json) {
-    const { email = null, scopes = null } = facts ?? {}
-    return terminal.print(JSON.stringify({ url, email, scopes, expiresAt, savedTo: file }))
+    const { email: owner = null, scopes = null } = facts ?? {}
+    return terminal.print(JSON.stringify({ url, email: owner, scopes, expiresAt, savedTo: file }))
   }
   const ends = expiresAt === null ? '' : `; the token expires ${formatFromNow(expiresAt, terminal.now())}`
   terminal.print(`Logged in to ${url} as ${printable(facts?.email ?? 'somebody')}${ends}.`)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { accountOf, addAccountOptions, clientOf } from '../account/connection.ts'
+import { accountOf, addAccountOptions } from '../account/connection.ts'
 import { keepToken } from '../account/keep-token.ts'
-import { type SignUpFlags, signUp } from '../account/sign-up.ts'
+import { addEmailCodeOptions, type SignUpFlags, signUp } from '../account/sign-up.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
@@ -15,10 +15,9 @@ const BYTES_PER_MB = 1_048_576
 
 interface NewFlags extends SignUpFlags {
   readonly save?: boolean
-  readonly json?: boolean
 }
 
-/** `lade token new`: asks the service for a token, where signup is open. */
+/** `lade token new`: asks the service for a token, where signup is not closed. */
 export function addTokenNew(tokens: Command, terminal: Terminal): void {
   const command = tokens
     .command('new')
@@ -36,13 +35,15 @@ export function addTokenNew(tokens: Command, terminal: Terminal): void {
     .option('--save', 'Log in with it, in place of printing it.')
     .option('--json', 'Print one JSON object, the token in it, on standard output.')
     .action(() => makeToken(command, terminal))
+  addEmailCodeOptions(command)
   addAccountOptions(command)
 }
 
 async function makeToken(command: Command, terminal: Terminal): Promise<void> {
   const flags: NewFlags = command.opts()
-  const { url, saved } = await accountOf(command, terminal)
-  const made = await signUp(await clientOf({ url }), flags, terminal.interruption())
+  const account = await accountOf(command, terminal)
+  const { url, saved } = account
+  const made = await signUp(account, flags, terminal)
   const file = flags.save ? await keepToken(terminal, saved, url, made.token) : undefined
   if (flags.json) return terminal.print(JSON.stringify({ ...made, url, savedTo: file ?? null }))
   if (file === undefined) terminal.print(printable(made.token))

@@ -11,7 +11,7 @@ export async function checkKey(config: Config, now: Date): Promise<Finding> {
     return ok('key', 'The signing key comes from LADE_TOKEN_KEY; its age is not known.')
   const file = keyFileOf(config)
   try {
-    const opened = await readKeyFile({ file })
+    const opened = await readKeyFile({ file, alg: config.tokenAlg })
     if (opened === undefined) return unknown('key', `There is no signing key in ${file}; "lade serve" makes it.`)
     const [first] = opened.warnings
     if (first !== undefined) return warning('key', first)

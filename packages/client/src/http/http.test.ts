@@ -4,7 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../create-client.ts'
 import { LIMITS } from '../limits.ts'
-import type { LadeClientOptions } from '../options.ts'
+import type { LadeClient, LadeClientOptions } from '../options.ts'
 import { FAKE_TOKEN, type FakeService, refuse, resetAfter, startFakeService } from '../testing/fake-service.ts'
 import { unixfsV1Cid } from '../testing/importer.ts'
 import { noise } from '../testing/noise.ts'
@@ -84,6 +84,16 @@ describe('what is sent again', () => {
     await expect(clientOf().signup(request)).rejects.toMatchObject({ code: 'unreachable' })
     expect(service.count('POST /api/auth/signup')).toBe(2)
   })
+
+  it.each([
+    ['start', (client: LadeClient) => client.signIn.start({ email: 'a@example.org', label: 'x' })],
+    ['verify', (client: LadeClient) => client.signIn.verify({ challenge: 'x', code: '123456' })],
+  ])('is the %s of a sign-in only when it was refused', async (step, take) => {
+    service.failOnce(`POST /api/auth/${step}`, busy('0'))
+    service.failOnce(`POST /api/auth/${step}`, resetAfter(1))
+    await expect(take(clientOf())).rejects.toMatchObject({ code: 'unreachable' })
+    expect(service.count(`POST /api/auth/${step}`)).toBe(2)
+  })
 })
 
 describe('what ends at once', () => {
@@ -138,7 +148,24 @@ describe('what is given up', () => {
     await gone.close()
     const failure = clientOf({ url: gone.url }).info()
     await expect(failure).rejects.toMatchObject({ code: 'unreachable', evidence: { url: gone.url } })
-    await expect(failure).rejects.toThrow(/^The service cannot be reached\. connect ECONNREFUSED/)
+    await expect(failure).rejects.toThrow(
+      /^The service cannot be reached\. The connection failed: connect ECONNREFUSED .*\d\.$/,
+    )
+  })
+})
+
+describe('the reason of a connection that failed', () => {
+  it.each([
+    [new TypeError('fetch failed', { cause: new Error('bad port') }), 'The connection failed: bad port.'],
+    [new TypeError('Failed to fetch'), 'The connection failed: Failed to fetch.'],
+    [new Error('Nothing moved for 60 seconds.'), 'Nothing moved for 60 seconds.'],
+    [Object.assign(new Error(''), { code: 'ECONNREFUSED' }), 'The connection failed: ECONNREFUSED.'],
+    [new Error(''), 'The connection failed.'],
+  ])('of %o is a sentence', async (error, reason) => {
+    const own = () => Promise.reject(error)
+    const failure = clientOf({ fetch: own, retry: { attempts: 1 } }).info()
+    await expect(failure).rejects.toMatchObject({ code: 'unreachable', evidence: { reason } })
+    await expect(failure).rejects.toThrow(`The service cannot be reached. ${reason}`)
   })
 })
 

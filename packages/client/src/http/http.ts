@@ -126,12 +126,15 @@ export function unreachable(baseUrl: string, cause: unknown): LadeError<'unreach
   return new LadeError('unreachable', { url: baseUrl, reason: sentenceOf(cause) }, { cause })
 }
 
-/** fetch says no more than that it failed; where there is a cause, that says why. */
+/** Why a connection failed, as a sentence, which what the runtime says is rarely. fetch says no more than that it failed; where there is a cause, that says why. */
 function sentenceOf(error: unknown): string {
   const deepest = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const { message = '', code } = deepest as { message?: string; code?: unknown }
-  const text = message === '' ? String(code ?? 'The connection failed') : message
-  return /[.!?]$/.test(text) ? text : `${text}.`
+  const said = message === '' ? code : message
+  if (said === undefined) return 'The connection failed.'
+  const text = String(said)
+  if (/^\p{Lu}.*[.!?]$/u.test(text)) return text
+  return `The connection failed: ${text.replace(/\.$/, '')}.`
 }
 
 /** Says so when a header cannot be sent, which would look like a connection that failed. @throws {TypeError} */

@@ -31,6 +31,11 @@ describe('isWorthRetrying', () => {
     expect(isWorthRetrying(failure(502, 'stage_failed', { reason: 'no', retryAfterSeconds: 3 }), true)).toBe(true)
   })
 
+  it('is false for a mail that could not be sent, since somebody waits for it', () => {
+    expect(isWorthRetrying(failure(503, 'mail_failed', { retryAfterSeconds: 1 }), false)).toBe(false)
+    expect(isWorthRetrying(failure(503, 'mail_failed', { retryAfterSeconds: 1 }), true)).toBe(false)
+  })
+
   it('is true for what must not be done twice only when it was refused', () => {
     const statuses = [undefined, 408, 425, 429, 500, 502, 503, 504]
     const worth = statuses.filter((status) =>

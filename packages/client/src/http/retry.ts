@@ -32,6 +32,8 @@ export function isWorthRetrying({ error, status }: Failure, mayRepeat: boolean):
   if (status === undefined) return mayRepeat && error.code === 'unreachable'
   // Its Retry-After is the end of the day, and a prover that says no when it comes again is one that cannot be reached.
   if (error.code === 'quota_exceeded') return false
+  // Somebody waits for the mail, who should know at once that none comes.
+  if (error.code === 'mail_failed') return false
   if (LadeError.has(error, 'stage_failed') && error.evidence.retryAfterSeconds === undefined) return false
   return (mayRepeat ? PASSING : REFUSED).includes(status)
 }

@@ -1,4 +1,4 @@
-import type { RevokeResult, SignupRequest, SignupResult, TokenList } from '@lade/core/wire'
+import type { RevokeResult, SignupRequest, SignupResult, StartResult, TokenList } from '@lade/core/wire'
 import type { Http } from '../http/http.ts'
 import type { CallOptions, LadeClient } from '../options.ts'
 
@@ -19,4 +19,14 @@ export function signUp(http: Http, request: SignupRequest, { signal }: CallOptio
     signal,
     mayRepeat: false,
   })
+}
+
+/** A step that is taken twice mails another code, or finds its challenge used up; so neither is repeated once it may be done. */
+export function signInOperations(http: Http): LadeClient['signIn'] {
+  return {
+    start: (request, { signal }: CallOptions = {}) =>
+      http.json<StartResult>({ method: 'POST', path: '/api/auth/start', json: request, signal, mayRepeat: false }),
+    verify: (request, { signal }: CallOptions = {}) =>
+      http.json<SignupResult>({ method: 'POST', path: '/api/auth/verify', json: request, signal, mayRepeat: false }),
+  }
 }

@@ -23,8 +23,12 @@ export interface MailServer {
   readonly received: readonly ReceivedMail[]
   /** Every password that somebody offered. */
   readonly offeredPasswords: readonly string[]
+  /** What a service has to be told to sign its users in by mail that comes here. */
+  readonly settings: Readonly<Record<string, string>>
   /** The code of the latest mail to this address. */
   codeFor(address: string): string
+  /** How many mails came for this address. */
+  countFor(address: string): number
   close(): Promise<void>
 }
 
@@ -67,9 +71,15 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
   const { server: listener } = server
   server.listen(0, '0.0.0.0')
   await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
   return {
-    port: (listener.address() as AddressInfo).port,
+    port,
     received,
+    settings: {
+      LADE_SIGNUP: 'email',
+      LADE_SMTP_URL: `smtp://127.0.0.1:${port}`,
+      LADE_MAIL_FROM: 'lade@mail.example',
+    },
     offeredPasswords,
     codeFor(address) {
       const text = received.findLast(({ to }) => to.includes(address))?.mail.text
@@ -77,6 +87,12 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
       if (code === undefined) throw new TypeError(`no code was mailed to ${address}`)
       return code
     },
+    countFor: (address) => received.filter(({ to }) => to.includes(address)).length,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
+}
+
+/** A code of six digits that is another one. */
+export function otherThan(code: string): string {
+  return String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 }
