@@ -1,4 +1,4 @@
-import { varint } from 'multiformats'
+import { varintBytes } from './car/varint.ts'
 
 /** What stands around a chunk in a leaf that is a dag-pb node: the block is the prefix, the chunk, and the suffix. */
 export interface LeafWrapping {
@@ -147,7 +147,7 @@ function fileBytesOf(children: readonly ChildRun[]): number {
   return children.reduce((sum, run) => sum + run.count * run.fileBytes, 0)
 }
 
-function varintOf(value: number): Uint8Array {
+function varintOf(value: number): readonly number[] {
   if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${value} is no byte count`)
-  return varint.encodeTo(value, new Uint8Array(varint.encodingLength(value)))
+  return varintBytes(value)
 }

@@ -1,3 +1,4 @@
+import { varint } from 'multiformats'
 import { base32 } from 'multiformats/bases/base32'
 import { isNode } from './is-node.ts'
 import type { PieceCommitment } from './piece-commitment.ts'
@@ -66,7 +67,7 @@ export function pieceCidV1Bytes(root: Uint8Array): Uint8Array {
 
 /** As {@link pieceCidV2}, as the bytes that any multibase writes. */
 export function pieceCidV2Bytes({ root, rawSizeBytes }: PieceCommitment): Uint8Array {
-  const digest = [...varint(paddingBytes(rawSizeBytes)), pieceHeight(rawSizeBytes), ...checkedRoot(root)]
+  const digest = [...varintBytes(paddingBytes(rawSizeBytes)), pieceHeight(rawSizeBytes), ...checkedRoot(root)]
   return cidBytes(RAW, FR32_SHA2_256_TRUNC254_PADDED_BINARY_TREE, digest)
 }
 
@@ -134,14 +135,9 @@ function checkedRoot(root: Uint8Array): Uint8Array {
 
 function cidBytes(codec: number, hash: number, digest: Iterable<number>): Uint8Array {
   const bytes = [...digest]
-  return Uint8Array.from([1, ...varint(codec), ...varint(hash), ...varint(bytes.length), ...bytes])
+  return Uint8Array.from([1, ...varintBytes(codec), ...varintBytes(hash), ...varintBytes(bytes.length), ...bytes])
 }
 
-/** Exact up to `Number.MAX_SAFE_INTEGER`, above what bit operators reach. */
-function varint(value: number): number[] {
-  const bytes: number[] = []
-  let rest = value
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80)
-  bytes.push(rest)
-  return bytes
+function varintBytes(value: number): number[] {
+  return [...varint.encodeTo(value, new Uint8Array(varint.encodingLength(value)))]
 }

@@ -1,3 +1,5 @@
+import { varint } from 'multiformats'
+
 /** The longest that a varint of multiformats is: 63 bits. */
 const MAX_BYTES = 9
 
@@ -27,9 +29,5 @@ export function readVarint(bytes: Uint8Array, start: number): Varint | 'short' |
 
 /** The varint of a safe integer. */
 export function varintBytes(value: number): number[] {
-  const bytes: number[] = []
-  let rest = value
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80)
-  bytes.push(rest)
-  return bytes
+  return [...varint.encodeTo(value, new Uint8Array(varint.encodingLength(value)))]
 }
