@@ -1,13 +1,13 @@
 import cors from '@fastify/cors'
 import { LadeError } from '@lade/core/errors'
-import { HEADER, MAX_JSON_BYTES } from '@lade/core/wire'
+import { MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
 import { exposedHeaders } from './cors.ts'
 import { directRoutes } from './direct-routes.ts'
-import { exchangeOf, requestIdMaker } from './exchange.ts'
+import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
 import { HotFiles } from './hot-files.ts'
 import { parseJsonBody } from './json-body.ts'
@@ -102,7 +102,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
     strictPreflight: false,
   })
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ [HEADER.requestId]: exchangeOf(request.raw).requestId, 'x-content-type-options': 'nosniff' })
+    reply.headers({ ...requestIdOf(request.raw), 'x-content-type-options': 'nosniff' })
     // By the route where there is one, since a path can be written in more than one way.
     const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
     if (path.startsWith('/api/')) reply.header('cache-control', 'no-store')

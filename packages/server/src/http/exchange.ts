@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { HEADER } from '@lade/core/wire'
 
 /** What the service notes about one request, for its log line and its error bodies. */
 export interface Exchange {
@@ -39,4 +40,9 @@ export function exchangeOf(request: WithExchange): Exchange {
   const exchange = request[EXCHANGE]
   if (exchange === undefined) throw new TypeError('the request did not come through the server')
   return exchange
+}
+
+/** The header by which an answer names its request. */
+export function requestIdOf(request: IncomingMessage): Record<string, string> {
+  return { [HEADER.requestId]: exchangeOf(request).requestId }
 }

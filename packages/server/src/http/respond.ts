@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { LadeError } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire'
 import type { FastifyReply } from 'fastify'
-import { exchangeOf } from './exchange.ts'
+import { exchangeOf, requestIdOf } from './exchange.ts'
 import { declaredBytes } from './framing.ts'
 import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
 
@@ -29,7 +29,7 @@ export function sendJson(
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': bytes.length,
-    [HEADER.requestId]: exchangeOf(request).requestId,
+    ...requestIdOf(request),
     ...headers,
   })
   response.end(bytes)

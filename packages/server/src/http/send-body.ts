@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { BlobBody, ByteRange } from '../blobs/blob-store.ts'
+import type { OpenObject } from '../retrieval/open-object.ts'
 
 /** A reader that takes nothing for this long has gone, or is holding memory on purpose. */
 const STALLED_READER_MS = 60_000
@@ -14,6 +15,13 @@ export async function sendBlob(response: ServerResponse, body: BlobBody, range?:
   } finally {
     await body.close()
   }
+}
+
+/** Sends an object that was opened, or a part of it, after the head has been written: a blob as `sendBlob` does, other bytes at once. */
+export async function sendObject(response: ServerResponse, object: OpenObject, range?: ByteRange): Promise<void> {
+  if (object.kind === 'blob') return sendBlob(response, object.body, range)
+  const { bytes } = object
+  response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
 }
 
 /**

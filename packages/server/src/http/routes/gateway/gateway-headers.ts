@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { HEADER, parseFileName } from '@lade/core/wire'
 import { noneMatchNames } from '../../entity-tag.ts'
-import { exchangeOf } from '../../exchange.ts'
+import { requestIdOf } from '../../exchange.ts'
 import { IMMUTABLE } from '../../file-headers.ts'
 import { singleHeader } from '../../framing.ts'
 import { CAR_PARAMETERS } from './car-options.ts'
@@ -33,10 +33,6 @@ export function gatewayHeaders(
     ...(target.segments.length === 0 ? { [HEADER.ipfsRoots]: target.id.text } : {}),
     ...(location === undefined ? {} : { 'content-location': location }),
   }
-}
-
-export function requestIdOf(request: IncomingMessage): Record<string, string> {
-  return { [HEADER.requestId]: exchangeOf(request).requestId }
 }
 
 export function isNotModified(request: IncomingMessage, etag: string): boolean {

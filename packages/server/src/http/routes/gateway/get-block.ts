@@ -5,8 +5,9 @@ import { findRoot } from '../../../gateway/find-root.ts'
 import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { type OpenObject, openObject } from '../../../retrieval/open-object.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
-import { sendBlob } from '../../send-body.ts'
-import { gatewayHeaders, isNotModified, requestIdOf, sendNotModified } from './gateway-headers.ts'
+import { requestIdOf } from '../../exchange.ts'
+import { sendObject } from '../../send-body.ts'
+import { gatewayHeaders, isNotModified, sendNotModified } from './gateway-headers.ts'
 import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
 
 /**
@@ -41,9 +42,7 @@ export async function getBlock(asked: GatewayRequest): Promise<void> {
   }
   const object = await openBlock(asked, found)
   response.writeHead(status, head)
-  if (object.kind === 'blob') return sendBlob(response, object.body, range)
-  const { bytes } = object
-  response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
+  return sendObject(response, object, range)
 }
 
 /** A block, checked, in memory; bytes that are more than blocks may have are streamed, and checked by whoever reads them. */

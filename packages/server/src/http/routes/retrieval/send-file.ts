@@ -1,17 +1,16 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { ContentId } from '@lade/core/content'
-import { HEADER } from '@lade/core/wire'
 import { type FileContent, openContent } from '../../../retrieval/file-content.ts'
 import type { FoundFile } from '../../../retrieval/find-file.ts'
 import { type ServedFile, servedFile } from '../../../retrieval/served-file.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { noneMatchNames } from '../../entity-tag.ts'
-import { exchangeOf } from '../../exchange.ts'
+import { requestIdOf } from '../../exchange.ts'
 import { cachingOf, contentHostOf, entityTagOf, fileHeaders } from '../../file-headers.ts'
 import { singleHeader } from '../../framing.ts'
 import type { HotFiles } from '../../hot-files.ts'
 import type { Query } from '../../query.ts'
-import { sendBlob } from '../../send-body.ts'
+import { sendObject } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
 
 export interface FileRequest {
@@ -40,8 +39,7 @@ export async function sendFile(
   const served = servedFile(cid, found)
   const etag = entityTagOf(cid.text, served)
   if (noneMatchNames(singleHeader(request, 'if-none-match'), etag)) {
-    const requestId = { [HEADER.requestId]: exchangeOf(request).requestId }
-    response.writeHead(304, { ...requestId, etag, ...cachingOf(served), ...headers })
+    response.writeHead(304, { ...requestIdOf(request), etag, ...cachingOf(served), ...headers })
     response.end()
     return
   }
@@ -70,9 +68,8 @@ async function sendContent(
     isOwnOrigin,
   })
   const range = askedRange(request, etag, sizeBytes)
-  const requestId = { [HEADER.requestId]: exchangeOf(request).requestId }
   // What the request brings comes last: a token in the query must not be cached along with the file.
-  const head = { ...requestId, ...headers, ...lengthHeaders(sizeBytes, range), ...asked.headers }
+  const head = { ...requestIdOf(request), ...headers, ...lengthHeaders(sizeBytes, range), ...asked.headers }
   const status = range === undefined ? 200 : 206
   if (request.method === 'HEAD') {
     response.writeHead(status, head)
@@ -82,16 +79,15 @@ async function sendContent(
 
   const object = await content.open()
   response.writeHead(status, head)
-  if (object.kind === 'blob') return sendBlob(response, object.body, range)
-  const { bytes } = object
-  response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
+  await sendObject(response, object, range)
+  if (object.kind === 'blob') return
   const { file } = served
   const isPlain = range === undefined && query.size === 0 && file.visibility === 'public'
   if (isPlain && request.url !== undefined && isOwnOrigin === (contentHost !== undefined)) {
     const kept = { ...headers, ...lengthHeaders(sizeBytes, undefined) }
     asked.hotFiles?.keep(request.url, {
       headers: kept,
-      bytes,
+      bytes: object.bytes,
       expiresAt: file.expiresAt,
       generation: asked.generation,
     })
