@@ -138,11 +138,22 @@ const ZONES: readonly Zone[] = [
     why: 'the addon is built by what Node brings',
   },
   { name: 'server/disk', holds: /^packages\/server\/src\/disk\//, imports: CORE, why: 'disk imports core only' },
-  { name: 'server/config', holds: /^packages\/server\/src\/config\//, imports: CORE, why: 'config imports core only' },
+  {
+    name: 'server/key-material',
+    holds: /^packages\/server\/src\/key-material\//,
+    imports: CORE,
+    why: 'key-material imports core only',
+  },
+  {
+    name: 'server/config',
+    holds: /^packages\/server\/src\/config\//,
+    imports: [...CORE, 'server/key-material'],
+    why: 'config imports core and key-material',
+  },
   ...USE_CASES.map((name) => ({
     name,
     holds: new RegExp(`^packages/${name.replace('/', '/src/')}/`),
-    imports: [...CORE, 'server/hashing', 'server/disk', ...PORTS, ...PORT_FOLDERS, ...USE_CASES],
+    imports: [...CORE, 'server/hashing', 'server/disk', 'server/key-material', ...PORTS, ...PORT_FOLDERS, ...USE_CASES],
     why: 'a use case imports ports, hashing, core and other use cases, and is handed the rest',
   })),
   {
@@ -178,8 +189,8 @@ const ZONES: readonly Zone[] = [
   {
     name: 'prover',
     holds: /^packages\/prover\/src\//,
-    imports: [...CORE, 'server/hashing', 'server/config'],
-    why: 'prover imports core, hashing and config',
+    imports: [...CORE, 'server/hashing', 'server/config', 'server/disk'],
+    why: 'prover imports core, hashing, config and disk',
   },
   {
     name: 'console',

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDirectory, replaceFile } from '../disk/durable-files.ts'
+import { createDurableDirectory } from '@lade/server/durable-directory'
+import { replaceFile } from '../disk/durable-files.ts'
 import { type DataSet, DataSetSchema, type Transaction } from './data-set.ts'
 
 const FILE = /^(\d+)\.json$/
@@ -40,7 +41,7 @@ export class DataSets {
   /** @throws {Error} when a file is not a data set's. */
   static async open(options: DataSetsOptions): Promise<DataSets> {
     const dataSets = new DataSets(options)
-    await makeDirectory(options.dir)
+    await createDurableDirectory(options.dir)
     for (const file of await readdir(options.dir)) {
       // A change that did not come to its end.
       if (file.endsWith('.pending')) await rm(join(options.dir, file))

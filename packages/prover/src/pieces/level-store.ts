@@ -1,7 +1,8 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PieceLevel, PROOF_LEVEL_HEIGHT } from '@lade/core/piece'
-import { FILE_MODE, hasCode } from '../disk/durable-files.ts'
+import { hasCode } from '@lade/server/durable-directory'
+import { FILE_MODE } from '../disk/durable-files.ts'
 
 /**
  * The kept level of each piece's tree, a file each.

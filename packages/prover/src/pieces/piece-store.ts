@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { hasCode, makeDirectory, syncDirectory } from '../disk/durable-files.ts'
+import { createDurableDirectory, hasCode, syncDirectory } from '@lade/server/durable-directory'
 import type { PieceFault } from '../faults.ts'
 import { LevelStore } from './level-store.ts'
 import { type IntakeLimits, type PendingPiece, receivePending } from './pending-piece.ts'
@@ -51,7 +51,7 @@ export class PieceStore {
   static async open(options: PieceStoreOptions): Promise<PieceStore> {
     const store = new PieceStore(options)
     await rm(store.#pendingDir, { recursive: true, force: true })
-    for (const dir of [store.#pieceDir, store.#pendingDir, store.levels.dir]) await makeDirectory(dir)
+    for (const dir of [store.#pieceDir, store.#pendingDir, store.levels.dir]) await createDurableDirectory(dir)
     for (const file of await readdir(store.#pieceDir)) {
       const name = parsePieceName(file)
       if (name?.pieceCid !== file) continue

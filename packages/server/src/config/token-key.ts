@@ -1,12 +1,9 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { z } from 'zod'
+import { MINIMUM_KEY_BYTES, MINIMUM_RSA_BITS, parseKeyJson, privateKeyOf } from '../key-material/key-material.ts'
 import type { SecretString } from './secret-string.ts'
 
-/** RFC 7518, section 3.2: a key of the same size as the hash output or larger, which is 32 bytes for HS256. */
-const MINIMUM_KEY_BYTES = 32
-
-/** RFC 7518, section 3.3, asks for 2048 or more. Beyond 8192 a signature costs more than any use of it is worth. */
-const MINIMUM_RSA_BITS = 2048
+/** Beyond this a signature costs more than any use of it is worth. */
 const MAXIMUM_RSA_BITS = 8192
 
 /** What `LADE_TOKEN_KEY` stands for under the algorithm that is configured. */
@@ -94,7 +91,7 @@ function isPem(text: string): boolean {
 }
 
 function isOfKeyPair(text: string): boolean {
-  return isPem(text) || KeyPairJwkSchema.safeParse(parseJson(text)).success
+  return isPem(text) || KeyPairJwkSchema.safeParse(parseKeyJson(text)).success
 }
 
 const KeyPairJwkSchema = z.object({ kty: z.enum(['RSA', 'EC', 'OKP', 'AKP']) })
@@ -113,29 +110,10 @@ const RsaJwkSchema = z.object({
 })
 
 function fromPem(text: string): KeyObject | undefined {
-  return orUndefined(() => createPrivateKey(text.replaceAll('\\n', '\n')))
+  return privateKeyOf(text.replaceAll('\\n', '\n'))
 }
 
 function fromJwk(text: string): KeyObject | undefined {
-  const parsed = RsaJwkSchema.safeParse(parseJson(text))
-  return parsed.success ? orUndefined(() => createPrivateKey({ key: parsed.data, format: 'jwk' })) : undefined
-}
-
-/** `undefined` for what OpenSSL or Node does not take as a key; no message of theirs, which may quote it, gets any further. */
-function orUndefined(create: () => KeyObject): KeyObject | undefined {
-  try {
-    return create()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined
-    throw error
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  const parsed = RsaJwkSchema.safeParse(parseKeyJson(text))
+  return parsed.success ? privateKeyOf({ key: parsed.data, format: 'jwk' }) : undefined
 }

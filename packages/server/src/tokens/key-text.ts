@@ -1,8 +1,9 @@
-import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
+import { generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { TokenAlg } from '@lade/core/wire'
 import { z } from 'zod'
-import { MINIMUM_KEY_BYTES, MINIMUM_RSA_BITS, SigningKey } from './signing-key.ts'
+import { MINIMUM_KEY_BYTES, MINIMUM_RSA_BITS, parseKeyJson, privateKeyOf } from '../key-material/key-material.ts'
+import { SigningKey } from './signing-key.ts'
 
 const Base64url = z.string().refine((text) => Buffer.from(text, 'base64url').toString('base64url') === text)
 /** The time of issue, in epoch seconds: how old a key is stands beside it and nowhere else. */
@@ -33,7 +34,7 @@ export async function newKeyText(alg: TokenAlg, now: Date): Promise<string> {
 
 /** The key that the text of a file holds, or the end of the sentence "this file …" about what is wrong with it. */
 export function parseKeyText(alg: TokenAlg, text: string): Promise<SigningKey | string> {
-  const value = parseJson(text)
+  const value = parseKeyJson(text)
   return alg === 'HS256' ? parseSecret(value) : parseKeyPair(value)
 }
 
@@ -58,31 +59,11 @@ async function parseSecret(value: unknown): Promise<SigningKey | string> {
 
 async function parseKeyPair(value: unknown): Promise<SigningKey | string> {
   const parsed = KeyPairSchema.safeParse(value)
-  const privateKey = parsed.success ? privateKeyOf(parsed.data) : undefined
+  const privateKey = parsed.success ? privateKeyOf({ key: parsed.data, format: 'jwk' }) : undefined
   if (!parsed.success || privateKey === undefined) {
     return 'does not hold a JSON Web Key with kty "RSA", the members of a private key, and iat.'
   }
   const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0
   if (bits < MINIMUM_RSA_BITS) return `holds a key of ${bits} bits; at least ${MINIMUM_RSA_BITS} are needed.`
   return SigningKey.fromPrivateKey(privateKey, parsed.data.iat)
-}
-
-/** `undefined` for numbers that make no key. */
-function privateKeyOf(jwk: z.output<typeof KeyPairSchema>): KeyObject | undefined {
-  try {
-    return createPrivateKey({ key: jwk, format: 'jwk' })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined
-    throw error
-  }
-}
-
-/** `undefined` for text that is no JSON: the schema then answers, and no message quotes the text. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }

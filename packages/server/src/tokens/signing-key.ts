@@ -1,12 +1,7 @@
 import { createHmac, createPublicKey, createSecretKey, hkdfSync, type KeyObject, webcrypto } from 'node:crypto'
 import type { TokenAlg } from '@lade/core/wire'
 import { calculateJwkThumbprint } from 'jose'
-
-/** RFC 7518, section 3.2: a key of the same size as the hash output or larger, which is 32 bytes for HS256. */
-export const MINIMUM_KEY_BYTES = 32
-
-/** RFC 7518, section 3.3: a key of 2048 bits or larger, which is also the size of keys that are made here. */
-export const MINIMUM_RSA_BITS = 2048
+import { MINIMUM_KEY_BYTES, MINIMUM_RSA_BITS } from '../key-material/key-material.ts'
 
 /** The source document's rotation rule: a key is replaced every 90 days. */
 export const ROTATION_DAYS = 90
