@@ -37,6 +37,11 @@ export interface ErrorEvidence {
   invalid_code: { attemptsLeft: number }
   mail_failed: { retryAfterSeconds: number }
   auth_offline: Record<never, never>
+  invalid_signature: { reason: string }
+  replayed_signature: Record<never, never>
+  digest_mismatch: { expected: string; actual: string }
+  invalid_nonce: Record<never, never>
+  chain_offline: { retryAfterSeconds: number }
   // Admission
   too_large: { limit: number; size: number }
   rate_limited: { used: number; limit: number; retryAfterSeconds: number }
@@ -58,6 +63,11 @@ export interface ErrorEvidence {
   invalid_parts: { reason: string }
   missing_parts: { missing: readonly string[]; count: number }
   foreign_parts: { parts: readonly string[]; count: number }
+  // Deals
+  not_enough_provers: { asked: number; available: number }
+  deal_ended: { dealStatus: string }
+  not_placed: { dealStatus: string }
+  prove_failed: { reason: string; retryAfterSeconds: number }
   // Retrieval
   gone: { reason: 'expired' | 'removed' | 'composed' }
   range_not_satisfiable: { size: number }
@@ -105,6 +115,11 @@ export const ERROR_SENTENCES = {
   invalid_code: 'The code is not the one that was sent.',
   mail_failed: 'The mail could not be sent, and nothing was kept.',
   auth_offline: 'No signing key is available, so tokens cannot be issued or checked.',
+  invalid_signature: 'The signature of the wallet does not hold for this request.',
+  replayed_signature: 'This signature was used before.',
+  digest_mismatch: 'The bytes received do not have the digest that was announced, and nothing was kept.',
+  invalid_nonce: 'The nonce is unknown, used already or expired; ask for another.',
+  chain_offline: 'The chain does not answer, so wallets and their quotas cannot be checked.',
   too_large: 'The file is larger than this tier, or an id of this kind, accepts.',
   rate_limited: 'The limit for this address is reached for now.',
   quota_exceeded: 'The daily quota is reached.',
@@ -123,6 +138,10 @@ export const ERROR_SENTENCES = {
   invalid_parts: 'These parts cannot make up a file, and nothing was changed.',
   missing_parts: 'Some parts are no live files of this caller, and nothing was changed.',
   foreign_parts: 'Some parts are files of somebody else, and nothing was changed.',
+  not_enough_provers: 'There are not as many provers as copies were asked for.',
+  deal_ended: 'The deal has ended.',
+  not_placed: 'No prover holds this file yet.',
+  prove_failed: 'No prover could prove that it holds this file.',
   gone: 'The file was here and is no longer.',
   not_acceptable: 'What is asked for is not a form that is given here.',
   only_if_cached: 'It is not here, and the request asks to look no further.',

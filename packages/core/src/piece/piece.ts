@@ -5,7 +5,7 @@ export { type HashingOptions, type HashPairs, portableHashPairs } from './hash-p
 export * from './inclusion-proof.ts'
 export { type IndexEntry, readIndex, readIndexEntry, writeIndex, writeIndexEntry } from './index-entry.ts'
 export * from './leaf-proof.ts'
-export type { MerklePath } from './merkle-path.ts'
+export { collectPath, type MerklePath } from './merkle-path.ts'
 export * from './piece-cid.ts'
 export * from './piece-commitment.ts'
 export * from './piece-hasher.ts'

@@ -21,4 +21,9 @@ export const sha256Field = z
   .nullable()
   .describe('Hex; null for a composed file that was put together without being read')
 export const visibilityField = z.enum(['public', 'private'])
-export const ownerField = z.string().nullable().describe("The user's email; null for sponsored uploads")
+export const ownerField = z
+  .string()
+  .nullable()
+  .describe("The user's email, or the address of the wallet; null for sponsored uploads")
+export const userIdField = z.string().describe('The user; for a wallet eip155:, the chain id, a colon and the address')
+export const emailField = z.string().nullable().describe('Null for a wallet')

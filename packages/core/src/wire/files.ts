@@ -1,5 +1,15 @@
 import * as z from 'zod'
-import { bytesField, cidField, dayField, fileStatusField, sha256Field, timeField, visibilityField } from './fields.ts'
+import {
+  bytesField,
+  cidField,
+  dayField,
+  emailField,
+  fileStatusField,
+  sha256Field,
+  timeField,
+  userIdField,
+  visibilityField,
+} from './fields.ts'
 import { MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS } from './limits.ts'
 
 /** The first seven fields are what existing clients read; the others are additions. */
@@ -32,8 +42,8 @@ export const filesQuery = z.object({
 })
 
 export const fileList = z.object({
-  userId: z.string(),
-  email: z.string(),
+  userId: userIdField,
+  email: emailField,
   count: z.int().describe('Files on this page'),
   files: z.array(fileEntry),
   nextCursor: z.string().nullable(),
@@ -46,8 +56,8 @@ export type ShareResult = z.infer<typeof shareResult>
 
 const dayUsage = z.object({ date: dayField, bytes: bytesField, files: z.int() })
 export const usageResult = z.object({
-  userId: z.string(),
-  email: z.string(),
+  userId: userIdField,
+  email: emailField,
   quotaBytes: bytesField,
   today: z.object({
     date: dayField,

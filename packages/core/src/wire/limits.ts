@@ -22,3 +22,9 @@ export const MAX_SHARE_SECONDS = 31_536_000
 
 /** Token lifetime where the signup does not ask for a shorter one, and the most that it may ask for. */
 export const DEFAULT_TOKEN_DAYS = 365
+
+/** How many provers a file may be asked to be held by. */
+export const MAX_COPIES = 16
+
+/** Characters of the nonce of a challenge. */
+export const MAX_NONCE_LENGTH = 128

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { bytesField } from './fields.ts'
 import { TOKEN_ALGS } from './tokens.ts'
+import { walletInfo } from './wallets.ts'
 
 const tier = z.object({
   fileBytes: bytesField.describe('The largest file'),
@@ -17,6 +18,7 @@ export const infoResult = z.object({
   opaqueIds: z.enum(['accept', 'refuse']),
   queryToken: z.enum(['accept', 'refuse']),
   maxTermDays: z.int(),
+  wallets: walletInfo,
   contentIds: z.array(z.string()).describe('The forms of content id that are verified here'),
   docs: z.url(),
 })

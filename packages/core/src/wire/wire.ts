@@ -1,4 +1,5 @@
 /** Every request and response of the API as a schema, once: the server validates and documents with these. */
+export * from './address.ts'
 export * from './compose.ts'
 export * from './deals.ts'
 export * from './file-name.ts'
@@ -10,3 +11,4 @@ export * from './operations.ts'
 export * from './pieces.ts'
 export * from './tokens.ts'
 export * from './upload.ts'
+export * from './wallets.ts'
