@@ -1,7 +1,12 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 /** Where `.ci/run` wants the counts of the tests, as JSON; nothing else sets it. */
 const reportPath = process.env.LADE_TEST_REPORT
+
+// Node then keeps the JavaScript of what it strips types from. Without it every thread of every test strips them anew, in WebAssembly,
+// which takes longer, and which Node 24.21 now and then does not survive when many threads come and go.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url))
 
 /**
  * Four projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL), `examples` (each one run as its

@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createClient, http, publicActions } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { startAnvil } from './anvil.ts'
+
+function clientOf(rpcUrl: string) {
+  return createClient({ transport: http(rpcUrl, { retryCount: 0 }) }).extend(publicActions)
+}
+
+describe('startAnvil', () => {
+  it('answers as soon as it resolves, and is gone after stop', async () => {
+    const anvil = await startAnvil({ chainId: 4242, noMining: true })
+    await expect(clientOf(anvil.rpcUrl).getChainId()).resolves.toBe(4242)
+    await Promise.all([anvil.stop(), anvil.stop()])
+    await anvil.stop()
+    expect(() => process.kill(anvil.pid, 0)).toThrow('ESRCH')
+    await expect(clientOf(anvil.rpcUrl).getChainId()).rejects.toThrow()
+  })
+
+  it('makes blocks by itself when it is told to', async () => {
+    const anvil = await startAnvil({ blockTimeSeconds: 1 })
+    const client = clientOf(anvil.rpcUrl)
+    await expect.poll(() => client.getBlockNumber({ cacheTime: 0 }), { timeout: 10_000 }).toBeGreaterThan(0n)
+    await anvil.stop()
+  })
+
+  it('error: a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const address = other.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    await expect(startAnvil({ port })).rejects.toThrow(/anvil ended at once: .*in use/s)
+    other.close()
+  })
+})

@@ -1,0 +1,173 @@
+import {
+  type Address,
+  BaseError,
+  decodeErrorResult,
+  encodeDeployData,
+  type Hex,
+  parseEventLogs,
+  zeroAddress,
+} from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { marketplaceAbi, marketplaceBytecode } from './contracts.ts'
+import { dealSteps, MAX_DURATION, MAX_PAYMENT, type Terms } from './testing/deal-steps.ts'
+import { type Actor, type Ground, openGround, PERIOD, WINDOW } from './testing/marketplace-ground.ts'
+
+let ground: Ground
+let client: Actor
+let prover: Actor
+let stranger: Actor
+beforeAll(async () => {
+  ground = await openGround()
+  client = ground.client1
+  prover = ground.prover
+  stranger = ground.stranger
+})
+afterAll(() => ground.stop())
+
+const { piece, termsOf, propose, activeDeal, stateOf, gainOf } = dealSteps(() => ground)
+
+describe('constructor', () => {
+  it.each([
+    ['ZeroAddress', [zeroAddress, 1n, 1n]],
+    ['ZeroPeriod', [piece.commp.slice(0, 42) as Address, 0n, 1n]],
+    ['ZeroPeriod', [piece.commp.slice(0, 42) as Address, 1n, 0n]],
+    ['DurationOutOfRange', [piece.commp.slice(0, 42) as Address, MAX_DURATION + 1n, 1n]],
+    ['DurationOutOfRange', [piece.commp.slice(0, 42) as Address, 1n, MAX_DURATION + 1n]],
+  ] as const)('refuses: %s', async (name, args) => {
+    const data = encodeDeployData({ abi: marketplaceAbi, bytecode: marketplaceBytecode, args })
+    const failure = await ground.client.call({ data }).catch((error: unknown) => error)
+    const raw = failure instanceof BaseError ? failure.walk((error) => 'data' in Object(error)) : undefined
+    const { data: reverted }: { data?: Hex } = Object(raw)
+    expect(decodeErrorResult({ abi: marketplaceAbi, data: reverted ?? '0x' }).errorName).toBe(name)
+  })
+})
+
+describe('proposeDeal', () => {
+  it('takes the pay into escrow and keeps the terms', async () => {
+    const before = await ground.lastDealId()
+    expect(await gainOf(client.address, () => propose())).toBe(-3_001n)
+    const dealId = before + 1n
+    const deal = await ground.deal(dealId)
+    expect(deal).toMatchObject({ client: client.address, prover: prover.address, commp: piece.commp, state: 1 })
+    expect(deal).toMatchObject({ pieceSize: 128n, duration: 3_000, remaining: 3_001n, earned: 0n, refundable: 0n })
+    expect(BigInt(deal.since)).toBe(await ground.now())
+  })
+
+  it('says what was proposed', async () => {
+    const receipt = await client.send('proposeDeal', termsOf({ totalPayment: 0n }))
+    const [event] = parseEventLogs({ abi: marketplaceAbi, eventName: 'DealProposed', logs: receipt.logs })
+    expect(event?.args).toEqual({
+      ...{ dealId: await ground.lastDealId(), client: client.address, prover: prover.address, commp: piece.commp },
+      ...{ pieceSize: 128n, duration: 3_000n, totalPayment: 0n },
+    })
+  })
+
+  it.each([
+    ['ZeroAddress', { prover: zeroAddress }],
+    ['InvalidPieceSize', { pieceSize: 64n }],
+    ['InvalidPieceSize', { pieceSize: 0n }],
+    ['InvalidPieceSize', { pieceSize: 129n }],
+    ['InvalidPieceSize', { pieceSize: 2n ** 63n + 128n }],
+    ['DurationOutOfRange', { duration: BigInt(PERIOD) - 1n }],
+    ['DurationOutOfRange', { duration: MAX_DURATION + 1n }],
+    ['DurationOutOfRange', { duration: 2n ** 64n - 1n }],
+    ['PaymentTooLarge', { totalPayment: MAX_PAYMENT + 1n }],
+    ['PaymentTooLarge', { totalPayment: 2n ** 256n - 1n }],
+    ['ERC20InsufficientBalance', { totalPayment: MAX_PAYMENT }],
+  ] as const)('refuses: %s (%o)', async (name, terms) => {
+    const refusal = await client.refusal('proposeDeal', termsOf(terms))
+    // The token's own error is not part of the marketplace's ABI, and reads as unknown.
+    expect(refusal.name ?? 'ERC20InsufficientBalance').toBe(name)
+  })
+
+  it('takes the widest terms', async () => {
+    const dealId = await propose({ pieceSize: 2n ** 63n, duration: MAX_DURATION, totalPayment: 1n })
+    await expect(ground.deal(dealId)).resolves.toMatchObject({ pieceSize: 2n ** 63n, duration: Number(MAX_DURATION) })
+    await client.send('withdrawDeal', [dealId])
+  })
+})
+
+describe('proposeDeals', () => {
+  const proposalOf = (terms: Terms) => {
+    const [to, commp, pieceSize, duration, totalPayment] = termsOf(terms)
+    return { prover: to, commp, pieceSize, duration, totalPayment }
+  }
+
+  it('numbers deals in the order of the proposals and takes their pay together', async () => {
+    const before = await ground.lastDealId()
+    const proposals = [1n, 2n, 4n].map((totalPayment) => proposalOf({ totalPayment }))
+    expect(await gainOf(client.address, () => client.send('proposeDeals', [proposals]))).toBe(-7n)
+    expect(await ground.lastDealId()).toBe(before + 3n)
+    const deals = await Promise.all([1n, 2n, 3n].map((place) => ground.deal(before + place)))
+    expect(deals.map(({ remaining }) => remaining)).toEqual([1n, 2n, 4n])
+  })
+
+  it('refuses all of a batch for one that is wrong', async () => {
+    await expect(client.refusal('proposeDeals', [[]])).resolves.toEqual({ name: 'NoProposals', args: [] })
+    const proposals = [proposalOf({}), proposalOf({ pieceSize: 100n })]
+    await expect(client.refusal('proposeDeals', [proposals])).resolves.toEqual({
+      name: 'InvalidPieceSize',
+      args: [100n],
+    })
+  })
+})
+
+describe('acceptDeal', () => {
+  it('begins the term', async () => {
+    const dealId = await propose()
+    await ground.passSeconds(WINDOW - 100)
+    await prover.send('acceptDeal', [dealId])
+    const now = await ground.now()
+    expect(await stateOf(dealId)).toBe('Active')
+    await expect(ground.deal(dealId)).resolves.toMatchObject({ since: Number(now), accountedUntil: Number(now) })
+    const args = [dealId] as const
+    const endsAt = { ...ground.marketplaceCall, functionName: 'endsAt', args } as const
+    await expect(ground.client.readContract(endsAt)).resolves.toBe(now + 3_000n)
+  })
+
+  it('is possible until the last second of the window', async () => {
+    const [inTime, late] = [await propose(), await propose()]
+    const { since } = await ground.deal(inTime)
+    await ground.nextBlockAt(BigInt(since + WINDOW))
+    await prover.send('acceptDeal', [inTime])
+    await ground.passSeconds(1)
+    await expect(prover.refusal('acceptDeal', [late])).resolves.toEqual({ name: 'AcceptanceOver', args: [late] })
+  })
+
+  it('refuses anybody else, and a deal that is not proposed', async () => {
+    const dealId = await propose()
+    await expect(client.refusal('acceptDeal', [dealId])).resolves.toEqual({
+      ...{ name: 'NotProver', args: [dealId, client.address] },
+    })
+    await prover.send('acceptDeal', [dealId])
+    await expect(prover.refusal('acceptDeal', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 2] })
+    await expect(prover.refusal('acceptDeal', [2n ** 99n])).resolves.toEqual({
+      ...{ name: 'WrongState', args: [2n ** 99n, 0] },
+    })
+  })
+})
+
+describe('withdrawDeal', () => {
+  it('gives the client its escrow back', async () => {
+    const dealId = await propose()
+    await client.send('extendDeal', [dealId, 5n, 10n])
+    expect(await gainOf(client.address, () => client.send('withdrawDeal', [dealId]))).toBe(3_011n)
+    expect(await stateOf(dealId)).toBe('Withdrawn')
+    await expect(client.refusal('withdrawDeal', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 5] })
+    await expect(prover.refusal('acceptDeal', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 5] })
+    await expect(stranger.refusal('settle', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 5] })
+  })
+
+  it('is for the client alone during the window, and for anybody after it', async () => {
+    const dealId = await propose()
+    const refusal = { name: 'NotClient', args: [dealId, stranger.address] }
+    await expect(stranger.refusal('withdrawDeal', [dealId])).resolves.toEqual(refusal)
+    await ground.passSeconds(WINDOW + 1)
+    expect(await gainOf(client.address, () => stranger.send('withdrawDeal', [dealId]))).toBe(3_001n)
+  })
+
+  it('refuses a deal that was accepted', async () => {
+    const dealId = await activeDeal()
+    await expect(client.refusal('withdrawDeal', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 2] })
+  })
+})

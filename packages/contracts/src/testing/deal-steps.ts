@@ -1,0 +1,56 @@
+import type { Address, Hex } from 'viem'
+import { type Ground, PERIOD, type Piece, pieceOf } from './marketplace-ground.ts'
+
+const STATES = ['None', 'Proposed', 'Active', 'Settled', 'Slashed', 'Withdrawn'] as const
+
+/** Of `MAX_PAYMENT` and `MAX_DURATION` in the contract. */
+export const MAX_PAYMENT = 2n ** 96n - 1n
+export const MAX_DURATION = 100n * 365n * 86_400n
+
+/** What a proposal says that is not the usual. */
+export interface Terms {
+  readonly prover?: Address
+  readonly commp?: Hex
+  readonly pieceSize?: bigint
+  readonly duration?: bigint
+  readonly totalPayment?: bigint
+}
+
+/** The steps of deals between the client and the prover of a ground, about one small piece. */
+export function dealSteps(groundOf: () => Ground) {
+  const piece: Piece = pieceOf(new Uint8Array(127).fill(7))
+
+  const termsOf = (terms: Terms = {}) => {
+    const usual = { prover: groundOf().prover.address, duration: 3n * BigInt(PERIOD), totalPayment: 3_001n }
+    const all = { ...usual, ...piece, ...terms }
+    return [all.prover, all.commp, all.pieceSize, all.duration, all.totalPayment] as const
+  }
+  const propose = async (terms: Terms = {}): Promise<bigint> => {
+    await groundOf().client1.send('proposeDeal', termsOf(terms))
+    return groundOf().lastDealId()
+  }
+
+  return {
+    piece,
+    /** The arguments of `proposeDeal`. */
+    termsOf,
+    propose,
+    /** A deal that is proposed and accepted. */
+    async activeDeal(terms: Terms = {}): Promise<bigint> {
+      const dealId = await propose(terms)
+      await groundOf().prover.send('acceptDeal', [dealId])
+      return dealId
+    },
+    async provePeriod(dealId: bigint): Promise<void> {
+      await groundOf().prover.send('openChallenge', [dealId])
+      await groundOf().prover.send('prove', await groundOf().proofOf(dealId, piece))
+    },
+    stateOf: async (dealId: bigint) => STATES[(await groundOf().deal(dealId)).state],
+    /** What an account gains by something that is done. */
+    async gainOf(account: Address, act: () => Promise<unknown>): Promise<bigint> {
+      const before = await groundOf().balance(account)
+      await act()
+      return (await groundOf().balance(account)) - before
+    },
+  }
+}
