@@ -1,22 +1,34 @@
 import { describe, test } from 'vitest'
+import { additionCases } from './conformance/addition-cases.ts'
+import { aggregateCases } from './conformance/aggregate-cases.ts'
 import { aliasCases } from './conformance/alias-cases.ts'
+import { auditCases } from './conformance/audit-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
+import { chainCases } from './conformance/chain-cases.ts'
 import { challengeCases } from './conformance/challenge-cases.ts'
 import { composeCases } from './conformance/compose-cases.ts'
 import { composeRaceCases } from './conformance/compose-race-cases.ts'
+import { copyCases } from './conformance/copy-cases.ts'
 import { dealCases } from './conformance/deal-cases.ts'
 import { discardCases } from './conformance/discard-cases.ts'
+import { enrolmentCases } from './conformance/enrolment-cases.ts'
+import { extensionCases } from './conformance/extension-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
 import { instanceCases } from './conformance/instance-cases.ts'
 import { lifecycleCases } from './conformance/lifecycle-cases.ts'
 import { listingCases } from './conformance/listing-cases.ts'
+import { nonceCases } from './conformance/nonce-cases.ts'
+import { leaseCases, offerCases } from './conformance/offer-cases.ts'
 import { opaqueKeyCases } from './conformance/opaque-key-cases.ts'
+import { parkedUploadCases } from './conformance/parked-upload-cases.ts'
 import { partCases } from './conformance/part-cases.ts'
 import { pieceCases } from './conformance/piece-cases.ts'
 import { quotaCases } from './conformance/quota-cases.ts'
 import { raceCases } from './conformance/race-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
+import { settlementCases } from './conformance/settlement-cases.ts'
+import { standingCases } from './conformance/standing-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
 
@@ -63,6 +75,19 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
     describe('challenges', () => challengeCases(cases))
+    describe('nonces', () => nonceCases(cases))
+    describe('enrolments', () => enrolmentCases(cases))
+    describe('uploads that are parked', () => parkedUploadCases(cases))
+    describe('settlements', () => settlementCases(cases))
+    describe('copies', () => copyCases(cases))
+    describe('additions', () => additionCases(cases))
+    describe('audits', () => auditCases(cases))
+    describe('where deals stand', () => standingCases(cases))
+    describe('aggregates', () => aggregateCases(cases))
+    describe('deals on the chain', () => chainCases(cases))
+    describe('extensions of deals on the chain', () => extensionCases(cases))
+    describe('offers', () => offerCases(cases))
+    describe('leases', () => leaseCases(cases))
     describe('the store itself', () => lifecycleCases(cases))
     for (const gap of subject.gaps ?? []) {
       if (!titles.has(gap.test)) throw new TypeError(`No test is called "${gap.test}".`)

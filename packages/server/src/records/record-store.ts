@@ -1,6 +1,21 @@
+import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ChallengeRecords } from './challenge-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
+import type { LeaseRecords, OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
+
+export type {
+  ChainRecords,
+  NewTransaction,
+  NonceRecords,
+  OnchainDealRecord,
+  OnchainState,
+  QueuedDeal,
+  ShortDeal,
+  TransactionAttempt,
+  TransactionRecord,
+  TransactionState,
+} from './chain-records.ts'
 
 export type {
   AnswerOutcome,
@@ -33,6 +48,29 @@ export type {
   ObjectPiece,
 } from './content-records.ts'
 
+export type {
+  AdditionRecord,
+  AggregateMember,
+  AuditRecord,
+  CopyOfPiece,
+  CopyRecord,
+  CopyState,
+  DealRecord,
+  Enrolment,
+  LeaseRecords,
+  NewPiece,
+  OfferRecords,
+  PieceRecord,
+  PieceSource,
+  PlacedStatus,
+  Placement,
+  PlacementRecords,
+  Settlement,
+  UnenrolledFile,
+  UnsettledPiece,
+  WaitingFile,
+} from './placement-records.ts'
+
 /**
  * Metadata: who staged what, what it cost, what is promised and what is in flight.
  *
@@ -61,6 +99,11 @@ export interface RecordStore {
   readonly compositions: CompositionRecords
   readonly tokens: TokenRecords
   readonly challenges: ChallengeRecords
+  readonly placements: PlacementRecords
+  readonly offers: OfferRecords
+  readonly leases: LeaseRecords
+  readonly chain: ChainRecords
+  readonly nonces: NonceRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
   /** A number that differs after any committed change, cheap enough to ask for at every request; absent where there is none. */
@@ -152,6 +195,8 @@ export interface FileCommit {
   readonly inline: Uint8Array | undefined
   /** Kept with the object by a commit that records a file, and by one that is a retry. */
   readonly content: ContentFacts
+  /** Where its pieces are already; absent for a file that is placed later. A retry keeps its first placement. */
+  readonly placement?: Placement | undefined
   /** `key` is the one that the upload was admitted under, in any form. */
   readonly file: Omit<NewFile, 'sha256'> & { readonly sha256: string }
 }
@@ -250,6 +295,12 @@ export interface ListDealsRequest {
   /** Only deals of files that were staged before this one. */
   readonly beforeSequence?: number
   readonly ended?: 'live' | 'expired' | 'removed'
+  /** Only live deals that stand here; a file that is not enrolled is `staged`. */
+  readonly status?: PlacedStatus
+  /** Only files that end by then. */
+  readonly expiresBefore?: number
+  /** Only files that end later. */
+  readonly expiresAfter?: number
 }
 
 /** What `/p/` finds under a key for one caller. `private` says that only others' (or nobody's) private files are live. */

@@ -6,6 +6,7 @@ import type {
   ContentFacts,
   FileCommit,
   FileRecord,
+  Placement,
   RecordStore,
   ReserveOutcome,
 } from '../record-store.ts'
@@ -39,6 +40,7 @@ export interface Upload {
   readonly filename: string | null
   readonly contentType: string
   readonly visibility: 'public' | 'private'
+  readonly placement: Placement | undefined
 }
 
 export function upload(overrides: Partial<Upload> = {}): Upload {
@@ -60,6 +62,7 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
     filename: null,
     contentType: 'text/plain',
     visibility: 'public',
+    placement: undefined,
     ...overrides,
   }
 }
@@ -96,10 +99,12 @@ export function commitAtOnce(store: RecordStore, of: Upload): Promise<AtOnceOutc
   return store.quotas.commitAtOnce({ admit: of, commit: fileCommitOf(of, `d-0x${randomUUID()}`) })
 }
 
-function fileCommitOf(of: Upload, dealId: string): FileCommit {
+/** What an upload commits. */
+export function fileCommitOf(of: Upload, dealId: string): FileCommit {
   return {
     now: of.now,
     inline: of.inline,
+    placement: of.placement,
     content: {
       pieceRoot: pieceRootOf(of.content),
       pieceSubtreeRoots: new Uint8Array(),

@@ -175,4 +175,208 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX challenges_by_expiry ON challenges (expires_at);
   `,
+  `
+  -- What is handed to provers as one: bytes of an object from an offset on, or, without an object, an aggregate of small files.
+  CREATE TABLE pieces (
+    id INTEGER PRIMARY KEY,
+    object INTEGER REFERENCES objects (id),
+    offset_bytes INTEGER NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    piece_root BLOB NOT NULL,
+    -- When somebody should look whether its copies are as they are wanted; NULL when they are. revision grows with every
+    -- settlement and with every change that has to be settled, so that none is taken for settled unseen.
+    unsettled_at INTEGER,
+    revision INTEGER NOT NULL,
+    -- How many copies the last settlement found wanted, and whether fewer provers have it than that.
+    wanted INTEGER NOT NULL,
+    is_short INTEGER NOT NULL,
+    -- Where the copies by themselves would have a deal stand. failure is why no prover was left to ask, until one is asked again.
+    status TEXT NOT NULL CHECK (status IN ('staged', 'proposed', 'active', 'failed')),
+    failure TEXT
+  ) STRICT;
+  CREATE INDEX pieces_by_root ON pieces (substr(piece_root, 1, 6));
+  CREATE INDEX pieces_by_object ON pieces (object, offset_bytes) WHERE object IS NOT NULL;
+  CREATE INDEX pieces_unsettled ON pieces (unsettled_at) WHERE unsettled_at IS NOT NULL;
+  CREATE INDEX pieces_short ON pieces (id) WHERE is_short = 1;
+
+  -- The deal of one file. waits is 1 for a small file until it is in an aggregate. status is that of a live file; closed_at
+  -- is set when the file ends.
+  CREATE TABLE deals (
+    file INTEGER PRIMARY KEY REFERENCES files (sequence),
+    copies_wanted INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('staged', 'proposed', 'active', 'failed')),
+    status_at INTEGER NOT NULL,
+    cause TEXT,
+    waits INTEGER NOT NULL,
+    closed_at INTEGER
+  ) STRICT;
+  CREATE INDEX deals_waiting ON deals (file) WHERE waits = 1 AND closed_at IS NULL;
+  CREATE INDEX deals_by_status ON deals (status) WHERE closed_at IS NULL;
+
+  -- object and offset_bytes say where this deal has the bytes of the piece, which stay there when those of pieces.object
+  -- are gone. In an aggregate both are NULL, and padded_offset_bytes is not.
+  CREATE TABLE deal_pieces (
+    file INTEGER NOT NULL REFERENCES deals (file),
+    position INTEGER NOT NULL,
+    piece INTEGER NOT NULL REFERENCES pieces (id),
+    padded_offset_bytes INTEGER,
+    object INTEGER REFERENCES objects (id),
+    offset_bytes INTEGER,
+    PRIMARY KEY (file, position)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX deal_pieces_by_piece ON deal_pieces (piece);
+  CREATE INDEX deal_pieces_in_objects ON deal_pieces (piece) WHERE object IS NOT NULL;
+
+  -- What an aggregate is made of, for as long as it may have to be made again.
+  CREATE TABLE aggregate_members (
+    piece INTEGER NOT NULL REFERENCES pieces (id),
+    padded_offset_bytes INTEGER NOT NULL,
+    object INTEGER NOT NULL REFERENCES objects (id),
+    PRIMARY KEY (piece, padded_offset_bytes)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE copies (
+    id INTEGER PRIMARY KEY,
+    piece INTEGER NOT NULL REFERENCES pieces (id),
+    prover TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'parked', 'adding', 'stored', 'failed', 'released')),
+    attempts INTEGER NOT NULL,
+    next_at INTEGER NOT NULL,
+    data_set_id TEXT,
+    piece_id TEXT,
+    parked_at INTEGER,
+    stored_at INTEGER,
+    proved_at INTEGER,
+    retrievable_at INTEGER,
+    ended_at INTEGER,
+    cause TEXT,
+    -- 1 while a released copy still has to be taken out of its prover's data set.
+    to_remove INTEGER NOT NULL,
+    -- 1 once a deal on the chain was queued for it.
+    onchain INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX copies_one_live ON copies (piece, prover) WHERE ended_at IS NULL;
+  CREATE INDEX copies_by_piece ON copies (piece);
+  CREATE INDEX copies_due ON copies (state, next_at) WHERE ended_at IS NULL;
+  CREATE INDEX copies_by_prover ON copies (prover, state, next_at);
+  CREATE INDEX copies_to_remove ON copies (next_at) WHERE to_remove = 1 AND piece_id IS NOT NULL;
+  CREATE INDEX copies_to_queue ON copies (prover, id)
+    WHERE onchain = 0 AND ended_at IS NULL AND state IN ('parked', 'adding', 'stored');
+
+  -- Only those under way. A number is never used again, so that a late answer meets no other addition.
+  CREATE TABLE additions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    prover TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    data_set_id TEXT,
+    tx TEXT,
+    attempts INTEGER NOT NULL,
+    next_at INTEGER NOT NULL
+  ) STRICT;
+
+  -- The copies of an addition in the order of the call. One that ends meanwhile keeps its place.
+  CREATE TABLE addition_copies (
+    addition INTEGER NOT NULL REFERENCES additions (id),
+    position INTEGER NOT NULL,
+    copy INTEGER NOT NULL REFERENCES copies (id),
+    PRIMARY KEY (addition, position)
+  ) STRICT, WITHOUT ROWID;
+
+  -- The data set that pieces at a prover are added to.
+  CREATE TABLE data_sets (
+    prover TEXT PRIMARY KEY,
+    data_set_id TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE audits (
+    id INTEGER PRIMARY KEY,
+    copy INTEGER NOT NULL REFERENCES copies (id),
+    at INTEGER NOT NULL,
+    seed TEXT NOT NULL,
+    passed INTEGER NOT NULL,
+    cause TEXT,
+    proof TEXT
+  ) STRICT;
+  CREATE INDEX audits_by_copy ON audits (copy, id);
+
+  CREATE TABLE offers (
+    id TEXT PRIMARY KEY,
+    piece_root BLOB NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    -- A handle, since the bytes may be nobody's file yet.
+    object TEXT NOT NULL,
+    offset_bytes INTEGER NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX offers_by_piece ON offers (substr(piece_root, 1, 6));
+  CREATE INDEX offers_by_time ON offers (until);
+
+  CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- How far something has been read, such as files for enrolment.
+  CREATE TABLE cursors (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Transactions of the operator's account, recorded before they are sent.
+  CREATE TABLE transactions (
+    id INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    nonce INTEGER NOT NULL,
+    call TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'mined', 'confirmed', 'final')),
+    succeeded INTEGER,
+    block_number INTEGER,
+    block_hash TEXT,
+    created_at INTEGER NOT NULL,
+    UNIQUE (account, nonce)
+  ) STRICT;
+  CREATE INDEX transactions_unsettled ON transactions (account, nonce) WHERE state <> 'final';
+
+  CREATE TABLE transaction_attempts (
+    tx INTEGER NOT NULL REFERENCES transactions (id),
+    position INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    max_fee_per_gas TEXT NOT NULL,
+    max_priority_fee_per_gas TEXT NOT NULL,
+    signed_at INTEGER NOT NULL,
+    PRIMARY KEY (tx, position)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE onchain_deals (
+    copy INTEGER PRIMARY KEY REFERENCES copies (id),
+    state TEXT NOT NULL CHECK (state IN ('queued', 'proposing', 'confirmed', 'final', 'failed')),
+    tx INTEGER REFERENCES transactions (id),
+    position INTEGER,
+    onchain_id TEXT,
+    ends_at INTEGER,
+    -- How often a transaction that proposed it was taken into a block and undone.
+    reverts INTEGER NOT NULL,
+    -- The transaction that extends it, while that is not settled, and the end that it will have then.
+    extension_tx INTEGER REFERENCES transactions (id),
+    extension_ends_at INTEGER,
+    extension_failures INTEGER NOT NULL,
+    extension_failed_at INTEGER
+  ) STRICT;
+  CREATE INDEX onchain_deals_queued ON onchain_deals (state, copy) WHERE state = 'queued';
+  CREATE INDEX onchain_deals_by_tx ON onchain_deals (tx) WHERE tx IS NOT NULL;
+  CREATE INDEX onchain_deals_by_extension ON onchain_deals (extension_tx) WHERE extension_tx IS NOT NULL;
+  CREATE INDEX onchain_deals_by_id ON onchain_deals (onchain_id) WHERE onchain_id IS NOT NULL;
+  CREATE INDEX onchain_deals_by_end ON onchain_deals (ends_at) WHERE state = 'final';
+
+  -- Nonces that wallets have used, and those that were handed out for a sign-in (account is empty) and wait for it.
+  CREATE TABLE nonces (
+    account TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    PRIMARY KEY (account, nonce)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX nonces_by_time ON nonces (until);
+  `,
 ]

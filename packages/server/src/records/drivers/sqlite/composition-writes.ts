@@ -3,6 +3,7 @@ import type { CompositionCommit, CompositionOutcome, FileRecord } from '../../re
 import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
 import type { ContentWrites } from './content-writes.ts'
+import { prepareDealClosing } from './deal-closing.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { ObjectRelease } from './object-release.ts'
@@ -11,6 +12,7 @@ import type { ObjectRelease } from './object-release.ts'
 export function prepareCompositionWrites(db: Connection, contents: ContentWrites, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
+  const { closeDeal } = prepareDealClosing(db)
   const bySequence = db.prepare<[number], FileRow>(`SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence = ?`)
   const partsOf = db.prepare<[number], number>('SELECT part FROM parts WHERE whole = ? ORDER BY position').pluck()
   const endAsPart = db.prepare<[number, number, number]>(
@@ -62,10 +64,13 @@ export function prepareCompositionWrites(db: Connection, contents: ContentWrites
       const rows = partRows(commit)
       if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
 
-      if (open !== undefined) endAsExpired(open.sequence)
+      if (open !== undefined) endAsExpired(open.sequence, now)
       const object = contents.putComposed(commit, known, objectsOf(parts, rows))
       const sequence = insertFile(object, file, { day, bytes: 0 })
-      for (const part of rows.keys()) endAsPart.run(now, sequence, part)
+      for (const part of rows.keys()) {
+        endAsPart.run(now, sequence, part)
+        closeDeal(part, now)
+      }
       for (const part of rows.values()) releaseObject(part.object, now)
       return { outcome: 'recorded', file: fileOf(sequence) }
     },

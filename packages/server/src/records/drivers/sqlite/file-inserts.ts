@@ -1,5 +1,6 @@
 import type { NewFile } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
+import { prepareDealClosing } from './deal-closing.ts'
 import { opaqueNameOf } from './file-row.ts'
 
 /** What a file costs, and whom: the principal's day. */
@@ -10,6 +11,7 @@ export interface Charge {
 
 /** Adds rows of files. Runs inside the caller's transaction, which keeps the counters of usage. */
 export function prepareFileInserts(db: Connection) {
+  const { closeDeal } = prepareDealClosing(db)
   const insert = db.prepare(
     `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
        verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
@@ -21,7 +23,10 @@ export function prepareFileInserts(db: Connection) {
 
   return {
     /** Ends a file whose term is over, so that another one can take its place. */
-    endAsExpired: (sequence: number): void => void endAsExpired.run(sequence),
+    endAsExpired(sequence: number, now: number): void {
+      endAsExpired.run(sequence)
+      closeDeal(sequence, now)
+    },
 
     /** Answers the sequence of the new file. */
     insertFile(object: number, file: NewFile, charge: Charge): number {

@@ -76,6 +76,10 @@ export function prepareFileReads(db: Connection) {
          WHEN 'removed' THEN end = 'removed'
          WHEN 'expired' THEN end = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
          ELSE 1 END
+       AND (:expiresAfter IS NULL OR expires_at > :expiresAfter)
+       AND (:expiresBefore IS NULL OR expires_at <= :expiresBefore)
+       AND (:status IS NULL OR (ended_at IS NULL AND expires_at > :now
+         AND :status = coalesce((SELECT status FROM deals WHERE deals.file = files.sequence), 'staged')))
        AND NOT EXISTS (
          SELECT 1 FROM files AS later
          WHERE ${isOfDeal('files.deal_id', 'later.')} AND +later.principal = files.principal
@@ -184,9 +188,16 @@ export function prepareFileReads(db: Connection) {
         .map(fileFromRow)
     },
 
-    listDeals({ principal, beforeSequence, ended, now, limit }: ListDealsRequest): readonly FileRecord[] {
-      const before = beforeSequence ?? null
-      return listDeals.all({ principal, before, ended: ended ?? null, now, limit }).map(fileFromRow)
+    listDeals(request: ListDealsRequest): readonly FileRecord[] {
+      const { principal, now, limit, beforeSequence, ended, status, expiresBefore, expiresAfter } = request
+      const asked = {
+        before: beforeSequence ?? null,
+        ended: ended ?? null,
+        status: status ?? null,
+        expiresBefore: expiresBefore ?? null,
+        expiresAfter: expiresAfter ?? null,
+      }
+      return listDeals.all({ ...asked, principal, now, limit }).map(fileFromRow)
     },
 
     byDeal(request: { principal: string; dealId: string }): FileRecord | undefined {

@@ -1,12 +1,14 @@
 import type { FileRecord } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
+import { prepareDealClosing } from './deal-closing.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { ObjectRelease } from './object-release.ts'
 
 /** Ends of files. Each function runs inside one transaction that the writer opens. */
 export function prepareFileWrites(db: Connection, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
+  const { closeDeal } = prepareDealClosing(db)
   const pastTerm = db.prepare<[number, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE ended_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
   )
@@ -16,6 +18,7 @@ export function prepareFileWrites(db: Connection, { releaseObject }: ObjectRelea
 
   function end(row: FileRow, endedAt: number, reason: 'expired' | 'removed', now: number): void {
     endFile.run(endedAt, reason, row.sequence)
+    closeDeal(row.sequence, now)
     releaseObject(row.object, now)
   }
 

@@ -4,11 +4,16 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
+import { prepareChainReads } from './chain-reads.ts'
 import { prepareChallengeReads } from './challenge-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
 import { type Connection, openConnection } from './connection.ts'
+import { prepareCopyReads } from './copy-reads.ts'
+import { prepareDealReads } from './deal-reads.ts'
 import { prepareFileReads } from './file-reads.ts'
 import { migrate } from './migrate.ts'
+import { prepareOfferReads } from './offer-reads.ts'
+import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import { prepareWrites } from './writes.ts'
 
@@ -24,8 +29,16 @@ const SCANS = [
   'UPDATE discards SET instance = NULL WHERE instance = ?',
   // Once a signup, over the addresses of two hours.
   'DELETE FROM signups WHERE hour < ?',
+  // The calls that are under way: a few for each prover.
+  'SELECT * FROM additions ORDER BY id',
+  // Indexes of no more than what is asked for, in its order.
+  'SELECT deals.file, sha256 AS object, objects.size_bytes AS sizeBytes',
+  'UPDATE pieces SET unsettled_at = :now, revision = revision + 1\n     WHERE is_short = 1',
   // All of it is what is asked for.
   'SELECT principal, day, SUM(counter) AS counterBytes',
+  'SELECT prover, state, COUNT(*) AS count FROM copies',
+  'SELECT status, COUNT(*) AS count FROM deals',
+  'SELECT COUNT(*) FROM deals WHERE waits = 1',
 ]
 
 describe('lookups', () => {
@@ -57,9 +70,14 @@ describe('lookups', () => {
     for (const prepare of [
       prepareAccountReads,
       prepareBlockReads,
+      prepareChainReads,
       prepareChallengeReads,
       prepareCompositionReads,
+      prepareCopyReads,
+      prepareDealReads,
       prepareFileReads,
+      prepareOfferReads,
+      preparePlacementReads,
       prepareQuotaReads,
       prepareWrites,
     ]) {
@@ -99,6 +117,22 @@ describe('lookups', () => {
     ['SELECT dag, layout', /blocks USING PRIMARY KEY \(multihash=\?\)/],
     ['SELECT substr(digests', /dags USING INTEGER PRIMARY KEY/],
     ['SELECT id FROM dags WHERE object IS NULL', /COVERING INDEX sqlite_autoindex_dags_1 \(object=\?\)/],
+    ['SELECT sequence AS file', /SEARCH files USING INTEGER PRIMARY KEY \(rowid>\?\)/],
+    ['SELECT deals.file, sha256', /USING INDEX deals_waiting/],
+    ['SELECT id, revision FROM pieces', /^SEARCH pieces USING INDEX pieces_unsettled \(unsettled_at<\?\)$/],
+    ['SELECT * FROM copies WHERE state', /^SEARCH copies USING INDEX copies_due \(state=\? AND next_at<\?\)$/],
+    [
+      'SELECT * FROM copies WHERE prover',
+      /^SEARCH copies USING INDEX copies_by_prover \(prover=\? AND state=\? AND ne/,
+    ],
+    ['SELECT * FROM copies WHERE to_remove', /^SEARCH copies USING INDEX copies_to_remove \(next_at<\?\)$/],
+    ['SELECT id FROM pieces WHERE', /USING INDEX pieces_by_root \(<expr>=\?\)/],
+    ['UPDATE pieces SET unsettled_at = :now', /USING INDEX pieces_short/],
+    ['UPDATE deals SET closed_at', /^SEARCH deals USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+    ['SELECT object, offset_bytes AS offsetBytes FROM offers', /USING INDEX offers_by_piece/],
+    ['SELECT prover, state, COUNT(*)', /USING COVERING INDEX copies_by_prover$/],
+    ['SELECT status, COUNT(*)', /USING INDEX deals_by_status$/],
+    ['DELETE FROM audits', /audits_by_copy \(copy=\? AND id<\?\)/],
   ])('%s uses the index that was made for it', (beginning, index) => {
     const [sql = ''] = statements().filter((one) => one.trimStart().startsWith(beginning))
     expect(planOf(sql).join('; ')).toMatch(index)

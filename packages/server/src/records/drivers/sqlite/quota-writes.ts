@@ -11,6 +11,7 @@ import type {
 import type { Connection } from './connection.ts'
 import { prepareContentReads } from './content-reads.ts'
 import type { ContentWrites } from './content-writes.ts'
+import type { DealWrites } from './deal-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
@@ -41,7 +42,12 @@ interface ReleaseRequest {
 export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
 
 /** Reservations and charges. Each function runs inside one transaction that the writer opens. */
-export function prepareQuotaWrites(db: Connection, contents: ContentWrites, discards: DiscardWrites) {
+export function prepareQuotaWrites(
+  db: Connection,
+  contents: ContentWrites,
+  discards: DiscardWrites,
+  { placeFile }: DealWrites,
+) {
   const content = prepareContentReads(db)
   const { decide, standing } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
@@ -92,7 +98,7 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
   /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
   function record(commit: FileCommit, { object: known, open }: ReturnType<typeof knownOf>, day: string): number {
     const { file } = commit
-    if (open !== undefined) endAsExpired(open.sequence)
+    if (open !== undefined) endAsExpired(open.sequence, commit.now)
     const object = contents.putObject(commit, known)
     // Bytes that are kept as those of parts stay so, and those that came now go again.
     if (known !== undefined && commit.inline === undefined && contents.isComposed(known)) {
@@ -102,6 +108,7 @@ export function prepareQuotaWrites(db: Connection, contents: ContentWrites, disc
     if (name !== '') bindName.run(name, object)
     const sequence = insertFile(object, file, { day, bytes: file.sizeBytes })
     charge.run(file.principal, day, file.sizeBytes)
+    if (commit.placement !== undefined) placeFile(sequence, commit.placement, commit.now)
     return sequence
   }
 

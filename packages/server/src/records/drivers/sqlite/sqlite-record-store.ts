@@ -1,15 +1,19 @@
-import { LadeError } from '@lade/core/errors'
 import type { CommitOutcome, ContentFacts, DagCommit, FileCommit, RecordStore } from '../../record-store.ts'
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
+import { chainRecords } from './chain-store.ts'
 import { prepareChallengeReads } from './challenge-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { prepareFileReads } from './file-reads.ts'
 import { fileFromCommit } from './file-row.ts'
 import { migrate } from './migrate.ts'
+import { nonceRecords } from './nonce-store.ts'
+import { leaseRecords, offerRecords } from './offer-store.ts'
+import { placementRecords } from './placement-store.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import type { CommitReply } from './quota-writes.ts'
+import { read } from './read.ts'
 import { Writer } from './writer.ts'
 
 type RecordedReply = Extract<CommitReply, { readonly outcome: 'recorded' }>
@@ -107,6 +111,11 @@ export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): 
       answer: (request) => writer.write('answerChallenge', request),
       expire: (request) => writer.write('expireChallenges', request),
     },
+    placements: placementRecords(connection, writer),
+    offers: offerRecords(connection, writer),
+    leases: leaseRecords(writer),
+    chain: chainRecords(connection, writer),
+    nonces: nonceRecords(writer),
     instances: {
       register: (request) => writer.write('registerInstance', request),
       list: () => read(() => accounts.instances()),
@@ -135,15 +144,6 @@ function withFile<Other>(commit: FileCommit, reply: Other | RecordedReply): Othe
 
 function isRecorded(reply: unknown): reply is RecordedReply {
   return typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'recorded'
-}
-
-/** Runs a read now and answers as a promise, with failures of the medium as `storage_failed`. */
-async function read<Value>(run: () => Value): Promise<Value> {
-  try {
-    return run()
-  } catch (cause) {
-    throw new LadeError('storage_failed', { retryAfterSeconds: 5 }, { cause })
-  }
 }
 
 /** Crossing to the writer copies the whole memory behind a view, so a view into a larger buffer is copied out first. */

@@ -18,6 +18,7 @@ import {
   WEEK,
 } from '../../conformance/case.ts'
 import { composed, partsOf, WHOLE_ROOT } from '../../conformance/composing.ts'
+import { dealOf, enrol, NORTH, place } from '../../conformance/placing.ts'
 import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { RecordStore } from '../../record-store.ts'
 import { openConnection } from './connection.ts'
@@ -128,7 +129,7 @@ describe('data of version 2', () => {
   let store: RecordStore
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
-    writeVersion2(join(dir, 'lade.db'))
+    writeTwoFiles(join(dir, 'lade.db'), 2)
     store = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
   })
   afterEach(async () => {
@@ -170,10 +171,48 @@ describe('data of version 2', () => {
   })
 })
 
+describe('data of version 4', () => {
+  let dir: string
+  let store: RecordStore
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    writeTwoFiles(join(dir, 'lade.db'), 4)
+    store = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+  })
+  afterEach(async () => {
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const listed = () => store.files.list({ principal: ALICE, now: NOW, limit: 10, ended: 'live' })
+
+  test('has files that are enrolled like others', async () => {
+    expect(await store.placements.enrolledUpTo()).toBe(0)
+    const found = await store.placements.unenrolled({ after: 0, limit: 10 })
+    expect(found.map(({ object, pieceRoot }) => [object, pieceRoot])).toEqual(
+      ['part 0', 'part 1'].map((word) => [digestOf(word), pieceRootOf(word)]),
+    )
+    for (const file of (await listed()).toReversed()) await enrol(store, file)
+    expect(await store.placements.unenrolled({ after: 0, limit: 10 })).toEqual([])
+    const [file] = await listed()
+    if (file === undefined) throw new Error('two files')
+    const [{ id: piece = 0 } = {}] = (await dealOf(store, file)).pieces
+    await place(store, { file, piece, prover: NORTH, as: 'proved' })
+    expect(await store.files.listDeals({ principal: ALICE, now: NOW, limit: 10, status: 'active' })).toEqual([file])
+  })
+
+  test('has files that end without ever having been enrolled', async () => {
+    for (const { key } of await listed()) await store.files.remove({ principal: ALICE, key, now: NOW })
+    expect(await store.placements.unenrolled({ after: 0, limit: 10 })).toEqual([])
+    expect(await store.placements.counts()).toEqual({ copies: [], deals: [], waiting: 0 })
+    expect(await pending(store)).toEqual([digestOf('part 0')])
+  })
+})
+
 /** Alice's two files, each of 100 bytes, as the program of that time left them. */
-function writeVersion2(file: string): void {
+function writeTwoFiles(file: string, version: 2 | 4): void {
   const connection = openConnection(file)
-  migrate(connection, SQLITE_MIGRATIONS.slice(0, 2))
+  migrate(connection, SQLITE_MIGRATIONS.slice(0, version))
   const insertObject = connection.prepare(
     'INSERT INTO objects (sha256, size_bytes, place, piece_root, inline) VALUES (?, 100, ?, ?, ?)',
   )

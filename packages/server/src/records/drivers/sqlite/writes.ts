@@ -1,10 +1,17 @@
+import { prepareAdditionWrites } from './addition-writes.ts'
+import { prepareAggregateWrites } from './aggregate-writes.ts'
+import { prepareChainWrites } from './chain-writes.ts'
 import { prepareChallengeWrites } from './challenge-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
 import type { Connection } from './connection.ts'
 import { prepareContentWrites } from './content-writes.ts'
+import { prepareCopyWrites } from './copy-writes.ts'
+import { prepareDealWrites } from './deal-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
 import { prepareFileWrites } from './file-writes.ts'
+import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
+import { prepareOfferWrites } from './offer-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareTokenWrites } from './token-writes.ts'
 
@@ -15,12 +22,19 @@ import { prepareTokenWrites } from './token-writes.ts'
 export function prepareWrites(db: Connection) {
   const discards = prepareDiscardWrites(db)
   const contents = prepareContentWrites(db)
-  const quotas = prepareQuotaWrites(db, contents, discards)
+  const deals = prepareDealWrites(db)
+  const quotas = prepareQuotaWrites(db, contents, discards, deals)
   const release = prepareObjectRelease(db, contents, discards)
   const files = prepareFileWrites(db, release)
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
   const challenges = prepareChallengeWrites(db)
+  const nonces = prepareNonceWrites(db)
+  const chain = prepareChainWrites(db)
+  const copies = prepareCopyWrites(db)
+  const additions = prepareAdditionWrites(db, copies)
+  const aggregates = prepareAggregateWrites(db, copies)
+  const offers = prepareOfferWrites(db)
   const registerInstance = db.prepare<[string, number]>('INSERT INTO instances (id, started_at) VALUES (?, ?)')
   const forgetInstance = db.prepare<[string]>('DELETE FROM instances WHERE id = ?')
 
@@ -43,8 +57,42 @@ export function prepareWrites(db: Connection) {
     withdrawChallenge: challenges.withdraw,
     answerChallenge: challenges.answer,
     expireChallenges: challenges.expire,
+    useNonce: nonces.use,
+    issueNonce: nonces.issue,
+    redeemNonce: nonces.redeem,
+    expireNonces: nonces.expire,
     beginDiscard: discards.begin,
     finishDiscard: discards.finish,
+    queueDeals: chain.queueDeals,
+    proposeDeals: chain.propose,
+    recordTransaction: chain.record,
+    addTransactionAttempt: chain.addAttempt,
+    transactionMined: chain.mined,
+    transactionReorganised: chain.reorganised,
+    transactionFinal: chain.final,
+    transactionSuperseded: chain.superseded,
+    enrolFiles: deals.enrol,
+    wantCopies: deals.want,
+    extendFile: deals.extend,
+    aggregateFiles: aggregates.aggregate,
+    dissolveAggregate: aggregates.dissolve,
+    settlePiece: copies.settle,
+    unsettlePieces: copies.unsettleAll,
+    copyParked: copies.parked,
+    copyLater: copies.retryLater,
+    failCopy: copies.fail,
+    copyAudited: copies.audited,
+    copyRemoved: copies.removed,
+    openAddition: additions.openAddition,
+    additionSent: additions.additionSent,
+    additionLater: additions.additionLater,
+    additionConfirmed: additions.additionConfirmed,
+    additionRejected: additions.additionRejected,
+    openOffer: offers.open,
+    closeOffer: offers.close,
+    expireOffers: offers.expire,
+    takeLease: offers.takeLease,
+    giveBackLease: offers.giveBackLease,
     registerInstance({ instanceId, now }: { instanceId: string; now: number }): void {
       registerInstance.run(instanceId, now)
     },

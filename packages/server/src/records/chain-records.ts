@@ -1,0 +1,184 @@
+/**
+ * `queued`: to be proposed. `proposing`: a transaction is on its way, or is in a block that is too young to be counted on. `confirmed`:
+ * enough blocks are over it to tell callers. `final`: no reorganisation takes it back. `failed`: it will never be made, since it was
+ * undone again and again, or since its copy ended before it was proposed.
+ */
+export type OnchainState = 'queued' | 'proposing' | 'confirmed' | 'final' | 'failed'
+
+/** The deal on the chain about one copy of a piece. */
+export interface OnchainDealRecord {
+  readonly copy: number
+  readonly prover: string
+  readonly state: OnchainState
+  /** The transaction that proposes it; null while it is queued. */
+  readonly transaction: number | null
+  /** Its place among the transaction's proposals. */
+  readonly position: number | null
+  /** Decimal; null until a block has it, and again when that block is gone. */
+  readonly onchainId: string | null
+  /**
+   * The deal ends no earlier than this; null until a block has it. The term begins when the prover accepts, which nobody here sees, so
+   * the true end is later by as long as the proposal and the prover took.
+   */
+  readonly endsAt: number | null
+  /** How often a transaction that proposed it was in a block and undone. */
+  readonly reverts: number
+}
+
+/** A queued deal with what its proposal needs. */
+export interface QueuedDeal {
+  readonly copy: number
+  readonly prover: string
+  /** The root of the piece tree, 64 lower-case hex digits. */
+  readonly pieceRoot: string
+  /** Raw bytes, before any padding. */
+  readonly pieceSizeBytes: number
+  /** When the last live file that needs the piece ends. */
+  readonly neededUntil: number
+  readonly reverts: number
+}
+
+/** A final deal that ends before the last live file that needs its piece. */
+export interface ShortDeal {
+  readonly copy: number
+  readonly onchainId: string
+  readonly pieceSizeBytes: number
+  readonly endsAt: number
+  readonly neededUntil: number
+  /** Extensions that were undone since the last one that was not, and when the last of them was. */
+  readonly extensionFailures: number
+  readonly extensionFailedAt: number | null
+}
+
+/** One signed form of a transaction: the first, or one that replaces it with higher fees. */
+export interface TransactionAttempt {
+  readonly hash: string
+  readonly raw: string
+  /** Decimal, in wei. */
+  readonly maxFeePerGas: string
+  readonly maxPriorityFeePerGas: string
+  readonly signedAt: number
+}
+
+/**
+ * `open`: not in a block, as far as is known. `mined`: in a block that may go away. `confirmed`: the same, under enough blocks to tell
+ * callers. `final`: settled, in a block or because another transaction has its nonce.
+ */
+export type TransactionState = 'open' | 'mined' | 'confirmed' | 'final'
+
+export interface TransactionRecord {
+  readonly id: number
+  readonly account: string
+  readonly nonce: number
+  /** The call as JSON, with big numbers as decimal text. */
+  readonly call: string
+  readonly state: TransactionState
+  /** Null until it is in a block. */
+  readonly succeeded: boolean | null
+  readonly blockNumber: number | null
+  readonly blockHash: string | null
+  /** Oldest first; at least one, since a transaction is recorded with its first. */
+  readonly attempts: readonly TransactionAttempt[]
+  readonly createdAt: number
+}
+
+/** A transaction to be recorded, with its first signed form. */
+export interface NewTransaction {
+  readonly account: string
+  readonly nonce: number
+  readonly call: string
+  readonly attempt: TransactionAttempt
+  readonly now: number
+}
+
+/**
+ * Transactions of the operator's account, each recorded with its nonce and signed form before anybody sends it, so that whatever dies
+ * the same transaction is sent again and never another one like it.
+ *
+ * A deal is about one transaction at a time, and is queued again only when that one can take effect no more. What is said about a
+ * transaction names the block that it was seen in, so that a process that is late changes nothing that another one knows better.
+ */
+export interface ChainRecords {
+  /**
+   * Has a deal queued for every live copy in `parked`, `adding` or `stored` at these provers that has none, no more than `limit` at each;
+   * answers how many are new. Queued deals at the front whose copies have ended become `failed`.
+   */
+  queueDeals(request: { provers: readonly string[]; limit: number }): Promise<number>
+  /** Queued deals whose copy is live, at one of these provers, and of a piece that a file needs beyond `now`; oldest first. */
+  queued(request: { provers: readonly string[]; now: number; limit: number }): Promise<readonly QueuedDeal[]>
+  /** The nonce after the highest that was ever recorded for this account; undefined when there is none. */
+  nextNonce(account: string): Promise<number | undefined>
+  /**
+   * Records a transaction that proposes deals for these copies, in this order. False, and nothing recorded, when the nonce is taken or
+   * one of the copies is not queued, or not live, any more.
+   */
+  propose(request: NewTransaction & { copies: readonly number[] }): Promise<boolean>
+  /**
+   * Records a transaction about no proposal. False, and nothing recorded, when the nonce is taken, or when the deal that it `extends` is
+   * not final, has another end than `from`, or is being extended.
+   */
+  record(
+    request: NewTransaction & {
+      extends?: { readonly copy: number; readonly from: number; readonly to: number }
+    },
+  ): Promise<boolean>
+  /** Another signed form of the same transaction, recorded before it is sent. False when the transaction is not `open` any more. */
+  addAttempt(request: { transaction: number; attempt: TransactionAttempt }): Promise<boolean>
+  /** Transactions in these states from this nonce on, lowest first. */
+  transactions(request: {
+    account: string
+    states: readonly TransactionState[]
+    fromNonce?: number
+    limit: number
+  }): Promise<readonly TransactionRecord[]>
+  /**
+   * It is in this block, perhaps in another one than before, and under enough others when `isConfirmed`. When it `succeeded` its deals
+   * have these ids and ends in their order, and are `confirmed` with it. Nothing happens to a final one.
+   */
+  mined(request: {
+    transaction: number
+    succeeded: boolean
+    blockNumber: number
+    blockHash: string
+    isConfirmed: boolean
+    dealIds: readonly string[]
+    endsAt: readonly number[]
+  }): Promise<void>
+  /** This block, that had it, is gone: it is `open` again, and its deals are `proposing` without an id. */
+  reorganised(request: { transaction: number; blockHash: string }): Promise<void>
+  /**
+   * No reorganisation can take it out of this block any more: its deals are `final`. When it did not succeed they are queued again, or
+   * `failed` from this many reverts on. False, and nothing changed, unless this is the block that is recorded.
+   */
+  final(request: { transaction: number; blockHash: string; failFromReverts: number; now: number }): Promise<boolean>
+  /** Another transaction has its nonce for good: it is `final` in no block, and its deals are queued again. Only for an open one. */
+  superseded(request: { transaction: number }): Promise<boolean>
+  /** The on-chain deals of these copies, in their order; copies without one are left out. */
+  dealsOf(copies: readonly number[]): Promise<readonly OnchainDealRecord[]>
+  /**
+   * The sequence of the latest file of the principal that a deal of this on-chain id carries by itself (not in an aggregate), from the
+   * confirmation of the deal on.
+   */
+  fileOf(request: { principal: string; onchainId: string }): Promise<number | undefined>
+  /**
+   * Of the final deals of live copies whose end is after `endsAfter` and before `endsBefore`, those that are too short and that no
+   * extension is under way for. Looks at about `limit` deals, the earliest end first; `upTo` is the end that it got to, null when that
+   * was all.
+   */
+  tooShort(request: { endsAfter: number; endsBefore: number; limit: number }): Promise<{
+    readonly deals: readonly ShortDeal[]
+    readonly upTo: number | null
+  }>
+}
+
+/** Nonces of wallets, each good once. */
+export interface NonceRecords {
+  /** Uses up a nonce of a signature. True the first time; `until` is how long it has to be remembered. */
+  use(request: { account: string; nonce: string; until: number }): Promise<boolean>
+  /** Hands out a nonce of ours, for a sign-in. */
+  issue(request: { nonce: string; until: number }): Promise<void>
+  /** Takes back a nonce of ours. True once, before its time is over. */
+  redeem(request: { nonce: string; now: number }): Promise<boolean>
+  /** Forgets what is past its time; answers how many. */
+  expire(request: { now: number; limit: number }): Promise<number>
+}
