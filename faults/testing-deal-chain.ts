@@ -1,0 +1,130 @@
+import { deployContracts, marketplaceAbi, testUsdcAbi } from '@lade/contracts'
+import { ANVIL_KEY, type Anvil, startAnvil } from '@lade/contracts/anvil'
+import type { DealMaking, DealMakingOptions } from '@lade/server/testing/deal-making'
+import { type Address, createClient, http, publicActions, walletActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { onTestFinished } from 'vitest'
+
+/** The private key of anvil's second account; it makes the deals. */
+const OPERATOR_KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+const PROVER: Address = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+
+/** A staged copy, as far as the chain is concerned. */
+type Staged = Awaited<ReturnType<DealMaking['stage']>>
+
+/** An anvil that makes blocks when it is told to, with the contracts on it and an operator who has USDC. */
+export interface DealChain {
+  readonly anvil: Anvil
+  /** What a proposer on this chain is opened with, but for its records and its address of the node. */
+  readonly options: Pick<DealMakingOptions, 'usdc' | 'marketplace' | 'privateKey' | 'prover'>
+  mine(blocks?: number): Promise<void>
+  /** Replaces the newest blocks by as many empty ones. */
+  reorganise(depth: number): Promise<void>
+  /** Hashes of the operator's transactions that wait for a block. */
+  waiting(): Promise<readonly `0x${string}`[]>
+  /** The network forgets a transaction that waits. */
+  drop(hash: `0x${string}`): Promise<void>
+  /** Somebody else who has the operator's key uses its next nonce. */
+  useNonceElsewhere(): Promise<void>
+  height(): Promise<number>
+  /** The ids of the deals that the chain has for each piece root. */
+  dealIds(): Promise<ReadonlyMap<string, readonly string[]>>
+}
+
+/** Starts the chain; it ends with the running test. */
+export async function startDealChain(): Promise<DealChain> {
+  const anvil = await startAnvil()
+  onTestFinished(() => anvil.stop())
+  const { rpcUrl } = anvil
+  const { usdc, marketplace } = await deployContracts({ rpcUrl, privateKey: ANVIL_KEY, provingPeriodSeconds: 3_600 })
+  const operator = privateKeyToAccount(OPERATOR_KEY)
+  const client = createClient({ account: operator, transport: http(rpcUrl, { retryCount: 0 }), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions)
+  const ask = (method: string, params: readonly unknown[]) =>
+    client.request<{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }>({ method, params })
+  const mint = await client.writeContract({
+    address: usdc,
+    abi: testUsdcAbi,
+    functionName: 'mint',
+    args: [operator.address, 10n ** 15n],
+    chain: null,
+  })
+  await client.waitForTransactionReceipt({ hash: mint })
+  await ask('evm_setAutomine', [false])
+
+  return {
+    anvil,
+    options: { usdc, marketplace, privateKey: OPERATOR_KEY, prover: PROVER },
+    async mine(blocks = 1) {
+      await ask('anvil_mine', [blocks])
+    },
+    async reorganise(depth) {
+      await ask('anvil_reorg', [depth, []])
+    },
+    async waiting() {
+      const pool = await ask('txpool_content', [])
+      const {
+        pending = {},
+        queued = {},
+      }: Record<string, Record<string, Record<string, { hash: `0x${string}` }>>> = Object(pool)
+      return [pending, queued].flatMap((by) =>
+        Object.values(by).flatMap((each) => Object.values(each).map(({ hash }) => hash)),
+      )
+    },
+    async drop(hash) {
+      await ask('anvil_dropTransaction', [hash])
+    },
+    async useNonceElsewhere() {
+      const nonce = await client.getTransactionCount({ address: operator.address, blockTag: 'latest' })
+      const gas = { gas: 21_000n, maxFeePerGas: 9_000n * 10n ** 9n, maxPriorityFeePerGas: 9_000n * 10n ** 9n }
+      await client.sendTransaction({ to: operator.address, nonce, chain: null, ...gas })
+    },
+    height: async () => Number(await client.getBlockNumber({ cacheTime: 0 })),
+    async dealIds() {
+      const logs = await client.getContractEvents({
+        address: marketplace,
+        abi: marketplaceAbi,
+        eventName: 'DealProposed',
+        fromBlock: 0n,
+        toBlock: 'latest',
+      })
+      const byRoot = Map.groupBy(logs, ({ args }) => String(args.commp).slice(2))
+      return new Map([...byRoot].map(([root, deals]) => [root, deals.map(({ args }) => String(args.dealId))]))
+    },
+  }
+}
+
+/** Sentences about what must never be: a second deal, or a final one that the chain has not. */
+export async function brokenDeals(
+  chain: DealChain,
+  making: Pick<DealMaking, 'dealsOf'>,
+  staged: readonly Staged[],
+): Promise<readonly string[]> {
+  const records = await making.dealsOf(staged)
+  const onchain = await chain.dealIds()
+  const sentences: string[] = []
+  for (const [root, ids] of onchain) if (ids.length > 1) sentences.push(`${root} has the deals ${ids.join(', ')}`)
+  const byCopy = new Map(records.map((record) => [record.copy, record]))
+  for (const { copy, pieceRoot } of staged) {
+    const record = byCopy.get(copy)
+    const id = onchain.get(pieceRoot)?.[0] ?? null
+    if (record?.state === 'final' && record.onchainId !== id) {
+      sentences.push(`copy ${copy} is final as ${record.onchainId}, and the chain has ${id}`)
+    }
+    if (record?.state === 'failed') sentences.push(`copy ${copy} has failed`)
+  }
+  return sentences
+}
+
+/** How many deals are not final, and transactions not settled, by state; empty when all is done. */
+export async function unfinished(
+  making: Pick<DealMaking, 'dealsOf' | 'unsettled'>,
+  staged: readonly Staged[],
+): Promise<readonly string[]> {
+  const records = await making.dealsOf(staged)
+  const open = records.filter(({ state }) => state !== 'final').map(({ copy, state }) => `copy ${copy} is ${state}`)
+  const missing = staged.length - records.length
+  const transactions = (await making.unsettled()).map(({ nonce, state }) => `transaction ${nonce} is ${state}`)
+  return [...open, ...(missing > 0 ? [`${missing} copies have no deal`] : []), ...transactions]
+}

@@ -1,0 +1,119 @@
+/** `0x` and 64 hex digits. */
+export type Hash = `0x${string}`
+/** An account or contract: `0x` and 40 hex digits, in the mixed case of EIP-55. */
+export type Address = `0x${string}`
+
+/** A deal to be proposed on the chain. */
+export interface DealProposal {
+  /** The provider's account. */
+  readonly prover: Address
+  /** The root of the piece tree, 64 lower-case hex digits. */
+  readonly pieceRoot: string
+  /** Bytes after padding, a power of two. */
+  readonly paddedSizeBytes: number
+  readonly durationSeconds: number
+  /** In units of 10⁻⁶ USDC. */
+  readonly paymentMicroUsdc: bigint
+}
+
+/** What the operator asks of the marketplace, in one transaction. */
+export type MarketplaceCall =
+  | { readonly kind: 'propose'; readonly deals: readonly DealProposal[] }
+  | {
+      readonly kind: 'extend'
+      readonly dealId: bigint
+      readonly extraSeconds: number
+      readonly paymentMicroUsdc: bigint
+    }
+  /** Lets the marketplace take USDC of the account, without which no deal can be proposed or extended. */
+  | { readonly kind: 'approve' }
+
+/** What a transaction offers for its place in a block, in wei. */
+export interface Fees {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+export interface SignedTransaction {
+  readonly hash: Hash
+  /** As it goes to the network. */
+  readonly raw: Hash
+}
+
+/**
+ * What the network said to a transaction. `accepted`: it has it, now or from before. `nonce_used`: another one with this nonce is in a
+ * block, or this one is. `underpriced`: it offers too little, by itself or as a replacement. `refused`: it is not taken as things are,
+ * for want of funds or as malformed; that is no promise that nobody ever takes it.
+ */
+export type SendOutcome =
+  | { readonly outcome: 'accepted' | 'nonce_used' | 'underpriced' }
+  | { readonly outcome: 'refused'; readonly reason: string }
+
+/** A block, by its place and its name. */
+export interface BlockPlace {
+  readonly number: number
+  readonly hash: Hash
+}
+
+/** Where a transaction is. `dealIds` are those that it proposed, in the order of the proposals. */
+export type TransactionPlace =
+  | { readonly place: 'unknown' | 'pool' }
+  | {
+      readonly place: 'block'
+      readonly block: BlockPlace
+      readonly succeeded: boolean
+      readonly dealIds: readonly bigint[]
+    }
+
+/** Deals of the operator's account with the marketplace contract. */
+export interface Marketplace {
+  /** The operator's account, which signs and pays. */
+  readonly account: Address
+  /** What the network asks for now. @throws {LadeError} `chain_offline`. */
+  fees(): Promise<Fees>
+  /** How many transactions of the account are in blocks: the nonce of the next. @throws {LadeError} `chain_offline`. */
+  confirmedNonce(): Promise<number>
+  /**
+   * The same as of a block of the past, this one included: what it counts is under all the blocks that came after.
+   *
+   * @throws {LadeError} `chain_offline`, also when the node has forgotten how things stood then.
+   */
+  nonceAt(blockNumber: number): Promise<number>
+  /** The calls that have to be in a block before deals can be; mostly none. @throws {LadeError} `chain_offline`. */
+  prepare(): Promise<readonly MarketplaceCall[]>
+  /** Signs, and neither asks nor sends anything. The same call, nonce and fees give the same transaction. */
+  sign(request: { call: MarketplaceCall; nonce: number; fees: Fees }): Promise<SignedTransaction>
+  /** Signs a transaction of no effect, for a nonce that has to be used up. */
+  signEmpty(request: { nonce: number; fees: Fees }): Promise<SignedTransaction>
+  /** @throws {LadeError} `chain_offline` when it is unknown whether it got there. */
+  send(raw: Hash): Promise<SendOutcome>
+  /** @throws {LadeError} `chain_offline`. */
+  find(hash: Hash): Promise<TransactionPlace>
+  /** The newest block. @throws {LadeError} `chain_offline`. */
+  head(): Promise<BlockPlace>
+}
+
+/**
+ * The chain that balances are read from, wallets of contracts are asked on, and deals are made on.
+ *
+ * Nothing is called but the RPC that the configuration names. Every driver passes `describeChain`.
+ */
+export interface Chain {
+  /** Shown in logs and in the readiness report, such as `evm`. */
+  readonly name: string
+  readonly chainId: number
+  /** Undefined when no marketplace and key are configured. */
+  readonly marketplace: Marketplace | undefined
+  /** In units of 10⁻⁶ USDC, no older than a few seconds. @throws {LadeError} `chain_offline`. */
+  usdcBalance(account: Address): Promise<bigint>
+  /**
+   * True when `account` signed `message` in the way of `personal_sign` (EIP-191): by its key, or as a contract (ERC-1271), also one
+   * that is not deployed yet (ERC-6492). A signature of the account's own key asks nobody.
+   *
+   * @throws {LadeError} `chain_offline` when only the chain can tell and it does not.
+   */
+  isSignedBy(request: { account: Address; message: Uint8Array; signature: Uint8Array }): Promise<boolean>
+  /** Resolves when the chain answers. @throws {LadeError} `chain_offline`. */
+  check(): Promise<void>
+  close(): Promise<void>
+}

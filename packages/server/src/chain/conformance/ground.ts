@@ -1,0 +1,18 @@
+import type { Address, Chain, Hash, Marketplace } from '../chain.ts'
+
+/** A chain to be tested, and the network behind it, which does as it is told. No block comes by itself. */
+export interface ChainGround {
+  readonly chain: Chain & { readonly marketplace: Marketplace }
+  /** An account of nobody's, with so much USDC. */
+  fundedAccount(microUsdc: bigint): Promise<Address>
+  /** A contract wallet, and a signature of its own under a message. */
+  contractWallet(message: Uint8Array): Promise<{ readonly account: Address; readonly signature: Uint8Array }>
+  /** While it is not, nobody answers. */
+  setOnline(isOnline: boolean): Promise<void>
+  mine(blocks?: number): Promise<void>
+  /** Replaces the newest blocks by others without transactions. */
+  reorganise(depth: number): Promise<void>
+  /** Has the network forget a transaction that waits. */
+  drop(hash: Hash): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,215 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { DealProposal, Fees, Hash, Marketplace, MarketplaceCall } from '../chain.ts'
+import { expectOffline } from './expect-offline.ts'
+import type { ChainGround } from './ground.ts'
+
+const PROVER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const UNKNOWN_HASH: Hash = `0x${'ab'.repeat(32)}`
+
+function dealOf(seed: number): DealProposal {
+  return {
+    prover: PROVER,
+    pieceRoot: seed.toString(16).padStart(2, '0').repeat(31).concat('00'),
+    paddedSizeBytes: 128 * 2 ** (seed % 20),
+    durationSeconds: 86_400 * 30 + seed,
+    paymentMicroUsdc: BigInt(seed),
+  }
+}
+
+function proposing(count: number): MarketplaceCall {
+  return { kind: 'propose', deals: Array.from({ length: count }, (_, index) => dealOf(index + 1)) }
+}
+
+/** The promises of `Marketplace`. */
+export function describeMarketplace(groundOf: () => ChainGround): void {
+  describe('marketplace', () => {
+    let ground: ChainGround
+    let marketplace: Marketplace
+    let fees: Fees
+    beforeEach(async () => {
+      ground = groundOf()
+      marketplace = ground.chain.marketplace
+      fees = await marketplace.fees()
+    })
+
+    const sendSigned = async (call: MarketplaceCall | undefined, nonce: number, offered = fees) => {
+      const request = { nonce, fees: offered }
+      const signed = await (call === undefined
+        ? marketplace.signEmpty(request)
+        : marketplace.sign({ call, ...request }))
+      return { ...signed, ...(await marketplace.send(signed.raw)) }
+    }
+    const approve = async () => {
+      await sendSigned({ kind: 'approve' }, 0)
+      await ground.mine()
+    }
+    const blockOf = async (hash: Hash) => {
+      const place = await marketplace.find(hash)
+      if (place.place !== 'block') throw new Error(`${hash} is ${place.place} and not in a block`)
+      return place
+    }
+
+    it('has an account that may be in blocks already, and fees to offer', async () => {
+      expect(marketplace.account).toMatch(/^0x[0-9a-fA-F]{40}$/)
+      expect(fees.maxFeePerGas).toBeGreaterThanOrEqual(fees.maxPriorityFeePerGas)
+      await expect(marketplace.confirmedNonce()).resolves.toBe(0)
+    })
+
+    it('signs the same call, nonce and fees to the same transaction, also while nobody answers', async () => {
+      const request = { call: proposing(3), nonce: 4, fees }
+      const signed = await marketplace.sign(request)
+      await ground.setOnline(false)
+      await expect(marketplace.sign(request)).resolves.toEqual(signed)
+      await expect(marketplace.signEmpty(request)).resolves.toEqual(await marketplace.signEmpty(request))
+      await expect(marketplace.sign({ ...request, nonce: 5 })).resolves.not.toEqual(signed)
+      await expect(marketplace.sign({ ...request, call: proposing(2) })).resolves.not.toEqual(signed)
+      const dearer = { ...fees, maxFeePerGas: fees.maxFeePerGas + 1n }
+      await expect(marketplace.sign({ ...request, fees: dearer })).resolves.not.toEqual(signed)
+    })
+
+    it('wants an approval first, and none once it is in a block', async () => {
+      await expect(marketplace.prepare()).resolves.toEqual([{ kind: 'approve' }])
+      await approve()
+      await expect(marketplace.prepare()).resolves.toEqual([])
+    })
+
+    it('proposes deals and finds their ids in the order of the proposals', async () => {
+      await approve()
+      const one = await sendSigned(proposing(1), 1)
+      const three = await sendSigned(proposing(3), 2)
+      expect([one.outcome, three.outcome]).toEqual(['accepted', 'accepted'])
+      await expect(marketplace.find(one.hash)).resolves.toEqual({ place: 'pool' })
+      await ground.mine()
+      const places = [await blockOf(one.hash), await blockOf(three.hash)]
+      expect(places.map(({ succeeded }) => succeeded)).toEqual([true, true])
+      expect(places.map(({ dealIds }) => dealIds.length)).toEqual([1, 3])
+      const [first = 0n, ...later] = places.flatMap(({ dealIds }) => dealIds)
+      expect(later).toEqual([first + 1n, first + 2n, first + 3n])
+      await expect(marketplace.head()).resolves.toEqual(places[1]?.block)
+    })
+
+    it('extends a deal', async () => {
+      await approve()
+      const proposed = await sendSigned(proposing(1), 1)
+      await ground.mine()
+      const [dealId = 0n] = (await blockOf(proposed.hash)).dealIds
+      const extension = { kind: 'extend', dealId, extraSeconds: 86_400, paymentMicroUsdc: 5n } as const
+      const extended = await sendSigned(extension, 2)
+      await ground.mine()
+      await expect(blockOf(extended.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+    })
+
+    it('says of a transaction that was undone that it did not succeed', async () => {
+      await approve()
+      const extension = { kind: 'extend', dealId: 2n ** 200n, extraSeconds: 1, paymentMicroUsdc: 0n } as const
+      const { hash } = await sendSigned(extension, 1)
+      await ground.mine()
+      await expect(blockOf(hash)).resolves.toMatchObject({ succeeded: false, dealIds: [] })
+      await expect(marketplace.confirmedNonce()).resolves.toBe(2)
+    })
+
+    it('proposes nothing without an approval', async () => {
+      const { hash } = await sendSigned(proposing(2), 0)
+      await ground.mine()
+      await expect(blockOf(hash)).resolves.toMatchObject({ succeeded: false, dealIds: [] })
+    })
+
+    it('knows nothing of a transaction that was never sent', async () => {
+      await expect(marketplace.find(UNKNOWN_HASH)).resolves.toEqual({ place: 'unknown' })
+    })
+
+    it('takes the same transaction as often as it comes, and says when its nonce is used up', async () => {
+      const sent = await sendSigned(undefined, 0)
+      await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'accepted' })
+      await ground.mine()
+      await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'nonce_used' })
+      const late = await sendSigned({ kind: 'approve' }, 0)
+      expect(late.outcome).toBe('nonce_used')
+    })
+
+    it('replaces a transaction by one of its nonce that offers enough more', async () => {
+      const first = await sendSigned({ kind: 'approve' }, 0)
+      expect((await sendSigned(undefined, 0)).outcome).toBe('underpriced')
+      const aQuarterMore = {
+        maxFeePerGas: (fees.maxFeePerGas * 5n) / 4n,
+        maxPriorityFeePerGas: (fees.maxPriorityFeePerGas * 5n) / 4n,
+      }
+      const second = await sendSigned({ kind: 'approve' }, 0, aQuarterMore)
+      expect(second.outcome).toBe('accepted')
+      await ground.mine()
+      await expect(marketplace.find(first.hash)).resolves.toEqual({ place: 'unknown' })
+      await expect(blockOf(second.hash)).resolves.toMatchObject({ succeeded: true })
+    })
+
+    it('holds a transaction back until the nonces before it are used', async () => {
+      const second = await sendSigned(undefined, 1)
+      expect(second.outcome).toBe('accepted')
+      await ground.mine()
+      await expect(marketplace.find(second.hash)).resolves.toEqual({ place: 'pool' })
+      await expect(marketplace.confirmedNonce()).resolves.toBe(0)
+      const first = await sendSigned(undefined, 0)
+      await ground.mine()
+      await expect(blockOf(first.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+      await expect(blockOf(second.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+      await expect(marketplace.confirmedNonce()).resolves.toBe(2)
+    })
+
+    it('says what the nonce was at a block of the past', async () => {
+      const before = await marketplace.head()
+      await sendSigned(undefined, 0)
+      await ground.mine(3)
+      await expect(marketplace.nonceAt(before.number)).resolves.toBe(0)
+      await expect(marketplace.nonceAt(before.number + 1)).resolves.toBe(1)
+      await expectOffline(marketplace.nonceAt(before.number + 1_000))
+      await expectOffline(marketplace.nonceAt(-1))
+    })
+
+    it('does not take less than the block asks for', async () => {
+      const { outcome } = await sendSigned(undefined, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })
+      expect(outcome).toBe('underpriced')
+    })
+
+    it('finds a transaction again after its block is gone', async () => {
+      const sent = await sendSigned({ kind: 'approve' }, 0)
+      await ground.mine(2)
+      const before = await blockOf(sent.hash)
+      await ground.reorganise(2)
+      expect((await marketplace.find(sent.hash)).place).not.toBe('block')
+      await expect(marketplace.confirmedNonce()).resolves.toBe(0)
+      await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'accepted' })
+      await ground.mine()
+      const after = await blockOf(sent.hash)
+      expect(after.block.hash).not.toBe(before.block.hash)
+      expect(after.succeeded).toBe(true)
+    })
+
+    it('takes a transaction again that the network forgot', async () => {
+      const sent = await sendSigned(undefined, 0)
+      await ground.drop(sent.hash)
+      await expect(marketplace.find(sent.hash)).resolves.toEqual({ place: 'unknown' })
+      await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'accepted' })
+      await ground.mine()
+      await expect(blockOf(sent.hash)).resolves.toMatchObject({ succeeded: true })
+    })
+
+    it('moves its head with every block', async () => {
+      const before = await marketplace.head()
+      await ground.mine(3)
+      const after = await marketplace.head()
+      expect(after.number).toBe(before.number + 3)
+      expect(after.hash).not.toBe(before.hash)
+    })
+
+    it('error: offline, for every question', async () => {
+      const { raw, hash } = await marketplace.signEmpty({ nonce: 0, fees })
+      await ground.setOnline(false)
+      await expectOffline(marketplace.fees())
+      await expectOffline(marketplace.confirmedNonce())
+      await expectOffline(marketplace.nonceAt(0))
+      await expectOffline(marketplace.prepare())
+      await expectOffline(marketplace.send(raw))
+      await expectOffline(marketplace.find(hash))
+      await expectOffline(marketplace.head())
+    })
+  })
+}

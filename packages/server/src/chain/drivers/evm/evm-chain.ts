@@ -1,0 +1,122 @@
+import { encodeFunctionData, getAddress } from 'viem'
+import type { Address, Chain, Hash, Marketplace } from '../../chain.ts'
+import { checkNode, WrongNode } from './check-node.ts'
+import { callContract, readHex, readQuantity } from './contract-call.ts'
+import { openEvmMarketplace } from './evm-marketplace.ts'
+import { ask, chainOffline, type JsonRpc, openJsonRpc } from './json-rpc.ts'
+import { type GasLimits, usdcAbi } from './marketplace-call.ts'
+import { ReadCache } from './read-cache.ts'
+import { isSignedByContract } from './signed-by-contract.ts'
+import { isSignedByKey } from './signed-by-key.ts'
+
+/** Accounts whose balance is kept; about 2 MiB. */
+const MAX_ACCOUNTS = 10_000
+/**
+ * Measured on Anvil 1.7.1 with the marketplace and the token of packages/contracts: 176,419 gas for the first deal of an account,
+ * 142,219 for a later one, 3,830,879 for forty at once; 61,091 to 105,156 for an extension, the most when it accounts for missed
+ * periods; 46,629 for an approval. What is on top is for tokens behind a proxy, such as USDC itself.
+ */
+const DEFAULT_GAS_LIMITS: GasLimits = {
+  propose: 250_000n,
+  proposeEach: 125_000n,
+  extend: 300_000n,
+  approve: 100_000n,
+  empty: 21_000n,
+}
+
+export interface EvmChainOptions {
+  /** Where the node answers; may hold credentials, which no error and no log line repeats. */
+  readonly rpcUrl: string
+  /** The chain that the node has to be of. @default what the node says when this opens */
+  readonly chainId?: number
+  /** The contract of the token that quotas are read in and deals are paid in; it has six decimals. */
+  readonly usdc: Address
+  /** Deals are made with this contract when `privateKey` is there as well. @default none */
+  readonly marketplace?: Address
+  /** Of the account that proposes deals and pays. @default none */
+  readonly privateKey?: Hash
+  /** How old a balance may be. 0 asks every time. @default 5000 */
+  readonly balanceMaxAgeMs?: number
+  /** After so long without an answer the chain is offline. @default 5000 */
+  readonly timeoutMs?: number
+  /** The gas that transactions may use. @default what the marketplace of packages/contracts uses, and a margin */
+  readonly gasLimits?: Partial<GasLimits>
+}
+
+/**
+ * Opens an EVM chain by the JSON-RPC of one node.
+ *
+ * With a `chainId` it opens while the node is out of reach, and everything is `chain_offline` until it answers. Before anything else
+ * the node has to say that it is of this chain, that the token has six decimals and that the marketplace is paid in it; until it has,
+ * nothing that it says is believed.
+ *
+ * @throws {WrongNode} when the node answers and is of another chain, or the contracts are not what they should be.
+ * @throws {TypeError} when the URL is none of http or https.
+ * @throws {LadeError} `chain_offline` when there is no `chainId` and the node does not answer.
+ *
+ * @example
+ * const chain = await openEvmChain({ rpcUrl: 'http://127.0.0.1:8545', usdc: '0x5FbD…0aa3' })
+ * await chain.usdcBalance('0xf39F…2266') // 1_000_000n (10⁻⁶ USDC)
+ */
+export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
+  const { balanceMaxAgeMs = 5_000, timeoutMs = 5_000 } = options
+  const rpc = openJsonRpc({ url: options.rpcUrl, timeoutMs })
+  const usdc = getAddress(options.usdc)
+  const chainId = options.chainId ?? Number(readQuantity(await ask(rpc, 'eth_chainId', [])))
+  const expected = { chainId, usdc, marketplace: options.marketplace }
+
+  let believed: Promise<void> | undefined
+  const believe = (): Promise<void> => {
+    believed ??= checkNode(rpc, expected).catch((error: unknown) => {
+      believed = undefined
+      throw error
+    })
+    return believed
+  }
+  const trusted: JsonRpc = {
+    async request(method, params) {
+      await believe().catch(throwOffline)
+      return rpc.request(method, params)
+    },
+  }
+
+  const cacheOptions = { maxAgeMs: balanceMaxAgeMs, maxEntries: MAX_ACCOUNTS, now: () => performance.now() }
+  const balances = new ReadCache({ ...cacheOptions, read: (owner) => balanceOf(trusted, usdc, owner as Address) })
+  const codes = new ReadCache({
+    ...cacheOptions,
+    read: async (owner) => readHex(await ask(trusted, 'eth_getCode', [owner, 'latest'])) !== '0x',
+  })
+  const hasCode = (account: Address) => codes.get(account.toLowerCase())
+
+  await believe().catch((error: unknown) => {
+    if (error instanceof WrongNode || options.chainId === undefined) throw error
+  })
+  return {
+    name: 'evm',
+    chainId,
+    marketplace: marketplaceOf(trusted, { ...options, chainId, usdc }),
+    usdcBalance: (account) => balances.get(account.toLowerCase()),
+    async isSignedBy(request) {
+      return (await isSignedByKey(request)) || isSignedByContract(request, { rpc: trusted, hasCode })
+    },
+    check: () => checkNode(rpc, expected).catch(throwOffline),
+    async close() {},
+  }
+}
+
+/** Once the service runs, a node that changed is as one that does not answer. */
+function throwOffline(error: unknown): never {
+  throw error instanceof WrongNode ? chainOffline(error) : error
+}
+
+function marketplaceOf(rpc: JsonRpc, options: EvmChainOptions & { readonly chainId: number }): Marketplace | undefined {
+  const { chainId, usdc, marketplace, privateKey } = options
+  if (marketplace === undefined || privateKey === undefined) return undefined
+  const gasLimits = { ...DEFAULT_GAS_LIMITS, ...options.gasLimits }
+  return openEvmMarketplace({ rpc, chainId, usdc, marketplace: getAddress(marketplace), privateKey, gasLimits })
+}
+
+async function balanceOf(rpc: JsonRpc, usdc: Address, owner: Address): Promise<bigint> {
+  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [owner] })
+  return readQuantity(await callContract(rpc, { to: usdc, data }))
+}

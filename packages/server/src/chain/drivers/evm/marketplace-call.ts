@@ -1,0 +1,73 @@
+import { encodeFunctionData, maxUint256, parseAbi } from 'viem'
+import type { Address, Hash, MarketplaceCall } from '../../chain.ts'
+
+/** What the driver uses of the marketplace; its source is `Marketplace.sol` in packages/contracts. */
+export const marketplaceAbi = parseAbi([
+  'struct Proposal { address prover; bytes32 commp; uint64 pieceSize; uint64 duration; uint256 totalPayment; }',
+  'function proposeDeals(Proposal[] proposals) returns (uint256[] dealIds)',
+  'function extendDeal(uint256 dealId, uint64 extraDuration, uint256 extraPayment)',
+  'function usdc() view returns (address)',
+  'event DealProposed(uint256 indexed dealId, address indexed client, address indexed prover, bytes32 commp, uint64 pieceSize, uint64 duration, uint256 totalPayment)',
+])
+
+/** What the driver uses of USDC. */
+export const usdcAbi = parseAbi([
+  'function approve(address spender, uint256 amount) returns (bool)',
+  'function allowance(address owner, address spender) view returns (uint256)',
+  'function balanceOf(address owner) view returns (uint256)',
+  'function decimals() view returns (uint8)',
+])
+
+/**
+ * The gas that transactions may use. It is a formula and not an estimate, so that the same call is always the same transaction, and so
+ * that a call signs while the chain is out of reach. What is not used is not paid.
+ */
+export interface GasLimits {
+  /** A proposal of any number of deals, without the deals. */
+  readonly propose: bigint
+  readonly proposeEach: bigint
+  readonly extend: bigint
+  readonly approve: bigint
+  /** A transaction without effect. */
+  readonly empty: bigint
+}
+
+export interface ContractAddresses {
+  readonly usdc: Address
+  readonly marketplace: Address
+}
+
+/** What of a transaction depends on its call. */
+export interface CallTransaction {
+  readonly to: Address
+  readonly data: Hash
+  readonly gas: bigint
+}
+
+/** The transaction of a call, but for nonce and fees. */
+export function transactionOf(call: MarketplaceCall, contracts: ContractAddresses, gas: GasLimits): CallTransaction {
+  const { usdc, marketplace } = contracts
+  switch (call.kind) {
+    case 'propose': {
+      const proposals = call.deals.map((deal) => ({
+        prover: deal.prover,
+        commp: `0x${deal.pieceRoot}` as const,
+        pieceSize: BigInt(deal.paddedSizeBytes),
+        duration: BigInt(deal.durationSeconds),
+        totalPayment: deal.paymentMicroUsdc,
+      }))
+      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'proposeDeals', args: [proposals] })
+      return { to: marketplace, data, gas: gas.propose + gas.proposeEach * BigInt(proposals.length) }
+    }
+    case 'extend': {
+      const args = [call.dealId, BigInt(call.extraSeconds), call.paymentMicroUsdc] as const
+      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'extendDeal', args })
+      return { to: marketplace, data, gas: gas.extend }
+    }
+    case 'approve': {
+      // The marketplace takes USDC of nobody but its caller, and nobody can replace it.
+      const args = [marketplace, maxUint256] as const
+      return { to: usdc, data: encodeFunctionData({ abi: usdcAbi, functionName: 'approve', args }), gas: gas.approve }
+    }
+  }
+}

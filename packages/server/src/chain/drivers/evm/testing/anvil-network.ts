@@ -1,0 +1,127 @@
+import { deployContracts, testUsdcAbi } from '@lade/contracts'
+import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
+import { createClient, type Hex, hexToBytes, http, publicActions, testActions, walletActions } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { Address, Chain, Hash, Marketplace } from '../../../chain.ts'
+import type { ChainGround } from '../../../conformance.ts'
+import { type EvmChainOptions, openEvmChain } from '../evm-chain.ts'
+import { openRelay, type Relay } from './relay.ts'
+import { compileWallet, type WalletContracts } from './wallet-contract.ts'
+
+const ETHER = 10n ** 18n
+
+export type AnvilClient = ReturnType<typeof openClient>
+
+export interface EvmGround extends ChainGround {
+  readonly relay: Relay
+  readonly privateKey: Hash
+}
+
+/** A chain of one's own with the contracts on it, for all tests of a file. No block comes by itself. */
+export interface AnvilNetwork {
+  readonly rpcUrl: string
+  readonly usdc: Address
+  readonly marketplace: Address
+  readonly client: AnvilClient
+  /** Compiled when they are first asked for. */
+  wallets(): WalletContracts
+  /** Sends a transaction of the first account, mines it, and answers the address of the contract if it made one. */
+  deploy(contract: { abi: readonly unknown[]; bytecode: Hex; args: readonly unknown[] }): Promise<Address>
+  mint(account: Address, microUsdc: bigint): Promise<void>
+  /** An account of its own on this chain, behind a relay of its own. */
+  openGround(options?: Partial<EvmChainOptions>): Promise<EvmGround>
+  stop(): Promise<void>
+}
+
+export async function startAnvilNetwork(): Promise<AnvilNetwork> {
+  // Blocks come by themselves while the contracts are deployed, and only on demand from then on.
+  const anvil = await startAnvil()
+  const client = openClient(anvil.rpcUrl)
+  const contracts = await deployContracts({ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY })
+  await client.setAutomine(false)
+  let wallets: WalletContracts | undefined
+
+  const mined = async (hash: Hex) => {
+    await client.mine({ blocks: 1 })
+    return client.getTransactionReceipt({ hash })
+  }
+  const network: AnvilNetwork = {
+    rpcUrl: anvil.rpcUrl,
+    ...contracts,
+    client,
+    wallets() {
+      wallets ??= compileWallet()
+      return wallets
+    },
+    async deploy({ abi, bytecode, args }) {
+      const receipt = await mined(await client.deployContract({ abi, bytecode, args, chain: null }))
+      if (receipt.contractAddress == null) throw new Error('the deployment failed')
+      return receipt.contractAddress
+    },
+    async mint(account, microUsdc) {
+      const args = [account, microUsdc] as const
+      const call = { address: contracts.usdc, abi: testUsdcAbi, functionName: 'mint', args, chain: null } as const
+      const { status } = await mined(await client.writeContract(call))
+      if (status !== 'success') throw new Error('nothing was minted')
+    },
+    openGround: (options) => openGround(network, options),
+    stop: () => anvil.stop(),
+  }
+  return network
+}
+
+async function openGround(network: AnvilNetwork, options: Partial<EvmChainOptions> = {}): Promise<EvmGround> {
+  const { client } = network
+  const privateKey = generatePrivateKey()
+  const { address } = privateKeyToAccount(privateKey)
+  await client.setBalance({ address, value: ETHER })
+  await network.mint(address, 10n ** 12n)
+  const relay = await openRelay(network.rpcUrl)
+  const { usdc, marketplace } = network
+  const chain = await openEvmChain({
+    ...{ rpcUrl: relay.url, usdc, marketplace, privateKey, balanceMaxAgeMs: 0 },
+    ...options,
+  })
+  return {
+    chain: withMarketplace(chain),
+    relay,
+    privateKey,
+    async fundedAccount(microUsdc) {
+      const account = privateKeyToAccount(generatePrivateKey()).address
+      await network.mint(account, microUsdc)
+      return account
+    },
+    async contractWallet(message) {
+      const owner = privateKeyToAccount(generatePrivateKey())
+      const account = await network.deploy({ ...network.wallets().wallet, args: [owner.address] })
+      return { account, signature: hexToBytes(await owner.signMessage({ message: { raw: message } })) }
+    },
+    setOnline: async (isOnline) => relay.setOnline(isOnline),
+    mine: (blocks = 1) => client.mine({ blocks }),
+    async reorganise(depth) {
+      await client.request<{ Method: 'anvil_reorg'; Parameters: [number, []]; ReturnType: null }>({
+        method: 'anvil_reorg',
+        params: [depth, []],
+      })
+    },
+    drop: async (hash) => void (await client.dropTransaction({ hash })),
+    async close() {
+      await chain.close()
+      await relay.close()
+    },
+  }
+}
+
+function openClient(rpcUrl: string) {
+  const transport = http(rpcUrl, { retryCount: 0 })
+  return createClient({ account: privateKeyToAccount(ANVIL_KEY), transport })
+    .extend(publicActions)
+    .extend(walletActions)
+    .extend(testActions({ mode: 'anvil' }))
+}
+
+function withMarketplace(chain: Chain): Chain & { readonly marketplace: Marketplace } {
+  const { marketplace } = chain
+  if (marketplace === undefined) throw new Error('the chain was opened without a marketplace')
+  return { ...chain, marketplace }
+}

@@ -1,0 +1,61 @@
+import { keccak256, toHex } from 'viem'
+import type { BlockPlace, DealProposal, Fees, Hash, MarketplaceCall } from './chain.ts'
+
+/** A transaction of the scripted chain; its raw form is this as JSON. A call of null has no effect. */
+export interface ScriptedTransaction {
+  readonly hash: Hash
+  readonly nonce: number
+  readonly call: MarketplaceCall | null
+  readonly fees: Fees
+}
+
+/** A transaction in a block, with what came of it. */
+export interface IncludedTransaction extends ScriptedTransaction {
+  readonly succeeded: boolean
+  readonly dealIds: readonly bigint[]
+}
+
+export interface ScriptedBlock extends BlockPlace {
+  readonly transactions: readonly IncludedTransaction[]
+}
+
+/** A deal of the canonical chain. */
+export interface ScriptedDeal {
+  readonly dealId: bigint
+  readonly proposal: DealProposal
+  readonly transaction: Hash
+  readonly block: BlockPlace
+  /** By extensions. */
+  readonly extraSeconds: number
+}
+
+/** The raw form of a transaction: the same parts give the same text. */
+export function encodeScripted(parts: Omit<ScriptedTransaction, 'hash'> & { readonly chainId: number }): Hash {
+  return toHex(JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)))
+}
+
+/** @throws {SyntaxError} when `raw` is no transaction of a scripted chain. */
+export function decodeScripted(raw: Hash): ScriptedTransaction {
+  const text = Buffer.from(raw.slice(2), 'hex').toString()
+  const revive = (_: string, value: unknown) =>
+    typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value
+  return { ...JSON.parse(text, revive), hash: keccak256(raw) }
+}
+
+/** The deals that a chain of blocks holds, in the order of their ids. */
+export function dealsIn(blocks: readonly ScriptedBlock[]): ScriptedDeal[] {
+  const included = blocks.flatMap(({ transactions, ...block }) => transactions.map((each) => ({ ...each, block })))
+  const extraSeconds = new Map<bigint, number>()
+  for (const { call, succeeded } of included) {
+    if (call?.kind !== 'extend' || !succeeded) continue
+    extraSeconds.set(call.dealId, (extraSeconds.get(call.dealId) ?? 0) + call.extraSeconds)
+  }
+  return included.flatMap(({ call, dealIds, hash, block }) => {
+    if (call?.kind !== 'propose') return []
+    return call.deals.flatMap((proposal, position) => {
+      const dealId = dealIds[position]
+      if (dealId === undefined) return []
+      return { dealId, proposal, transaction: hash, block, extraSeconds: extraSeconds.get(dealId) ?? 0 }
+    })
+  })
+}

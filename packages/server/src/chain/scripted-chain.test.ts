@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { describeChain } from './conformance.ts'
+import { openScriptedChain } from './scripted-chain.ts'
+
+let accounts = 0
+
+describeChain('scripted', {
+  async open() {
+    const chain = openScriptedChain({ needsApproval: true })
+    const newAccount = () => {
+      accounts += 1
+      return `0x${accounts.toString(16).padStart(40, 'c')}` as const
+    }
+    return {
+      chain,
+      async fundedAccount(microUsdc) {
+        const account = newAccount()
+        chain.setBalance(account, microUsdc)
+        return account
+      },
+      async contractWallet() {
+        const account = newAccount()
+        const signature = new Uint8Array(96).fill(accounts)
+        chain.acceptAsContract(account, signature)
+        return { account, signature }
+      },
+      setOnline: async (isOnline) => chain.setOnline(isOnline),
+      mine: async (blocks) => void chain.mine(blocks),
+      reorganise: async (depth) => chain.reorganise({ depth, transactions: 'dropped' }),
+      drop: async (hash) => chain.drop(hash),
+      close: () => chain.close(),
+    }
+  },
+})
+
+describe('scripted only', () => {
+  it('keeps deals exactly while their block is there', async () => {
+    const chain = openScriptedChain()
+    const { marketplace } = chain
+    const proposal = { prover: marketplace.account, pieceRoot: 'aa', paddedSizeBytes: 128, durationSeconds: 9 }
+    const call = { kind: 'propose', deals: [{ ...proposal, paymentMicroUsdc: 2n ** 70n }] } as const
+    const { raw, hash } = await marketplace.sign({ call, nonce: 0, fees: await marketplace.fees() })
+    await marketplace.send(raw)
+    const block = chain.mine()
+    expect(chain.deals).toEqual([{ dealId: 1n, proposal: call.deals[0], transaction: hash, block, extraSeconds: 0 }])
+    chain.reorganise({ depth: 1 })
+    expect(chain.deals).toEqual([])
+    expect(chain.pool).toEqual([hash])
+    chain.mine()
+    expect(chain.deals.map(({ dealId }) => dealId)).toEqual([1n])
+    chain.reorganise({ depth: 1, transactions: 'again' })
+    expect(chain.deals.map(({ dealId }) => dealId)).toEqual([1n])
+  })
+
+  it('wants a tenth more of a replacement, for both fees', async () => {
+    const { marketplace } = openScriptedChain()
+    const send = async (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => {
+      const { raw } = await marketplace.signEmpty({ nonce: 0, fees: { maxFeePerGas, maxPriorityFeePerGas } })
+      return (await marketplace.send(raw)).outcome
+    }
+    expect(await send(1_000_000_000n, 100n)).toBe('accepted')
+    expect(await send(1_100_000_000n, 109n)).toBe('underpriced')
+    expect(await send(1_099_999_999n, 110n)).toBe('underpriced')
+    expect(await send(1_100_000_000n, 110n)).toBe('accepted')
+  })
+
+  it('loses answers, with and without what they were about', async () => {
+    const chain = openScriptedChain()
+    const { raw, hash } = await chain.marketplace.signEmpty({ nonce: 0, fees: await chain.marketplace.fees() })
+    chain.loseNextAnswer({ arrives: false })
+    await expect(chain.marketplace.send(raw)).rejects.toHaveProperty('code', 'chain_offline')
+    expect(chain.pool).toEqual([])
+    chain.loseNextAnswer({ arrives: true })
+    await expect(chain.marketplace.send(raw)).rejects.toHaveProperty('code', 'chain_offline')
+    expect(chain.pool).toEqual([hash])
+  })
+
+  it('lags behind and has nonces used up elsewhere', async () => {
+    const chain = openScriptedChain()
+    const { raw, hash } = await chain.marketplace.signEmpty({ nonce: 0, fees: await chain.marketplace.fees() })
+    await chain.marketplace.send(raw)
+    chain.useNonceElsewhere()
+    await expect(chain.marketplace.find(hash)).resolves.toEqual({ place: 'unknown' })
+    await expect(chain.marketplace.send(raw)).resolves.toEqual({ outcome: 'nonce_used' })
+    chain.setLag(1)
+    await expect(chain.marketplace.confirmedNonce()).resolves.toBe(0)
+    await expect(chain.marketplace.head()).resolves.toHaveProperty('number', 0)
+  })
+})

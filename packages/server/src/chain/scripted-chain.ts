@@ -1,0 +1,289 @@
+import { LadeError } from '@lade/core/errors'
+import { keccak256, toHex } from 'viem'
+import type { Address, BlockPlace, Chain, Fees, Hash, Marketplace, MarketplaceCall, SendOutcome } from './chain.ts'
+import { isSignedByKey } from './drivers/evm/signed-by-key.ts'
+import {
+  dealsIn,
+  decodeScripted,
+  encodeScripted,
+  type IncludedTransaction,
+  type ScriptedBlock,
+  type ScriptedDeal,
+  type ScriptedTransaction,
+} from './scripted-blocks.ts'
+
+const GWEI = 10n ** 9n
+
+export interface ScriptedChainOptions {
+  /** @default 31337 */
+  readonly chainId?: number
+  /** The operator's account. @default the first of anvil */
+  readonly account?: Address
+  /** A block after every transaction that is taken. @default false */
+  readonly minesAtOnce?: boolean
+  /** Proposals revert until an approval is in a block. @default false */
+  readonly needsApproval?: boolean
+}
+
+/** A chain for tests, in memory: blocks, reorganisations, losses and refusals come on demand. */
+export interface ScriptedChain extends Chain {
+  readonly marketplace: Marketplace
+  /** Every deal in the canonical blocks, in the order of their ids. */
+  readonly deals: readonly ScriptedDeal[]
+  /** What was sent, also what was refused or lost, oldest first. */
+  readonly sent: readonly Hash[]
+  /** Hashes that wait for a block, by nonce. */
+  readonly pool: readonly Hash[]
+  setBalance(account: Address, microUsdc: bigint): void
+  /** From now on this account is a contract that takes this signature for every message, and no other. */
+  acceptAsContract(account: Address, signature: Uint8Array): void
+  /** While offline every question is `chain_offline`. */
+  setOnline(isOnline: boolean): void
+  /** The next `send` is `chain_offline`, and the transaction is in the pool or it is not. */
+  loseNextAnswer(request: { readonly arrives: boolean }): void
+  /** The next `send` is `refused`. */
+  refuseNext(reason: string): void
+  /** What offers less is `underpriced`, and waits if it is in the pool. */
+  setBaseFee(wei: bigint): void
+  /** Calls for which this is true land and fail, from the next block on. */
+  revertWhen(isReverted: (call: MarketplaceCall) => boolean): void
+  /** Takes what can be taken from the pool into the next block, and adds empty ones after it. */
+  mine(blocks?: number): BlockPlace
+  /**
+   * Replaces the newest blocks by as many others. Their transactions go back to the pool, into the first of the new blocks, or nowhere.
+   *
+   * @param request.transactions - default `pool`.
+   */
+  reorganise(request: { readonly depth: number; readonly transactions?: 'pool' | 'again' | 'dropped' }): void
+  /** The network forgets a transaction that waits. */
+  drop(hash: Hash): void
+  /** Somebody else who has the key uses the next nonce up, in a block of its own. */
+  useNonceElsewhere(): void
+  /** Answers as a node that has not seen the newest blocks yet. */
+  setLag(blocks: number): void
+}
+
+/**
+ * Opens a chain in memory that behaves as the network may at its worst.
+ *
+ * @example
+ * const chain = openScriptedChain()
+ * const { raw, hash } = await chain.marketplace.sign({ call, nonce: 0, fees: await chain.marketplace.fees() })
+ * await chain.marketplace.send(raw)
+ * chain.mine()
+ * await chain.marketplace.find(hash) // { place: 'block', succeeded: true, dealIds: [1n], … }
+ */
+export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedChain {
+  const { chainId = 31_337, account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' } = options
+  const blocks: ScriptedBlock[] = [{ number: 0, hash: keccak256('0x00'), transactions: [] }]
+  const pool = new Map<number, ScriptedTransaction>()
+  const balances = new Map<string, bigint>()
+  const contractSignatures = new Map<string, string[]>()
+  const sent: Hash[] = []
+  const refusals: string[] = []
+  const losses: { readonly arrives: boolean }[] = []
+  let isOnline = true
+  let baseFee = GWEI
+  let lagBlocks = 0
+  let blocksEver = 0
+  let isReverted: (call: MarketplaceCall) => boolean = () => false
+
+  const offline = () => new LadeError('chain_offline', { retryAfterSeconds: 5 })
+  const online = () => {
+    if (!isOnline) throw offline()
+  }
+  const seen = () => blocks.slice(0, Math.max(1, blocks.length - lagBlocks))
+  const nonceAfter = (chain: readonly ScriptedBlock[]) =>
+    chain.reduce((count, { transactions }) => count + transactions.length, 0)
+  const isApproved = (included: readonly { call: MarketplaceCall | null; succeeded: boolean }[]) =>
+    included.some(({ call, succeeded }) => call?.kind === 'approve' && succeeded)
+
+  const headOf = (chain: readonly ScriptedBlock[]): BlockPlace => {
+    const last = chain.at(-1)
+    if (last === undefined) throw new TypeError('a chain has at least its first block')
+    return { number: last.number, hash: last.hash }
+  }
+
+  const include = (transaction: ScriptedTransaction, before: readonly IncludedTransaction[]): IncludedTransaction => {
+    const { call } = transaction
+    const dealCount = before.reduce((count, { dealIds }) => count + dealIds.length, 0)
+    const spends = call?.kind === 'propose' || call?.kind === 'extend'
+    const fails =
+      call !== null &&
+      (isReverted(call) ||
+        (spends && options.needsApproval === true && !isApproved(before)) ||
+        (call.kind === 'extend' && (call.dealId < 1n || call.dealId > BigInt(dealCount))))
+    const count = call?.kind === 'propose' && !fails ? call.deals.length : 0
+    return {
+      ...transaction,
+      succeeded: !fails,
+      dealIds: Array.from({ length: count }, (_, index) => BigInt(dealCount + index + 1)),
+    }
+  }
+
+  const addBlock = (transactions: readonly ScriptedTransaction[]) => {
+    const included = blocks.flatMap((block) => block.transactions)
+    const before = included.length
+    for (const transaction of transactions) included.push(include(transaction, included))
+    blocksEver += 1
+    blocks.push({
+      number: blocks.length,
+      hash: keccak256(toHex(`block ${blocksEver}`)),
+      transactions: included.slice(before),
+    })
+  }
+
+  const takeFromPool = (): ScriptedTransaction[] => {
+    const taken: ScriptedTransaction[] = []
+    for (let nonce = nonceAfter(blocks); ; nonce += 1) {
+      const next = pool.get(nonce)
+      if (next === undefined || next.fees.maxFeePerGas < baseFee) return taken
+      pool.delete(nonce)
+      taken.push(next)
+    }
+  }
+
+  const mine = (count = 1): BlockPlace => {
+    for (let index = 0; index < count; index += 1) addBlock(index === 0 ? takeFromPool() : [])
+    return headOf(blocks)
+  }
+
+  const take = (transaction: ScriptedTransaction): SendOutcome => {
+    if (transaction.nonce < nonceAfter(blocks)) return { outcome: 'nonce_used' }
+    const waiting = pool.get(transaction.nonce)
+    if (waiting?.hash === transaction.hash) return { outcome: 'accepted' }
+    if (transaction.fees.maxFeePerGas < baseFee) return { outcome: 'underpriced' }
+    if (waiting !== undefined && !isTenthHigher(transaction.fees, waiting.fees)) return { outcome: 'underpriced' }
+    pool.set(transaction.nonce, transaction)
+    if (options.minesAtOnce === true) mine()
+    return { outcome: 'accepted' }
+  }
+
+  const sign = (call: MarketplaceCall | null, nonce: number, fees: Fees) => {
+    const raw = encodeScripted({ call, nonce, fees, chainId })
+    return { hash: keccak256(raw), raw }
+  }
+
+  const marketplace: Marketplace = {
+    account,
+    async fees() {
+      online()
+      return { maxFeePerGas: 2n * baseFee + GWEI, maxPriorityFeePerGas: GWEI }
+    },
+    async confirmedNonce() {
+      online()
+      return nonceAfter(seen())
+    },
+    async nonceAt(blockNumber) {
+      online()
+      if (blockNumber < 0 || blockNumber > headOf(seen()).number) throw offline()
+      return nonceAfter(blocks.slice(0, blockNumber + 1))
+    },
+    async prepare() {
+      online()
+      const included = seen().flatMap(({ transactions }) => transactions)
+      return options.needsApproval === true && !isApproved(included) ? [{ kind: 'approve' }] : []
+    },
+    sign: async ({ call, nonce, fees }) => sign(call, nonce, fees),
+    signEmpty: async ({ nonce, fees }) => sign(null, nonce, fees),
+    async send(raw) {
+      online()
+      const transaction = decodeScripted(raw)
+      sent.push(transaction.hash)
+      const reason = refusals.shift()
+      if (reason !== undefined) return { outcome: 'refused', reason }
+      const loss = losses.shift()
+      if (loss?.arrives === false) throw offline()
+      const outcome = take(transaction)
+      if (loss !== undefined) throw offline()
+      return outcome
+    },
+    async find(hash) {
+      online()
+      for (const { transactions, ...block } of seen()) {
+        const found = transactions.find((each) => each.hash === hash)
+        if (found === undefined) continue
+        return { place: 'block', block, succeeded: found.succeeded, dealIds: found.dealIds }
+      }
+      return { place: pooled().includes(hash) ? 'pool' : 'unknown' }
+    },
+    async head() {
+      online()
+      return headOf(seen())
+    },
+  }
+
+  const pooled = () => [...pool.values()].sort((a, b) => a.nonce - b.nonce).map(({ hash }) => hash)
+
+  return {
+    name: 'scripted',
+    chainId,
+    marketplace,
+    sent,
+    get deals() {
+      return dealsIn(blocks)
+    },
+    get pool() {
+      return pooled()
+    },
+    async usdcBalance(asked) {
+      online()
+      return balances.get(asked.toLowerCase()) ?? 0n
+    },
+    async isSignedBy(request) {
+      if (await isSignedByKey(request)) return true
+      online()
+      const accepted = contractSignatures.get(request.account.toLowerCase()) ?? []
+      return accepted.includes(toHex(request.signature))
+    },
+    async check() {
+      online()
+    },
+    async close() {},
+    setBalance: (owner, microUsdc) => void balances.set(owner.toLowerCase(), microUsdc),
+    acceptAsContract(contract, signature) {
+      const key = contract.toLowerCase()
+      contractSignatures.set(key, [...(contractSignatures.get(key) ?? []), toHex(signature)])
+    },
+    setOnline(value) {
+      isOnline = value
+    },
+    loseNextAnswer: (loss) => void losses.push(loss),
+    refuseNext: (reason) => void refusals.push(reason),
+    setBaseFee(wei) {
+      baseFee = wei
+    },
+    revertWhen(predicate) {
+      isReverted = predicate
+    },
+    mine,
+    reorganise({ depth, transactions = 'pool' }) {
+      const removed = blocks.splice(Math.max(1, blocks.length - depth))
+      const taken = removed.flatMap((block) => block.transactions)
+      if (transactions === 'pool') for (const each of taken) pool.set(each.nonce, each)
+      for (let index = 0; index < removed.length; index += 1) {
+        addBlock(index === 0 && transactions === 'again' ? taken : [])
+      }
+    },
+    drop(hash) {
+      for (const [nonce, transaction] of pool) if (transaction.hash === hash) pool.delete(nonce)
+    },
+    useNonceElsewhere() {
+      const nonce = nonceAfter(blocks)
+      pool.delete(nonce)
+      const fees = { maxFeePerGas: baseFee, maxPriorityFeePerGas: 0n }
+      addBlock([{ hash: keccak256(toHex(`elsewhere ${blocksEver}`)), nonce, call: null, fees }])
+    },
+    setLag(count) {
+      lagBlocks = count
+    },
+  }
+}
+
+/** A node takes a replacement that offers a tenth more for both. */
+function isTenthHigher(fees: Fees, than: Fees): boolean {
+  return (
+    fees.maxFeePerGas * 10n >= than.maxFeePerGas * 11n &&
+    fees.maxPriorityFeePerGas * 10n >= than.maxPriorityFeePerGas * 11n
+  )
+}

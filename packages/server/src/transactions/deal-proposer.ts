@@ -1,0 +1,139 @@
+import { LadeError } from '@lade/core/errors'
+import type { BlockPlace, Marketplace } from '../chain/chain.ts'
+import type { TransactionRecord } from '../records/record-store.ts'
+import { extendDeals } from './extend-deals.ts'
+import { fillNonces } from './fill-nonces.ts'
+import { lookAfter } from './look-after.ts'
+import { proposeDeals } from './propose-deals.ts'
+import type { DealProposerDeps, ProposerRound } from './proposer-round.ts'
+import { Sightings } from './sightings.ts'
+
+/** The most transactions that one round looks after, lowest nonces first. */
+const MAX_UNSETTLED = 500
+const MAX_BACKOFF_MS = 60_000
+const DAY_MS = 86_400_000
+
+const DEFAULTS = {
+  confirmations: 1,
+  finalityBlocks: 64,
+  maxBatch: 40,
+  raiseAfterMs: 60_000,
+  extendWithinMs: 2 * DAY_MS,
+  pollMs: 1_000,
+  idleMs: 5_000,
+}
+
+export interface DealProposerState {
+  /** Transactions that are recorded and, as far as is known, in no block. */
+  readonly pendingTransactions: number
+  /** What keeps deals from being made, for people; null when nothing does. */
+  readonly lastError: string | null
+}
+
+/** Makes deals on the chain for copies that provers hold, and keeps them. */
+export interface DealProposer {
+  /**
+   * Looks after every transaction that is not settled, proposes what is queued, and extends what is too short.
+   *
+   * Safe to be ended at any point and beside other processes: a copy gets one deal, whatever happens. A chain that does not answer is
+   * no error: the round ends, and the next one is later.
+   *
+   * @returns when the next round is due.
+   * @throws {LadeError} `storage_failed`, `insufficient_storage`.
+   */
+  round(): Promise<{ readonly nextInMs: number }>
+  /** As of the last round. */
+  state(): DealProposerState
+}
+
+/**
+ * @throws {TypeError} for a chain without a marketplace.
+ *
+ * @example
+ * const proposer = createDealProposer({ records, chain, now: Date.now, log, accounts, priceOf, feeCap: 100n * 10n ** 9n })
+ * const { nextInMs } = await proposer.round() // 1000 (ms) while something is on its way
+ */
+export function createDealProposer(deps: DealProposerDeps): DealProposer {
+  const settings = { ...DEFAULTS, ...deps }
+  const { records, now, log, pollMs, idleMs } = settings
+  const marketplace = marketplaceOf(deps)
+  const sightings = new Sightings()
+  let rounds = 0
+  let offlineRounds = 0
+  let headBefore: BlockPlace | undefined
+  let highest: number | undefined
+  let grewAt: number | undefined
+  let extendedUpTo: number | null = null
+  let pendingTransactions = 0
+  let troublesBefore: readonly string[] = []
+
+  async function unsettled(): Promise<readonly TransactionRecord[]> {
+    const states = ['open', 'mined', 'confirmed'] as const
+    return records.chain.transactions({ account: marketplace.account, states, limit: MAX_UNSETTLED })
+  }
+
+  async function begin(trouble: (sentence: string) => void): Promise<ProposerRound> {
+    const newest = await marketplace.head()
+    const confirmedNonce = await marketplace.confirmedNonce()
+    const isSameHead = headBefore?.hash === newest.hash
+    headBefore = undefined
+    if (highest !== undefined && newest.number > highest) grewAt = now()
+    highest = Math.max(highest ?? 0, newest.number)
+    rounds += 1
+    return {
+      ...settings,
+      transactions: records.chain,
+      marketplace,
+      head: newest,
+      confirmedNonce,
+      grewAt,
+      isSameHead,
+      number: rounds,
+      sightings,
+      trouble,
+    }
+  }
+
+  async function work(trouble: (sentence: string) => void): Promise<number> {
+    const round = await begin(trouble)
+    for (const transaction of await unsettled()) await lookAfter(round, transaction)
+    const left = await unsettled()
+    await fillNonces(round, left)
+    await proposeDeals(round, left)
+    extendedUpTo = await extendDeals(round, left, extendedUpTo)
+    // Only now: what a round that failed has not looked at is looked at by the next, though the chain did not move.
+    headBefore = round.head
+    const after = await unsettled()
+    pendingTransactions = after.filter(({ state }) => state === 'open').length
+    return after.some(({ state }) => state === 'open' || state === 'mined') ? pollMs : idleMs
+  }
+
+  return {
+    async round() {
+      const troubles: string[] = []
+      const trouble = (sentence: string): void => {
+        if (!troublesBefore.includes(sentence)) log.warn({ account: marketplace.account }, sentence)
+        troubles.push(sentence)
+      }
+      try {
+        const nextInMs = await work(trouble)
+        offlineRounds = 0
+        return { nextInMs }
+      } catch (error) {
+        if (!LadeError.has(error, 'chain_offline')) throw error
+        // What was not sent is recorded or still queued, and the next round goes on from there.
+        offlineRounds += 1
+        trouble('The chain does not answer.')
+        return { nextInMs: Math.min(MAX_BACKOFF_MS, pollMs * 2 ** offlineRounds) }
+      } finally {
+        troublesBefore = troubles
+      }
+    },
+    state: () => ({ pendingTransactions, lastError: troublesBefore.at(-1) ?? null }),
+  }
+}
+
+function marketplaceOf({ chain }: DealProposerDeps): Marketplace {
+  if (chain.marketplace === undefined) throw new TypeError('This chain has no marketplace to propose deals to.')
+  return chain.marketplace
+}

@@ -1,0 +1,71 @@
+import { paddedSizeBytes } from '@lade/core/piece'
+import type { ShortDeal, TransactionRecord } from '../records/record-store.ts'
+import { feesIfReady, nextNonce } from './propose-deals.ts'
+import type { ProposerRound } from './proposer-round.ts'
+import { signRecordSend } from './send-recorded.ts'
+
+/** How many deals are looked at in one round. */
+const SLICE = 200
+/** The most extensions that go out in one round. */
+const MAX_EXTENSIONS = 10
+/** After as many extensions that were undone the deal is let go: its prover or the chain has ended it. */
+const MAX_FAILURES = 3
+/** So long after one that was undone comes the next. */
+const RETRY_AFTER_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/**
+ * Extends final deals that end soon and before the last file that needs them, each by whole days, to where it is needed.
+ *
+ * Only final ones: the number of a younger deal can become that of another one.
+ *
+ * @param endsAfter - the end that the last round got to.
+ * @returns where the next round goes on; null when it begins anew.
+ */
+export async function extendDeals(
+  round: ProposerRound,
+  unsettled: readonly TransactionRecord[],
+  endsAfter: number | null,
+): Promise<number | null> {
+  const now = round.now()
+  const endsBefore = now + round.extendWithinMs
+  const slice = await round.transactions.tooShort({ endsAfter: endsAfter ?? now, endsBefore, limit: SLICE })
+  const due = slice.deals.filter(
+    ({ extensionFailures, extensionFailedAt }) =>
+      extensionFailures < MAX_FAILURES && (extensionFailedAt === null || now - extensionFailedAt > RETRY_AFTER_MS),
+  )
+  const taken = due.slice(0, MAX_EXTENSIONS)
+  for (const deal of taken) if (!(await extend(round, unsettled, deal))) return endsAfter
+  // What was left out is at the end of the slice.
+  return taken.length < due.length ? (taken.at(-1)?.endsAt ?? null) : slice.upTo
+}
+
+/** False when nothing can be sent now. */
+async function extend(
+  round: ProposerRound,
+  unsettled: readonly TransactionRecord[],
+  deal: ShortDeal,
+): Promise<boolean> {
+  const extraMs = Math.ceil((deal.neededUntil - deal.endsAt) / DAY_MS) * DAY_MS
+  const term = { paddedSizeBytes: paddedSizeBytes(deal.pieceSizeBytes), durationSeconds: extraMs / 1000 }
+  const paymentMicroUsdc = round.priceOf(term)
+  const fees = await feesIfReady(round, unsettled)
+  if (fees === undefined) return false
+  if ((await round.chain.usdcBalance(round.marketplace.account)) < paymentMicroUsdc) {
+    round.trouble('The account has not enough USDC to extend a deal.')
+    return false
+  }
+  const call = {
+    kind: 'extend' as const,
+    dealId: BigInt(deal.onchainId),
+    extraSeconds: term.durationSeconds,
+    paymentMicroUsdc,
+  }
+  await signRecordSend(round, { call, nonce: await nextNonce(round), fees }, (transaction) =>
+    round.transactions.record({
+      ...transaction,
+      extends: { copy: deal.copy, from: deal.endsAt, to: deal.endsAt + extraMs },
+    }),
+  )
+  return true
+}

@@ -1,0 +1,115 @@
+import { paddedSizeBytes } from '@lade/core/piece'
+import type { Address, DealProposal, Fees } from '../chain/chain.ts'
+import type { QueuedDeal, TransactionRecord } from '../records/record-store.ts'
+import { ALONE_FROM_REVERTS } from './look-after.ts'
+import type { ProposerRound } from './proposer-round.ts'
+import { paymentOf, readCall } from './recorded-call.ts'
+import { signRecordSend } from './send-recorded.ts'
+
+/** The most copies of one prover that are queued in one round. */
+const QUEUE_BATCH = 500
+/** The most transactions that may wait for a block; nodes keep no more than a few of one account. */
+const MAX_OPEN = 16
+/** A balance may be a few seconds old, so that what was paid in the newest blocks is taken off it again. */
+const BALANCE_AGE_BLOCKS = 5
+const DAY_SECONDS = 86_400
+
+/** Queues deals for copies that have none, and proposes what is queued, a batch a transaction. */
+export async function proposeDeals(round: ProposerRound, unsettled: readonly TransactionRecord[]): Promise<void> {
+  const { transactions, accounts, maxBatch } = round
+  const provers = [...accounts.keys()]
+  await transactions.queueDeals({ provers, limit: QUEUE_BATCH })
+  let open = unsettled.filter(({ state }) => state === 'open').length
+  let spentMicroUsdc = unsettled.filter((each) => mayBeUnpaid(round, each)).reduce(addPayment, 0n)
+  while (open < MAX_OPEN) {
+    const queued = await transactions.queued({ provers, now: round.now(), limit: maxBatch })
+    const batch = batchOf(queued)
+    if (batch.length === 0) return
+    const fees = await feesIfReady(round, unsettled)
+    if (fees === undefined) return
+    const affordable = await affordableOf(round, batch, spentMicroUsdc)
+    if (affordable.length === 0) return
+    const call = { kind: 'propose' as const, deals: affordable.map(({ proposal }) => proposal) }
+    const copies = affordable.map(({ deal }) => deal.copy)
+    const isRecorded = await signRecordSend(round, { call, nonce: await nextNonce(round), fees }, (transaction) =>
+      transactions.propose({ ...transaction, copies }),
+    )
+    // Somebody else proposes, too, or a copy has just ended: the next round sees what is left.
+    if (!isRecorded) return
+    open += 1
+    spentMicroUsdc += paymentOf(call)
+  }
+}
+
+/** The nonce of the next new transaction: after every one in a block, and after every one that was ever recorded. */
+export async function nextNonce({ transactions, marketplace, confirmedNonce }: ProposerRound): Promise<number> {
+  return Math.max(confirmedNonce, (await transactions.nextNonce(marketplace.account)) ?? 0)
+}
+
+/**
+ * The fees of a new transaction, once the marketplace may take payments and the fees are within the cap; has it allowed to where it is
+ * not.
+ */
+export async function feesIfReady(
+  round: ProposerRound,
+  unsettled: readonly TransactionRecord[],
+): Promise<Fees | undefined> {
+  const fees = await round.marketplace.fees()
+  if (fees.maxFeePerGas > round.feeCap) {
+    round.trouble('The network asks for more than the fee cap.')
+    return undefined
+  }
+  const calls = await round.marketplace.prepare()
+  if (calls.length === 0) return fees
+  const underWay = unsettled.map(({ call }) => readCall(call).kind)
+  for (const call of calls.filter(({ kind }) => !underWay.includes(kind))) {
+    await signRecordSend(round, { call, nonce: await nextNonce(round), fees }, (transaction) =>
+      round.transactions.record(transaction),
+    )
+  }
+  return undefined
+}
+
+/** The oldest alone when it was undone often; else the oldest ones that were not. */
+function batchOf(queued: readonly QueuedDeal[]): readonly QueuedDeal[] {
+  const [first] = queued
+  if (first !== undefined && first.reverts >= ALONE_FROM_REVERTS) return [first]
+  return queued.filter(({ reverts }) => reverts < ALONE_FROM_REVERTS)
+}
+
+/** As many of the batch, from the first on, as the balance pays for. */
+async function affordableOf(
+  round: ProposerRound,
+  batch: readonly QueuedDeal[],
+  spentMicroUsdc: bigint,
+): Promise<readonly { readonly deal: QueuedDeal; readonly proposal: DealProposal }[]> {
+  const priced = batch.flatMap((deal) => {
+    const prover = round.accounts.get(deal.prover)
+    return prover === undefined ? [] : [{ deal, proposal: proposalOf(round, deal, prover) }]
+  })
+  let left = (await round.chain.usdcBalance(round.marketplace.account)) - spentMicroUsdc
+  const tooDear = priced.findIndex(({ proposal }) => {
+    left -= proposal.paymentMicroUsdc
+    return left < 0n
+  })
+  if (tooDear === -1) return priced
+  round.trouble('The account has not enough USDC for the deals that are queued.')
+  return priced.slice(0, tooDear)
+}
+
+function proposalOf(round: ProposerRound, deal: QueuedDeal, prover: Address): DealProposal {
+  const seconds = (deal.neededUntil - round.now()) / 1000
+  const term = {
+    paddedSizeBytes: paddedSizeBytes(deal.pieceSizeBytes),
+    durationSeconds: Math.max(1, Math.ceil(seconds / DAY_SECONDS)) * DAY_SECONDS,
+  }
+  return { prover, pieceRoot: deal.pieceRoot, ...term, paymentMicroUsdc: round.priceOf(term) }
+}
+
+function mayBeUnpaid(round: ProposerRound, { state, blockNumber }: TransactionRecord): boolean {
+  return state === 'open' || (blockNumber ?? 0) > round.head.number - BALANCE_AGE_BLOCKS
+}
+
+function addPayment(sum: bigint, { call }: TransactionRecord): bigint {
+  return sum + paymentOf(readCall(call))
+}

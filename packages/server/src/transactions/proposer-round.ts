@@ -1,0 +1,57 @@
+import type { Logger } from 'pino'
+import type { Address, BlockPlace, Chain, Marketplace } from '../chain/chain.ts'
+import type { ChainRecords } from '../records/record-store.ts'
+import type { Sightings } from './sightings.ts'
+
+/** What a deal is priced by. */
+export interface PricedTerm {
+  readonly paddedSizeBytes: number
+  readonly durationSeconds: number
+}
+
+export interface DealProposerDeps {
+  readonly records: { readonly chain: ChainRecords }
+  readonly chain: Chain
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly log: Logger
+  /** The account of each prover that deals are made with, by the prover's name. */
+  readonly accounts: ReadonlyMap<string, Address>
+  /** What a deal, or more time of one, is paid with, in units of 10⁻⁶ USDC. */
+  readonly priceOf: (term: PricedTerm) => bigint
+  /** The most that a transaction offers for a unit of gas, in wei. Above it nothing new is signed. */
+  readonly feeCap: bigint
+  /** How many blocks have to have a deal, the one that holds it included, before callers are told. @default 1 */
+  readonly confirmations?: number
+  /** How many blocks come after one that no reorganisation takes back. @default 64 */
+  readonly finalityBlocks?: number
+  /** The most deals that one transaction proposes. @default 40 */
+  readonly maxBatch?: number
+  /** After so long without a place in a block a transaction offers more. @default 60_000 */
+  readonly raiseAfterMs?: number
+  /** Deals that are too short are extended when they end within this time. @default 2 days */
+  readonly extendWithinMs?: number
+  /** How long until the next round when something is on its way. @default 1_000 */
+  readonly pollMs?: number
+  /** How long when nothing is. @default 5_000 */
+  readonly idleMs?: number
+}
+
+/** What the steps of one round share. */
+export interface ProposerRound extends Required<DealProposerDeps> {
+  readonly transactions: ChainRecords
+  readonly marketplace: Marketplace
+  /** The newest block, as of the beginning of the round. */
+  readonly head: BlockPlace
+  /** How many transactions of the account are in blocks. */
+  readonly confirmedNonce: number
+  /** When this process last saw the chain grow; undefined when it did not yet. */
+  readonly grewAt: number | undefined
+  /** True when the head is the one of the round before. */
+  readonly isSameHead: boolean
+  /** Grows by one each round. */
+  readonly number: number
+  readonly sightings: Sightings
+  /** Notes what keeps transactions from going on, for people; it goes to the log when it is new. */
+  trouble(sentence: string): void
+}

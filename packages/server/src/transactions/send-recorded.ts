@@ -1,0 +1,94 @@
+import type { Fees, Hash, SendOutcome, SignedTransaction } from '../chain/chain.ts'
+import type { NewTransaction, TransactionAttempt, TransactionRecord } from '../records/record-store.ts'
+import { raisedFees } from './offered-fees.ts'
+import type { ProposerRound } from './proposer-round.ts'
+import { type RecordedCall, readCall, writeCall } from './recorded-call.ts'
+
+/** Where another transaction of the same nonce offers more, ours is raised as often as this while it would wait for one raise. */
+const OUTBID_FRACTION = 10
+
+/**
+ * Signs a new transaction, has it recorded, and only then sends it: whatever dies in between, the next round finds it and sends the same
+ * bytes.
+ *
+ * @param record - answers whether it was recorded; what was not is never sent.
+ * @returns whether it was recorded. Whether the network has it, the next round sees.
+ * @throws {LadeError} `chain_offline`, `storage_failed`.
+ */
+export async function signRecordSend(
+  round: ProposerRound,
+  request: { readonly call: RecordedCall; readonly nonce: number; readonly fees: Fees },
+  record: (transaction: NewTransaction) => Promise<boolean>,
+): Promise<boolean> {
+  const { call, nonce, fees } = request
+  const signed = await sign(round, request)
+  const account = round.marketplace.account
+  const attempt = attemptOf(signed, fees, round.now())
+  const isRecorded = await record({ account, nonce, call: writeCall(call), attempt, now: round.now() })
+  if (!isRecorded) return false
+  round.log.info({ transaction: signed.hash, nonce, kind: call.kind }, 'a transaction is recorded and goes out')
+  noteRefusal(round, await round.marketplace.send(signed.raw))
+  return true
+}
+
+/** Sends the latest signed form again, the same bytes. @throws {LadeError} `chain_offline`. */
+export async function sendAgain(round: ProposerRound, transaction: TransactionRecord): Promise<SendOutcome> {
+  const outcome = await round.marketplace.send(latestOf(transaction).raw as Hash)
+  noteRefusal(round, outcome)
+  return outcome
+}
+
+/**
+ * Signs the same call under the same nonce with higher fees, records that as a further attempt, and sends it. Nothing happens when the
+ * cap does not allow it, when the transaction is not open any more, or when the last attempt is young and offers what the network asks
+ * for: what outbids it then is another transaction of the same nonce, which is not worth a race.
+ *
+ * @throws {LadeError} `chain_offline`, `storage_failed`.
+ */
+export async function sendRaised(round: ProposerRound, transaction: TransactionRecord): Promise<void> {
+  const asked = await round.marketplace.fees()
+  const latest = latestOf(transaction)
+  const isTooLittle = asked.maxFeePerGas > BigInt(latest.maxFeePerGas)
+  if (!isTooLittle && round.now() - latest.signedAt < round.raiseAfterMs / OUTBID_FRACTION) return
+  const fees = raisedFees(transaction.attempts, asked, round.feeCap)
+  if (fees === undefined) {
+    round.trouble(
+      `The transaction of nonce ${transaction.nonce} is not taken, and more than the fee cap is not offered.`,
+    )
+    return
+  }
+  const signed = await sign(round, { call: readCall(transaction.call), nonce: transaction.nonce, fees })
+  const attempt = attemptOf(signed, fees, round.now())
+  if (!(await round.transactions.addAttempt({ transaction: transaction.id, attempt }))) return
+  round.log.info({ transaction: signed.hash, nonce: transaction.nonce }, 'a transaction offers more')
+  noteRefusal(round, await round.marketplace.send(signed.raw))
+}
+
+/** The signed form that went out last. */
+export function latestOf({ attempts }: TransactionRecord): TransactionAttempt {
+  const latest = attempts.at(-1)
+  if (latest === undefined) throw new TypeError('a transaction is recorded with its first attempt')
+  return latest
+}
+
+function sign(
+  { marketplace }: ProposerRound,
+  { call, nonce, fees }: { readonly call: RecordedCall; readonly nonce: number; readonly fees: Fees },
+): Promise<SignedTransaction> {
+  return call.kind === 'empty' ? marketplace.signEmpty({ nonce, fees }) : marketplace.sign({ call, nonce, fees })
+}
+
+function attemptOf({ hash, raw }: SignedTransaction, fees: Fees, signedAt: number): TransactionAttempt {
+  return {
+    hash,
+    raw,
+    maxFeePerGas: fees.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+    signedAt,
+  }
+}
+
+/** A refusal is no end: the bytes are out, and somebody may take them yet. */
+function noteRefusal(round: ProposerRound, outcome: SendOutcome): void {
+  if (outcome.outcome === 'refused') round.trouble(`The network refuses a transaction: ${outcome.reason}`)
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import type { Address } from '../chain/chain.ts'
+import { openScriptedChain, type ScriptedChain, type ScriptedChainOptions } from '../chain/scripted-chain.ts'
+import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
+import type { OnchainDealRecord, RecordStore } from '../records/record-store.ts'
+import { type StagedCopy, stageCopy } from '../testing/staged-copy.ts'
+import { createDealProposer, type DealProposer } from './deal-proposer.ts'
+import type { DealProposerDeps } from './proposer-round.ts'
+
+export const DAY_MS = 86_400_000
+export const PROVER = 'prover-a'
+export const PROVER_ACCOUNT: Address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const GWEI = 10n ** 9n
+const START = Date.UTC(2026, 10, 21, 12)
+
+/** Records in one SQLite file, a scripted chain, and a clock that stands still, all gone when the test ends. */
+export interface DealGround {
+  readonly records: RecordStore
+  readonly chain: ScriptedChain
+  readonly clock: { now: number }
+  /** Another handle on the same records, as another process has. */
+  openAgain(): Promise<RecordStore>
+  /** Stages so many files, each with one copy, at `prover`. */
+  stage(count: number, options?: { prover?: string; days?: number }): Promise<readonly StagedCopy[]>
+  proposer(overrides?: Partial<DealProposerDeps>): DealProposer
+  /** So many rounds, each with a block before it and its seconds. */
+  blocksAndRounds(proposer: DealProposer, count: number): Promise<void>
+  dealOf(copy: StagedCopy): Promise<OnchainDealRecord | undefined>
+  states(copies: readonly StagedCopy[]): Promise<readonly string[]>
+}
+
+export async function openDealGround(options: ScriptedChainOptions = {}): Promise<DealGround> {
+  const dir = mkdtempSync(join(tmpdir(), 'lade-deals-'))
+  const stores: RecordStore[] = []
+  const openAgain = async (): Promise<RecordStore> => {
+    const store = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+    stores.push(store)
+    return store
+  }
+  onTestFinished(async () => {
+    for (const store of stores) await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  const records = await openAgain()
+  const chain = openScriptedChain(options)
+  chain.setBalance(chain.marketplace.account, 10n ** 12n)
+  const clock = { now: START }
+  let staged = 0
+
+  return {
+    records,
+    chain,
+    clock,
+    openAgain,
+    async stage(count, { prover = PROVER, days = 7 } = {}) {
+      const copies: StagedCopy[] = []
+      for (let index = 0; index < count; index += 1) {
+        staged += 1
+        copies.push(await stageCopy(records, { name: `file ${staged}`, prover, now: clock.now, days }))
+      }
+      return copies
+    },
+    proposer: (overrides = {}) =>
+      createDealProposer({
+        records,
+        chain,
+        now: () => clock.now,
+        log: pino({ level: 'silent' }),
+        accounts: new Map([[PROVER, PROVER_ACCOUNT]]),
+        priceOf: ({ paddedSizeBytes, durationSeconds }) => BigInt((paddedSizeBytes / 128) * (durationSeconds / 86_400)),
+        feeCap: 1_000n * GWEI,
+        finalityBlocks: 5,
+        ...overrides,
+      }),
+    async blocksAndRounds(proposer, count) {
+      for (let index = 0; index < count; index += 1) {
+        clock.now += 2_000
+        chain.mine()
+        await proposer.round()
+      }
+    },
+    dealOf: async ({ copy }) => (await records.chain.dealsOf([copy]))[0],
+    states: async (copies) => (await records.chain.dealsOf(copies.map(({ copy }) => copy))).map(({ state }) => state),
+  }
+}
