@@ -34,7 +34,7 @@ export type PieceFault =
   | { readonly kind: 'flipped'; readonly offsetBytes: number }
 
 /**
- * What goes wrong, for tests. Both functions are asked each time, so that a fault can come and go.
+ * What goes wrong, for tests. Every function is asked each time, so that a fault can come and go.
  *
  * @example
  * startProver({ dir, faults: { answer: ({ path }) => (path === '/pdp/piece' ? { kind: 'never', when: 'after' } : undefined) } })
@@ -43,4 +43,6 @@ export interface ProverFaults {
   answer?(request: AskedRequest): AnswerFault | undefined
   /** @param pieceCid - of version 2, in base32. */
   piece?(pieceCid: string): PieceFault | undefined
+  /** True when the chain rejects this transaction, which then has no effect. @param txHash - 0x and 64 hex digits. */
+  isRejected?(txHash: string): boolean
 }

@@ -13,6 +13,7 @@ describe('readProverSettings', () => {
       privateHosts: [],
       findDelayMs: 5000,
       confirmDelayMs: 5000,
+      parkHours: 24,
     })
   })
 
@@ -25,6 +26,7 @@ describe('readProverSettings', () => {
       LADE_PROVER_ALLOW_PRIVATE: 'lade:8080,127.0.0.1:*',
       LADE_PROVER_FIND_DELAY_MS: '0',
       LADE_PROVER_CONFIRM_DELAY_MS: '30000',
+      LADE_PROVER_PARK_HOURS: '1',
     }
     expect(read(env)).toEqual({
       host: '::1',
@@ -34,12 +36,14 @@ describe('readProverSettings', () => {
       privateHosts: ['lade:8080', '127.0.0.1:*'],
       findDelayMs: 0,
       confirmDelayMs: 30_000,
+      parkHours: 1,
     })
   })
 
   test.each([
     [{ LADE_PROVER_PORT: '65536' }, 'LADE_PROVER_PORT is "65536", but it must be a whole number from 0 to 65535.'],
     [{ LADE_PROVER_PORT: '' }, 'LADE_PROVER_PORT is ""'],
+    [{ LADE_PROVER_PARK_HOURS: '0' }, 'LADE_PROVER_PARK_HOURS is "0", but it must be a whole number from 1 to 100000.'],
     [{ LADE_PROVER_HOST: 'a b' }, 'LADE_PROVER_HOST is "a b"'],
     [{ LADE_PROVER_DIR: '' }, 'LADE_PROVER_DIR is ""'],
     [{ LADE_PROVER_ALLOW: 'https://stage.example' }, 'LADE_PROVER_ALLOW is "https://stage.example"'],

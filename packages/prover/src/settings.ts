@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { ConfigError } from '@lade/server/config'
+import { CHAIN_SETTINGS, type ChainSettings, readChainSettings } from './chain/chain-settings.ts'
 import { isHostEntry } from './pull/allowed-hosts.ts'
 import type { ProverOptions } from './start-prover.ts'
 
@@ -37,10 +38,17 @@ export const PROVER_SETTINGS = {
     default: '5000',
     about: 'How much later than it was sent a transaction is confirmed.',
   },
+  parkHours: {
+    name: 'LADE_PROVER_PARK_HOURS',
+    default: '24',
+    about: 'How long a piece stays that no data set has, in hours.',
+  },
 } as const satisfies Record<string, ProverSetting>
 
 /** What an operator decides of {@link ProverOptions}. */
-export type ProverSettings = Required<Pick<ProverOptions, keyof typeof PROVER_SETTINGS>>
+export type ProverSettings = Required<Pick<ProverOptions, keyof typeof PROVER_SETTINGS>> & {
+  readonly chain?: ChainSettings
+}
 
 /**
  * Reads the prover's settings from the environment. Nothing is ignored: a wrong value, an empty one and an unknown
@@ -53,13 +61,15 @@ export type ProverSettings = Required<Pick<ProverOptions, keyof typeof PROVER_SE
  * readProverSettings({ LADE_PROVER_PORT: '0' }, '/srv').dir // '/srv/prover-data'
  */
 export function readProverSettings(env: Readonly<Record<string, string | undefined>>, cwd: string): ProverSettings {
-  const known = Object.values<ProverSetting>(PROVER_SETTINGS).map(({ name }) => name)
+  const known = Object.values<ProverSetting>({ ...PROVER_SETTINGS, ...CHAIN_SETTINGS }).map(({ name }) => name)
   const unknown = Object.keys(env).find((name) => name.startsWith('LADE_PROVER_') && !known.includes(name))
   if (unknown !== undefined) {
     throw new ConfigError(`${unknown} is not a variable that the prover knows; it knows ${known.join(', ')}.`)
   }
   const textOf = ({ name, default: standard }: ProverSetting) => ({ name, text: env[name] ?? standard })
+  const chain = readChainSettings(env)
   return {
+    ...(chain && { chain }),
     host: readHost(textOf(PROVER_SETTINGS.host)),
     port: readNumber(textOf(PROVER_SETTINGS.port), 65_535),
     dir: resolve(cwd, readPath(textOf(PROVER_SETTINGS.dir))),
@@ -67,6 +77,7 @@ export function readProverSettings(env: Readonly<Record<string, string | undefin
     privateHosts: readHosts(textOf(PROVER_SETTINGS.privateHosts)),
     findDelayMs: readNumber(textOf(PROVER_SETTINGS.findDelayMs), 3_600_000),
     confirmDelayMs: readNumber(textOf(PROVER_SETTINGS.confirmDelayMs), 3_600_000),
+    parkHours: readNumber(textOf(PROVER_SETTINGS.parkHours), 100_000, 1),
   }
 }
 
@@ -80,9 +91,9 @@ function readHost(given: Given): string {
   return given.text.replace(/^\[(.*)\]$/, '$1')
 }
 
-function readNumber(given: Given, maximum: number): number {
+function readNumber(given: Given, maximum: number, minimum = 0): number {
   const value = /^(0|[1-9]\d{0,9})$/.test(given.text) ? Number(given.text) : Number.NaN
-  if (!(value <= maximum)) throw wrong(given, `a whole number from 0 to ${maximum}`)
+  if (!(value >= minimum && value <= maximum)) throw wrong(given, `a whole number from ${minimum} to ${maximum}`)
   return value
 }
 

@@ -1,10 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import { join, resolve as resolvePath } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import type { ChainSettings } from './chain/chain-settings.ts'
+import type { DealFollower } from './chain/deal-follower.ts'
 import { DataSets } from './data-sets/data-sets.ts'
 import type { ProverFaults } from './faults.ts'
 import { createApp } from './http/app.ts'
 import type { ProverLimits, ProverService } from './http/service.ts'
+import { collectParked } from './pieces/collect-parked.ts'
 import { PieceStore } from './pieces/piece-store.ts'
 import type { AllowedHosts } from './pull/allowed-hosts.ts'
 import type { Resolve } from './pull/call-allowed.ts'
@@ -12,7 +15,7 @@ import { Pulls } from './pull/pulls.ts'
 import { createNotifier } from './uploads/notify.ts'
 import { UploadSessions } from './uploads/upload-sessions.ts'
 
-const SWEEP_MS = 5 * 60 * 1000
+const HOUR_MS = 60 * 60 * 1000
 
 export interface ProverOptions extends AllowedHosts {
   /** Where pieces and data sets are kept; one process at a time. Created when it is missing. */
@@ -29,6 +32,10 @@ export interface ProverOptions extends AllowedHosts {
   readonly minPieceBytes?: number
   /** @default 1_065_353_216, which is 1 GiB with its padding */
   readonly maxPieceBytes?: number
+  /** How long a piece stays that no data set has, in hours. @default 24 */
+  readonly parkHours?: number
+  /** How often such pieces, and uploads that were left alone, are looked for. @default 300_000 */
+  readonly sweepMs?: number
   /** How long an uploaded body may stand still. @default 30_000 */
   readonly bodyIdleMs?: number
   /** How long requests have to end when the prover does. @default 10_000 */
@@ -45,12 +52,21 @@ export interface ProverOptions extends AllowedHosts {
     /** @default the name server of the system */
     readonly resolve?: Resolve
   }
+  /** The marketplace whose deals are accepted and proved. @default none */
+  readonly chain?: ChainOptions
   /** What goes wrong, for tests. @default nothing */
   readonly faults?: ProverFaults
   /** Milliseconds, as `Date.now`. @default Date.now */
   readonly now?: () => number
   /** @default nothing is logged */
   readonly log?: FastifyBaseLogger
+}
+
+export interface ChainOptions extends ChainSettings {
+  /** How often a new block is looked for. @default 1000 */
+  readonly pollMs?: number
+  /** So many periods' pay are settled at a time, and the rest at the end. @default 7 */
+  readonly settledPeriods?: bigint | undefined
 }
 
 /** A running prover. */
@@ -65,7 +81,8 @@ export interface Prover {
  * Starts a storage provider of one machine that speaks Curio's PDP protocol, keeps the pieces it is given, and proves them.
  *
  * An answer that says a piece is stored is sent once its bytes were checked against its CID and flushed. There is no chain
- * behind it: transactions are made up, signatures are not looked at, and nobody pays.
+ * behind its data sets: their transactions are made up, and signatures are not looked at. With `chain` it also follows a marketplace,
+ * where it is paid for its proofs.
  *
  * @throws {Error} when the folder cannot be opened or the port cannot be bound; nothing is left open then.
  *
@@ -79,8 +96,14 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
   const limits = limitsOf(options)
   const closing = new AbortController()
   const store = await PieceStore.open({ dir, now, ...(faults.piece && { faultOf: faults.piece.bind(faults) }) })
-  const { confirmDelayMs = 5000 } = options
-  const dataSets = await DataSets.open({ dir: join(dir, 'data-sets'), now, confirmDelayMs })
+  const { confirmDelayMs = 5000, parkHours = 24, sweepMs = 300_000 } = options
+  const isRejected = faults.isRejected?.bind(faults)
+  const dataSets = await DataSets.open({
+    dir: join(dir, 'data-sets'),
+    now,
+    confirmDelayMs,
+    ...(isRejected && { isRejected }),
+  })
   const uploads = new UploadSessions({ now, discard: (pending) => store.discard(pending) })
   const allowedHosts = allowedHostsOf(options)
   const pulls = new Pulls({
@@ -111,22 +134,27 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
     closing: closing.signal,
   }
   const app = createApp(service, log)
-  const sweeper = setInterval(
-    () => void uploads.sweep().catch((error: unknown) => log?.error({ err: error }, 'sweep')),
-    SWEEP_MS,
-  )
-  sweeper.unref()
+  const sweeping = startSweeping(sweepMs, async () => {
+    try {
+      await uploads.sweep()
+      await collectParked({ store, dataSets, now, parkMs: parkHours * HOUR_MS })
+    } catch (error) {
+      log?.error({ err: error }, 'what was left behind could not be thrown away')
+    }
+  })
 
+  let follower: DealFollower | undefined
   let closed: Promise<void> | undefined
   const close = async (): Promise<void> => {
-    clearInterval(sweeper)
+    const swept = sweeping.stop()
     const cut = setTimeout(() => app.server.closeAllConnections(), drainMs)
     closing.abort()
-    await Promise.all([app.close(), pulls.close()])
+    await Promise.all([app.close(), pulls.close(), swept, follower?.stop()])
     clearTimeout(cut)
   }
   try {
     await app.listen({ host, port })
+    if (options.chain !== undefined) follower = await startFollowing(options.chain, { store, dir, log })
   } catch (error) {
     await close()
     throw error
@@ -137,6 +165,33 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
     close() {
       closed ??= close()
       return closed
+    },
+  }
+}
+
+/** Loaded when it is needed, since most provers have no chain and its libraries take a while. */
+async function startFollowing(
+  { pollMs = 1000, settledPeriods, ...settings }: ChainOptions,
+  rest: { readonly store: PieceStore; readonly dir: string; readonly log: FastifyBaseLogger | undefined },
+): Promise<DealFollower> {
+  const [{ Marketplace }, { followDeals }] = await Promise.all([
+    import('./chain/marketplace.ts'),
+    import('./chain/deal-follower.ts'),
+  ])
+  return followDeals({ ...rest, marketplace: new Marketplace(settings, pollMs), pollMs, settledPeriods })
+}
+
+/** Sweeps every so often, one after another. */
+function startSweeping(everyMs: number, sweep: () => Promise<void>) {
+  let last = Promise.resolve()
+  const timer = setInterval(() => {
+    last = last.then(sweep)
+  }, everyMs)
+  timer.unref()
+  return {
+    stop(): Promise<void> {
+      clearInterval(timer)
+      return last
     },
   }
 }

@@ -13,6 +13,8 @@ export interface DataSetsOptions {
   readonly now: () => number
   /** How long a transaction stays pending. */
   readonly confirmDelayMs: number
+  /** True for a transaction that has no effect. @default none */
+  readonly isRejected?: (txHash: string) => boolean
 }
 
 /** What a change came to: the transaction's hash, or why there is none. */
@@ -22,17 +24,20 @@ export type Sent = { readonly txHash: string } | { readonly refused: 'reused' | 
  * Data sets, as a provider and the chain behind it keep them; a file each, replaced as a whole with every change.
  *
  * There is no chain. A transaction gets a random hash and is confirmed after a while; until then what it does is not seen.
- * As on the chain, signed data is good for one transaction: the same extraData a second time is refused.
+ * As on the chain, signed data is good for one transaction: the same extraData a second time is refused. The request that made a data set
+ * is answered again as it was answered first, since nobody else can say which data set that was.
  */
 export class DataSets {
   readonly #dir: string
   readonly #now: () => number
   readonly #confirmDelayMs: number
+  readonly #isRejected: (txHash: string) => boolean
   readonly #byId = new Map<number, DataSet>()
   /** Changes are made one after another: each is decided by what the one before wrote. */
   #last: Promise<unknown> = Promise.resolve()
 
-  private constructor({ dir, now, confirmDelayMs }: DataSetsOptions) {
+  private constructor({ dir, now, confirmDelayMs, isRejected = () => false }: DataSetsOptions) {
+    this.#isRejected = isRejected
     this.#dir = dir
     this.#now = now
     this.#confirmDelayMs = confirmDelayMs
@@ -63,8 +68,33 @@ export class DataSets {
   }
 
   /** True once the transaction has happened. */
-  isConfirmed({ sentAt }: Transaction): boolean {
-    return sentAt + this.#confirmDelayMs <= this.#now()
+  isConfirmed({ sentAt, hash }: Transaction): boolean {
+    return sentAt + this.#confirmDelayMs <= this.#now() && !this.#isRejected(hash)
+  }
+
+  /** True once it is known that the transaction never happens. */
+  isRejected({ sentAt, hash }: Transaction): boolean {
+    return sentAt + this.#confirmDelayMs <= this.#now() && this.#isRejected(hash)
+  }
+
+  /**
+   * For every piece that was ever added: when it was last taken out of a data set, in milliseconds of the clock, or `undefined` while
+   * one has it or is about to.
+   */
+  removalTimes(): Map<string, number | undefined> {
+    const times = new Map<string, number | undefined>()
+    const isGone = (pieceCid: string): boolean => !times.has(pieceCid) || times.get(pieceCid) !== undefined
+    for (const { additions, pieces } of this.#byId.values()) {
+      const lost = additions
+        .filter(({ transaction }) => this.isRejected(transaction))
+        .flatMap(({ pieceIds }) => pieceIds)
+      for (const [pieceId, { pieceCid, removal }] of pieces.entries()) {
+        if (lost.includes(pieceId) || !isGone(pieceCid)) continue
+        const isRemoved = removal !== null && this.isConfirmed(removal)
+        times.set(pieceCid, isRemoved ? Math.max(removal.sentAt, times.get(pieceCid) ?? 0) : undefined)
+      }
+    }
+    return times
   }
 
   /** The pieces that were added and not removed, with their ids. */
@@ -83,8 +113,10 @@ export class DataSets {
   create(request: { recordKeeper: string; extraData: string; pieceCids: readonly string[] }): Promise<Sent> {
     return this.#oneByOne(async () => {
       const creation = this.#transaction(request.extraData)
-      const isReused = [...this.#byId.values()].some((known) => isSameData(known.creation, creation))
-      if (isReused) return { refused: 'reused' }
+      const known = [...this.#byId.values()].find((known) => this.#isUsedBy(known.creation, creation))
+      if (known !== undefined) {
+        return isSameRequest(known, request) ? { txHash: known.creation.hash } : { refused: 'reused' }
+      }
       const id = Math.max(0, ...this.#byId.keys()) + 1
       const { recordKeeper, pieceCids } = request
       const empty: DataSet = { id, recordKeeper, creation, additions: [], pieces: [], termination: null }
@@ -94,7 +126,7 @@ export class DataSets {
 
   addPieces(id: number, request: { extraData: string; pieceCids: readonly string[] }): Promise<Sent> {
     return this.#change(id, request.extraData, (dataSet, transaction) => {
-      const isReused = dataSet.additions.some((known) => isSameData(known.transaction, transaction))
+      const isReused = dataSet.additions.some((known) => this.#isUsedBy(known.transaction, transaction))
       return isReused ? 'reused' : withPieces(dataSet, transaction, request.pieceCids)
     })
   }
@@ -139,6 +171,11 @@ export class DataSets {
     return { hash: `0x${randomBytes(32).toString('hex')}`, sentAt: this.#now(), extraDataSha256 }
   }
 
+  /** True when the one transaction carries the data of the other and was not rejected. */
+  #isUsedBy(known: Transaction, { extraDataSha256 }: Transaction): boolean {
+    return extraDataSha256 !== null && known.extraDataSha256 === extraDataSha256 && !this.isRejected(known)
+  }
+
   #oneByOne<Result>(change: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(change)
     // Its own caller is told.
@@ -157,6 +194,12 @@ function withPieces(dataSet: DataSet, transaction: Transaction, pieceCids: reado
   }
 }
 
-function isSameData(one: Transaction, other: Transaction): boolean {
-  return one.extraDataSha256 !== null && one.extraDataSha256 === other.extraDataSha256
+function isSameRequest(
+  { recordKeeper, creation, additions, pieces }: DataSet,
+  request: { readonly recordKeeper: string; readonly pieceCids: readonly string[] },
+): boolean {
+  const first = additions.find(({ transaction }) => transaction.hash === creation.hash)
+  const pieceCids = (first?.pieceIds ?? []).map((pieceId) => pieces[pieceId]?.pieceCid)
+  const isSame = request.pieceCids.every((pieceCid, index) => pieceCids[index] === pieceCid)
+  return isSame && pieceCids.length === request.pieceCids.length && recordKeeper === request.recordKeeper
 }

@@ -117,6 +117,6 @@ describe('faults of pieces', () => {
     const piece = pieceOf(1000)
     await synapseClient(url).uploadPiece(piece.pieceCid, piece.bytes)
     const body = JSON.stringify({ seed: `0x${'07'.repeat(32)}`, pieceCid: piece.pieceCid })
-    expect((await fetch(`${url}/pdp/prove`, { method: 'POST', body })).status).toBe(500)
+    expect((await fetch(`${url}/pdp/prove`, { method: 'POST', body })).status).toBe(410)
   })
 })

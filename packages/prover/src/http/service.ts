@@ -30,8 +30,9 @@ export interface ProverService {
   readonly closing: AbortSignal
 }
 
-/** A piece that is held and that Curio's background task would have come by. */
+/** A piece that is held and that Curio's background task would have come by. Whoever looks for it wants it to stay for a while. */
 export function findPiece({ store, limits, now }: ProverService, pieceCid: string): HeldPiece | undefined {
   const piece = store.get(pieceCid)
+  store.want(pieceCid)
   return piece !== undefined && piece.storedAt + limits.findDelayMs <= now() ? piece : undefined
 }

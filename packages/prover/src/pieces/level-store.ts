@@ -32,9 +32,13 @@ export class LevelStore {
     await writeFile(path, level.nodes, { mode: FILE_MODE }).catch(() => rm(path, { recursive: true, force: true }))
   }
 
+  /** Fine where there is none. */
+  async remove(pieceCid: string): Promise<void> {
+    await rm(join(this.dir, pieceCid), { force: true })
+  }
+
   /** Removes the levels of all other pieces. */
   async keepOnly(isHeld: (pieceCid: string) => boolean): Promise<void> {
-    for (const pieceCid of await readdir(this.dir))
-      if (!isHeld(pieceCid)) await rm(join(this.dir, pieceCid), { force: true })
+    for (const pieceCid of await readdir(this.dir)) if (!isHeld(pieceCid)) await this.remove(pieceCid)
   }
 }

@@ -45,6 +45,29 @@ describe('PieceStore', () => {
     expect(sync).toHaveBeenCalledTimes(2)
   })
 
+  test('throws a piece away, and takes its bytes in again at that very moment', async () => {
+    const dir = await temporaryDir()
+    const store = await openStore(dir)
+    const piece = pieceOf(100_000)
+    const held = await keep(store, piece)
+    const reader = await store.read(held)
+    const pending = await store.receive(Readable.from([piece.bytes]), LIMITS)
+    const [, again] = await Promise.all([store.remove(piece.pieceCid), store.keep(pending)])
+    expect(store.get(piece.pieceCid)).toEqual(again)
+    expect(await readdir(join(dir, 'pieces'))).toEqual([piece.pieceCid])
+    expect(await reader?.read(99_999, 1)).toHaveLength(1)
+    await reader?.close()
+
+    const other = await store.receive(Readable.from([piece.bytes]), LIMITS)
+    await Promise.all([store.keep(other), store.remove(piece.pieceCid)])
+    expect(await readdir(join(dir, 'pieces'))).toEqual([piece.pieceCid])
+    await store.remove(piece.pieceCid)
+    expect(store.get(piece.pieceCid)).toBeUndefined()
+    expect(store.getByRoot(held.root)).toBeUndefined()
+    expect([await readdir(join(dir, 'pieces')), await readdir(join(dir, 'levels'))]).toEqual([[], []])
+    await store.remove(piece.pieceCid)
+  })
+
   test('no longer holds a piece whose file is gone, and keeps it again', async () => {
     const dir = await temporaryDir()
     const store = await openStore(dir)

@@ -38,6 +38,11 @@ export class PieceStore {
   readonly #held = new Map<string, HeldPiece>()
   /** By root in hex: pieces that differ only in the zeros at their end. */
   readonly #byRoot = new Map<string, Set<string>>()
+  /** When each held piece was last stored or asked for. */
+  readonly #wantedAt = new Map<string, number>()
+  /** How many bodies are getting the name of a piece, and whose files are going. */
+  readonly #keeping = new Map<string, number>()
+  readonly #removing = new Map<string, Promise<void>>()
 
   private constructor({ dir, now, faultOf = () => undefined }: PieceStoreOptions) {
     this.levels = new LevelStore(join(dir, 'levels'))
@@ -55,8 +60,8 @@ export class PieceStore {
     for (const file of await readdir(store.#pieceDir)) {
       const name = parsePieceName(file)
       if (name?.pieceCid !== file) continue
-      const { size } = await stat(join(store.#pieceDir, file))
-      if (size === name.rawSizeBytes) store.#remember({ ...name, storedAt: 0 })
+      const { size, mtimeMs } = await stat(join(store.#pieceDir, file))
+      if (size === name.rawSizeBytes) store.#remember({ ...name, storedAt: 0 }, mtimeMs)
     }
     await store.levels.keepOnly((pieceCid) => store.#held.has(pieceCid))
     return store
@@ -81,6 +86,8 @@ export class PieceStore {
   /** Gives the bytes their name. Once this resolves the piece outlives a loss of power; when it fails they are gone. */
   async keep(pending: PendingPiece): Promise<HeldPiece> {
     const { pieceCid, root, rawSizeBytes, level } = pending
+    await this.#removing.get(pieceCid)
+    this.#keeping.set(pieceCid, (this.#keeping.get(pieceCid) ?? 0) + 1)
     try {
       if (level !== undefined) await this.levels.write(pieceCid, level)
       await rename(pending.path, join(this.#pieceDir, pieceCid))
@@ -88,9 +95,38 @@ export class PieceStore {
     } catch (error) {
       await this.discard(pending)
       throw error
+    } finally {
+      this.#keeping.set(pieceCid, (this.#keeping.get(pieceCid) ?? 1) - 1)
+      if (this.#keeping.get(pieceCid) === 0) this.#keeping.delete(pieceCid)
     }
     const storedAt = this.#held.get(pieceCid)?.storedAt ?? this.#now()
-    return this.#remember({ pieceCid, root, rawSizeBytes, storedAt })
+    return this.#remember({ pieceCid, root, rawSizeBytes, storedAt }, this.#now())
+  }
+
+  /** Says that somebody counts on a piece; nothing happens for one that is not held. */
+  want(pieceCid: string): void {
+    if (this.#held.has(pieceCid)) this.#wantedAt.set(pieceCid, this.#now())
+  }
+
+  /** When a piece was last stored or wanted, in milliseconds of the clock; 0 for one that is not held. */
+  wantedAt(pieceCid: string): number {
+    return this.#wantedAt.get(pieceCid) ?? 0
+  }
+
+  /** Every held piece by its CID. */
+  list(): string[] {
+    return [...this.#held.keys()]
+  }
+
+  /** Throws a piece away, unless its bytes are just coming in again. Who reads it may read on. */
+  async remove(pieceCid: string): Promise<void> {
+    const piece = this.#held.get(pieceCid)
+    if (piece === undefined || this.#keeping.has(pieceCid)) return
+    this.#forget(piece)
+    const removal = rm(join(this.#pieceDir, pieceCid), { force: true })
+    this.#removing.set(pieceCid, removal)
+    await removal.finally(() => this.#removing.delete(pieceCid))
+    if (!this.#held.has(pieceCid)) await this.levels.remove(pieceCid)
   }
 
   async discard({ path }: PendingPiece): Promise<void> {
@@ -104,13 +140,21 @@ export class PieceStore {
       return new PieceReader(handle, this.#faultOf(piece.pieceCid))
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error
-      this.#held.delete(piece.pieceCid)
+      this.#forget(piece)
       return undefined
     }
   }
 
-  #remember(piece: HeldPiece): HeldPiece {
+  #forget({ pieceCid, root }: HeldPiece): void {
+    this.#held.delete(pieceCid)
+    this.#wantedAt.delete(pieceCid)
+    this.#byRoot.get(hexOf(root))?.delete(pieceCid)
+    if (this.#byRoot.get(hexOf(root))?.size === 0) this.#byRoot.delete(hexOf(root))
+  }
+
+  #remember(piece: HeldPiece, wantedAt: number): HeldPiece {
     this.#held.set(piece.pieceCid, piece)
+    this.#wantedAt.set(piece.pieceCid, wantedAt)
     const root = hexOf(piece.root)
     const pieceCids = this.#byRoot.get(root) ?? new Set()
     this.#byRoot.set(root, pieceCids.add(piece.pieceCid))

@@ -29,10 +29,16 @@ export function pieceOfBytes(bytes: Uint8Array<ArrayBuffer>): TestPiece {
   return { bytes, pieceCid: pieceCidV2(commitment), pieceCidV1: pieceCidV1(commitment.root) }
 }
 
+/** A new folder, and what removes it. */
+export async function makeTemporaryDir(): Promise<{ readonly dir: string; readonly remove: () => Promise<void> }> {
+  const dir = await mkdtemp(join(tmpdir(), 'lade-prover-'))
+  return { dir, remove: () => rm(dir, { recursive: true, force: true }) }
+}
+
 /** A new folder that is gone after the test. */
 export async function temporaryDir(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'lade-prover-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const { dir, remove } = await makeTemporaryDir()
+  onTestFinished(remove)
   return dir
 }
 

@@ -1,56 +1,78 @@
-import { LadeError } from '@lade/core/errors'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, test } from 'vitest'
+import { ADDITION_CASES } from './conformance/addition-cases.ts'
+import { ProverBench } from './conformance/bench.ts'
+import { LIFETIME_CASES } from './conformance/lifetime-cases.ts'
+import { PARKING_CASES } from './conformance/parking-cases.ts'
+import { POSSESSION_CASES } from './conformance/possession-cases.ts'
 import type { Prover } from './prover.ts'
+import type { TestPiece } from './testing-pieces.ts'
 
-export interface ProverSubject {
-  open(): Promise<Prover>
-  /** Makes the prover refuse what it is asked next; absent for provers that never refuse. */
-  refuseNext?(prover: Prover, reason: string): void
+/** A prover of the kind under test, and what a case can do behind its back. Absent: this kind has no such thing. */
+export interface ProverUnderTest {
+  readonly prover: Prover
+  /** Puts bytes to where the prover has them or fetches them from, and answers the `sourceUrl`. */
+  offer(piece: TestPiece): string
+  /** Does what it is asked next to change something, and does not answer. */
+  loseNextAnswer?(): void
+  /** Ends whoever is behind the prover and starts it again with what it had. */
+  restart?(): Promise<void>
+  /** Sees to it that additions are confirmed, or rejected, from now on; until then they are pending. */
+  settleAdditions?(as: 'confirmed' | 'rejected'): void
+  spoil?(pieceCid: string, how: 'lost' | 'rotten'): void
+  /** Is not there any more for whoever asks. */
+  vanish?(): Promise<void> | void
+  /** How many pieces its data sets have altogether. */
+  countStored?(): Promise<number>
+  /** The CID of a piece in a data set, by the ids that the driver gave. */
+  storedCid?(dataSetId: string, pieceId: string): Promise<string | undefined>
+  discard?(): Promise<void>
 }
 
-/** The piece of 127 bytes of zero (FRC-0069). */
-const pieceCid = 'bafkzcibcaabdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy'
-const request = { idempotencyKey: 'user:1/aa', sha256: 'aa'.repeat(32), sizeBytes: 127, pieceCid }
+export interface ProverSubject {
+  /** Opens a prover that has nothing, before every test. */
+  open(options: { readonly additions: 'at once' | 'when settled' }): Promise<ProverUnderTest>
+  /**
+   * What becomes of bytes that are not the piece's: `refused` for good, `failed` where the prover does not say why, and `unseen` where
+   * it is this process, which has checked them long ago.
+   */
+  readonly wrongBytes: 'refused' | 'failed' | 'unseen'
+  /** True when it fetches the bytes itself, and `chunks` are never asked for. */
+  readonly isPulling?: boolean
+}
 
-/** The promises of `Prover`, for every driver. */
+/** A promise of `Prover`, tried on a prover of its own. */
+export interface ProverCase {
+  /** The behaviour, as a sentence. */
+  readonly title: string
+  /** What a prover under test must offer for the case to say anything. */
+  readonly needs?: readonly Exclude<keyof ProverUnderTest, 'prover' | 'offer' | 'discard'>[]
+  /** False for subjects that the case says nothing about. */
+  suits?(subject: ProverSubject): boolean
+  /** True when `Prover.prove` is called. */
+  readonly isAboutProofs?: boolean
+  /** @default at once */
+  readonly additions?: 'at once' | 'when settled'
+  run(bench: ProverBench): Promise<void>
+}
+
+const CASES: readonly ProverCase[] = [...PARKING_CASES, ...ADDITION_CASES, ...POSSESSION_CASES, ...LIFETIME_CASES]
+
+/** The promises of `Prover`, for every driver. A case that a subject has no means for is shown as skipped. */
 export function describeProver(name: string, subject: ProverSubject): void {
   describe(`Prover: ${name}`, () => {
-    let prover: Prover
-    beforeEach(async () => {
-      prover = await subject.open()
-    })
-    afterEach(() => prover.close())
-
-    it('answers a deal id of the synthetic form or the network form', async () => {
-      const { dealId } = await prover.stage(request)
-      expect(dealId).toMatch(/^(d-0x[0-9a-f]{32}|[0-9]+)$/)
-    })
-
-    it('answers the same deal id to the same request, also side by side', async () => {
-      const staged = await Promise.all(Array.from({ length: 8 }, () => prover.stage(request)))
-      expect(new Set(staged.map(({ dealId }) => dealId)).size).toBe(1)
-    })
-
-    it('answers different deal ids to different requests', async () => {
-      const one = await prover.stage(request)
-      const other = await prover.stage({ ...request, idempotencyKey: 'user:2/aa' })
-      expect(one.dealId).not.toBe(other.dealId)
-    })
-
-    it('says that it can be reached', async () => {
-      await expect(prover.check()).resolves.toBeUndefined()
-    })
-
-    it('can be closed twice', async () => {
-      await prover.close()
-      await expect(prover.close()).resolves.toBeUndefined()
-    })
-
-    it.runIf(subject.refuseNext !== undefined)('error: a refusal is stage_failed with its reason', async () => {
-      subject.refuseNext?.(prover, 'piece too small')
-      const failure = await prover.stage(request).catch((error: unknown) => error)
-      expect(LadeError.has(failure, 'stage_failed') && failure.evidence.reason).toBe('piece too small')
-      await expect(prover.stage(request)).resolves.toHaveProperty('dealId')
-    })
+    for (const { title, needs = [], suits, isAboutProofs, additions = 'at once', run } of CASES) {
+      test.skipIf(suits?.(subject) === false)(title, async (context) => {
+        const opened = await subject.open({ additions })
+        try {
+          const isMissing = needs.some((hook) => opened[hook] === undefined)
+          const hasNoProofs = isAboutProofs === true && opened.prover.auditedBy !== 'proof'
+          if (isMissing || hasNoProofs) return context.skip()
+          await run(new ProverBench(opened, subject))
+        } finally {
+          await opened.prover.close()
+          await opened.discard?.()
+        }
+      })
+    }
   })
 }

@@ -1,9 +1,55 @@
 import { describeProver } from './conformance.ts'
 import { openLocalProver } from './drivers/local/local-prover.ts'
-import { openScriptedProver, type ScriptedProver } from './scripted-prover.ts'
+import { openScriptedProver } from './scripted-prover.ts'
 
-describeProver('local', { open: async () => openLocalProver({ salt: 'test' }) })
-describeProver('reference (scripted)', {
-  open: async () => openScriptedProver(),
-  refuseNext: (prover, reason) => (prover as ScriptedProver).refuseNext(reason),
+describeProver('local', {
+  wrongBytes: 'unseen',
+  async open() {
+    const held = new Map<string, Uint8Array>()
+    const prover = openLocalProver({
+      async readPiece({ pieceCid }) {
+        const bytes = held.get(pieceCid)
+        if (bytes === undefined) return undefined
+        return { sizeBytes: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) }
+      },
+    })
+    return {
+      prover,
+      offer({ pieceCid, bytes }) {
+        held.set(pieceCid, bytes)
+        return `http://127.0.0.1/piece/${pieceCid}`
+      },
+      spoil(pieceCid, how) {
+        const bytes = held.get(pieceCid)
+        if (how === 'lost') held.delete(pieceCid)
+        else held.set(pieceCid, bytes?.map((byte) => byte ^ 1) ?? new Uint8Array())
+      },
+    }
+  },
+})
+
+describeProver('scripted', {
+  wrongBytes: 'refused',
+  async open({ additions }) {
+    const prover = openScriptedProver()
+    const { script } = prover
+    if (additions === 'when settled') script.pendingTurns = Number.POSITIVE_INFINITY
+    return {
+      prover,
+      offer: ({ pieceCid }) => `http://127.0.0.1/piece/${pieceCid}`,
+      loseNextAnswer: () => {
+        script.lostAnswers = 1
+      },
+      settleAdditions: (as) => prover.settle(as === 'rejected' ? 'reverted' : undefined),
+      spoil(pieceCid, how) {
+        if (how === 'lost') prover.lose(pieceCid)
+        else script.liesAboutBytes = true
+      },
+      vanish: () => {
+        script.isUnreachable = true
+      },
+      storedCid: async (dataSetId, pieceId) => prover.dataSets.get(dataSetId)?.[Number(pieceId)] ?? undefined,
+      countStored: async () => [...prover.dataSets.values()].flat().filter((piece) => piece !== null).length,
+    }
+  },
 })

@@ -1,31 +1,112 @@
-/** What a prover is asked to hold. */
-export interface StageRequest {
-  /** The same for every attempt of the same caller with the same bytes, so that a prover can recognise a repetition. */
-  readonly idempotencyKey: string
-  /** Null for bytes that were put together from parts and never read as a whole. */
-  readonly sha256: string | null
-  readonly sizeBytes: number
+/** A piece on its way to a prover. */
+export interface PieceToPark {
   /** Piece CID v2, in base32. */
+  readonly pieceCid: string
+  /** Raw bytes, before any padding. */
+  readonly sizeBytes: number
+  /** The bytes from the start, as often as it is asked for. A chunk is valid until the next one is asked for. */
+  readonly chunks: () => AsyncIterable<Uint8Array>
+  /** Where a prover that fetches pieces finds this one: an address that ends in `/piece/{pieceCid}`. */
+  readonly sourceUrl: string
+}
+
+/** What a prover can take. */
+export interface ProverLimits {
+  /** The fewest raw bytes of a piece; what is smaller has to be aggregated. */
+  readonly minimumBytes: number
+  /** The most raw bytes of a piece: a multiple of 127 MiB, and what is bigger has to be cut; or `Number.MAX_SAFE_INTEGER`. */
+  readonly maximumBytes: number
+  /** How many pieces one addition may have. */
+  readonly piecesPerAddition: number
+}
+
+/** Pieces to be added to a data set. */
+export interface Addition {
+  /** 64 random hex digits: the same for every repetition of one addition, which then happens once. */
+  readonly nonce: string
+  /**
+   * Null makes a data set for them; others are named as `progress` named them. A name begins with the prover's own number, and may go on
+   * with `-` and what the driver needs to find again.
+   */
+  readonly dataSetId: string | null
+  /** Piece CIDs v2, all of them parked. */
+  readonly pieceCids: readonly string[]
+}
+
+/** How an addition is getting on. `pieceIds` are in the order of `pieceCids`. */
+export type AdditionProgress =
+  | { readonly state: 'pending' }
+  | { readonly state: 'confirmed'; readonly dataSetId: string; readonly pieceIds: readonly string[] }
+  | { readonly state: 'rejected'; readonly reason: string }
+
+/** A piece of a data set. */
+export interface StoredPiece {
+  readonly dataSetId: string
+  readonly pieceId: string
   readonly pieceCid: string
 }
 
-export interface Staged {
-  /** The deal id that the caller is given. Synthetic ids are `d-0x` and 32 hex digits. */
-  readonly dealId: string
+/** That the prover has one leaf of a piece. All of it comes from the prover, and nothing in it is checked yet. */
+export interface PossessionProof {
+  readonly leafIndex: number
+  /** 32 bytes. */
+  readonly leaf: Uint8Array
+  /** 32 bytes each, from the leaf upwards. */
+  readonly proof: readonly Uint8Array[]
 }
 
 /**
- * Whoever stores and proves pieces for the network.
+ * Whoever stores pieces for the network and proves that they are there.
  *
- * `stage` resolves once the prover has taken the object. Every driver passes `describeProver`.
+ * All that fails rejects with `stage_failed`: a refusal for good without `retryAfterSeconds`, and with it what may be different later: no
+ * answer, an answer that makes no sense, a prover that is busy. No driver calls an address that the configuration does not name, follows
+ * redirects, or reads more of an answer than it may have. Every driver passes `describeProver`.
  */
 export interface Prover {
-  /** Shown in logs and in the readiness report, such as `local`. */
+  /** What the records call it, for good: `local`, or its origin, such as `https://sp.example`. */
   readonly name: string
-  /** True when staging costs nothing outside this process, so that it may be done before the quota has decided. */
-  readonly isInstant: boolean
-  /** @throws {LadeError} `stage_failed` when the prover refuses or cannot be reached. */
-  stage(request: StageRequest): Promise<Staged>
+  /** True when it is this process, which has the bytes already. */
+  readonly isLocal: boolean
+  readonly limits: ProverLimits
+  /**
+   * How it is audited. `proof`: it answers `prove`. `retrieval`: it proves to its own chain only, so bytes are read from it and compared
+   * with ours; `prove` is never called.
+   */
+  readonly auditedBy: 'proof' | 'retrieval'
+  /** Its account on the chain, `0x` and 40 hex digits; null when the configuration names none. */
+  readonly account: string | null
+  /**
+   * Resolves when the prover has the bytes and has checked them against the piece CID. Parking what is there already is cheap.
+   *
+   * @throws {LadeError} `stage_failed`; the reason of `signal`; what `chunks` throws.
+   */
+  park(piece: PieceToPark, signal: AbortSignal): Promise<void>
+  /**
+   * Asks for an addition, perhaps again.
+   *
+   * @returns what `progress` is asked with.
+   * @throws {LadeError} `stage_failed`.
+   */
+  add(addition: Addition): Promise<string>
+  /** @throws {LadeError} `stage_failed` when the prover does not say. */
+  progress(addition: Addition & { readonly transaction: string }): Promise<AdditionProgress>
+  /** Asks that a piece be taken out of its data set; what is not there any more is fine. @throws {LadeError} `stage_failed`. */
+  remove(piece: StoredPiece & { readonly nonce: string }): Promise<void>
+  /**
+   * Proofs for the leaves that the seed chooses: `challengeIndex` with data set id 0 and a range of the piece's own leaves, for proof 0 to
+   * `count - 1`.
+   *
+   * @param request.seed - 32 bytes.
+   * @throws {LadeError} `stage_failed`.
+   */
+  prove(request: {
+    pieceCid: string
+    sizeBytes: number
+    seed: Uint8Array
+    count: number
+  }): Promise<readonly PossessionProof[]>
+  /** Bytes of a piece that it holds, as anybody would retrieve them; exactly `length`. @throws {LadeError} `stage_failed`. */
+  read(request: { pieceCid: string; offset: number; length: number }): Promise<Uint8Array>
   /** Resolves when the prover can be reached. @throws {LadeError} `stage_failed`. */
   check(): Promise<void>
   close(): Promise<void>

@@ -79,13 +79,52 @@ describe('data sets', () => {
   test('take signed data once', async () => {
     const { client } = await startWith(PIECES)
     await client.createDataSet(RECORD_KEEPER, '0x0A')
-    await expect(client.createDataSet(RECORD_KEEPER, '0x0a')).rejects.toThrow('reverted')
+    await expect(client.createDataSetAndAddPieces(RECORD_KEEPER, '0x0a', CIDS)).rejects.toThrow('reverted')
     await client.addPieces(1, '0x0b', CIDS.slice(0, 1))
     await expect(client.addPieces(1, '0x0b', CIDS.slice(0, 1))).rejects.toMatchObject({ status: 500 })
     expect((await client.getDataSet(1)).pieces).toHaveLength(1)
     await client.addPieces(1, '0x', CIDS.slice(1))
     await client.addPieces(1, '0x', CIDS.slice(1))
     expect((await client.getDataSet(1)).pieces.map(({ pieceId }) => pieceId)).toEqual([0, 1, 2, 3, 4])
+  })
+
+  test('are answered again as at first when the request that made them is repeated', async () => {
+    const { client, ask } = await startWith(PIECES)
+    const body = { recordKeeper: RECORD_KEEPER, extraData: '0x0a', pieces: CIDS.map(listed) }
+    const [first, second] = [await ask('/create-and-add', body), await ask('/create-and-add', body)]
+    expect([second.status, second.location]).toEqual([201, first.location])
+    for (const other of [CIDS.slice(1), CIDS.toReversed(), []]) {
+      const answer = await ask(other.length === 0 ? '' : '/create-and-add', { ...body, pieces: other.map(listed) })
+      expect(answer).toMatchObject({ status: 500, text: expect.stringContaining('extraData was used before') })
+    }
+    expect((await client.getDataSet(1)).pieces).toHaveLength(3)
+    expect((await ask('/2')).status).toBe(404)
+  })
+
+  test('and their pieces are never there when the chain rejects the transaction', async () => {
+    const rejected = new Set<string>()
+    const { client, ask } = await startWith(PIECES, { faults: { isRejected: (hash) => rejected.has(hash) } })
+    const create = async (extraData: string) => {
+      const { location } = await ask('', { recordKeeper: RECORD_KEEPER, extraData })
+      return location.split('/').pop() ?? ''
+    }
+    const lost = await create('0x01')
+    rejected.add(lost)
+    expect((await ask(`/created/${lost}`)).json()).toMatchObject({
+      dataSetCreated: false,
+      txStatus: 'rejected',
+      ok: false,
+    })
+    expect((await ask('/1')).status).toBe(404)
+    await create('0x01')
+    const { location } = await ask('/2/pieces', { extraData: '0x02', pieces: CIDS.map(listed) })
+    rejected.add(location.split('/').pop() ?? '')
+    expect((await ask(location.replace('/pdp/data-sets', ''))).json()).toMatchObject({
+      txStatus: 'rejected',
+      addMessageOk: false,
+    })
+    expect((await client.getDataSet(2)).pieces).toEqual([])
+    expect(await client.addPieces(2, '0x02', CIDS.slice(1))).toMatchObject({ confirmedPieceIds: [3, 4] })
   })
 
   test('get ids of their own when many are created at once', async () => {

@@ -48,6 +48,9 @@ export function dataSetRoutes(app: FastifyInstance, service: ProverService): voi
     const dataSet = dataSets.findCreation(hash)
     if (dataSet === undefined) throw plain(404, 'Data set creation not found for given txHash')
     const about = { createMessageHash: hash, service: 'public' }
+    if (dataSets.isRejected(dataSet.creation)) {
+      return { ...about, dataSetCreated: false, txStatus: 'rejected', ok: false }
+    }
     if (!dataSets.isConfirmed(dataSet.creation)) {
       return { ...about, dataSetCreated: false, txStatus: 'pending', ok: null }
     }
@@ -77,6 +80,8 @@ export function dataSetRoutes(app: FastifyInstance, service: ProverService): voi
     if (addition === undefined) throw plain(404, 'Piece addition not found for given transaction')
     const { transaction, pieceIds } = addition
     const about = { txHash, dataSetId, pieceCount: pieceIds.length }
+    if (dataSets.isRejected(transaction))
+      return { ...about, txStatus: 'rejected', addMessageOk: false, piecesAdded: false }
     if (!dataSets.isConfirmed(transaction))
       return { ...about, txStatus: 'pending', addMessageOk: null, piecesAdded: false }
     const confirmed = { txStatus: 'confirmed', confirmedPieceIds: pieceIds, confirmedTxHash: txHash }

@@ -18,7 +18,10 @@ export function pieceRoutes(app: FastifyInstance, service: ProverService): void 
     const { pieceCid, rawSizeBytes } = piece
     if (rawSizeBytes < limits.minPieceBytes) throw tooSmall(limits.minPieceBytes)
     if (rawSizeBytes > limits.maxPieceBytes) throw tooLarge(limits.maxPieceBytes)
-    if (store.get(pieceCid) !== undefined) return reply.send({ pieceCid })
+    if (store.get(pieceCid) !== undefined) {
+      store.want(pieceCid)
+      return reply.send({ pieceCid })
+    }
     const id = await uploads.open({ kind: 'named', piece, notifyUrl: body.notify, isDone: false })
     if (id === undefined) throw tooManyUploads()
     return reply.code(201).header('location', `/pdp/piece/upload/${id}`).send()

@@ -165,9 +165,9 @@ describe('POST /pdp/prove', () => {
         piece.bytes.map((byte) => byte ^ 1),
       )
       const rotten = await prove({ seed: VECTOR.seed, pieceCid: piece.pieceCid })
-      expect(rotten).toMatchObject({ status: 500, text: expect.stringMatching(/has other bytes than it should have/) })
+      expect(rotten).toMatchObject({ status: 410, text: expect.stringMatching(/has other bytes than it should have/) })
       await rm(path)
-      expect((await prove({ seed: VECTOR.seed, pieceCid: piece.pieceCid })).status).toBe(500)
+      expect((await prove({ seed: VECTOR.seed, pieceCid: piece.pieceCid })).status).toBe(410)
       expect((await prove({ seed: VECTOR.seed, pieceCid: piece.pieceCid })).status).toBe(404)
     }
   })

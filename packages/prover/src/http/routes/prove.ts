@@ -77,7 +77,7 @@ async function prove({ store }: ProverService, challenge: PossessionChallenge) {
 
 function unprovable(pieceCid: string, because: 'lost' | 'rotten'): Refusal {
   const what = because === 'lost' ? 'is not there any more' : 'has other bytes than it should have'
-  return new Refusal(500, `Cannot prove: piece ${pieceCid} ${what}`)
+  return new Refusal(410, `Cannot prove: piece ${pieceCid} ${what}`)
 }
 
 function seedOf(text: string): Uint8Array {

@@ -1,26 +1,80 @@
 import { createHash } from 'node:crypto'
+import { LadeError } from '@lade/core/errors'
+import { pieceNamed } from '../../piece-name.ts'
+import { type PieceBytes, proveBytes } from '../../prove-bytes.ts'
 import type { Prover } from '../../prover.ts'
 
+/** Nothing of the piece is here now; a composition or an upload may bring it. */
+const RETRY_AFTER_SECONDS = 60
+
+export interface LocalProverOptions {
+  /** The bytes of a piece of this service; undefined for one that it does not have. */
+  readonly readPiece: (request: { readonly pieceCid: string }) => Promise<PieceBytes | undefined>
+}
+
 /**
- * The prover of a machine without a network behind it: takes everything, proves nothing, and answers a synthetic deal
- * id. The same request gets the same id.
+ * The prover that is this process: what the service has, it holds.
  *
- * @param options.salt - random per installation, so that deal ids of two installations do not meet.
+ * Parking and adding only say yes, with ids that are made of the nonce and so are the same for its repetitions. Proofs are real, made
+ * of the bytes as they lie in the storage at that moment.
  *
  * @example
- * const prover = openLocalProver({ salt: 'a' })
- * const { dealId } = await prover.stage({ idempotencyKey: 'k', sha256: '…', sizeBytes: 1, pieceCid: 'bafkzcib…' })
- * // 'd-0x' and 32 hex digits
+ * const prover = openLocalProver({ readPiece: async () => undefined })
+ * await prover.add({ nonce: '00'.repeat(32), dataSetId: null, pieceCids: ['bafkzcib…'] }) // '0x…', confirmed at once
  */
-export function openLocalProver(options: { readonly salt: string }): Prover {
+export function openLocalProver({ readPiece }: LocalProverOptions): Prover {
+  async function find(pieceCid: string): Promise<PieceBytes> {
+    const bytes = await readPiece({ pieceCid })
+    if (bytes !== undefined) return bytes
+    throw new LadeError('stage_failed', { reason: `The piece ${pieceCid} is not here.` })
+  }
+
   return {
     name: 'local',
-    isInstant: true,
-    async stage({ idempotencyKey }) {
-      const digest = createHash('sha256').update(`${options.salt}\n${idempotencyKey}`).digest('hex')
-      return { dealId: `d-0x${digest.slice(0, 32)}` }
+    isLocal: true,
+    limits: { minimumBytes: 1, maximumBytes: Number.MAX_SAFE_INTEGER, piecesPerAddition: 1000 },
+    auditedBy: 'proof',
+    account: null,
+    async park(_piece, signal) {
+      signal.throwIfAborted()
+    },
+    async add({ nonce }) {
+      return `0x${digestOf(nonce, 'transaction')}`
+    },
+    async progress({ nonce, dataSetId, pieceCids }) {
+      const pieceIds = pieceCids.map((_, index) => numberOf(nonce, `piece ${index}`))
+      return { state: 'confirmed', dataSetId: dataSetId ?? numberOf(nonce, 'data set'), pieceIds }
+    },
+    async remove() {},
+    async prove({ pieceCid, seed, count }) {
+      const bytes = await find(pieceCid)
+      return read(() => proveBytes(bytes, { piece: pieceNamed(pieceCid), seed, count }))
+    },
+    async read({ pieceCid, offset, length }) {
+      const bytes = await find(pieceCid)
+      return read(() => bytes.read(offset, length))
     },
     async check() {},
     async close() {},
   }
+}
+
+/** What the storage cannot give is what this prover cannot prove; it may be able to again. */
+async function read<Result>(action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action()
+  } catch (cause) {
+    if (!LadeError.is(cause)) throw cause
+    const evidence = { reason: 'The bytes of the piece cannot be read.', retryAfterSeconds: RETRY_AFTER_SECONDS }
+    throw new LadeError('stage_failed', evidence, { cause })
+  }
+}
+
+function digestOf(nonce: string, what: string): string {
+  return createHash('sha256').update(`${nonce}\n${what}`).digest('hex')
+}
+
+/** 63 bits, so that no two additions meet. */
+function numberOf(nonce: string, what: string): string {
+  return (BigInt(`0x${digestOf(nonce, what).slice(0, 16)}`) >> 1n).toString()
 }

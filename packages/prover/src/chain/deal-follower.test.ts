@@ -1,0 +1,251 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { SecretString } from '@lade/server/config'
+import { pino } from 'pino'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { ProverOptions } from '../start-prover.ts'
+import { type ChainRig, PAY_OF_PERIOD, PERIOD_SECONDS, startChainRig, WINDOW_SECONDS } from '../testing/chain-rig.ts'
+import { pieceOf, startTestProver, type TestPiece } from '../testing/rig.ts'
+import { synapseClient } from '../testing/synapse-client.ts'
+import type { ChainSettings } from './chain-settings.ts'
+import { DEAL_STATES } from './deal.ts'
+
+const POLL_MS = 15
+
+interface FollowingOptions extends Partial<ProverOptions> {
+  readonly pieces?: readonly TestPiece[]
+  readonly settledPeriods?: bigint
+}
+
+async function startWith(chain: ChainSettings, { pieces = [], settledPeriods, ...options }: FollowingOptions = {}) {
+  const prover = await startTestProver({ ...options, chain: { ...chain, pollMs: POLL_MS, settledPeriods } })
+  for (const { pieceCid, bytes } of pieces) await synapseClient(prover.url).uploadPiece(pieceCid, bytes)
+  return prover
+}
+
+/** What a prover logs, by its sentences. */
+function readLog() {
+  const lines: { level: number; msg: string; reason?: string; dealId?: string }[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { lines, log }
+}
+
+const standing = (rig: ChainRig, dealId: bigint) => async () => DEAL_STATES[(await rig.deal(dealId)).state]
+const becomes = (rig: ChainRig, dealId: bigint, state: string) =>
+  rig.mineUntil(async () => (await standing(rig, dealId)()) === state)
+
+describe('a prover that follows a marketplace', () => {
+  test('accepts a deal, proves every period of it, and is paid in the end', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const [small, large] = [pieceOf(127), pieceOf(200_000)]
+    await startWith(account, { pieces: [small, large] })
+    const before = await rig.balanceOf(rig.client)
+    const dealIds = [await rig.propose(account.address, large, 4), await rig.propose(account.address, small, 3)]
+    for (const dealId of dealIds) await becomes(rig, dealId, 'settled')
+    expect(await Promise.all(dealIds.map(rig.provenPeriods))).toEqual([4, 3])
+    expect(await rig.balanceOf(account.address)).toBe(7n * PAY_OF_PERIOD)
+    expect(before - (await rig.balanceOf(rig.client))).toBe(7n * PAY_OF_PERIOD)
+  })
+
+  test('settles what it has earned before the deal is over, a few periods at a time', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const piece = pieceOf(1000)
+    await startWith(account, { pieces: [piece], settledPeriods: 3n })
+    const dealId = await rig.propose(account.address, piece, 100)
+    await rig.mineUntil(async () => (await rig.balanceOf(account.address)) > 0n)
+    expect(await rig.balanceOf(account.address)).toBe(3n * PAY_OF_PERIOD)
+    expect(await standing(rig, dealId)()).toBe('active')
+  })
+
+  test('goes on after a restart from what the chain says, with its cursor and without it', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const [first, second] = [pieceOf(3000, 1), pieceOf(3000, 3)]
+    const prover = await startWith(account, { pieces: [first, second] })
+    const { dir } = prover
+    const dealId = await rig.propose(account.address, first, 6)
+    await rig.mineUntil(async () => (await rig.provenPeriods(dealId)) === 2)
+    await prover.close()
+    // Proposed while nobody looks.
+    const later = await rig.propose(account.address, second, 6)
+    const cursor = join(dir, 'chain-cursor.json')
+    await rm(cursor, { force: true })
+    const again = await startWith(account, { dir })
+    await rig.mineUntil(async () => (await rig.provenPeriods(later)) === 2)
+    await again.close()
+    await writeFile(cursor, '{"not":"a cursor"}')
+    await startWith(account, { dir })
+    for (const id of [dealId, later]) await becomes(rig, id, 'settled')
+    expect(await rig.provenPeriods(later)).toBe(6)
+    expect(await rig.provenPeriods(dealId)).toBeGreaterThanOrEqual(5)
+  })
+
+  test('keeps its cursor behind the deals that are not over for good', async () => {
+    const rig = await startChainRig()
+    const [account, stranger] = [await rig.newProver(), await rig.newProver()]
+    const piece = pieceOf(500)
+    const prover = await startWith(account, { pieces: [piece] })
+    const cursorOf = async () => JSON.parse(await readFile(join(prover.dir, 'chain-cursor.json'), 'utf8')).firstDealId
+    await rig.propose(stranger.address, piece, 1)
+    const over = await rig.propose(account.address, piece, 1)
+    await becomes(rig, over, 'settled')
+    await prover.close()
+    await expect(cursorOf()).rejects.toThrow('ENOENT')
+
+    const again = await startWith(account, { dir: prover.dir })
+    const open = await rig.propose(account.address, piece, 100)
+    await becomes(rig, open, 'active')
+    await again.close()
+    await expect(cursorOf()).rejects.toThrow('ENOENT')
+
+    const last = await startWith(account, { dir: prover.dir })
+    await rig.mineUntil(async () => (await rig.provenPeriods(open)) > 0)
+    await rig.mineSeconds(30)
+    // More than the hour in which something might still change back.
+    await rig.chain.increaseTime({ seconds: 3700 })
+    await rig.propose(account.address, piece, 100)
+    await rig.mineSeconds(100)
+    await last.close()
+    expect(await cursorOf()).toBe(String(open))
+  })
+
+  test('does not accept what it does not hold, and holds against nobody what comes later', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const [held, missing, wrongSize] = [pieceOf(400, 1), pieceOf(400, 3), pieceOf(400, 5)]
+    const { lines, log } = readLog()
+    const prover = await startWith(account, { pieces: [held, wrongSize], log })
+    const unheld = await rig.propose(account.address, missing, 2)
+    const resized = await rig.propose(account.address, wrongSize, 2, 1024n)
+    const good = await rig.propose(account.address, held, 2)
+    await becomes(rig, good, 'active')
+    await rig.mineSeconds(100)
+    expect(await standing(rig, unheld)()).toBe('proposed')
+    await synapseClient(prover.url).uploadPiece(missing.pieceCid, missing.bytes)
+    await becomes(rig, unheld, 'active')
+    await rig.mineSeconds(WINDOW_SECONDS)
+    expect(await standing(rig, resized)()).toBe('proposed')
+    const refusals = lines.filter(({ msg }) => msg === 'a deal is not accepted, since its piece is not held')
+    expect(refusals.map(({ dealId }) => dealId)).toEqual([String(unheld), String(resized)])
+  })
+
+  test('does not accept a piece whose bytes are not those that it took in', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const [rotten, held] = [pieceOf(100_000, 1), pieceOf(100_000, 3)]
+    const prover = await startWith(account, { pieces: [rotten, held] })
+    const other = Buffer.from(rotten.bytes)
+    other.writeUInt8(other.readUInt8(90_000) ^ 1, 90_000)
+    await writeFile(join(prover.dir, 'pieces', rotten.pieceCid), other)
+    const refused = await rig.propose(account.address, rotten, 2)
+    await becomes(rig, await rig.propose(account.address, held, 2), 'active')
+    await rig.mineSeconds(60)
+    expect(await standing(rig, refused)()).toBe('proposed')
+  })
+
+  test('gives no proof of a piece that is gone from its disk, so that anybody can slash the deal', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const [lost, held] = [pieceOf(5000, 1), pieceOf(5000, 3)]
+    const { lines, log } = readLog()
+    const prover = await startWith(account, { pieces: [lost, held], log })
+    const dealId = await rig.propose(account.address, lost, 20)
+    const other = await rig.propose(account.address, held, 20)
+    await rig.mineUntil(async () => (await rig.provenPeriods(dealId)) === 2)
+    const escrowed = await rig.balanceOf(rig.client)
+    await rm(join(prover.dir, 'pieces', lost.pieceCid))
+    await rig.mineSeconds(4 * PERIOD_SECONDS)
+    await rig.slash(dealId)
+    expect(await standing(rig, dealId)()).toBe('slashed')
+    expect(await rig.provenPeriods(dealId)).toBe(2)
+    expect((await rig.balanceOf(rig.client)) - escrowed).toBe(18n * PAY_OF_PERIOD)
+    // The slashing paid the prover what it had earned, and the other deal goes on.
+    expect(await rig.balanceOf(account.address)).toBe(2n * PAY_OF_PERIOD)
+    expect(await rig.deal(other)).toMatchObject({ missesInARow: 0 })
+    expect(lines.filter(({ msg, dealId: id }) => msg.includes('not there any more') && id === '1')).toHaveLength(1)
+  })
+
+  test('waits for a chain that does not answer, says so once, and keeps the address to itself', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const piece = pieceOf(700)
+    let isDown = true
+    const asked: string[] = []
+    const proxy = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      if (isDown) return void response.writeHead(503).end('down for a while')
+      void (async () => {
+        const answer = await fetch(rig.rpcUrl, { method: 'POST', body: await text(request), headers: JSON_BODY })
+        response.writeHead(200, JSON_BODY).end(await answer.text())
+      })()
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void proxy.close())
+    const secret = '/v2/the-key-of-somebody'
+    const rpcUrl = new SecretString(`http://127.0.0.1:${portOf(proxy)}${secret}`)
+    const { lines, log } = readLog()
+    await startWith({ ...account, rpcUrl }, { pieces: [piece], log })
+    const dealId = await rig.propose(account.address, piece, 2)
+    await expect.poll(() => asked.length).toBeGreaterThan(3)
+    isDown = false
+    await becomes(rig, dealId, 'settled')
+    const outages = lines.filter(({ msg }) => msg === 'the chain cannot be used; trying on')
+    expect(outages).toHaveLength(1)
+    expect(outages[0]?.reason).toContain('HTTP request failed')
+    expect(lines.some(({ msg }) => msg === 'the chain answers again')).toBe(true)
+    expect(JSON.stringify(lines)).not.toContain(secret)
+    expect(new Set(asked)).toEqual(new Set([secret]))
+  })
+
+  test('is not led to another address by the one that is configured', async () => {
+    const rig = await startChainRig()
+    let canaryCalls = 0
+    const canary = createServer((_, response) => {
+      canaryCalls += 1
+      response.end()
+    })
+    const led: string[] = []
+    const liar = createServer((request, response) => {
+      led.push(request.method ?? '')
+      response.writeHead(307, { location: `http://127.0.0.1:${portOf(canary)}/` }).end()
+    })
+    for (const server of [canary, liar]) {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void server.close())
+    }
+    await startWith({ ...(await rig.newProver()), rpcUrl: new SecretString(`http://127.0.0.1:${portOf(liar)}/`) })
+    await expect.poll(() => led.length).toBeGreaterThan(2)
+    expect(canaryCalls).toBe(0)
+  })
+
+  test('replaces the transaction that a process before it left without a block', async () => {
+    const rig = await startChainRig()
+    const account = await rig.newProver()
+    const piece = pieceOf(900)
+    const prover = await startWith(account, { pieces: [piece] })
+    const dealId = await rig.propose(account.address, piece, 2)
+    const waiting = async () => (await rig.chain.getTxpoolStatus()).pending
+    await expect.poll(waiting).toBe(1)
+    await prover.close()
+    await startWith(account, { dir: prover.dir })
+    await becomes(rig, dealId, 'settled')
+    // Accepted; a challenge and a proof for each of two periods; settled.
+    expect(await rig.transactionsOf(account.address)).toBe(6)
+  })
+})
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+const JSON_BODY = { 'content-type': 'application/json' }
+
+async function text(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}

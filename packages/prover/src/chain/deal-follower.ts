@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import { BaseError } from 'viem'
+import type { PieceStore } from '../pieces/piece-store.ts'
+import { DealCursor } from './deal-cursor.ts'
+import { DealKeeper } from './deal-keeper.ts'
+import type { Marketplace } from './marketplace.ts'
+
+const CURSOR_FILE = 'chain-cursor.json'
+const CURSOR_MS = 60_000
+const MAX_BACKOFF_MS = 30_000
+
+export interface DealFollowerOptions {
+  readonly marketplace: Marketplace
+  readonly store: PieceStore
+  /** The prover's folder; absolute. */
+  readonly dir: string
+  /** How often a new block is looked for. */
+  readonly pollMs: number
+  /** So many periods' pay are settled at a time. */
+  readonly settledPeriods?: bigint | undefined
+  readonly log?: FastifyBaseLogger | undefined
+}
+
+/** A prover's part in its deals, going on until it is stopped. */
+export interface DealFollower {
+  /** Ends soon; a transaction that is under way is left to the chain. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/**
+ * Follows a marketplace: accepts the deals about held pieces, proves them in every period, settles what they earn.
+ *
+ * What there is to do is read from the chain each time, so a process that begins anew goes on where the one before ended. While the
+ * chain cannot be asked, that is logged once, and tried again more and more seldom, up to every 30 seconds.
+ */
+export function followDeals(options: DealFollowerOptions): DealFollower {
+  const stopping = new AbortController()
+  const following = follow(options, stopping.signal)
+  return {
+    async stop() {
+      stopping.abort()
+      await following
+    },
+  }
+}
+
+async function follow(options: DealFollowerOptions, signal: AbortSignal): Promise<void> {
+  const { pollMs, log } = options
+  let keeper: DealKeeper | undefined
+  let cursor: DealCursor | undefined
+  let cursorAt = performance.now()
+  let failures = 0
+  let complaint = ''
+  while (!signal.aborted) {
+    try {
+      if (keeper === undefined || cursor === undefined) {
+        cursor = await DealCursor.open(join(options.dir, CURSOR_FILE), await options.marketplace.identity())
+        const terms = await options.marketplace.terms()
+        keeper = new DealKeeper({ ...options, terms, firstDealId: cursor.firstDealId })
+      }
+      await keeper.round(signal)
+      if (failures > 0) log?.info('the chain answers again')
+      failures = 0
+      complaint = ''
+      if (performance.now() - cursorAt > CURSOR_MS) {
+        await cursor.moveTo(keeper.firstDealId)
+        cursorAt = performance.now()
+      }
+    } catch (error) {
+      if (signal.aborted) break
+      failures += 1
+      if (!(error instanceof BaseError)) log?.error({ err: error }, 'the deals could not be looked after')
+      else if (complaint !== reasonOf(error)) {
+        complaint = reasonOf(error)
+        log?.warn({ reason: complaint }, 'the chain cannot be used; trying on')
+      }
+    }
+    // Also while nobody knows how the deals stand: their pieces must not be thrown away.
+    keeper?.wantPieces()
+    const waitMs = failures === 0 ? pollMs : Math.min(pollMs * 2 ** failures, MAX_BACKOFF_MS)
+    await delay(waitMs, undefined, { signal }).catch(() => undefined)
+  }
+  if (keeper !== undefined) await cursor?.moveTo(keeper.firstDealId)
+}
+
+/** What a node or the network said. The whole message would hold the address, and with it perhaps a key. */
+function reasonOf({ shortMessage, details }: BaseError): string {
+  return `${shortMessage} ${details}`.slice(0, 300)
+}

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deployContracts, marketplaceAbi, testUsdcAbi } from '@lade/contracts'
+import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
+import { paddedSizeBytes } from '@lade/core/piece'
+import { SecretString } from '@lade/server/config'
+import { createTestClient, type Hex, http, maxUint256, parseEther, publicActions, walletActions } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { onTestFinished } from 'vitest'
+import type { ChainSettings } from '../chain/chain-settings.ts'
+import { parsePieceName } from '../pieces/piece-name.ts'
+import type { TestPiece } from './rig.ts'
+
+const BLOCK_SECONDS = 10
+export const PERIOD_SECONDS = 100
+export const WINDOW_SECONDS = 400
+export const PAY_OF_PERIOD = 1000n
+
+/** A chain with the real contracts whose time the test moves, and a client of the marketplace on it. */
+export type ChainRig = Awaited<ReturnType<typeof startChainRig>>
+
+/** Starts a chain that ends with the test. Blocks come by {@link ChainRig.mine} only, each ten seconds after the one before. */
+export async function startChainRig() {
+  const anvil = await startAnvil()
+  onTestFinished(() => anvil.stop())
+  const { rpcUrl } = anvil
+  const client = privateKeyToAccount(ANVIL_KEY)
+  const chain = createTestClient({ mode: 'anvil', account: client, transport: http(rpcUrl), cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions)
+  const terms = { provingPeriodSeconds: PERIOD_SECONDS, acceptanceWindowSeconds: WINDOW_SECONDS }
+  const { marketplace, usdc } = await deployContracts({ rpcUrl, privateKey: ANVIL_KEY, ...terms })
+  const token = { address: usdc, abi: testUsdcAbi, chain: null } as const
+  const market = { address: marketplace, abi: marketplaceAbi, chain: null } as const
+  await chain.writeContract({ ...token, functionName: 'mint', args: [client.address, 10n ** 12n] })
+  await chain.writeContract({ ...token, functionName: 'approve', args: [marketplace, maxUint256] })
+  await chain.setAutomine(false)
+
+  return {
+    rpcUrl,
+    marketplace,
+
+    /** The settings of a new prover, with gas for its transactions. */
+    async newProver(): Promise<ChainSettings & { readonly address: Hex }> {
+      const privateKey = generatePrivateKey()
+      const { address } = privateKeyToAccount(privateKey)
+      await chain.setBalance({ address, value: parseEther('10') })
+      return { rpcUrl: new SecretString(rpcUrl), marketplace, privateKey: new SecretString(privateKey), address }
+    },
+
+    /** Makes a block. */
+    async mine(): Promise<void> {
+      await chain.increaseTime({ seconds: BLOCK_SECONDS })
+      await chain.mine({ blocks: 1 })
+    },
+
+    /** Makes blocks until something is so; 300 of them at most. */
+    async mineUntil(isSo: () => Promise<boolean>): Promise<void> {
+      for (let count = 0; count < 300; count += 1) {
+        if (await isSo()) return
+        await this.mine()
+        await delay(40)
+      }
+      throw new Error('It did not come to that in 300 blocks.')
+    },
+
+    async mineSeconds(seconds: number): Promise<void> {
+      for (let passed = 0; passed < seconds; passed += BLOCK_SECONDS) {
+        await this.mine()
+        await delay(40)
+      }
+    },
+
+    /** Proposes a deal of some periods and answers its id. */
+    async propose(prover: Hex, piece: TestPiece, periods: number, size?: bigint): Promise<bigint> {
+      const name = parsePieceName(piece.pieceCid)
+      if (name === undefined) throw new TypeError('the piece has no name')
+      const root: Hex = `0x${Buffer.from(name.root).toString('hex')}`
+      const paddedSize = size ?? BigInt(paddedSizeBytes(name.rawSizeBytes))
+      const args = [
+        prover,
+        root,
+        paddedSize,
+        BigInt(PERIOD_SECONDS * periods),
+        PAY_OF_PERIOD * BigInt(periods),
+      ] as const
+      const hash = await chain.writeContract({ ...market, functionName: 'proposeDeal', args })
+      await this.mine()
+      await chain.getTransactionReceipt({ hash })
+      return chain.readContract({ ...market, functionName: 'lastDealId' })
+    },
+
+    deal: (dealId: bigint) => chain.readContract({ ...market, functionName: 'deals', args: [dealId] }),
+
+    /** As anybody may. */
+    async slash(dealId: bigint): Promise<void> {
+      await chain.writeContract({ ...market, functionName: 'slash', args: [dealId] })
+      await this.mine()
+    },
+
+    balanceOf: (address: Hex) => chain.readContract({ ...token, functionName: 'balanceOf', args: [address] }),
+
+    transactionsOf: (address: Hex) => chain.getTransactionCount({ address }),
+
+    /** How many periods of a deal were proven, by the events. */
+    async provenPeriods(dealId: bigint): Promise<number> {
+      const request = { ...market, eventName: 'PeriodProven', args: { dealId }, fromBlock: 0n } as const
+      return (await chain.getContractEvents(request)).length
+    },
+
+    client: client.address,
+    anvil,
+    chain,
+  }
+}

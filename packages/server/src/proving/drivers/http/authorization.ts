@@ -1,0 +1,40 @@
+import { refused } from './failure.ts'
+
+export type Hex = `0x${string}`
+
+/**
+ * What shows a prover, and whoever pays it, that a change is wanted: `recordKeeper` and `extraData` of its requests.
+ *
+ * All of it follows from the nonce, so that a repetition is the same request, byte for byte.
+ */
+export interface Authorization {
+  /** The contract that data sets are recorded with. */
+  readonly recordKeeper: Hex
+  /** For a new data set with these pieces in it. @param nonce - 64 hex digits. */
+  creation(nonce: string, pieceCids: readonly string[]): Promise<Hex>
+  /** For pieces of a data set that is there. */
+  addition(nonce: string, dataSetId: string, pieceCids: readonly string[]): Promise<Hex>
+  removal(nonce: string, dataSetId: string, pieceId: string): Promise<Hex>
+  /** What the records call the data set that the nonce made, of which the prover's own id is a part. */
+  dataSetId(nonce: string, providerId: number): string
+}
+
+const PROVIDER_ID = /^(\d{1,20})(?:-[0-9a-f]{16})?$/
+
+/** The id by which the prover knows a data set. @throws {LadeError} `stage_failed` for what no data set here is called. */
+export function providerIdOf(dataSetId: string): string {
+  const id = PROVIDER_ID.exec(dataSetId)?.[1]
+  if (id === undefined) throw refused('No data set of this prover is called that.')
+  return id
+}
+
+/** For the reference prover, which looks at no signature: the nonce as it is. */
+export function nonceAuthorization({ recordKeeper }: { readonly recordKeeper: Hex }): Authorization {
+  return {
+    recordKeeper,
+    creation: async (nonce) => `0x${nonce}`,
+    addition: async (nonce) => `0x${nonce}`,
+    removal: async (nonce) => `0x${nonce}`,
+    dataSetId: (_nonce, providerId) => String(providerId),
+  }
+}

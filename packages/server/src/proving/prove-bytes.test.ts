@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { proveBytes } from './prove-bytes.ts'
+import { testPiece } from './testing-pieces.ts'
+import { challengedLeafOf, possessionFlaw } from './verify-possession.ts'
+
+const MiB = 1024 * 1024
+const SUBTREE_BYTES = 127 * MiB
+/** Reading it again and again in turn makes pieces of any size. */
+const BLOCK = testPiece(MiB - 7).bytes
+
+function readRepeated(offset: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  for (let at = 0; at < length; ) {
+    const from = (offset + at) % BLOCK.length
+    const part = BLOCK.subarray(from, from + length - at)
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function commitTo(sizeBytes: number) {
+  const hasher = pieceHashing.create()
+  for (let at = 0; at < sizeBytes; at += 4 * MiB) hasher.update(readRepeated(at, Math.min(4 * MiB, sizeBytes - at)))
+  return hasher.finish()
+}
+
+/** Bytes that say how much of them is read. */
+function counted(sizeBytes: number, subtreeRoots?: Uint8Array) {
+  const counts = { readBytes: 0, largestRead: 0 }
+  const read = async (offset: number, length: number) => {
+    counts.readBytes += length
+    counts.largestRead = Math.max(counts.largestRead, length)
+    return readRepeated(offset, length)
+  }
+  return { counts, bytes: { sizeBytes, read, ...(subtreeRoots && { subtreeRoots }) } }
+}
+
+describe('proveBytes', () => {
+  test('proves pieces of every size', async () => {
+    const size = fc.oneof(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 400_000 }))
+    await fc.assert(
+      fc.asyncProperty(size, fc.uint8Array({ minLength: 32, maxLength: 32 }), async (sizeBytes, seed) => {
+        const piece = commitTo(sizeBytes)
+        const proofs = await proveBytes(counted(sizeBytes).bytes, { piece, seed, count: 3 })
+        expect(possessionFlaw({ piece, seed, count: 3 }, proofs)).toBeUndefined()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  describe('of more than 127 MiB', () => {
+    const sizeBytes = SUBTREE_BYTES + 1000
+    const { subtreeRoots, ...piece } = commitTo(sizeBytes)
+
+    test('read one part of 127 MiB, a mebibyte at a time, however many leaves of it are asked for', async () => {
+      const { counts, bytes } = counted(sizeBytes, subtreeRoots)
+      const question = { piece, seed: new Uint8Array(32).fill(1), count: 20 }
+      expect(possessionFlaw(question, await proveBytes(bytes, question))).toBeUndefined()
+      expect(counts.readBytes).toBeLessThan(SUBTREE_BYTES + 3 * MiB)
+      expect(counts.largestRead).toBeLessThan(1.1 * MiB)
+    })
+
+    test('read the last part alone where its leaf is there, also when it is hardly filled', async () => {
+      const seed = new Uint8Array(32)
+      const view = new DataView(seed.buffer)
+      // One leaf in a hundred thousand is there.
+      for (let tries = 0; challengedLeafOf({ piece, seed }, 0) < 2 ** 22; tries += 1) view.setUint32(0, tries)
+      const { counts, bytes } = counted(sizeBytes, subtreeRoots)
+      const question = { piece, seed, count: 1 }
+      expect(possessionFlaw(question, await proveBytes(bytes, question))).toBeUndefined()
+      expect(counts.readBytes).toBe(2000)
+    })
+
+    test('read everything where the roots of the parts are not those of such a piece', async () => {
+      const { bytes } = counted(sizeBytes, new Uint8Array(32))
+      const question = { piece, seed: new Uint8Array(32), count: 1 }
+      expect(possessionFlaw(question, await proveBytes(bytes, question))).toBeUndefined()
+    })
+  })
+
+  test('proves nothing about other bytes, and takes no other size', async () => {
+    const piece = commitTo(300_000)
+    const seed = new Uint8Array(32).fill(5)
+    const other = { sizeBytes: 300_000, read: async (at: number, length: number) => readRepeated(at + 1, length) }
+    const proofs = await proveBytes(other, { piece, seed, count: 5 })
+    expect(possessionFlaw({ piece, seed, count: 5 }, proofs)).toMatch(/does not lead to the piece/)
+    await expect(proveBytes({ ...other, sizeBytes: 299_999 }, { piece, seed, count: 5 })).rejects.toThrow(TypeError)
+  })
+})
+
+describe('possessionFlaw', () => {
+  test('sees another number of proofs, another leaf and any changed bit', async () => {
+    const piece = commitTo(10_000)
+    const seed = new Uint8Array(32).fill(9)
+    const question = { piece, seed, count: 2 }
+    const proofs = await proveBytes(counted(10_000).bytes, question)
+    const [first, second] = proofs
+    if (first === undefined || second === undefined) throw new Error('there are two')
+    expect(possessionFlaw(question, proofs)).toBeUndefined()
+    expect(possessionFlaw(question, [first])).toBe('1 proofs were given where 2 were asked for.')
+    expect(possessionFlaw(question, [second, first])).toMatch(/was challenged/)
+    expect(possessionFlaw({ ...question, seed: new Uint8Array(32) }, proofs)).toBeDefined()
+    const changed = fc.tuple(fc.nat({ max: first.proof.length }), fc.nat({ max: 255 }))
+    fc.assert(
+      fc.property(changed, ([node, bit]) => {
+        const flip = (bytes: Uint8Array) => bytes.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
+        const isLeaf = node === first.proof.length
+        const forged = isLeaf
+          ? { ...first, leaf: flip(first.leaf) }
+          : { ...first, proof: first.proof.map((sibling, at) => (at === node ? flip(sibling) : sibling)) }
+        expect(possessionFlaw(question, [forged, second])).toMatch(/does not lead to the piece/)
+      }),
+    )
+  })
+})

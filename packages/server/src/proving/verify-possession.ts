@@ -1,0 +1,33 @@
+import { challengeIndex, leafCount, type PieceCommitment, pieceHeight, verifyLeafProof } from '@lade/core/piece'
+import type { PossessionProof } from './prover.ts'
+
+export interface PossessionQuestion {
+  readonly piece: PieceCommitment
+  /** 32 bytes. */
+  readonly seed: Uint8Array
+  readonly count: number
+}
+
+/**
+ * Why an answer does not show that the piece is there; undefined when it does: as many proofs as were asked for, each about the leaf that
+ * the seed chooses, each leading to the piece's root.
+ */
+export function possessionFlaw(question: PossessionQuestion, proofs: readonly PossessionProof[]): string | undefined {
+  const { piece, count } = question
+  if (proofs.length !== count) return `${proofs.length} proofs were given where ${count} were asked for.`
+  const height = pieceHeight(piece.rawSizeBytes)
+  for (const [proofIndex, { leafIndex, leaf, proof }] of proofs.entries()) {
+    const expected = challengedLeafOf(question, proofIndex)
+    if (leafIndex !== expected) return `Proof ${proofIndex} is about leaf ${leafIndex}, and ${expected} was challenged.`
+    if (!verifyLeafProof({ root: piece.root, height, leafIndex, leaf, proof })) {
+      return `Proof ${proofIndex}, about leaf ${leafIndex}, does not lead to the piece.`
+    }
+  }
+  return undefined
+}
+
+/** The leaf of the piece that the seed chooses for one of the proofs. */
+export function challengedLeafOf({ piece, seed }: Omit<PossessionQuestion, 'count'>, proofIndex: number): number {
+  const challengeRange = BigInt(leafCount(piece.rawSizeBytes))
+  return Number(challengeIndex({ seed, dataSetId: 0n, proofIndex, challengeRange }))
+}
