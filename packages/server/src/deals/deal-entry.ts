@@ -1,11 +1,25 @@
-import type { DealEntry } from '@lade/core/wire'
-import { dealStatusOf, pieceCidOrNull, type RetrievalUrl, termText } from '../files/file-entry.ts'
-import type { FileRecord } from '../records/record-store.ts'
+import { pieceCidOf } from '@lade/core/content'
+import { rawOffsetBytes } from '@lade/core/piece'
+import type { DealCopy, DealEntry } from '@lade/core/wire'
+import { dealStandingOf } from '../files/deal-standing.ts'
+import { pieceCidOrNull, type RetrievalUrl, termText } from '../files/file-entry.ts'
+import type { CopyRecord, DealRecord, FileRecord, OnchainDealRecord } from '../records/record-store.ts'
+
+/** The deal of a file, with all that is known of it. */
+export interface FullDeal {
+  readonly file: FileRecord
+  /** Undefined for a file that nobody has begun to place. */
+  readonly placed: DealRecord | undefined
+  /** Those of its copies. */
+  readonly onchain: readonly OnchainDealRecord[]
+}
 
 /** The deal of a file as it is shown. */
-export function dealEntryOf(file: FileRecord, urlOf: RetrievalUrl, now: number): DealEntry {
-  const status = dealStatusOf(file, now)
+export function dealEntryOf({ file, placed, onchain }: FullDeal, urlOf: RetrievalUrl, now: number): DealEntry {
+  const { status, since, cause } = dealStandingOf(file, placed, now)
   const endedAt = file.endedAt ?? (status === 'expired' ? file.expiresAt : null)
+  const pieces = placed?.pieces ?? []
+  const heldPieces = pieces.map(({ copies }) => copies.filter((copy) => copy.endedAt === null))
   return {
     dealId: file.dealId,
     cid: file.cid,
@@ -13,9 +27,68 @@ export function dealEntryOf(file: FileRecord, urlOf: RetrievalUrl, now: number):
     size: file.sizeBytes,
     status,
     term: termText(file.termDays),
-    createdAt: new Date(file.uploadedAt).toISOString(),
-    expiresAt: new Date(file.expiresAt).toISOString(),
-    endedAt: endedAt === null ? null : new Date(endedAt).toISOString(),
+    createdAt: timeOf(file.uploadedAt),
+    expiresAt: timeOf(file.expiresAt),
+    endedAt: timeOrNull(endedAt),
     retrievalUrl: urlOf(file.cid),
+    statusAt: timeOf(since),
+    cause,
+    storedAt: timeOrNull(everyPiece(heldPieces, ({ storedAt }) => storedAt, Math.min)),
+    provedAt: timeOrNull(everyPiece(heldPieces, ({ provedAt }) => provedAt, Math.max)),
+    retrievableAt: timeOrNull(everyPiece(heldPieces, ({ retrievableAt }) => retrievableAt, Math.max)),
+    redundancy: placed?.copiesWanted ?? 1,
+    provedCopies: provedCopiesOf(heldPieces),
+    onchainDealId: onchain.find(({ onchainId }) => onchainId !== null)?.onchainId ?? null,
+    aggregate: aggregateOf(placed),
+    copies: pieces.flatMap((piece) => piece.copies.map((copy) => copyEntryOf(pieceCidOf(piece), copy, onchain))),
   }
+}
+
+function copyEntryOf(pieceCid: string, copy: CopyRecord, onchain: readonly OnchainDealRecord[]): DealCopy {
+  return {
+    prover: copy.prover,
+    pieceCid,
+    state: copy.state,
+    storedAt: timeOrNull(copy.storedAt),
+    provedAt: timeOrNull(copy.provedAt),
+    retrievableAt: timeOrNull(copy.retrievableAt),
+    endedAt: timeOrNull(copy.endedAt),
+    cause: copy.cause,
+    onchainDealId: onchain.find((deal) => deal.copy === copy.id)?.onchainId ?? null,
+  }
+}
+
+/**
+ * When something became true of every piece: the latest of them, each by the time that `choose` takes of its copies; null while it is not
+ * true of one.
+ */
+function everyPiece(
+  pieces: readonly (readonly CopyRecord[])[],
+  timeOfCopy: (copy: CopyRecord) => number | null,
+  choose: (...times: number[]) => number,
+): number | null {
+  const times = pieces.map((copies) => copies.map(timeOfCopy).filter((time) => time !== null))
+  if (times.length === 0 || times.some(({ length }) => length === 0)) return null
+  return Math.max(...times.map((ofPiece) => choose(...ofPiece)))
+}
+
+/** A file is held as often as the piece of it that is held least often. */
+function provedCopiesOf(pieces: readonly (readonly CopyRecord[])[]): number {
+  if (pieces.length === 0) return 0
+  return Math.min(...pieces.map((copies) => copies.filter(({ provedAt }) => provedAt !== null).length))
+}
+
+function aggregateOf(placed: DealRecord | undefined): DealEntry['aggregate'] {
+  const piece = placed?.pieces[0]
+  if (piece === undefined || piece.paddedOffsetBytes === null) return null
+  const paddedOffset = piece.paddedOffsetBytes
+  return { pieceCid: pieceCidOf(piece), offset: rawOffsetBytes(paddedOffset), paddedOffset }
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString()
+}
+
+function timeOrNull(at: number | null): string | null {
+  return at === null ? null : timeOf(at)
 }

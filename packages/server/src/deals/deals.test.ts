@@ -1,7 +1,10 @@
+import { dealEntry } from '@lade/core/wire'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
+import type { FileRecord } from '../records/record-store.ts'
 import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
 import { dealEntryOf } from './deal-entry.ts'
+import { fullDeals } from './full-deals.ts'
 import { listDeals } from './list-deals.ts'
 import { ownDeal } from './own-deal.ts'
 
@@ -41,7 +44,8 @@ describe('deals', () => {
     await stage(3)
     await remove(1)
     expect((await list()).files).toHaveLength(3)
-    expect((await list({ status: 'staged' })).files).toHaveLength(2)
+    expect((await list({ status: 'proposed' })).files).toHaveLength(2)
+    expect((await list({ status: 'staged' })).files).toEqual([])
     expect((await list({ status: 'removed' })).files).toHaveLength(1)
     expect((await list({ status: 'expired' })).files).toEqual([])
   })
@@ -80,23 +84,37 @@ describe('deals', () => {
     const [file] = await stage(1)
     if (file === undefined) throw new Error('no file')
     const { now } = ground.clock
-    expect(dealEntryOf(file, urlOf, now)).toEqual({
+    const entryOf = async (shown: FileRecord, at: number) => {
+      const [deal] = await fullDeals(ground.records, [shown])
+      return deal && dealEntry.parse(dealEntryOf(deal, urlOf, at))
+    }
+    expect(await entryOf(file, now)).toEqual({
       dealId: file.dealId,
       cid: file.cid,
       pieceCid: expect.stringMatching(/^bafkzcib/),
       size: 6,
-      status: 'staged',
+      status: 'proposed',
+      statusAt: '2026-11-21T12:00:00.000Z',
+      cause: null,
       term: '30 days',
       createdAt: '2026-11-21T12:00:00.000Z',
       expiresAt: '2026-12-21T12:00:00.000Z',
       endedAt: null,
+      storedAt: null,
+      provedAt: null,
+      retrievableAt: null,
+      redundancy: 1,
+      provedCopies: 0,
+      onchainDealId: null,
+      aggregate: null,
+      copies: [expect.objectContaining({ prover: 'reference', state: 'parked', storedAt: null, endedAt: null })],
       retrievalUrl: urlOf(file.cid),
     })
     // Past its term and not swept yet.
     const expired = { status: 'expired', endedAt: '2026-12-21T12:00:00.000Z' }
-    expect(dealEntryOf(file, urlOf, file.expiresAt)).toMatchObject(expired)
+    expect(await entryOf(file, file.expiresAt)).toMatchObject(expired)
     const removed = await remove(0)
     if (removed === undefined) throw new Error('no file')
-    expect(dealEntryOf(removed, urlOf, now)).toMatchObject({ status: 'removed', endedAt: '2026-11-21T12:00:00.000Z' })
+    expect(await entryOf(removed, now)).toMatchObject({ status: 'removed', endedAt: '2026-11-21T12:00:00.000Z' })
   })
 })

@@ -1,4 +1,5 @@
 import { MAX_DEALS_PER_PAGE } from '@lade/core/wire'
+import { EXPIRING_MS } from '../files/deal-standing.ts'
 import { type FilePage, pageOf, readPage, refused } from '../files/page.ts'
 import type { ListDealsRequest, RecordStore } from '../records/record-store.ts'
 
@@ -19,26 +20,35 @@ export interface ListDealsInput {
 export async function listDeals(records: RecordStore, input: ListDealsInput): Promise<FilePage> {
   const { principal, now } = input
   const page = readPage(input, MAX_DEALS_PER_PAGE)
-  const ended = endedOf(input.status)
   const found = await records.files.listDeals({
     ...page.request,
     principal,
     now,
-    ...(ended === undefined ? {} : { ended }),
+    ...asked(input.status, now),
   })
   return pageOf(found, page.limit)
 }
 
-function endedOf(status: string | undefined): ListDealsRequest['ended'] {
+/** What a status asks of the records; `expiring` is what is active and about to end. */
+function asked(
+  status: string | undefined,
+  now: number,
+): Pick<ListDealsRequest, 'ended' | 'status' | 'expiresBefore' | 'expiresAfter'> {
   switch (status) {
     case undefined:
-      return undefined
+      return {}
     case 'staged':
-      return 'live'
+    case 'proposed':
+    case 'failed':
+      return { ended: 'live', status }
+    case 'active':
+      return { ended: 'live', status, expiresAfter: now + EXPIRING_MS }
+    case 'expiring':
+      return { ended: 'live', status: 'active', expiresBefore: now + EXPIRING_MS }
     case 'expired':
     case 'removed':
-      return status
+      return { ended: status }
     default:
-      throw refused('status is staged, expired or removed.')
+      throw refused('status is staged, proposed, active, expiring, failed, expired or removed.')
   }
 }

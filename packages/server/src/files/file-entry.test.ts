@@ -1,8 +1,11 @@
 import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
+import { NOT_PLACED } from '../deals/uploaded-deal.ts'
 import { fileRecordOf } from '../testing/staging-ground.ts'
-import { dealStatusOf, fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
+import { EXPIRING_MS } from './deal-standing.ts'
+import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 
+const ACTIVE = { status: 'active', statusAt: 7, cause: null } as const
 const urlOf = (cid: string) => `https://lade.example/p/${cid}`
 
 describe('termText', () => {
@@ -16,26 +19,33 @@ describe('termText', () => {
 describe('statusOf', () => {
   it('is staged until the instant of expiry, and expired from then on, swept or not', () => {
     const file = fileRecordOf({ expiresAt: 1000 })
-    expect([statusOf(file, 999), statusOf(file, 1000)]).toEqual(['staged', 'expired'])
-    expect(statusOf({ ...file, end: 'expired', endedAt: 1000 }, 2000)).toBe('expired')
+    expect([statusOf(file, undefined, 999), statusOf(file, undefined, 1000)]).toEqual(['staged', 'expired'])
+    expect(statusOf({ ...file, end: 'expired', endedAt: 1000 }, ACTIVE, 2000)).toBe('expired')
   })
 
   it('stays removed after the term', () => {
-    expect(statusOf(fileRecordOf({ end: 'removed', endedAt: 5, expiresAt: 1000 }), 2000)).toBe('removed')
+    expect(statusOf(fileRecordOf({ end: 'removed', endedAt: 5, expiresAt: 1000 }), ACTIVE, 2000)).toBe('removed')
+  })
+
+  it('is what the deal says while the file is live', () => {
+    const file = fileRecordOf({ expiresAt: 1000 + EXPIRING_MS })
+    expect([statusOf(file, ACTIVE, 999), statusOf(file, ACTIVE, 1000)]).toEqual(['active', 'expiring'])
+    expect(statusOf(file, { ...ACTIVE, status: 'proposed' }, 1000)).toBe('proposed')
+    expect(statusOf(file, { status: 'failed', statusAt: 7, cause: 'Lost.' }, 1000)).toBe('failed')
   })
 
   it('is composed for a part, which has no deal any more', () => {
     const part = fileRecordOf({ end: 'composed', endedAt: 5, expiresAt: 1000 })
-    expect([statusOf(part, 2000), dealStatusOf(part, 2000)]).toEqual(['composed', 'removed'])
-    expect(fileEntry.parse(fileEntryOf(part, urlOf, 0))).toMatchObject({ status: 'composed' })
+    expect(statusOf(part, ACTIVE, 2000)).toBe('composed')
+    expect(fileEntry.parse(fileEntryOf(part, undefined, urlOf, 0))).toMatchObject({ status: 'composed' })
   })
 })
 
 describe('fileEntryOf', () => {
   it('is what the wire schema says, with the existing fields first', () => {
-    const entry = fileEntryOf(fileRecordOf(), urlOf, 0)
+    const entry = fileEntryOf(fileRecordOf(), undefined, urlOf, 0)
     expect(fileEntry.parse(entry)).toEqual(entry)
-    const unread = fileEntryOf({ ...fileRecordOf(), sha256: null }, urlOf, 0)
+    const unread = fileEntryOf({ ...fileRecordOf(), sha256: null }, undefined, urlOf, 0)
     expect(fileEntry.parse(unread)).toMatchObject({ sha256: null })
     const existing = ['cid', 'size', 'filename', 'contentType', 'uploadedAt', 'term', 'sponsored']
     expect(Object.keys(entry).slice(0, 7)).toEqual(existing)
@@ -44,7 +54,7 @@ describe('fileEntryOf', () => {
 
 describe('uploadResultOf', () => {
   it('is what the wire schema says, under the cid of this request, with the seven fields first', () => {
-    const result = uploadResultOf(fileRecordOf(), 'bafkreiother', urlOf, 0)
+    const result = uploadResultOf(fileRecordOf(), NOT_PLACED, 'bafkreiother', urlOf, 0)
     expect(uploadResult.parse(result)).toEqual(result)
     expect(Object.entries(result).slice(0, 7)).toEqual([
       ['cid', 'bafkreiother'],

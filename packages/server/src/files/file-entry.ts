@@ -1,6 +1,7 @@
 import { pieceCidOf } from '@lade/core/content'
 import type { FileEntry, UploadResult } from '@lade/core/wire'
 import type { FileRecord } from '../records/record-store.ts'
+import { dealStandingOf, type PlacedStanding } from './deal-standing.ts'
 
 /** Makes the address under which a file is retrieved. */
 export type RetrievalUrl = (cid: string) => string
@@ -11,17 +12,8 @@ export function termText(days: number): string {
 }
 
 /** Where a file stands at `now`: where its deal does, and a part of a composed file has none any more. */
-export function statusOf(file: FileRecord, now: number): DealStatus | 'composed' {
-  return file.end === 'composed' ? 'composed' : dealStatusOf(file, now)
-}
-
-/** What is known of a deal today: a prover that proves nothing leaves that of a live file `staged`. */
-export type DealStatus = 'staged' | 'expired' | 'removed'
-
-/** Where the deal of a file stands at `now`. */
-export function dealStatusOf(file: FileRecord, now: number): DealStatus {
-  if (file.end !== null) return file.end === 'expired' ? 'expired' : 'removed'
-  return file.expiresAt <= now ? 'expired' : 'staged'
+export function statusOf(file: FileRecord, placed: PlacedStanding | undefined, now: number): FileEntry['status'] {
+  return file.end === 'composed' ? 'composed' : dealStandingOf(file, placed, now).status
 }
 
 /** Null for a file that was staged before pieces were computed here. */
@@ -29,8 +21,17 @@ export function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | n
   return pieceRoot === null ? null : pieceCidOf({ pieceRoot, sizeBytes })
 }
 
-/** A file as the listing shows it. */
-export function fileEntryOf(file: FileRecord, urlOf: RetrievalUrl, now: number): FileEntry {
+/**
+ * A file as the listing shows it.
+ *
+ * @param placed - where its deal stands; undefined for a file that nobody has begun to place.
+ */
+export function fileEntryOf(
+  file: FileRecord,
+  placed: PlacedStanding | undefined,
+  urlOf: RetrievalUrl,
+  now: number,
+): FileEntry {
   return {
     cid: file.cid,
     size: file.sizeBytes,
@@ -44,17 +45,30 @@ export function fileEntryOf(file: FileRecord, urlOf: RetrievalUrl, now: number):
     sha256: file.sha256,
     verified: file.verified,
     expiresAt: new Date(file.expiresAt).toISOString(),
-    status: statusOf(file, now),
+    status: statusOf(file, placed, now),
     visibility: file.visibility,
     retrievalUrl: urlOf(file.cid),
   }
 }
 
+/** What the answer to an upload says of the deal. */
+export interface UploadedDeal {
+  readonly placed: PlacedStanding | undefined
+  /** The id on the chain, where it is known in time; null for the synthetic one. */
+  readonly onchainDealId: string | null
+}
+
 /** A file as the answer to its upload shows it, under the cid that this upload used. */
-export function uploadResultOf(file: FileRecord, cid: string, urlOf: RetrievalUrl, now: number): UploadResult {
+export function uploadResultOf(
+  file: FileRecord,
+  { placed, onchainDealId }: UploadedDeal,
+  cid: string,
+  urlOf: RetrievalUrl,
+  now: number,
+): UploadResult {
   return {
     cid,
-    dealId: file.dealId,
+    dealId: onchainDealId ?? file.dealId,
     size: file.sizeBytes,
     retrievalUrl: urlOf(cid),
     term: termText(file.termDays),
@@ -63,7 +77,7 @@ export function uploadResultOf(file: FileRecord, cid: string, urlOf: RetrievalUr
     pieceCid: pieceCidOrNull(file),
     sha256: file.sha256,
     verified: file.verified,
-    status: dealStatusOf(file, now),
+    status: dealStandingOf(file, placed, now).status,
     expiresAt: new Date(file.expiresAt).toISOString(),
   }
 }

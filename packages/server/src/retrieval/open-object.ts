@@ -20,6 +20,12 @@ export interface OpenObjectDeps {
   readonly blobs: BlobStore
 }
 
+/** An object of which only a slice is known, and so not how many bytes there are in all. */
+export interface SlicedObjectId {
+  readonly object: ObjectHandle
+  readonly sizeBytes?: undefined
+}
+
 /**
  * Opens the bytes of an object that a live file needs. The caller closes a blob's body.
  *
@@ -28,14 +34,14 @@ export interface OpenObjectDeps {
  *
  * @throws {LadeError} `storage_failed` when the record promises bytes that the store does not have.
  */
-export async function openObject(deps: OpenObjectDeps, id: ObjectId): Promise<OpenObject> {
+export async function openObject(deps: OpenObjectDeps, id: ObjectId | SlicedObjectId): Promise<OpenObject> {
   const { files, compositions } = deps.records
   const bytes = await files.inlineBytes(id.object)
   if (bytes !== undefined) return { kind: 'inline', bytes }
   const parts = await compositions.partsOf(id.object)
   if (parts.length === 0) return { kind: 'blob', body: await openBlob(deps, id) }
   const body = composedBody(parts, (part) => openSimple(deps, part))
-  if (body.sizeBytes !== id.sizeBytes) throw failed(id, 'composed of parts of another size')
+  if (!isOfSize(body, id)) throw failed(id, 'composed of parts of another size')
   return { kind: 'blob', body }
 }
 
@@ -45,15 +51,19 @@ async function openSimple(deps: OpenObjectDeps, id: ObjectId): Promise<OpenObjec
   return bytes === undefined ? { kind: 'blob', body: await openBlob(deps, id) } : { kind: 'inline', bytes }
 }
 
-async function openBlob({ blobs }: OpenObjectDeps, id: ObjectId): Promise<BlobBody> {
+async function openBlob({ blobs }: OpenObjectDeps, id: ObjectId | SlicedObjectId): Promise<BlobBody> {
   const sha256 = sha256Of(id.object)
   const body = sha256 === null ? undefined : await blobs.open(sha256)
-  if (body?.sizeBytes === id.sizeBytes) return body
+  if (body !== undefined && isOfSize(body, id)) return body
   await body?.close()
   throw failed(id, body === undefined ? 'missing' : 'of another size')
 }
 
-function failed({ object }: ObjectId, what: string): LadeError<'storage_failed'> {
+function isOfSize(body: BlobBody, { sizeBytes }: ObjectId | SlicedObjectId): boolean {
+  return sizeBytes === undefined || body.sizeBytes === sizeBytes
+}
+
+function failed({ object }: ObjectId | SlicedObjectId, what: string): LadeError<'storage_failed'> {
   const cause = new Error(`object ${object} is ${what}`)
   return new LadeError('storage_failed', { retryAfterSeconds: 60 }, { cause })
 }

@@ -58,6 +58,17 @@ describe('createUpkeep', () => {
     expect(flushes).toBe(2)
   })
 
+  it('forgets the nonces of wallets that are past their time', async () => {
+    const { now } = ground.clock
+    const use = (nonce: string) => ground.records.nonces.use({ account: 'wallet:1:0x', nonce, until: now + 1 })
+    await Promise.all(Array.from({ length: 2_001 }, (_, index) => use(`n${index}`)))
+    await upkeepOf().round()
+    expect(await use('n0')).toBe(false)
+    ground.clock.now += 1
+    await upkeepOf().round()
+    expect(await Promise.all([use('n0'), use('n2000')])).toEqual([true, true])
+  })
+
   it('sweeps the blocks of bytes that are gone', async () => {
     const { now } = ground.clock
     const file = fileRecordOf({ expiresAt: now + 1 })

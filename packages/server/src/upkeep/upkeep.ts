@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
+import { discardObjects } from '../uploads/discard-objects.ts'
 import { releaseOwed } from '../uploads/release-reservation.ts'
-import { discardObjects } from './discard-objects.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
 const EXPIRE_BATCH = 500
@@ -37,7 +37,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   async function round(): Promise<void> {
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
-    for (const step of [release, cleanUp, expire, discard, sweepBlocks, forgetChallenges, deps.flush]) {
+    for (const step of [release, cleanUp, expire, discard, sweepBlocks, forgetChallenges, forgetNonces, deps.flush]) {
       // A step that fails, perhaps for days, keeps neither the others from their work nor the service from starting.
       await step().catch((error: unknown) => log.error({ err: error }, 'a step of upkeep failed'))
     }
@@ -71,6 +71,13 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   async function forgetChallenges(): Promise<void> {
     await records.challenges.expire({ now: now() })
+  }
+
+  async function forgetNonces(): Promise<void> {
+    let forgotten = 0
+    do {
+      forgotten = await records.nonces.expire({ now: now(), limit: SWEEP_BATCH })
+    } while (forgotten === SWEEP_BATCH)
   }
 
   async function discard(): Promise<void> {

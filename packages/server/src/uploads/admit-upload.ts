@@ -17,6 +17,8 @@ export interface UploadHead {
   readonly filename: string | null
   readonly visibility: Visibility
   readonly termDays: number | undefined
+  /** The sha2-256 that the caller announced, in hex. */
+  readonly sha256?: string | undefined
   /** The import profile that a dag-pb cid comes from, where the caller knows it. */
   readonly profile?: ImportProfileName | undefined
 }

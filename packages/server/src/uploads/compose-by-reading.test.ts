@@ -12,8 +12,8 @@ import { cidOf } from '../retrieval/content-cid.ts'
 import { openObject } from '../retrieval/open-object.ts'
 import { carOf, fileDag, patternBytes } from '../retrieval/testing-dags.ts'
 import { openStagingGround, PRINCIPAL, type StagingGround, tierOf } from '../testing/staging-ground.ts'
-import { discardObjects } from '../upkeep/discard-objects.ts'
 import { type ComposeDeps, type ComposeInput, composeFile } from './compose-file.ts'
+import { discardObjects } from './discard-objects.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 const WIDE = { fileBytes: 2 ** 42, dailyBytes: 2 ** 42 }
@@ -44,7 +44,7 @@ describe('composeFile, by reading', () => {
       {
         records: ground.records,
         blobs: ground.blobs,
-        prover: ground.prover,
+        handover: ground.handover,
         hashers: hashContentHere,
         instanceId: ground.instanceId,
         now: () => ground.clock.now,

@@ -31,7 +31,7 @@ describe('composeFile, from what was kept', () => {
       {
         records: ground.records,
         blobs: ground.blobs,
-        prover: ground.prover,
+        handover: ground.handover,
         hashers: hashContentHere,
         instanceId: ground.instanceId,
         now: () => ground.clock.now,
@@ -81,12 +81,12 @@ describe('composeFile, from what was kept', () => {
     const parts = [1, 2].map((name) => madeUpPart(`${name}`, PART_BYTES, [profile]))
     parts.push(madeUpPart('last', 3 * MIB + 5, [profile]))
     await record(...parts)
-    const { unixfs, sizeBytes, pieceRoot, pieceV2, dag } = wholeOf(parts, profile)
+    const { unixfs, sizeBytes, pieceRoot, dag } = wholeOf(parts, profile)
     const open = vi.spyOn(ground.blobs, 'open')
     const file = await compose(unixfs, parts)
     expect(open).not.toHaveBeenCalled()
     expect(file).toMatchObject({ cid: unixfs, sizeBytes, pieceRoot, sha256: null, verified: true, termDays: 30 })
-    expect(ground.prover.asked).toMatchObject([{ sha256: null, sizeBytes, pieceCid: pieceV2 }])
+    expect(file.dealId).toMatch(/^d-0x[0-9a-f]{32}$/)
     const multihash = Buffer.from(`1220${dag.root}`, 'hex')
     const place = await ground.records.blocks.find({ multihash, now: ground.clock.now })
     expect(place).toMatchObject({ kind: 'node', profile, node: dag.digests.length / 32 - 1, object: file.object })
@@ -166,7 +166,7 @@ describe('composeFile, from what was kept', () => {
     expect(file).toMatchObject({ ...head, uploadedAt: now, expiresAt: now + 3 * 86_400_000, owner: 'ada@example.org' })
   })
 
-  it('answers the same deal again, also when the parts are gone, and asks the prover no more', async () => {
+  it('answers the same deal again, also when the parts are gone', async () => {
     const parts = [madeUpPart('1'), madeUpPart('2', 5)]
     await record(...parts)
     const { unixfs, pieceV2 } = wholeOf(parts)
@@ -174,7 +174,6 @@ describe('composeFile, from what was kept', () => {
     ground.clock.now += 1000
     expect(await compose(unixfs, parts)).toEqual(file)
     expect(await compose(pieceV2, [madeUpPart('never was')])).toEqual(file)
-    expect(ground.prover.asked).toHaveLength(1)
   })
 
   it('uses bytes that somebody staged as a whole, and lets go of the parts', async () => {
@@ -262,15 +261,6 @@ describe('composeFile, from what was kept', () => {
     const parts = [madeUpPart('1'), madeUpPart('2', 1)]
     await record(...parts)
     expect(await refused(compose(wholeOf(parts).unixfs, parts, options))).toMatchObject({ code })
-    expect(ground.prover.asked).toEqual([])
-  })
-
-  it('error: what the prover refuses changes nothing', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
-    await record(...parts)
-    ground.prover.refuseNext('too big')
-    expect(await refused(compose(wholeOf(parts).unixfs, parts))).toMatchObject({ code: 'stage_failed' })
-    expect(await compose(wholeOf(parts).unixfs, parts)).toHaveProperty('dealId')
   })
 
   it('refuses a version 1 piece CID that is bound to other bytes', async () => {

@@ -9,7 +9,8 @@ import {
 import { LadeError } from '@lade/core/errors'
 import { isCarMediaType, MAX_PARTS } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Prover } from '../proving/prover.ts'
+import type { Handover } from '../placement/handover.ts'
+import { pieceHandle } from '../records/object-handle.ts'
 import type { CompositionCommit, FileRecord, PartFacts } from '../records/record-store.ts'
 import { agreeTerms, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
@@ -17,19 +18,18 @@ import { DAY_MS } from './file-commit.ts'
 import { findParts, missingParts } from './find-parts.ts'
 import { foldParts } from './fold-parts.ts'
 import { type ReadPartsDeps, type ReadPartsInput, readParts } from './read-parts.ts'
-import { stageWithProver } from './stage-with-prover.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 export interface ComposeDeps extends Omit<ReadPartsDeps, 'blobs'> {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
-  readonly prover: Prover
+  readonly handover: Pick<Handover, 'dealId'>
 }
 
 export interface ComposeInput {
   readonly tier: UploadTier
   /** What is said of the whole; its size follows from the parts. */
-  readonly head: Omit<UploadHead, 'sizeBytes' | 'profile'>
+  readonly head: Omit<UploadHead, 'sizeBytes' | 'profile' | 'sha256'>
   readonly parts: readonly ContentId[]
   /** Ends the reading of parts, where that is needed; its reason is what the call rejects with. */
   readonly signal: AbortSignal
@@ -53,7 +53,7 @@ interface CheckedWhole {
  *
  * @throws {LadeError} `invalid_cid` for an opaque id; `invalid_parts`, `missing_parts`, `foreign_parts`; `invalid_visibility`,
  *   `invalid_term`, `too_large`, `storage_offline`; `cid_mismatch`, `invalid_car`, `incomplete_dag`; `too_many_uploads` and
- *   `storage_failed` where parts are read; `stage_failed`; `cid_conflict`.
+ *   `storage_failed` where parts are read; `cid_conflict`.
  */
 export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promise<FileRecord> {
   const { tier, head } = input
@@ -79,7 +79,8 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
 
   const { pieceRoot } = digests
   const sha256 = digests.sha256 ?? null
-  const dealId = await stageWithProver(deps.prover, { tier, head, digests: { sha256, sizeBytes, pieceRoot } })
+  const object = sha256 ?? pieceHandle({ pieceRoot, sizeBytes })
+  const dealId = deps.handover.dealId({ principal, key: head.cid.key, object })
   const now = deps.now()
   const { cid, contentType, filename, visibility } = head
   const commit: CompositionCommit = {

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { VerifiedBody } from '../blobs/receive.ts'
-import type { AtOnceOutcome, FileCommit, FileRecord } from '../records/record-store.ts'
+import type { AtOnceOutcome, FileCommit, FileRecord, Placement } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -15,21 +15,28 @@ export interface VerifiedUpload extends VerifiedBody {
   readonly dealId: string
   /** The bytes, when they live in the metadata. */
   readonly inline: Uint8Array | undefined
+  /** Absent for a file that is handed to provers later. */
+  readonly placement?: Placement | undefined
 }
 
 /** A file that is durable and readable, and what its principal has used of the day. */
 export interface StagedUpload {
   readonly file: FileRecord
   readonly usedBytes: number
+  /** False when the file was there already. */
+  readonly isNew: boolean
+  /** True when a prover has taken it. */
+  readonly isPlaced: boolean
 }
 
 /** The record of a verified upload; its term begins now. */
 export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
-  const { tier, head, termDays, digests, dealId, inline } = upload
+  const { tier, head, termDays, digests, dealId, inline, placement } = upload
   return {
     now,
     inline,
     content: contentFactsOf(head.cid, upload),
+    placement,
     file: {
       principal: tier.principal,
       key: head.cid.key,
@@ -59,7 +66,12 @@ export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: nu
   switch (outcome.outcome) {
     case 'recorded':
     case 'retry':
-      return { file: outcome.file, usedBytes: outcome.usedBytes }
+      return {
+        file: outcome.file,
+        usedBytes: outcome.usedBytes,
+        isNew: outcome.outcome === 'recorded',
+        isPlaced: upload.placement !== undefined,
+      }
     case 'conflict':
       throw new LadeError('cid_conflict', { cid: upload.head.cid.text, actual: upload.digests.sha256 })
     case 'lost':

@@ -35,7 +35,7 @@ describe('stageAtOnce', () => {
 
   const stage = (bytes: Uint8Array, { cid, tier, head, deps }: Options = {}) =>
     stageAtOnce(
-      { records: ground.records, blobs: ground.blobs, prover: ground.prover, now: () => ground.clock.now, ...deps },
+      { records: ground.records, blobs: ground.blobs, handover: ground.handover, now: () => ground.clock.now, ...deps },
       { tier: tierOf(tier), head: headOf(bytes, cid, head) },
       () => {
         taken += 1
@@ -78,7 +78,7 @@ describe('stageAtOnce', () => {
     ['a file without storage', 'storage_offline', { deps: { blobs: undefined } }],
   ])('refuses %s as %s before it takes the body', async (_title, code, options) => {
     await expect(stage(BYTES, options)).rejects.toMatchObject({ code })
-    expect([taken, ground.prover.asked]).toEqual([0, []])
+    expect([taken, ground.prover.calls]).toEqual([0, []])
     expect(await ground.remains()).toEqual(NOTHING_REMAINS)
   })
 
@@ -101,13 +101,6 @@ describe('stageAtOnce', () => {
       evidence: { expected: sha256Hex(OTHER), actual: SHA256 },
     })
     expect(await ground.remains()).toEqual(NOTHING_REMAINS)
-  })
-
-  it('error: what the prover refuses leaves nothing, not even the name', async () => {
-    ground.prover.refuseNext('no')
-    await expect(stage(BYTES, { cid: OPAQUE })).rejects.toMatchObject({ code: 'stage_failed' })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
-    await stage(OTHER, { cid: OPAQUE })
   })
 
   it('refuses other bytes under an opaque id that is taken, and charges nothing', async () => {

@@ -2,16 +2,15 @@ import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type VerifiedBody, verifyWhole } from '../blobs/receive.ts'
-import type { Prover } from '../proving/prover.ts'
+import type { Handover } from '../placement/handover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { type AdmitInput, agreeTerms, quotaRefusal } from './admit-upload.ts'
 import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
-import { stageWithProver } from './stage-with-prover.ts'
 
 export interface AtOnceDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore | undefined
-  readonly prover: Prover
+  readonly handover: Handover
   readonly now: () => number
 }
 
@@ -19,11 +18,10 @@ export interface AtOnceDeps {
  * Stages a small upload whose body has arrived with its head: it is admitted, charged and recorded in one transaction,
  * and never holds a reservation.
  *
- * Only for provers that take things at once: the prover is asked before the quota has decided.
+ * Only for uploads that are not handed to a prover before they are answered.
  *
  * @param takeBody - hands over the whole body; called once, when tier and storage have nothing against the upload.
- * @throws {LadeError} as `admitUpload`, then `cid_mismatch`, `invalid_car`, `incomplete_dag`, `stage_failed`,
- *   `cid_conflict`, `insufficient_storage`, `storage_failed`.
+ * @throws {LadeError} as `admitUpload`, then `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `cid_conflict`, `insufficient_storage`, `storage_failed`.
  */
 export async function stageAtOnce(
   deps: AtOnceDeps,
@@ -40,6 +38,7 @@ export async function stageAtOnce(
   try {
     body = verifyWhole(inline, {
       id: head.cid,
+      sha256: head.sha256,
       mayBeCar: isCarMediaType(head.contentType),
       profile: head.profile,
     })
@@ -50,7 +49,8 @@ export async function stageAtOnce(
     if (hint.outcome !== 'reserved') throw quotaRefusal(tier, hint, now)
     throw error
   }
-  const dealId = await stageWithProver(deps.prover, { tier, head, digests: body.digests })
+  const { sha256 } = body.digests
+  const dealId = deps.handover.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
   const upload = { tier, head, termDays, ...body, dealId, inline }
   const outcome = await deps.records.quotas.commitAtOnce({ admit, commit: fileCommitOf(upload, now) })
   return stagedBy(outcome, upload, now)

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hashContentHere } from '../hashing/content-hasher.ts'
@@ -14,8 +15,8 @@ import {
   type StagingGround,
   tierOf,
 } from '../testing/staging-ground.ts'
-import { discardObjects } from '../upkeep/discard-objects.ts'
 import { admitUpload } from './admit-upload.ts'
+import { discardObjects } from './discard-objects.ts'
 import { stageUpload } from './stage-upload.ts'
 
 const BYTES = Buffer.from('some bytes that are staged')
@@ -72,14 +73,39 @@ describe('stageUpload', () => {
     expect(await ground.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 1 })
   })
 
-  it('asks the prover once an upload, with a key that a repetition repeats', async () => {
-    await ground.stage(BYTES)
-    await ground.stage(BYTES)
-    await ground.stage(BYTES, { tier: { principal: 'user:2' } })
-    const keys = ground.prover.asked.map(({ idempotencyKey }) => idempotencyKey)
-    expect(keys[0]).toBe(keys[1])
-    expect(keys[2]).not.toBe(keys[0])
-    expect(ground.prover.asked[0]).toMatchObject({ sha256: SHA256, sizeBytes: BYTES.length })
+  it('hands the bytes to a prover before it answers, and says in the records that it has them', async () => {
+    const { file, isPlaced } = await ground.stage(BYTES)
+    const pieceCid = pieceCidOf({ pieceRoot: file.pieceRoot ?? '', sizeBytes: BYTES.length })
+    expect(isPlaced).toBe(true)
+    expect([...ground.prover.parked]).toEqual([[pieceCid, BYTES]])
+    const [deal] = await ground.records.placements.deals([file.sequence])
+    expect(deal).toMatchObject({ status: 'proposed', copiesWanted: 1 })
+    expect(deal?.pieces).toMatchObject([{ copies: [{ prover: 'reference', state: 'parked' }] }])
+  })
+
+  it('has one deal id for one caller and its bytes, and another one for another caller', async () => {
+    const { file } = await ground.stage(BYTES)
+    const other = await ground.stage(BYTES, { tier: { principal: 'user:2' } })
+    await ground.records.files.remove({ principal: PRINCIPAL, key: file.key, now: ground.clock.now })
+    const again = await ground.stage(BYTES)
+    expect(again.file.dealId).toBe(file.dealId)
+    expect(other.file.dealId).not.toBe(file.dealId)
+  })
+
+  it('hands private bytes and small ones to nobody', async () => {
+    await ground.stage(BYTES, { head: { visibility: 'private' } })
+    await ground.stage(BYTES, { tier: { principal: 'user:2' }, deps: { inlineBytes: BYTES.length } })
+    expect(ground.prover.calls).toEqual([])
+  })
+
+  it('error: what the prover refuses leaves nothing and charges nothing', async () => {
+    ground.prover.refuseNext('too small')
+    expect(await failure(ground.stage(BYTES, { cid: OPAQUE }))).toMatchObject({
+      code: 'stage_failed',
+      evidence: { reason: 'too small' },
+    })
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    await expect(ground.stage(OTHER, { cid: OPAQUE })).resolves.toHaveProperty('file')
   })
 
   describe.each([
@@ -89,20 +115,10 @@ describe('stageUpload', () => {
     const stage = (bytes: Uint8Array, options: Parameters<StagingGround['stage']>[1] = {}) =>
       ground.stage(bytes, { ...options, deps: { inlineBytes, ...options.deps } })
 
-    it('error: what the prover refuses leaves nothing and charges nothing', async () => {
-      ground.prover.refuseNext('too small')
-      expect(await failure(stage(BYTES, { cid: OPAQUE }))).toMatchObject({
-        code: 'stage_failed',
-        evidence: { reason: 'too small' },
-      })
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
-      await expect(stage(OTHER, { cid: OPAQUE })).resolves.toHaveProperty('file')
-    })
-
     it('refuses bytes that do not hash to the cid, naming both in its form', async () => {
       const error = await failure(stage(BYTES, { cid: sha256Hex(OTHER), head: { sizeBytes: BYTES.length } }))
       expect(error).toMatchObject({ code: 'cid_mismatch', evidence: { expected: sha256Hex(OTHER), actual: SHA256 } })
-      expect(ground.prover.asked).toEqual([])
+      expect(ground.prover.calls).toEqual([])
       expect(await ground.remains()).toEqual(NOTHING_REMAINS)
     })
 
@@ -285,12 +301,12 @@ describe('stageUpload', () => {
 
   it('says that it wants the body once, and not before the store can take it', async () => {
     const controller = new AbortController()
-    const { records, blobs, prover, instanceId, clock } = ground
+    const { records, blobs, handover, instanceId, clock } = ground
     for (const inlineBytes of [0, 1_000_000]) {
       const deps = {
         records,
         blobs,
-        prover,
+        handover,
         instanceId,
         now: () => clock.now,
         hashers: hashContentHere,

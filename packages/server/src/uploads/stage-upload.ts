@@ -3,12 +3,12 @@ import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, type ReceivedBlob, receiveBlob, receiveInline, type VerifiedBody } from '../blobs/receive.ts'
 import type { ContentHashers } from '../hashing/content-hasher.ts'
-import type { Prover } from '../proving/prover.ts'
+import type { Handover } from '../placement/handover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
+import { discardObject } from './discard-objects.ts'
 import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
 import { releaseReservation } from './release-reservation.ts'
-import { stageWithProver } from './stage-with-prover.ts'
 
 /** How often, and how long apart, an upload asks again while the same bytes are being removed. */
 const BUSY_RETRIES = 250
@@ -17,7 +17,7 @@ const BUSY_WAIT_MS = 20
 export interface StageDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
-  readonly prover: Prover
+  readonly handover: Handover
   readonly instanceId: string
   readonly now: () => number
   /** Where big bodies are hashed. */
@@ -50,7 +50,7 @@ type Arrived = VerifiedBody &
  * returned and nothing is left: the pending bytes are removed here, and bytes that were readable for a moment are
  * discarded through the records.
  *
- * @throws {LadeError} `incomplete_body`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `cid_conflict`, `stage_failed`,
+ * @throws {LadeError} `incomplete_body`, `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `cid_conflict`, `stage_failed`,
  *   `insufficient_storage`, `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, and the reason of `signal`.
  */
 export async function stageUpload(deps: StageDeps, input: StageInput): Promise<StagedUpload> {
@@ -62,14 +62,18 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     arrived = await receive(deps, input)
     const { digests, verified, inline } = arrived
     const { sha256 } = digests
-    const dealId = await stageWithProver(deps.prover, { ...admission, digests })
     if (arrived.kind === 'blob') {
       await claim(deps, admission, sha256)
       // From here on the bytes may be readable, whether or not the commit says so.
       published = sha256
       await arrived.blob.commit()
     }
-    const upload = { ...admission, digests, verified, dealId, inline }
+    const { tier, head } = admission
+    const isHandedOver = arrived.kind === 'blob' && deps.handover.isNeeded(head)
+    // The prover reads what is published, so that it gets the bytes that were checked.
+    const placement = isHandedOver ? await deps.handover.handOver(digests, input.signal) : undefined
+    const dealId = deps.handover.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
+    const upload = { ...admission, digests, verified, dealId, inline, placement }
     const now = deps.now()
     const outcome = await deps.records.quotas.commit({ reservationId, ...fileCommitOf(upload, now) })
     return stagedBy(outcome, upload, now)
@@ -77,15 +81,18 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     // What cannot be forgotten now is swept when this instance has ended; the caller needs the first error.
     if (arrived?.kind === 'blob') await arrived.blob.abort().catch(() => {})
     await releaseReservation(deps.records, { reservationId, now: deps.now(), published })
+    // Upkeep removes what cannot be removed now.
+    if (published !== undefined) await discardObject(deps, published).catch(() => {})
     throw error
   }
 }
 
 async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
-  const { sizeBytes, cid, contentType, profile } = input.admission.head
+  const { sizeBytes, cid, sha256, contentType, profile } = input.admission.head
   const options = {
     sizeBytes,
     id: cid,
+    sha256,
     mayBeCar: isCarMediaType(contentType),
     profile,
     signal: input.signal,

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { sponsoredTier, tokenTier } from './upload-tier.ts'
+import { sponsoredTier, tokenTier, walletTier } from './upload-tier.ts'
 
 const limits = {
   sponsored: { fileBytes: 1, dailyBytes: 2, concurrency: 3, termDays: 7 },
   token: { fileBytes: 4, concurrency: 5, termDays: 30 },
   termMaxDays: 365,
 }
+
+const payer = { principal: 'user:abc', owner: 'a@b.c', dailyBytes: 1_073_741_824 }
 
 describe('sponsoredTier', () => {
   it('charges the address and allows no longer term than its own', () => {
@@ -23,9 +25,8 @@ describe('sponsoredTier', () => {
 })
 
 describe('tokenTier', () => {
-  it('charges the user, with the quota of the token in MB of 1,048,576 bytes', () => {
-    const claims = { sub: 'abc', email: 'a@b.c', scopes: ['put' as const], quotaMb: 1024, iat: 0, exp: 1, jti: 'j' }
-    expect(tokenTier(limits, claims)).toEqual({
+  it('charges the user, for the daily quota that is asked for', () => {
+    expect(tokenTier(limits, payer)).toEqual({
       name: 'token',
       principal: 'user:abc',
       owner: 'a@b.c',
@@ -35,5 +36,13 @@ describe('tokenTier', () => {
       defaultTermDays: 30,
       maxTermDays: 365,
     })
+  })
+})
+
+describe('walletTier', () => {
+  it('is as the token tier, but for the size of a file', () => {
+    const { name, fileBytes, ...rest } = walletTier(limits, payer)
+    expect({ name, fileBytes }).toEqual({ name: 'wallet', fileBytes: Number.MAX_SAFE_INTEGER })
+    expect(tokenTier(limits, payer)).toMatchObject(rest)
   })
 })

@@ -1,12 +1,8 @@
-import { BYTES_PER_MB } from '@lade/core/wire'
-import { userPrincipal } from '../quotas/principal.ts'
-import type { TokenClaims } from '../tokens/token-claims.ts'
-
 /** What one caller may upload, and who is charged. */
 export interface UploadTier {
-  readonly name: 'sponsored' | 'token'
+  readonly name: 'sponsored' | 'token' | 'wallet'
   readonly principal: string
-  /** The user's email; null for sponsored uploads. */
+  /** The user's email or the wallet's address; null for sponsored uploads. */
   readonly owner: string | null
   readonly fileBytes: number
   readonly dailyBytes: number
@@ -42,17 +38,27 @@ export function sponsoredTier(limits: TierLimits, principal: string): UploadTier
   }
 }
 
+/** Who uploads, and what of it in a day. */
+export interface Payer {
+  readonly principal: string
+  readonly owner: string
+  readonly dailyBytes: number
+}
+
 /** The token tier: charged to the user, with the daily quota that the token carries. */
-export function tokenTier(limits: TierLimits, claims: TokenClaims): UploadTier {
+export function tokenTier(limits: TierLimits, payer: Payer): UploadTier {
   const { fileBytes, concurrency, termDays } = limits.token
   return {
     name: 'token',
-    principal: userPrincipal(claims.sub),
-    owner: claims.email,
+    ...payer,
     fileBytes,
-    dailyBytes: claims.quotaMb * BYTES_PER_MB,
     concurrency,
     defaultTermDays: termDays,
     maxTermDays: limits.termMaxDays,
   }
+}
+
+/** The wallet tier: charged to the wallet, with what it holds for the day; a file may be as large as the disk takes. */
+export function walletTier(limits: TierLimits, payer: Payer): UploadTier {
+  return { ...tokenTier(limits, payer), name: 'wallet', fileBytes: Number.MAX_SAFE_INTEGER }
 }

@@ -1,0 +1,16 @@
+import type { FileRecord, RecordStore } from '../records/record-store.ts'
+import type { FullDeal } from './deal-entry.ts'
+
+/** The deals of these files, in their order, with their copies and what the chain has of them. */
+export async function fullDeals(records: RecordStore, files: readonly FileRecord[]): Promise<FullDeal[]> {
+  const deals = await records.placements.deals(files.map(({ sequence }) => sequence))
+  const copies = deals.flatMap(({ pieces }) => pieces.flatMap((piece) => piece.copies.map(({ id }) => id)))
+  const onchain = copies.length === 0 ? [] : await records.chain.dealsOf(copies)
+  const byFile = new Map(deals.map((deal) => [deal.file, deal]))
+  const byCopy = new Map(onchain.map((deal) => [deal.copy, deal]))
+  return files.map((file) => {
+    const placed = byFile.get(file.sequence)
+    const own = placed?.pieces.flatMap((piece) => piece.copies.flatMap(({ id }) => byCopy.get(id) ?? []))
+    return { file, placed, onchain: own ?? [] }
+  })
+}

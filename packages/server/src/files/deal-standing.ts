@@ -1,0 +1,39 @@
+import type { DealEntry } from '@lade/core/wire'
+import type { FileRecord, PlacedStatus } from '../records/record-store.ts'
+
+/** A deal that ends so soon is worth telling its owner about. */
+export const EXPIRING_MS = 3 * 86_400_000
+
+/** Where the deal of a live file stands, as the records have it. */
+export interface PlacedStanding {
+  readonly status: PlacedStatus
+  readonly statusAt: number
+  readonly cause: string | null
+}
+
+/** Where a deal stands, and since when. */
+export interface DealStanding {
+  readonly status: DealEntry['status']
+  /** Epoch milliseconds. */
+  readonly since: number
+  /** Why it is `failed`; null otherwise. */
+  readonly cause: string | null
+}
+
+/**
+ * Where the deal of a file stands at `now`. The file decides first: what has ended is `expired` or `removed`, whoever still holds it.
+ *
+ * @param placed - undefined for a file that nobody has begun to place.
+ */
+export function dealStandingOf(file: FileRecord, placed: PlacedStanding | undefined, now: number): DealStanding {
+  if (file.end !== null) {
+    return { status: file.end === 'expired' ? 'expired' : 'removed', since: file.endedAt ?? now, cause: null }
+  }
+  if (file.expiresAt <= now) return { status: 'expired', since: file.expiresAt, cause: null }
+  if (placed === undefined) return { status: 'staged', since: file.uploadedAt, cause: null }
+  const { status, statusAt, cause } = placed
+  if (status === 'active' && file.expiresAt - EXPIRING_MS <= now) {
+    return { status: 'expiring', since: Math.max(statusAt, file.expiresAt - EXPIRING_MS), cause: null }
+  }
+  return { status, since: statusAt, cause: status === 'failed' ? cause : null }
+}

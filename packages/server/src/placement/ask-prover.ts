@@ -1,0 +1,79 @@
+import { LadeError } from '@lade/core/errors'
+import type { Prover } from '../proving/prover.ts'
+import type { PlacementContext } from './placement-context.ts'
+import { doubledMs, type PlacementPace } from './placement-pace.ts'
+
+/**
+ * What came of asking a prover. `refused`: no, for good. `silent`: nothing, nothing in time, or nothing that makes sense; it may be
+ * different later, and no sooner than `retryAfterMs`.
+ */
+export type ProverAnswer<Result> =
+  | { readonly outcome: 'answered'; readonly result: Result }
+  | { readonly outcome: 'refused'; readonly reason: string }
+  | { readonly outcome: 'silent'; readonly reason: string; readonly retryAfterMs: number }
+
+/**
+ * Asks a prover, and waits no longer than `deadlineMs`. What it answers later is not heard.
+ *
+ * @throws the reason of the context's signal as soon as that aborts; what `ask` throws that is not `stage_failed`.
+ */
+export async function askProver<Result>(
+  context: Pick<PlacementContext, 'signal' | 'outages'>,
+  prover: Prover,
+  deadlineMs: number,
+  ask: (signal: AbortSignal) => Promise<Result>,
+): Promise<ProverAnswer<Result>> {
+  const { signal, outages } = context
+  try {
+    const result = await inTime(signal, deadlineMs, ask)
+    outages.answered(prover.name)
+    return { outcome: 'answered', result }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!LadeError.has(error, 'stage_failed')) throw error
+    const { reason, retryAfterSeconds } = error.evidence
+    if (retryAfterSeconds === undefined) {
+      outages.answered(prover.name)
+      return { outcome: 'refused', reason }
+    }
+    outages.wasSilent(prover.name)
+    return { outcome: 'silent', reason, retryAfterMs: 1000 * retryAfterSeconds }
+  }
+}
+
+/** When to ask again after `failuresBefore` failures and this one: not sooner than the prover said. */
+export function retryAt(
+  { now, pace }: { now: () => number; pace: PlacementPace },
+  { failuresBefore, retryAfterMs }: { failuresBefore: number; retryAfterMs: number },
+): number {
+  const asked = Math.min(retryAfterMs, pace.maxRetryAfterMs)
+  return now() + Math.max(asked, doubledMs(pace.firstRetryMs, failuresBefore, pace.maxRetryMs))
+}
+
+async function inTime<Result>(
+  stopping: AbortSignal,
+  deadlineMs: number,
+  ask: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  stopping.throwIfAborted()
+  const ending = new AbortController()
+  let end = (_reason: unknown): void => {}
+  const ended = new Promise<never>((_resolve, reject) => {
+    end = (reason) => {
+      reject(reason)
+      ending.abort(reason)
+    }
+  })
+  const stop = (): void => end(stopping.reason)
+  const seconds = Math.ceil(deadlineMs / 1000)
+  const late = new LadeError('stage_failed', { reason: `No answer within ${seconds} s.`, retryAfterSeconds: 1 })
+  const timer = setTimeout(() => end(late), deadlineMs)
+  stopping.addEventListener('abort', stop, { once: true })
+  try {
+    // Whichever of the two settles later is heard by nobody, also when it rejects.
+    return await Promise.race([ask(ending.signal), ended])
+  } finally {
+    clearTimeout(timer)
+    stopping.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,138 @@
+import { pieceCidOf } from '@lade/core/content'
+import { hexOf } from '../hashing/hex.ts'
+import { sha256Hex } from '../hashing/sha256.ts'
+import type { Prover } from '../proving/prover.ts'
+import { possessionFlaw } from '../proving/verify-possession.ts'
+import type { CopyOfPiece } from '../records/record-store.ts'
+import { askProver } from './ask-prover.ts'
+import { commitmentOf } from './commitment-of.ts'
+import type { PlacementContext } from './placement-context.ts'
+import { hex, proofJson } from './possession-json.ts'
+import { type PieceSample, samplePiece } from './sample-piece.ts'
+
+/** As the contract asks for (`CHALLENGES_PER_PROOF`). */
+export const CHALLENGES = 5
+const SEED_BYTES = 32
+/** What is read back of a piece whose proof held, to see whether it can be retrieved. */
+const RETRIEVED_BYTES = 4096
+/** What is read back each time where that is all the proof there is. */
+const COMPARED_BYTES = 65_536
+const JITTER = 0.1
+
+/** What an audit found. `unanswered` may be the network; the others are the prover's own answer. */
+type Finding =
+  | { readonly kind: 'held' | 'flawed'; readonly cause: string | null; readonly proof: string | null }
+  | { readonly kind: 'unanswered'; readonly cause: string }
+  | { readonly kind: 'not-comparable' }
+
+/**
+ * Asks the prover of a stored copy to prove that it has it, checks the proof, and records both.
+ *
+ * The seed is fresh, so that nothing can be prepared, and an answer after the deadline is none, so that nothing can be fetched first. Of
+ * a copy that was proved some bytes are retrieved, too, as anybody would, and compared with ours where they are still here. Provers that
+ * prove to their own chain only are audited by such comparisons alone.
+ *
+ * An answer that does not hold ends the copy at once. Without an answer the audit is repeated, and the last repetition ends the copy; until
+ * one is answered, the copy counts as not proved.
+ */
+export async function auditCopy(context: PlacementContext, prover: Prover, copyOfPiece: CopyOfPiece): Promise<void> {
+  const { records, now, pace, tally, log } = context
+  const { copy, piece } = copyOfPiece
+  const seed = context.randomBytes(SEED_BYTES)
+  const isByProof = prover.auditedBy === 'proof'
+  const finding = isByProof
+    ? await findProof(context, prover, copyOfPiece, seed)
+    : await compareBytes(context, prover, copyOfPiece, seed)
+  if (finding.kind === 'not-comparable') {
+    log.warn({ prover: prover.name, piece: pieceCidOf(piece) }, 'a piece cannot be audited: its bytes are not here')
+    return records.placements.retryLater({ copy: copy.id, nextAt: now() + pace.maxRetryMs })
+  }
+
+  const passed = finding.kind === 'held'
+  const isRetrievable = passed && (!isByProof || (await isRetrieved(context, prover, copyOfPiece)))
+  const retryMs = finding.kind === 'unanswered' ? pace.auditRetryMs[copy.attempts] : undefined
+  const waitMs = passed ? intervalMs(context) : (retryMs ?? 0)
+  const isFinal = !passed && retryMs === undefined
+  await records.placements.audited({
+    audit: {
+      copy: copy.id,
+      at: now(),
+      seed: hexOf(seed),
+      passed,
+      cause: finding.cause,
+      proof: 'proof' in finding ? finding.proof : null,
+    },
+    nextAt: now() + waitMs,
+    isFinal,
+    isRetrievable,
+  })
+  tally.audited(prover.name, passed)
+  if (isFinal) tally.copiesFailed += 1
+  if (!passed)
+    log.warn({ prover: prover.name, piece: pieceCidOf(piece), isFinal, cause: finding.cause }, 'audit failed')
+}
+
+async function findProof(
+  context: PlacementContext,
+  prover: Prover,
+  { piece }: CopyOfPiece,
+  seed: Uint8Array,
+): Promise<Finding> {
+  const pieceCid = pieceCidOf(piece)
+  const { sizeBytes } = piece
+  const question = { pieceCid, sizeBytes, seed, count: CHALLENGES }
+  const answer = await askProver(context, prover, context.pace.proofDeadlineMs, () => prover.prove(question))
+  if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
+  if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
+  const proofs = answer.result
+  const flaw = possessionFlaw({ piece: commitmentOf(piece), seed, count: CHALLENGES }, proofs)
+  const proof = JSON.stringify({ pieceCid, seed: hex(seed), count: CHALLENGES, proofs: proofs.map(proofJson) })
+  return flaw === undefined ? { kind: 'held', cause: null, proof } : { kind: 'flawed', cause: flaw, proof }
+}
+
+/** Reads random parts back from a prover that answers no challenges. */
+async function compareBytes(
+  context: PlacementContext,
+  prover: Prover,
+  { piece }: CopyOfPiece,
+  seed: Uint8Array,
+): Promise<Finding> {
+  const pieceCid = pieceCidOf(piece)
+  const reads: { offset: number; length: number; sha256: string }[] = []
+  for (let read = 0; read < CHALLENGES; read += 1) {
+    const sample = await samplePiece(context, piece, COMPARED_BYTES)
+    if (sample === undefined) return { kind: 'not-comparable' }
+    const answer = await retrieve(context, prover, pieceCid, sample)
+    if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
+    if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
+    reads.push({ ...sample.range, sha256: sha256Hex(answer.result) })
+    if (!isSame(answer.result, sample)) {
+      const cause = `The ${sample.range.length} bytes from ${sample.range.offset} on are not those of the piece.`
+      return { kind: 'flawed', cause, proof: JSON.stringify({ pieceCid, seed: hex(seed), reads }) }
+    }
+  }
+  return { kind: 'held', cause: null, proof: JSON.stringify({ pieceCid, seed: hex(seed), reads }) }
+}
+
+/** Whether some bytes can be had and are right; what else is wrong is for the next audit to find. */
+async function isRetrieved(context: PlacementContext, prover: Prover, { piece }: CopyOfPiece): Promise<boolean> {
+  const sample = await samplePiece(context, piece, RETRIEVED_BYTES)
+  if (sample === undefined) return false
+  const answer = await retrieve(context, prover, pieceCidOf(piece), sample)
+  return answer.outcome === 'answered' && isSame(answer.result, sample)
+}
+
+function retrieve(context: PlacementContext, prover: Prover, pieceCid: string, { range }: PieceSample) {
+  return askProver(context, prover, context.pace.proofDeadlineMs, () => prover.read({ pieceCid, ...range }))
+}
+
+function isSame(bytes: Uint8Array, sample: PieceSample): boolean {
+  return Buffer.compare(bytes, sample.bytes) === 0
+}
+
+/** Spread a little, so that copies that were stored together are not audited together for ever. */
+function intervalMs({ auditSeconds, randomBytes }: PlacementContext): number {
+  const [low = 0, high = 0] = randomBytes(2)
+  const spread = (256 * high + low) / 65_535
+  return Math.round(1000 * auditSeconds * (1 - JITTER + 2 * JITTER * spread))
+}

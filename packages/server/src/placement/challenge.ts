@@ -1,0 +1,136 @@
+import { pieceCidOf } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import { challengeIndex, findChallengedLeaf, leafCount, pieceCidV2, pieceHeight } from '@lade/core/piece'
+import { sha256 } from '../hashing/sha256.ts'
+import { possessionFlaw } from '../proving/verify-possession.ts'
+import type { CopyRecord, DealRecord, RecordStore } from '../records/record-store.ts'
+import { askProver } from './ask-prover.ts'
+import { CHALLENGES } from './audit.ts'
+import { isLive } from './choose-copies.ts'
+import { commitmentOf } from './commitment-of.ts'
+import { inclusionOf } from './inclusion.ts'
+import { type PlacementContext, proverNamed } from './placement-context.ts'
+import { hex, type PossessionProofJson, proofJson } from './possession-json.ts'
+
+const DOMAIN = 'lade possession\0'
+const MAX_NONCE_CHARACTERS = 128
+const RETRY_AFTER_SECONDS = 60
+/** Chooses among the pieces of a file; leaves of one piece are chosen with data set id 0. */
+const CHOICE_OF_PIECE = 1n
+
+/** A prover's answer to a challenge that held; bytes are hex with `0x`. */
+export interface ProvenFile {
+  /** What the nonce led to; see {@link seedOf}. */
+  readonly seed: string
+  readonly prover: string
+  /** The piece that was challenged: the file's own, one of its slices, or the aggregate that it is in. */
+  readonly pieceCid: string
+  /** Of the piece's tree: so many siblings has each proof. */
+  readonly height: number
+  readonly proofs: readonly PossessionProofJson[]
+  /** That the file is in the aggregate that was challenged; absent for files with pieces of their own. */
+  readonly inclusion?: {
+    /** Of the file by itself. */
+    readonly pieceCid: string
+    readonly segment: { readonly position: number; readonly siblings: readonly string[] }
+    readonly entry: { readonly position: number; readonly siblings: readonly string[] }
+  }
+}
+
+export interface ProveFileDeps extends Pick<PlacementContext, 'provers' | 'pace' | 'outages' | 'signal' | 'now'> {
+  readonly records: Pick<RecordStore, 'placements'>
+}
+
+/**
+ * The seed of a challenge: sha2-256 over the 15 ASCII characters `lade possession`, a zero byte, and the nonce as UTF-8. Whoever chooses the
+ * nonce knows that nobody could prepare the answer.
+ */
+export function seedOf(nonce: string): Uint8Array {
+  return sha256.of(Buffer.from(`${DOMAIN}${nonce}`, 'utf8'))
+}
+
+/**
+ * Has a prover prove, here and now, that it holds a file.
+ *
+ * The leaves are those of `challengeIndex` of core for the seed, data set id 0, the piece's own leaves as range, and proof 0 to 4. Of a
+ * file of several pieces the one is challenged that holds leaf `challengeIndex(seed, data set id 1, proof 0)` of all of them in their
+ * order. The provers whose copies are proved are asked one after the other, until an answer holds; one whose answer does not is audited
+ * soon.
+ *
+ * @param request.file - the sequence of the file.
+ * @param request.nonce - 1 to 128 characters, chosen by whoever asks.
+ * @throws {LadeError} `not_placed` when no copy of that piece is proved, `prove_failed` when no answer held.
+ * @throws {TypeError} for another nonce.
+ */
+export async function proveFile(
+  deps: ProveFileDeps,
+  { file, nonce }: { readonly file: number; readonly nonce: string },
+): Promise<ProvenFile> {
+  if (nonce.length < 1 || nonce.length > MAX_NONCE_CHARACTERS) throw new TypeError('a nonce has 1 to 128 characters')
+  const seed = seedOf(nonce)
+  const [deal] = await deps.records.placements.deals([file])
+  const piece = deal && challengedPiece(deal, seed)
+  const copies = piece?.copies.filter((copy) => isLive(copy) && copy.provedAt !== null) ?? []
+  if (piece === undefined || copies.length === 0) {
+    throw new LadeError('not_placed', { dealStatus: deal?.status ?? 'staged' })
+  }
+
+  const failures: string[] = []
+  for (const copy of copies) {
+    const answer = await proveCopy(deps, { piece, copy, seed })
+    if ('failure' in answer) {
+      failures.push(`${copy.prover}: ${answer.failure}`)
+      continue
+    }
+    const proven = { seed: hex(seed), prover: copy.prover, pieceCid: pieceCidOf(piece), ...answer }
+    const inclusion = await inclusionJson(deps, piece)
+    return inclusion === undefined ? proven : { ...proven, inclusion }
+  }
+  throw new LadeError('prove_failed', { reason: failures.join(' '), retryAfterSeconds: RETRY_AFTER_SECONDS })
+}
+
+type DealPiece = DealRecord['pieces'][number]
+
+function challengedPiece({ pieces }: DealRecord, seed: Uint8Array): DealPiece | undefined {
+  const leafCounts = pieces.map(({ sizeBytes }) => leafCount(sizeBytes))
+  const challengeRange = BigInt(leafCounts.reduce((sum, leaves) => sum + leaves, 0))
+  if (challengeRange === 0n) return undefined
+  const index = challengeIndex({ seed, dataSetId: CHOICE_OF_PIECE, proofIndex: 0, challengeRange })
+  return pieces[findChallengedLeaf(leafCounts, index)?.pieceIndex ?? 0]
+}
+
+async function proveCopy(
+  deps: ProveFileDeps,
+  { piece, copy, seed }: { piece: DealPiece; copy: CopyRecord; seed: Uint8Array },
+): Promise<Pick<ProvenFile, 'height' | 'proofs'> | { readonly failure: string }> {
+  const prover = proverNamed(deps, copy.prover)
+  if (prover === undefined) return { failure: 'It is not configured any more.' }
+  if (prover.auditedBy !== 'proof') return { failure: 'It proves to its own chain only.' }
+  const { sizeBytes } = piece
+  const question = { pieceCid: pieceCidOf(piece), sizeBytes, seed, count: CHALLENGES }
+  const answer = await askProver(deps, prover, deps.pace.proofDeadlineMs, () => prover.prove(question))
+  if (answer.outcome === 'silent') return { failure: answer.reason }
+  const flaw =
+    answer.outcome === 'refused'
+      ? answer.reason
+      : possessionFlaw({ piece: commitmentOf(piece), seed, count: CHALLENGES }, answer.result)
+  if (flaw !== undefined || answer.outcome === 'refused') {
+    // Whoever asked is believed nothing: the next audit is due now, and finds out by itself.
+    await deps.records.placements.retryLater({ copy: copy.id, nextAt: deps.now() })
+    return { failure: flaw ?? 'It refused.' }
+  }
+  return { height: pieceHeight(sizeBytes), proofs: answer.result.map(proofJson) }
+}
+
+async function inclusionJson(deps: ProveFileDeps, piece: DealPiece): Promise<ProvenFile['inclusion']> {
+  const { paddedOffsetBytes } = piece
+  if (paddedOffsetBytes === null) return undefined
+  const inclusion = await inclusionOf(deps.records, { piece, paddedOffsetBytes })
+  if (inclusion === undefined) return undefined
+  const { segment, entry } = inclusion.proof
+  return {
+    pieceCid: pieceCidV2(inclusion.piece),
+    segment: { position: segment.position, siblings: segment.siblings.map(hex) },
+    entry: { position: entry.position, siblings: entry.siblings.map(hex) },
+  }
+}

@@ -1,0 +1,157 @@
+import { joinPieces } from '@lade/core/piece'
+import { describe, expect, it } from 'vitest'
+import { hexOf } from '../hashing/hex.ts'
+import type { Prover, ProverLimits } from '../proving/prover.ts'
+import { openScriptedProver } from '../proving/scripted-prover.ts'
+import type { Enrolment, RecordStore, UnenrolledFile } from '../records/record-store.ts'
+import { SUBTREE_RAW_BYTES } from './cut-pieces.ts'
+import { enrolFiles } from './enrol.ts'
+
+const MIB = 1024 * 1024
+const ROOT = '11'.repeat(32)
+
+/** Nodes that are no hash of anything; 32 bytes for each subtree. */
+function rootsOf(subtrees: number): Uint8Array {
+  return new Uint8Array(32 * subtrees).map((_, index) => (index % 32 === 31 ? 1 : index))
+}
+
+function fileOf(overrides: Partial<UnenrolledFile> = {}): UnenrolledFile {
+  return {
+    file: 7,
+    object: 'aa'.repeat(32),
+    sizeBytes: 2 * MIB,
+    visibility: 'public',
+    pieceRoot: ROOT,
+    pieceSubtreeRoots: new Uint8Array(),
+    parts: [],
+    ...overrides,
+  }
+}
+
+function partOf(object: string, subtrees: number, lastBytes = SUBTREE_RAW_BYTES): UnenrolledFile['parts'][number] {
+  return {
+    object,
+    sizeBytes: (subtrees - 1) * SUBTREE_RAW_BYTES + lastBytes,
+    pieceRoot: ROOT,
+    pieceSubtreeRoots: subtrees === 1 ? new Uint8Array() : rootsOf(subtrees),
+  }
+}
+
+/** What becomes of these files with provers of these limits. */
+async function enrolmentsOf(
+  files: readonly UnenrolledFile[],
+  {
+    provers = [prover()],
+    aggregateBelowBytes = MIB,
+  }: { provers?: readonly Prover[]; aggregateBelowBytes?: number } = {},
+): Promise<readonly Enrolment[]> {
+  const enrolled: { enrolments: readonly Enrolment[]; upTo: number }[] = []
+  const placements = {
+    enrolledUpTo: async () => 5,
+    unenrolled: async ({ after }: { after: number }) => (after === 5 ? files : []),
+    enrol: async (request: { enrolments: readonly Enrolment[]; upTo: number }) => void enrolled.push(request),
+  }
+  // Nothing else of the records is touched.
+  const records = { placements } as unknown as RecordStore
+  const aggregateTargetBytes = 64 * MIB
+  const context = { records, provers, now: () => 0, copies: 2, aggregateBelowBytes, aggregateTargetBytes }
+  expect(await enrolFiles(context, 100)).toBe(files.length)
+  expect(enrolled.map(({ upTo }) => upTo)).toEqual(files.length === 0 ? [] : [files.at(-1)?.file])
+  return enrolled.flatMap(({ enrolments }) => enrolments)
+}
+
+function prover(limits: Partial<ProverLimits> = {}): Prover {
+  return openScriptedProver({ limits })
+}
+
+const LOCAL: Prover = { ...prover({ minimumBytes: 1, maximumBytes: Number.MAX_SAFE_INTEGER }), isLocal: true }
+
+async function kindOf(file: Partial<UnenrolledFile>, options: Parameters<typeof enrolmentsOf>[1] = {}) {
+  return (await enrolmentsOf([fileOf(file)], options)).map(({ as }) =>
+    as.kind === 'pieces' ? as.pieces.map(({ sizeBytes }) => sizeBytes) : as.kind,
+  )[0]
+}
+
+describe('enrolFiles', () => {
+  it('looks at nothing when nothing is new', async () => {
+    expect(await enrolmentsOf([])).toEqual([])
+  })
+
+  it('makes a file one piece of its own', async () => {
+    const piece = { pieceRoot: ROOT, sizeBytes: 2 * MIB, object: 'aa'.repeat(32), offsetBytes: 0 }
+    expect(await enrolmentsOf([fileOf()])).toEqual([
+      { file: 7, copiesWanted: 2, as: { kind: 'pieces', pieces: [piece] } },
+    ])
+  })
+
+  it('keeps private files, and files whose piece is not known', async () => {
+    expect(await kindOf({ visibility: 'private' })).toBe('keep')
+    expect(await kindOf({ pieceRoot: null })).toBe('keep')
+    expect(await kindOf({ sizeBytes: 2e9, pieceSubtreeRoots: new Uint8Array() })).toBe('keep')
+  })
+
+  it('lets files wait that are smaller than asked for, or than any prover takes', async () => {
+    expect(await kindOf({ sizeBytes: MIB - 1 })).toBe('wait')
+    expect(await kindOf({ sizeBytes: MIB })).toEqual([MIB])
+    const options = { aggregateBelowBytes: 0, provers: [prover({ minimumBytes: 500 }), prover({ minimumBytes: 127 })] }
+    expect(await kindOf({ sizeBytes: 126 }, options)).toBe('wait')
+    expect(await kindOf({ sizeBytes: 127 }, options)).toEqual([127])
+  })
+
+  it('lets no file wait that fits no aggregate', async () => {
+    expect(await kindOf({ sizeBytes: 60 * MIB }, { aggregateBelowBytes: 100 * MIB })).toEqual([60 * MIB])
+    expect(await kindOf({ sizeBytes: 30 * MIB }, { aggregateBelowBytes: 100 * MIB })).toBe('wait')
+  })
+
+  it('neither waits nor slices where this process is the only prover', async () => {
+    expect(await kindOf({ sizeBytes: 5 }, { provers: [LOCAL] })).toEqual([5])
+    expect(await kindOf({ sizeBytes: 5e9, pieceSubtreeRoots: rootsOf(38) }, { provers: [LOCAL] })).toEqual([5e9])
+    expect(await kindOf({ sizeBytes: 5 }, { provers: [LOCAL, prover()] })).toBe('wait')
+  })
+
+  it('slices what is bigger than the smallest maximum', async () => {
+    const sizeBytes = 10 * SUBTREE_RAW_BYTES + 5
+    const provers = [prover(), prover({ maximumBytes: 4 * SUBTREE_RAW_BYTES })]
+    const file = { sizeBytes, pieceSubtreeRoots: rootsOf(11) }
+    expect(await kindOf(file, { provers })).toEqual(
+      [4, 4, 2].map((count) => count * SUBTREE_RAW_BYTES).with(2, 2 * SUBTREE_RAW_BYTES + 5 + 0),
+    )
+  })
+
+  it('hands a composed file over by the pieces of its parts, each cut by itself', async () => {
+    const parts = [partOf('b', 2), partOf('c', 6), partOf('d', 1, 900)]
+    const whole = joinPieces(
+      parts.map(({ sizeBytes, pieceSubtreeRoots }) => ({
+        root: Buffer.from(ROOT, 'hex'),
+        rawSizeBytes: sizeBytes,
+        subtreeRoots: pieceSubtreeRoots,
+      })),
+    )
+    const file = fileOf({
+      sizeBytes: whole.rawSizeBytes,
+      pieceRoot: hexOf(whole.root),
+      pieceSubtreeRoots: whole.subtreeRoots,
+      parts,
+    })
+    const [small] = await enrolmentsOf([file], { provers: [prover({ maximumBytes: 4 * SUBTREE_RAW_BYTES })] })
+    const placesOf = (enrolment: Enrolment | undefined) =>
+      enrolment?.as.kind === 'pieces'
+        ? enrolment.as.pieces.map(({ object, offsetBytes }) => [object, offsetBytes / SUBTREE_RAW_BYTES])
+        : enrolment?.as.kind
+    expect(placesOf(small)).toEqual([
+      ['b', 0],
+      ['c', 0],
+      ['c', 4],
+      ['d', 0],
+    ])
+    const [big] = await enrolmentsOf([file], { provers: [prover({ maximumBytes: 16 * SUBTREE_RAW_BYTES })] })
+    expect(placesOf(big)).toEqual([[file.object, 0]])
+    const picky = prover({ maximumBytes: 4 * SUBTREE_RAW_BYTES, minimumBytes: 1000 })
+    const [whole9] = await enrolmentsOf([file], { provers: [picky] })
+    expect(placesOf(whole9)).toEqual([
+      [file.object, 0],
+      [file.object, 4],
+      [file.object, 7],
+    ])
+  })
+})

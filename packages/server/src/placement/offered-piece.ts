@@ -1,0 +1,29 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { pieceNamed } from '../proving/piece-name.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import { type PieceBytes, pieceBytes } from './piece-bytes.ts'
+
+export interface OfferedPieceDeps {
+  readonly records: RecordStore
+  readonly blobs: BlobStore
+  readonly now: () => number
+}
+
+/**
+ * A piece that is no file by itself and that provers may fetch: bytes that are being handed over, a slice of a big file, an aggregate of
+ * small ones. Private files are in none of them.
+ *
+ * @param pieceCid - of version 2.
+ */
+export async function offeredPiece(deps: OfferedPieceDeps, pieceCid: string): Promise<PieceBytes | undefined> {
+  const { records, now } = deps
+  const { root, rawSizeBytes: sizeBytes } = pieceNamed(pieceCid)
+  const asked = { pieceRoot: Buffer.from(root).toString('hex'), sizeBytes }
+  const offer = await records.offers.find({ ...asked, now: now() })
+  if (offer !== undefined) {
+    const { object, offsetBytes } = offer
+    return pieceBytes(deps, { id: 0, ...asked, source: { kind: 'object', object, offsetBytes } })
+  }
+  const placed = await records.placements.pieceOf(asked)
+  return placed && pieceBytes(deps, placed)
+}

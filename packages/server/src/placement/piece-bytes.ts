@@ -1,0 +1,147 @@
+import { LadeError } from '@lade/core/errors'
+import {
+  indexOffsetBytes,
+  paddedSizeBytes,
+  pieceHeight,
+  rawOffsetBytes,
+  type Segment,
+  unpadFr32,
+  writeIndex,
+} from '@lade/core/piece'
+import type { ByteRange } from '../blobs/blob-store.ts'
+import type { AggregateMember, PieceRecord } from '../records/record-store.ts'
+import { type ObjectId, type OpenObjectDeps, openObject, type SlicedObjectId } from '../retrieval/open-object.ts'
+import { commitmentOf } from './commitment-of.ts'
+
+const ZEROS = new Uint8Array(65_536)
+
+/** The bytes that a piece has, wherever they come from. */
+export interface PieceBytes {
+  readonly sizeBytes: number
+  /**
+   * The bytes of `range` (default: all) in order. A chunk is valid until the next one is asked for, and is not written to.
+   *
+   * @throws {LadeError} `storage_failed` when bytes are gone or cannot be read.
+   * @throws {TypeError} when `range` reaches outside the piece.
+   */
+  chunks(range?: ByteRange): AsyncIterable<Uint8Array>
+  /** These bytes at once; keep it small. Throws what `chunks` throws. */
+  read(offsetBytes: number, lengthBytes: number): Promise<Uint8Array>
+}
+
+/**
+ * The bytes of a piece: a slice of an object, or an aggregate, which is stored nowhere and made of its members as it is read.
+ *
+ * Nothing is opened before bytes are asked for, objects are open only while they are being read, and memory is that of one chunk and,
+ * for an aggregate, of its index. The bytes are not judged: whoever takes them holds them against the piece CID.
+ *
+ * @example
+ * for await (const chunk of pieceBytes({ records, blobs }, piece).chunks()) await socket.write(chunk)
+ */
+export function pieceBytes(deps: OpenObjectDeps, piece: PieceRecord): PieceBytes {
+  const { sizeBytes, source } = piece
+  const readRange = source.kind === 'object' ? sliceReader(deps, source) : aggregateReader(deps, piece)
+
+  function chunks(range: ByteRange = { offset: 0, length: sizeBytes }): AsyncIterable<Uint8Array> {
+    const { offset, length } = range
+    const isInside = offset >= 0 && length >= 0 && offset + length <= sizeBytes
+    if (!isInside) throw new TypeError(`${length} bytes from ${offset} on are not in a piece of ${sizeBytes}`)
+    return readRange(range)
+  }
+
+  return {
+    sizeBytes,
+    chunks,
+    async read(offset, length) {
+      const bytes = new Uint8Array(length)
+      let filled = 0
+      for await (const chunk of chunks({ offset, length })) {
+        bytes.set(chunk, filled)
+        filled += chunk.length
+      }
+      return bytes
+    },
+  }
+}
+
+type RangeReader = (range: ByteRange) => AsyncGenerator<Uint8Array>
+
+function sliceReader(deps: OpenObjectDeps, source: { object: string; offsetBytes: number }): RangeReader {
+  const { object, offsetBytes } = source
+  return ({ offset, length }) => objectChunks(deps, { object }, { offset: offsetBytes + offset, length })
+}
+
+function aggregateReader(deps: OpenObjectDeps, piece: PieceRecord): RangeReader {
+  let known: Promise<readonly AggregateMember[]> | undefined
+  return async function* (range) {
+    known ??= deps.records.placements.membersOf(piece.id)
+    const members = await known
+    const { sizeBytes } = piece
+    const end = range.offset + range.length
+    const indexOffset = rawOffsetBytes(indexOffsetBytes(pieceHeight(sizeBytes)))
+    let at = range.offset
+    for (const member of members) {
+      const memberOffset = rawOffsetBytes(member.paddedOffsetBytes)
+      const from = Math.max(at, memberOffset)
+      const to = Math.min(end, memberOffset + member.sizeBytes)
+      if (from >= to) continue
+      yield* zeros(from - at)
+      yield* memberChunks(deps, member, { offset: from - memberOffset, length: to - from })
+      at = to
+    }
+    const zerosEnd = Math.min(end, indexOffset)
+    if (at < zerosEnd) {
+      yield* zeros(zerosEnd - at)
+      at = zerosEnd
+    }
+    if (at < end) yield rawIndexOf(members, sizeBytes).subarray(at - indexOffset, end - indexOffset)
+  }
+}
+
+/** As `Aggregate.writeRawIndex`, of what is recorded of the members. */
+function rawIndexOf(members: readonly AggregateMember[], sizeBytes: number): Uint8Array {
+  const segments = members.map(
+    (member): Segment => ({
+      root: commitmentOf(member).root,
+      paddedOffsetBytes: member.paddedOffsetBytes,
+      paddedSizeBytes: paddedSizeBytes(member.sizeBytes),
+    }),
+  )
+  return unpadFr32(writeIndex(segments, pieceHeight(sizeBytes)))
+}
+
+async function* memberChunks(
+  deps: OpenObjectDeps,
+  member: AggregateMember,
+  range: ByteRange,
+): AsyncGenerator<Uint8Array> {
+  if (!member.isKept) {
+    const cause = new Error(`object ${member.object}, a member of an aggregate, is not kept any more`)
+    throw new LadeError('storage_failed', { retryAfterSeconds: 60 }, { cause })
+  }
+  yield* objectChunks(deps, member, range)
+}
+
+async function* objectChunks(
+  deps: OpenObjectDeps,
+  id: ObjectId | SlicedObjectId,
+  range: ByteRange,
+): AsyncGenerator<Uint8Array> {
+  const opened = await openObject(deps, id)
+  if (opened.kind === 'inline') {
+    const { offset, length } = range
+    const bytes = opened.bytes.subarray(offset, offset + length)
+    if (bytes.length !== length) throw new TypeError(`object ${id.object} has not ${length} bytes from ${offset} on`)
+    yield bytes
+    return
+  }
+  try {
+    yield* opened.body.chunks(range)
+  } finally {
+    await opened.body.close()
+  }
+}
+
+function* zeros(length: number): Generator<Uint8Array> {
+  for (let left = length; left > 0; left -= ZEROS.length) yield ZEROS.subarray(0, Math.min(left, ZEROS.length))
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Prover } from '../proving/prover.ts'
+import type { AdditionRecord, CopyOfPiece } from '../records/record-store.ts'
+import { followAddition, openAddition } from './add.ts'
+import { auditCopy } from './audit.ts'
+import { Crew } from './crew.ts'
+import { type PlacementContext, proverNamed } from './placement-context.ts'
+import { removeCopy } from './remove.ts'
+import { sendCopy } from './send.ts'
+
+/** How much is looked up at a time; what is due beyond that waits in the records. */
+const BATCH = 64
+/** What one prover is asked at once, by the kind of question. */
+const SENDS = 4
+const FOLLOWS = 4
+const REMOVALS = 4
+const AUDITS = 2
+/** Asking this process costs it no wait for a network, and sharing the wait for the disk is worth much. */
+const LOCAL = 16
+/** This process audits its own bigger pieces one at a time, and rests after each: reading and hashing them takes from uploads. */
+const BIG_PIECE_BYTES = 1024 * 1024
+const REST_PER_AUDIT = 3
+/** So many of them are remembered at a time, lest they hide the small ones that are due after them. */
+const MAX_BIG_AUDITS = 1024
+
+interface ProverCrews {
+  readonly prover: Prover
+  readonly sends: Crew
+  readonly follows: Crew
+  readonly audits: Crew
+  readonly bigAudits: Crew
+}
+
+/**
+ * The work that is done with provers: each has crews of its own, so that a slow one holds up neither the others nor, with its slow answers
+ * of one kind, its answers of another.
+ */
+export class PlacementCrews {
+  readonly #context: PlacementContext
+  readonly #crews: readonly ProverCrews[]
+  readonly #removals: Crew
+  #hasAdditions = false
+
+  /** @param onDone - called after each piece of work, with what it threw or undefined. */
+  constructor(context: PlacementContext, onDone: (error: unknown) => void) {
+    this.#context = context
+    this.#crews = context.provers.map((prover) => ({
+      prover,
+      sends: new Crew(prover.isLocal ? LOCAL : SENDS, onDone),
+      follows: new Crew(FOLLOWS, onDone),
+      audits: new Crew(prover.isLocal ? LOCAL : AUDITS, onDone),
+      bigAudits: new Crew(1, onDone),
+    }))
+    this.#removals = new Crew(REMOVALS, onDone)
+  }
+
+  /** True while provers are asked, or have been asked for something that they have not confirmed yet. */
+  get isUnderWay(): boolean {
+    return this.#hasAdditions || this.#all().some((crew) => !crew.isIdle)
+  }
+
+  /** Starts everything that is due and not under way; answers whether there was anything. */
+  async start(): Promise<boolean> {
+    const additions = await this.#context.records.placements.additions()
+    this.#hasAdditions = additions.length > 0
+    let isAny = false
+    for (const crews of this.#crews) {
+      const open = additions.filter(({ prover }) => prover === crews.prover.name)
+      const isSending = await this.#send(crews)
+      const isAuditing = await this.#audit(crews)
+      const isAdding = await this.#add(crews, open)
+      isAny ||= isSending || isAuditing || isAdding
+    }
+    return (await this.#remove()) || isAny
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#all().map((crew) => crew.settled()))
+  }
+
+  /** Forgets what has not begun; what is under way ends by the signal of the context. */
+  dismiss(): void {
+    for (const crew of this.#all()) crew.dismiss()
+  }
+
+  async #send({ prover, sends }: ProverCrews): Promise<boolean> {
+    if (!sends.isOpen) return false
+    const before = sends.count
+    for (const copy of await this.#due(prover, 'pending', before)) {
+      sends.offer(copy.copy.id, () => sendCopy(this.#context, prover, copy))
+    }
+    return sends.count > before
+  }
+
+  async #audit({ prover, audits, bigAudits }: ProverCrews): Promise<boolean> {
+    if (!audits.isOpen) return false
+    const before = audits.count + bigAudits.count
+    for (const copy of await this.#due(prover, 'stored', before)) {
+      const isBig = prover.isLocal && copy.piece.sizeBytes > BIG_PIECE_BYTES
+      const audit = () => auditCopy(this.#context, prover, copy)
+      if (!isBig) audits.offer(copy.copy.id, audit)
+      else if (bigAudits.count < MAX_BIG_AUDITS) bigAudits.offer(copy.copy.id, () => this.#withRest(audit))
+    }
+    return audits.count + bigAudits.count > before
+  }
+
+  /** @param underWay - as many of them are being worked on, and due still. */
+  #due(prover: Prover, state: 'pending' | 'stored', underWay: number): Promise<readonly CopyOfPiece[]> {
+    const { records, now } = this.#context
+    return records.placements.due({ state, prover: prover.name, now: now(), limit: BATCH + underWay })
+  }
+
+  async #withRest(work: () => Promise<void>): Promise<void> {
+    const startedAt = performance.now()
+    await work()
+    const restMs = REST_PER_AUDIT * (performance.now() - startedAt)
+    await sleep(restMs, undefined, { signal: this.#context.signal, ref: false })
+  }
+
+  async #add({ prover, follows }: ProverCrews, open: readonly AdditionRecord[]): Promise<boolean> {
+    const context = this.#context
+    const opened = await openAddition(context, prover, open)
+    const due = open.filter(({ nextAt }) => nextAt <= context.now())
+    const before = follows.count
+    for (const addition of opened === undefined ? due : [...due, opened]) {
+      follows.offer(addition.id, () => followAddition(context, prover, addition))
+    }
+    return follows.count > before
+  }
+
+  async #remove(): Promise<boolean> {
+    const context = this.#context
+    const crew = this.#removals
+    if (!crew.isOpen) return false
+    const limit = BATCH + crew.count
+    const removable = await context.records.placements.removable({ limit, now: context.now() })
+    const before = crew.count
+    for (const copy of removable) {
+      const prover = proverNamed(context, copy.copy.prover)
+      crew.offer(copy.copy.id, () => removeCopy(context, prover, copy))
+    }
+    return crew.count > before
+  }
+
+  #all(): readonly Crew[] {
+    return [
+      this.#removals,
+      ...this.#crews.flatMap(({ sends, follows, audits, bigAudits }) => [sends, follows, audits, bigAudits]),
+    ]
+  }
+}

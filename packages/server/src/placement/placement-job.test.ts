@@ -1,0 +1,316 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
+import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
+import type { Prover } from '../proving/prover.ts'
+import type { ScriptedProver } from '../proving/scripted-prover.ts'
+import type { CopyRecord, DealRecord } from '../records/record-store.ts'
+import {
+  openPlacementGround,
+  type PlacementGround,
+  provedAt,
+  scriptedProvers,
+  timesListed,
+} from './testing-placement.ts'
+
+const ONE = 'https://one.example'
+const TWO = 'https://two.example'
+const DAY_MS = 86_400_000
+
+/** The states that the copies of a deal's only piece are in, by prover. */
+function copiesOf({ pieces }: DealRecord): string[] {
+  return pieces.flatMap(({ copies }) => copies.map(({ prover, state }) => `${new URL(prover).hostname[0]} ${state}`))
+}
+
+function pieceOf({ pieces }: DealRecord): DealRecord['pieces'][number] {
+  const [piece] = pieces
+  if (piece === undefined) throw new Error('the deal has no piece')
+  return piece
+}
+
+function pieceCidsOf(prover: ScriptedProver): string[] {
+  return [...prover.parked.keys()]
+}
+
+describe('a placement job', () => {
+  let ground: PlacementGround
+  let one: ScriptedProver
+  let two: ScriptedProver
+  beforeEach(async () => {
+    ground = await openPlacementGround()
+    const [first, second] = scriptedProvers(['one', 'two'])
+    if (first === undefined || second === undefined) throw new TypeError('two provers')
+    one = first
+    two = second
+  })
+  afterEach(() => ground.close())
+
+  const lastAudit = async (file: { sequence: number }) =>
+    (await ground.records.placements.audits({ file: file.sequence, limit: 1 }))[0]
+
+  describe('placing', () => {
+    it('sends a new file, adds it to a data set, and has it proved', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      const job = ground.job([one])
+      await ground.pass(job)
+      const deal = await ground.deal(file)
+      expect(deal).toMatchObject({ status: 'active', copiesWanted: 1 })
+      expect(deal.pieces[0]?.copies[0]).toMatchObject({ state: 'stored', prover: ONE, dataSetId: '1', pieceId: '0' })
+      expect(deal.pieces[0]?.copies[0]?.retrievableAt).toBe(deal.pieces[0]?.copies[0]?.provedAt)
+      expect(one.calls.filter(({ method }) => method === 'park')).toMatchObject([
+        { sourceUrl: `https://stage.example/piece/${pieceCidsOf(one)[0]}` },
+      ])
+      expect(job.snapshot().audits).toEqual([{ prover: ONE, passed: 1, failed: 0 }])
+    })
+
+    it('is proposed once it was sent, and active only with a proof', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      one.script.pendingTurns = 8
+      one.script.liesAboutBytes = true
+      const job = ground.job([one], { pace: { coolDownMs: DAY_MS, settleAgainMs: DAY_MS } })
+      const statuses: string[] = []
+      for (let round = 0; round < 12; round += 1) {
+        await ground.pass(job, 10_000)
+        statuses.push((await ground.deal(file)).status)
+      }
+      expect([...new Set(statuses)]).toEqual(['proposed', 'staged', 'failed'])
+    })
+
+    it('keeps a private file here', async () => {
+      const file = await ground.put(seededBytes(5000, 1), { visibility: 'private' })
+      await ground.pass(ground.job([one]))
+      expect(await ground.deal(file)).toMatchObject({ status: 'staged', pieces: [] })
+      expect(one.calls).toEqual([])
+    })
+
+    it('spreads files over provers', async () => {
+      for (let seed = 1; seed <= 6; seed += 1) await ground.put(seededBytes(500, seed))
+      await ground.pass(ground.job([one, two]))
+      expect([one.parked.size, two.parked.size]).toEqual([3, 3])
+    })
+
+    it('asks no prover for a piece that is too small or too big for it', async () => {
+      const [small] = scriptedProvers(['small'], { limits: { maximumBytes: 1000 } })
+      const [big] = scriptedProvers(['big'], { limits: { minimumBytes: 1001 } })
+      if (small === undefined || big === undefined) throw new TypeError('two provers')
+      const files = [await ground.put(seededBytes(1000, 1)), await ground.put(seededBytes(1001, 2))]
+      const placements = ground.records.placements
+      const enrolments = files.map((file) => ({
+        file: file.sequence,
+        copiesWanted: 1,
+        as: {
+          kind: 'pieces' as const,
+          pieces: [{ pieceRoot: file.pieceRoot ?? '', sizeBytes: file.sizeBytes, object: file.object, offsetBytes: 0 }],
+        },
+      }))
+      await placements.enrol({ now: ground.clock.now, upTo: files[1]?.sequence ?? 0, enrolments })
+      await ground.pass(ground.job([small, big]))
+      expect(await Promise.all(files.map(async (file) => provedAt(await ground.deal(file))))).toEqual([
+        [['https://small.example']],
+        [['https://big.example']],
+      ])
+    })
+
+    it('needs no waiting, sending or slicing where this process is the only prover', async () => {
+      const file = await ground.put(seededBytes(50, 1))
+      const content = seededBytes(50, 1)
+      const local = openLocalProver({
+        readPiece: async () => ({
+          sizeBytes: 50,
+          read: async (offset, length) => content.subarray(offset, offset + length),
+        }),
+      })
+      await ground.pass(ground.job([local], { aggregateBelowBytes: 1_000_000 }))
+      expect(await ground.deal(file)).toMatchObject({ status: 'active', pieces: [{ source: { kind: 'object' } }] })
+    })
+
+    it('puts several pieces into one addition, and makes one data set', async () => {
+      for (let seed = 1; seed <= 5; seed += 1) await ground.put(seededBytes(500, seed))
+      await ground.pass(ground.job([one]))
+      const late = await ground.put(seededBytes(500, 6))
+      await ground.pass(ground.job([one], { instanceId: 'instance-1' }))
+      expect([...one.dataSets.values()].map((pieces) => pieces.length)).toEqual([6])
+      expect((await ground.deal(late)).status).toBe('active')
+    })
+
+    it('gives both users of the same bytes one piece', async () => {
+      const bytes = seededBytes(5000, 1)
+      const files = [await ground.put(bytes), await ground.put(bytes, { principal: 'user:2' })]
+      await ground.pass(ground.job([one]))
+      const deals = await Promise.all(files.map((file) => ground.deal(file)))
+      expect(deals.map(({ status }) => status)).toEqual(['active', 'active'])
+      expect(one.calls.filter(({ method }) => method === 'park')).toHaveLength(1)
+    })
+  })
+
+  describe('redundancy', () => {
+    const names = ['one', 'two', 'three']
+
+    it('places two copies with two of three provers, and keeps two when one fails', async () => {
+      const provers = scriptedProvers(names)
+      const file = await ground.put(seededBytes(5000, 1))
+      const job = ground.job(provers, { copies: 2 })
+      await ground.pass(job)
+      const [held = []] = provedAt(await ground.deal(file))
+      expect(held).toHaveLength(2)
+      const failing = provers.find(({ name }) => name === held[0])
+      if (failing !== undefined) failing.script.liesAboutBytes = true
+      ground.clock.now += 1.1 * DAY_MS
+      await ground.pass(job)
+      const [after = []] = provedAt(await ground.deal(file))
+      expect(after).toHaveLength(2)
+      expect(after).not.toContain(held[0])
+    })
+
+    it('is raised and lowered, and what is too much leaves the data set', async () => {
+      const provers = scriptedProvers(names)
+      const file = await ground.put(seededBytes(5000, 1))
+      const job = ground.job(provers)
+      await ground.pass(job)
+      const want = (copies: number) =>
+        ground.records.placements.want({ file: file.sequence, copies, now: ground.clock.now })
+      const listed = async () => timesListed(provers, pieceOf(await ground.deal(file)))
+      await want(3)
+      await ground.pass(job)
+      expect(provedAt(await ground.deal(file))[0]).toHaveLength(3)
+      expect(await listed()).toBe(3)
+      await want(1)
+      await ground.pass(job)
+      expect(provedAt(await ground.deal(file))[0]).toHaveLength(1)
+      expect(await listed()).toBe(1)
+    })
+
+    it('is as much as there are provers, and stays active', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      const job = ground.job([one], { copies: 2 })
+      await ground.pass(job, 60_000)
+      await ground.pass(job, 3_600_000, 100_000)
+      expect(await ground.deal(file)).toMatchObject({ status: 'active', cause: null })
+    })
+  })
+
+  describe('a file that is removed', () => {
+    it('releases its copies, and provers are told', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      const job = ground.job([one])
+      await ground.pass(job)
+      const piece = pieceOf(await ground.deal(file))
+      await ground.remove(file)
+      one.script.isUnreachable = true
+      await ground.pass(job)
+      expect(timesListed([one], piece)).toBe(1)
+      one.script.isUnreachable = false
+      await ground.pass(job, 1_000_000, 50_000)
+      expect(timesListed([one], piece)).toBe(0)
+      expect(copiesOf(await ground.deal(file))).toEqual(['o released'])
+    })
+
+    it('keeps the copy that somebody else needs', async () => {
+      const bytes = seededBytes(5000, 1)
+      const [mine, theirs] = [await ground.put(bytes), await ground.put(bytes, { principal: 'user:2' })]
+      const job = ground.job([one])
+      await ground.pass(job)
+      await ground.remove(mine)
+      await ground.pass(job)
+      expect(copiesOf(await ground.deal(theirs))).toEqual(['o stored'])
+    })
+  })
+
+  describe('auditing', () => {
+    it('repeats every day, give or take a tenth, with another seed', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      const job = ground.job([one])
+      await ground.pass(job, 10 * DAY_MS, 3_600_000)
+      const audits = await ground.records.placements.audits({ file: file.sequence, limit: 100 })
+      expect(audits.length).toBeGreaterThanOrEqual(10)
+      expect(audits.length).toBeLessThanOrEqual(12)
+      expect(new Set(audits.map(({ seed }) => seed)).size).toBe(audits.length)
+      const gaps = audits.slice(1).map(({ at }, index) => (audits[index]?.at ?? 0) - at)
+      for (const gap of gaps) expect(Math.abs(gap - DAY_MS)).toBeLessThanOrEqual(0.1 * DAY_MS + 3_600_000)
+    })
+
+    it('compares bytes where a prover proves to its own chain only', async () => {
+      const [curio] = scriptedProvers(['curio'], { auditedBy: 'retrieval' })
+      if (curio === undefined) throw new TypeError('a prover')
+      const file = await ground.put(seededBytes(500_000, 1), { isBlob: true })
+      const job = ground.job([curio])
+      await ground.pass(job)
+      expect(await ground.deal(file)).toMatchObject({ status: 'active' })
+      expect(curio.calls.filter(({ method }) => method === 'prove')).toEqual([])
+      curio.script.liesAboutBytes = true
+      ground.clock.now += 1.1 * DAY_MS
+      await ground.pass(job)
+      const failed: CopyRecord[] = (await ground.deal(file)).pieces.flatMap(({ copies }) =>
+        copies.filter(({ state }) => state === 'failed'),
+      )
+      expect(failed[0]?.cause).toMatch(/^The 65536 bytes from \d+ on are not those of the piece\.$/)
+    })
+  })
+
+  describe('the lease', () => {
+    it('lets one of two processes work, and the other one take over', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      const first = ground.job([one], { instanceId: 'instance-1' })
+      const second = ground.job([one], { instanceId: 'instance-2' })
+      expect(await first.round()).toMatchObject({ isMine: true })
+      expect(await second.round()).toEqual({ isMine: false, isBusy: false })
+      await first.stop()
+      expect(await second.round()).toMatchObject({ isMine: true })
+      await ground.pass(second)
+      expect((await ground.deal(file)).status).toBe('active')
+    })
+
+    it('of a process that died runs out', async () => {
+      const dead = ground.job([one], { instanceId: 'instance-1' })
+      const second = ground.job([one], { instanceId: 'instance-2' })
+      await dead.round()
+      ground.clock.now += 9000
+      expect(await second.round()).toMatchObject({ isMine: false })
+      ground.clock.now += 1001
+      expect(await second.round()).toMatchObject({ isMine: true })
+    })
+  })
+
+  it('goes on after a step that fails, and says so in the log', async () => {
+    const file = await ground.put(seededBytes(5000, 1))
+    let failures = 2
+    const placements = {
+      ...ground.records.placements,
+      unsettled: async (request: { now: number; limit: number }) => {
+        failures -= 1
+        if (failures >= 0) throw new Error('the records are tired')
+        return ground.records.placements.unsettled(request)
+      },
+    }
+    await ground.pass(ground.job([one], { records: { ...ground.records, placements } }), 90_000)
+    expect((await ground.deal(file)).status).toBe('active')
+    expect(ground.logLines.filter((line) => line.includes('the records are tired'))).toHaveLength(2)
+  })
+
+  it('runs the proposer of deals in the same lease, as often as it asks', async () => {
+    let rounds = 0
+    const proposer = {
+      round: async () => {
+        rounds += 1
+        return { nextInMs: 20 }
+      },
+    }
+    const job = ground.job([one], { proposer })
+    const follower = ground.job([one], { proposer, instanceId: 'instance-2' })
+    job.start()
+    await expect.poll(() => rounds, { timeout: 5000 }).toBeGreaterThan(0)
+    await job.round()
+    expect(await follower.round()).toMatchObject({ isMine: false })
+    await job.stop()
+  })
+
+  it('is woken by what comes', async () => {
+    const job = ground.job([one])
+    job.start()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const file = await ground.put(seededBytes(5000, 1))
+    const startedAt = performance.now()
+    job.wake()
+    await expect.poll(async () => (await ground.records.placements.deals([file.sequence])).length).toBe(1)
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+  })
+})

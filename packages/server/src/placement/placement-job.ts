@@ -1,0 +1,275 @@
+import { randomBytes as secureRandomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Prover } from '../proving/prover.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import { aggregateWaiting } from './aggregate.ts'
+import { Crew } from './crew.ts'
+import { enrolFiles } from './enrol.ts'
+import { Outages } from './outages.ts'
+import type { PlacementContext } from './placement-context.ts'
+import { PlacementCrews } from './placement-crews.ts'
+import { DEFAULT_PACE, type PlacementPace } from './placement-pace.ts'
+import { type PlacementCounters, PlacementTally } from './placement-tally.ts'
+import { forsakeProvers, settlePieces } from './settle.ts'
+
+const LEASE = 'placement'
+const LEASE_MS = 10_000
+const RENEW_MS = 3000
+/** Files and pieces that are looked at in one round; uploads wait for the transaction that enrols them. */
+const ENROL_BATCH = 500
+const SETTLE_BATCH = 256
+const AGGREGATE_TARGET_BYTES = 64 * 1024 * 1024
+/** The shortest time from the end of one round to the beginning of the next, and how much longer than the round itself. */
+const MIN_REST_MS = 25
+const REST_PER_WORK = 2
+const BUSY_MS = 1000
+const QUIET_MS = 5000
+
+/** Makes deals about copies on a chain; runs beside placing, in the same process of all. */
+export interface DealProposer {
+  /** @returns how long nothing will be due. */
+  round(): Promise<{ readonly nextInMs: number }>
+}
+
+export interface PlacementJobDeps {
+  readonly records: RecordStore
+  readonly blobs: BlobStore
+  readonly provers: readonly Prover[]
+  readonly now: () => number
+  readonly log: Logger
+  /** Tells this process from others that share the records. */
+  readonly instanceId: string
+  readonly sourceUrl: (pieceCid: string) => string
+  readonly copies: number
+  readonly aggregateBelowBytes: number
+  readonly aggregateSeconds: number
+  readonly auditSeconds: number
+  /** @default 64 MiB, padded */
+  readonly aggregateTargetBytes?: number
+  /** @default randomBytes of node:crypto */
+  readonly randomBytes?: (sizeBytes: number) => Uint8Array
+  /** @default an hour's patience; see `PlacementPace` */
+  readonly pace?: Partial<PlacementPace>
+  readonly proposer?: DealProposer
+  /** Called after each round. */
+  readonly onRound?: (round: PlacementRound) => void
+}
+
+export interface PlacementRound {
+  /** True when this process has the lease, and so did the work. */
+  readonly isMine: boolean
+  /** True when there was anything to do. */
+  readonly isBusy: boolean
+}
+
+export interface PlacementJob {
+  /** Something has come that can be placed: the next round begins soon. Cheap, and safe to call at any time. */
+  wake(): void
+  /** Repeats rounds until `stop`. */
+  start(): void
+  /** Ends what is under way and resolves soon; what was not recorded is done again by whoever comes next. */
+  stop(): Promise<void>
+  /** One round, with all the work that it begins; for those who do not `start`. */
+  round(): Promise<PlacementRound>
+  /** What was done since the job was created. */
+  snapshot(): PlacementCounters
+}
+
+/**
+ * Places files with provers and sees to it that they stay there: new files are enrolled, small ones aggregated, pieces sent, added to data
+ * sets, audited, moved when a prover fails, and removed when nobody needs them.
+ *
+ * Of all processes that share the records one does this: the one that has the lease. Everything that is decided is recorded first, so that
+ * the job may end at any moment, here or in another process, and goes on from the records. Memory does not grow with the number of files.
+ * A step that fails is logged and tried again.
+ *
+ * @example
+ * const job = createPlacementJob({ ...parts, copies: 2, aggregateBelowBytes: 1_048_576, aggregateSeconds: 3600, auditSeconds: 86_400 })
+ * job.start()
+ */
+export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
+  const { records, now, log, instanceId, onRound = () => {} } = deps
+  const outages = new Outages()
+  const tally = new PlacementTally()
+  const stopping = new AbortController()
+  let term: Term | undefined
+  let hasFailed = false
+  let isAwake = false
+  let interrupt = (): void => {}
+  let looping: Promise<void> = Promise.resolve()
+
+  function wake(): void {
+    isAwake = true
+    interrupt()
+  }
+
+  function beginTerm(): Term {
+    const ending = new AbortController()
+    const context: PlacementContext = {
+      ...deps,
+      aggregateTargetBytes: deps.aggregateTargetBytes ?? AGGREGATE_TARGET_BYTES,
+      randomBytes: deps.randomBytes ?? secureRandomBytes,
+      pace: { ...DEFAULT_PACE, ...deps.pace },
+      signal: ending.signal,
+      outages,
+      tally,
+    }
+    const onDone = (error: unknown): void => {
+      if (error !== undefined && !ending.signal.aborted) {
+        hasFailed = true
+        log.error({ err: error }, 'a piece could not be placed')
+        return
+      }
+      wake()
+    }
+    const crews = new PlacementCrews(context, (error) => {
+      // What was just stored may want a deal.
+      if (term !== undefined) term.proposeAt = Math.min(term.proposeAt, performance.now() + BUSY_MS)
+      onDone(error)
+    })
+    return { context, crews, proposing: new Crew(1, onDone), ending, takenAt: now(), hasForsaken: false, proposeAt: 0 }
+  }
+
+  async function endTerm(reason: Error): Promise<void> {
+    if (term === undefined) return
+    const { ending, crews, proposing } = term
+    term = undefined
+    ending.abort(reason)
+    crews.dismiss()
+    await Promise.all([crews.settled(), proposing.settled()])
+  }
+
+  /** Takes the lease, or keeps it. */
+  async function hold(): Promise<Term | undefined> {
+    if (term !== undefined && now() < term.takenAt + RENEW_MS) return term
+    const takenAt = now()
+    const lease = { name: LEASE, holder: instanceId, now: takenAt, until: takenAt + LEASE_MS }
+    if (await records.leases.take(lease)) {
+      term ??= beginTerm()
+      term.takenAt = takenAt
+      return term
+    }
+    await endTerm(new Error('another process places now'))
+    return undefined
+  }
+
+  /** Everything that is due is begun; what takes long goes on after this. */
+  async function begin(): Promise<PlacementRound> {
+    const held = await hold()
+    if (held === undefined) return { isMine: false, isBusy: false }
+    const { context, crews } = held
+    if (!held.hasForsaken) {
+      await step(async () => {
+        await forsakeProvers(context)
+        await records.placements.unsettleAll({ now: now() })
+        held.hasForsaken = true
+        return true
+      })
+    }
+    const steps = [
+      async () => (await enrolFiles(context, ENROL_BATCH)) > 0,
+      () => aggregateWaiting(context),
+      async () => (await settlePieces(context, SETTLE_BATCH)) > 0,
+      () => crews.start(),
+    ]
+    let isBusy = false
+    for (const one of steps) isBusy = (await step(one)) || isBusy
+    propose(held)
+    return { isMine: true, isBusy }
+  }
+
+  async function step(action: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await action()
+    } catch (error) {
+      if (stopping.signal.aborted) return false
+      hasFailed = true
+      log.error({ err: error }, 'a step of placing files failed')
+      return false
+    }
+  }
+
+  function propose(held: Term): void {
+    const { proposer } = deps
+    if (proposer === undefined || performance.now() < held.proposeAt) return
+    held.proposing.offer('proposer', async () => {
+      held.proposeAt = performance.now() + BUSY_MS
+      const { nextInMs } = await proposer.round()
+      held.proposeAt = performance.now() + nextInMs
+    })
+  }
+
+  /** While the proposer is at it, its end wakes the job. */
+  function untilProposing(): number {
+    if (deps.proposer === undefined || term === undefined || !term.proposing.isIdle) return QUIET_MS
+    return Math.max(MIN_REST_MS, term.proposeAt - performance.now())
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      isAwake = false
+      const startedAt = performance.now()
+      const round = await begin().catch((error: unknown): PlacementRound => {
+        hasFailed = true
+        log.error({ err: error }, 'placing files failed')
+        return { isMine: term !== undefined, isBusy: false }
+      })
+      onRound(round)
+      // Uploads write to the same records: they get most of the time, also while there is much to be placed.
+      const restMs = Math.max(MIN_REST_MS, REST_PER_WORK * (performance.now() - startedAt))
+      await rest(hasFailed ? BUSY_MS : restMs, false)
+      hasFailed = false
+      const isUnderWay = term?.crews.isUnderWay ?? false
+      if (!isAwake && !round.isBusy) await rest(Math.min(isUnderWay ? BUSY_MS : QUIET_MS, untilProposing()), true)
+    }
+  }
+
+  async function rest(ms: number, isWakeable: boolean): Promise<void> {
+    if (stopping.signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    timer.unref()
+    interrupt = () => {
+      if (isWakeable || stopping.signal.aborted) resolve()
+    }
+    await promise
+    clearTimeout(timer)
+    interrupt = () => {}
+  }
+
+  return {
+    wake,
+    start() {
+      looping = loop()
+    },
+    async stop() {
+      if (!stopping.signal.aborted) stopping.abort(new Error('placing files ends'))
+      interrupt()
+      const hadTerm = term !== undefined
+      term?.ending.abort(stopping.signal.reason)
+      await looping
+      await endTerm(new Error('placing files ends'))
+      if (hadTerm) await records.leases.giveBack({ name: LEASE, holder: instanceId })
+    },
+    async round() {
+      const round = await begin()
+      await Promise.all([term?.crews.settled(), term?.proposing.settled()])
+      onRound(round)
+      return round
+    },
+    snapshot: () => tally.snapshot(),
+  }
+}
+
+/** The time from taking the lease to losing it. */
+interface Term {
+  readonly context: PlacementContext
+  readonly crews: PlacementCrews
+  readonly proposing: Crew
+  readonly ending: AbortController
+  takenAt: number
+  hasForsaken: boolean
+  /** By the monotonic clock. */
+  proposeAt: number
+}

@@ -1,0 +1,108 @@
+import type { UnsettledPiece } from '../records/record-store.ts'
+import { type ChosenCopies, chooseCopies, isLive } from './choose-copies.ts'
+import { type PlacementContext, proverNamed } from './placement-context.ts'
+
+/** Settlements that are written side by side, so that they share the wait for the disk. */
+const AT_ONCE = 32
+
+export type SettleContext = Pick<
+  PlacementContext,
+  'records' | 'provers' | 'now' | 'pace' | 'signal' | 'outages' | 'tally'
+>
+
+/**
+ * Gives pieces the copies that are wanted of them and lets go of those that are not, on paper: sending, adding and removing is for others.
+ * At most `limit` pieces.
+ *
+ * @returns how many were looked at.
+ */
+export async function settlePieces(context: SettleContext, limit: number): Promise<number> {
+  const { placements } = context.records
+  const unsettled = await placements.unsettled({ now: context.now(), limit })
+  if (unsettled.length === 0) return 0
+  const loads = await loadsOf(context)
+  for (let at = 0; at < unsettled.length; at += AT_ONCE) {
+    context.signal.throwIfAborted()
+    await Promise.all(unsettled.slice(at, at + AT_ONCE).map((piece) => settlePiece(context, loads, piece)))
+  }
+  return unsettled.length
+}
+
+async function settlePiece(
+  context: SettleContext,
+  loads: Map<string, number>,
+  unsettled: UnsettledPiece,
+): Promise<void> {
+  const { records, now, outages, tally } = context
+  const { placements } = records
+  const { piece, revision } = unsettled
+  const forsaken = unsettled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
+  if (forsaken.length > 0) {
+    for (const { id } of forsaken) {
+      await placements.fail({ copy: id, cause: 'The prover is not configured any more.', now: now() })
+      tally.copiesFailed += 1
+    }
+    // The piece is settled again for each of them.
+    return
+  }
+  const chosen = chooseCopies(unsettled, {
+    ...context,
+    isHere: (prover) => outages.isHere(prover),
+    loadOf: (prover) => loads.get(prover) ?? 0,
+    now: now(),
+  })
+  for (const prover of chosen.add) loads.set(prover, (loads.get(prover) ?? 0) + 1)
+  if (isToDissolve(unsettled, chosen)) {
+    await placements.dissolve({ piece: piece.id, now: now() })
+    tally.aggregatesDissolved += 1
+    return
+  }
+  await placements.settle({ piece: piece.id, revision, ...chosen, now: now() })
+  const isMoved = unsettled.copies.some(({ state }) => state === 'failed')
+  if (isMoved) tally.copiesMoved += chosen.add.length
+}
+
+/**
+ * An aggregate is taken apart when its bytes are needed and not all of them are here. One that is held as often as provers can be had
+ * stays as it is.
+ */
+function isToDissolve({ isComplete, copies, copiesWanted }: UnsettledPiece, { add, release }: ChosenCopies): boolean {
+  if (isComplete || copiesWanted === 0) return false
+  const live = copies.filter(isLive)
+  const isToBeSent = live.some(({ id, state }) => state === 'pending' && !release.includes(id))
+  return add.length > 0 || isToBeSent || live.length === 0
+}
+
+async function loadsOf({ records }: SettleContext): Promise<Map<string, number>> {
+  const loads = new Map<string, number>()
+  for (const { prover, state, count } of (await records.placements.counts()).copies) {
+    if (state === 'failed' || state === 'released') continue
+    loads.set(prover, (loads.get(prover) ?? 0) + count)
+  }
+  return loads
+}
+
+/**
+ * Ends the live copies and additions at provers that are not configured any more, so that their pieces are placed elsewhere. Asked once
+ * by whoever takes over the work; copies at such provers that are found later are ended when their pieces are settled.
+ */
+export async function forsakeProvers(context: SettleContext): Promise<void> {
+  const { records, now, tally } = context
+  const { placements } = records
+  const cause = 'The prover is not configured any more.'
+  for (const { id, prover } of await placements.additions()) {
+    if (proverNamed(context, prover) !== undefined) continue
+    await placements.additionRejected({ addition: id, now: now(), nextAt: now(), cause })
+  }
+  const { copies } = await placements.counts()
+  for (const { prover, state } of copies) {
+    if (proverNamed(context, prover) !== undefined) continue
+    if (state !== 'pending' && state !== 'parked' && state !== 'stored') continue
+    const request = { state, prover, now: Number.MAX_SAFE_INTEGER, limit: 500 }
+    for (let due = await placements.due(request); due.length > 0; due = await placements.due(request)) {
+      context.signal.throwIfAborted()
+      await Promise.all(due.map(({ copy }) => placements.fail({ copy: copy.id, cause, now: now() })))
+      tally.copiesFailed += due.length
+    }
+  }
+}
