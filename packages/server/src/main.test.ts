@@ -218,29 +218,43 @@ describe('a service without storage', () => {
 })
 
 describe('faults behind a running service', () => {
-  it.each([
-    ['small', SMALL],
-    ['large', randomBytes(300_000)],
-  ])(
-    'error: a %s file that the prover refuses is stage_failed, kept nowhere and charged to nobody',
-    async (_size, bytes) => {
-      const prover = openScriptedProver()
-      const blobs = openFaultyBlobStore()
-      const service = await run({ substitutes: { prover, blobs } })
-      const { token } = await service.signUp()
-      prover.refuseNext('no room')
-      const refused = await service.upload(bytes, { token, cid: 'myfile0001' })
-      expect(refused.status).toBe(502)
-      expect(await json(refused)).toMatchObject({ error: 'stage_failed', reason: 'no room' })
-      expect((await service.fetch('/p/myfile0001')).status).toBe(404)
-      const usage = await json(await service.fetch('/api/usage', { headers: bearer(token) }))
-      expect(usage).toMatchObject({ today: { bytes: 0, reservedBytes: 0, files: 0 }, stored: { files: 0 } })
-      expect(await blobs.digests()).toEqual([])
-      expect(await blobs.pendingHolders()).toEqual([])
-      // The name is free: other bytes may take it.
-      expect((await service.upload(Buffer.from('other'), { token, cid: 'myfile0001' })).status).toBe(200)
-    },
-  )
+  it('error: a file that the prover refuses is stage_failed, kept nowhere and charged to nobody', async () => {
+    const prover = openScriptedProver()
+    const blobs = openFaultyBlobStore()
+    const service = await run({ env: { LADE_AGGREGATE_BELOW_MB: '0' }, substitutes: { provers: [prover], blobs } })
+    const { token } = await service.signUp()
+    prover.refuseNext('no room')
+    const refused = await service.upload(randomBytes(300_000), { token, cid: 'myfile0001' })
+    expect(refused.status).toBe(502)
+    expect(await json(refused)).toMatchObject({ error: 'stage_failed', reason: 'no room' })
+    expect((await service.fetch('/p/myfile0001')).status).toBe(404)
+    const usage = await json(await service.fetch('/api/usage', { headers: bearer(token) }))
+    expect(usage).toMatchObject({ today: { bytes: 0, reservedBytes: 0, files: 0 }, stored: { files: 0 } })
+    expect(await blobs.digests()).toEqual([])
+    expect(await blobs.pendingHolders()).toEqual([])
+    // The name is free: other bytes may take it.
+    expect((await service.upload(Buffer.from('other'), { token, cid: 'myfile0001' })).status).toBe(200)
+  })
+
+  it('error: a prover that does not answer is stage_failed, and says when to come again', async () => {
+    const prover = openScriptedProver()
+    const service = await run({ env: { LADE_AGGREGATE_BELOW_MB: '0' }, substitutes: { provers: [prover] } })
+    prover.script.isUnreachable = true
+    const refused = await service.upload(randomBytes(300_000))
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([502, '5'])
+  })
+
+  it('answers small files at once, and every file where that is configured, whoever answers behind it', async () => {
+    const prover = openScriptedProver()
+    prover.script.isUnreachable = true
+    const service = await run({ substitutes: { provers: [prover] } })
+    expect((await service.upload(randomBytes(300_000))).status).toBe(200)
+    const async = await run({
+      env: { LADE_STAGE: 'async', LADE_AGGREGATE_BELOW_MB: '0' },
+      substitutes: { provers: [prover] },
+    })
+    expect((await async.upload(randomBytes(300_000))).status).toBe(200)
+  })
 
   it('error: a file whose bytes cannot be removed is gone all the same, and its bytes go later', async () => {
     const blobs = openFaultyBlobStore()

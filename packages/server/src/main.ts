@@ -5,9 +5,10 @@ import { LadeError } from '@lade/core/errors'
 import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import type { BlobStore } from './blobs/blob-store.ts'
-import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
-import { type Config, tokenKeyMaterial } from './config/config.ts'
+import type { Chain } from './chain/chain.ts'
+import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
+import { type DriverSurroundings, openBlobs, openChain, openKeys, openProvers } from './drivers.ts'
 import type { ContentHashers } from './hashing/content-hasher.ts'
 import { startHashThreads } from './hashing/hash-threads.ts'
 import { pieceHashing } from './hashing/piece-hashing.ts'
@@ -15,17 +16,14 @@ import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
+import { localPieces } from './placement/local-pieces.ts'
+import { createPlacing } from './placing.ts'
 import { isMember, startMember, startMembers } from './processes.ts'
-import { openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
 import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
-import { keyFileName, openKeyFile } from './tokens/key-file.ts'
-import { watchKeyFile } from './tokens/key-file-watch.ts'
-import { SigningKey } from './tokens/signing-key.ts'
-import { SigningKeys } from './tokens/signing-keys.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
 import { StallWatch } from './uploads/stall-watch.ts'
 
@@ -41,7 +39,8 @@ export interface Lade {
 
 /** Parts that a test, or a program that embeds the service, may put in place of the configured ones. */
 export interface Substitutes {
-  readonly prover?: Prover
+  readonly provers?: readonly Prover[]
+  readonly chain?: Chain
   readonly blobs?: BlobStore
   readonly hashers?: ContentHashers
   readonly now?: () => number
@@ -91,12 +90,8 @@ async function startHere(config: Config, substitutes: Substitutes): Promise<Lade
   }
 }
 
-interface Surroundings {
-  readonly now: () => number
-  readonly log: Logger
+interface Surroundings extends DriverSurroundings {
   readonly flushLog: () => void
-  /** What to undo, in the order it was done. */
-  readonly closers: (() => Promise<void> | void)[]
   readonly closeAll: () => Promise<void>
 }
 
@@ -122,8 +117,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const keys = await openKeys(config, { now, log, closers })
   const mailer = config.signup === 'email' && config.mail !== undefined ? openSmtpMailer(config.mail) : undefined
   closers.push(() => mailer?.close())
-  const prover = substitutes.prover ?? openLocalProver({ salt: keys.currentId() ?? instanceId })
-  closers.push(() => prover.close())
+  const chain = substitutes.chain ?? (await openChain(config))
+  closers.push(() => chain?.close())
+  const provers =
+    substitutes.provers ?? (await openProvers(config, { closers, readPiece: localPieces({ records, blobs }) }))
 
   const hashThreads = startHashThreads()
   closers.push(() => hashThreads.close())
@@ -144,6 +141,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   closers.push(() => stallWatch.close())
   let isDraining = false
   let publicUrl = config.publicUrl ?? ''
+  const salt = keys.currentId() ?? instanceId
+  const urls = { publicUrl: () => publicUrl }
+  const placing = createPlacing({ config, records, blobs, provers, chain, instanceId, salt, now, log, ...urls })
+  closers.push(() => placing.stop())
   const service: Service = {
     config,
     version: packageJson.version,
@@ -151,7 +152,9 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     records,
     blobs,
     hashers: substitutes.hashers ?? hashThreads.hashers,
-    prover,
+    provers,
+    ...placing,
+    chain,
     keys,
     mailer,
     authorizer,
@@ -160,7 +163,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     log,
     now,
     newId: randomUUID,
-    publicUrl: () => publicUrl,
+    ...urls,
     retrievalUrl: (cid) => `${config.contentUrl ?? publicUrl}/p/${cid}`,
     isDraining: () => isDraining,
   }
@@ -175,6 +178,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     log.warn('piece commitments are computed without native code, which takes about ten times as long')
   }
   upkeep.start()
+  placing.start()
 
   let closing: Promise<void> | undefined
   async function drain(): Promise<void> {
@@ -190,6 +194,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     clearInterval(idle)
     clearTimeout(patience)
     await upkeep.stop()
+    await placing.stop()
     await app.close()
     await closeAll()
     flushLog()
@@ -201,46 +206,6 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       return closing
     },
   }
-}
-
-/** Kept free whatever the settings say, so that the records have room to remove files on a full disk. */
-const RECORDS_ROOM_BYTES = 4 * 1024 * 1024
-
-async function openBlobs(config: Config): Promise<BlobStore | undefined> {
-  if (config.storage.kind === 'none') return undefined
-  const minFreeBytes = Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES)
-  return openFsBlobStore({ dir: config.storage.dir, minFreeBytes })
-}
-
-async function openKeys(
-  config: Config,
-  { now, log, closers }: Pick<Surroundings, 'now' | 'log' | 'closers'>,
-): Promise<SigningKeys> {
-  if (config.tokenKey !== undefined) {
-    return new SigningKeys(await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey)))
-  }
-  const alg = config.tokenAlg
-  const file = join(config.dataDir, keyFileName(alg))
-  const keys = new SigningKeys()
-  try {
-    const { key, warnings } = await openKeyFile({ file, alg, now: new Date(now()) })
-    for (const warning of warnings) log.warn(warning)
-    keys.replace(key)
-  } catch (error) {
-    if (!LadeError.has(error, 'auth_offline')) throw error
-    // Sponsored uploads and retrieval go on; what needs a token answers auth_offline.
-    log.error({ err: error.cause ?? error }, 'no signing key can be read or created')
-  }
-  const watch = watchKeyFile({
-    file,
-    alg,
-    keys,
-    onChange: (key) => {
-      log.warn({ keyId: key.id }, 'the signing key was replaced: tokens signed before are invalid')
-    },
-  })
-  closers.push(() => watch.close())
-  return keys
 }
 
 function boundUrl(host: string, address: AddressInfo): string {

@@ -3,6 +3,7 @@ import { parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import { digestField } from '../hashing/digest-field.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { blobOf, expectBytes, expectInvisible, get, HOLDER, type SampleBlob } from './conformance/case.ts'
@@ -226,6 +227,25 @@ describe('receiveBlob', () => {
     const onProgress = vi.fn<(receivedBytes: number) => void>()
     await receiveBlob(openMemoryBlobStore(), HOLDER, bodyOf(BLOB.bytes, 40_000), optionsFor(BLOB, { onProgress }))
     expect(onProgress.mock.calls).toEqual([[40_000], [80_000], [100_000]])
+  })
+
+  test('refuses bytes without the digest that was announced before it looks at their id, and flushes nothing', async () => {
+    const flush = vi.fn<() => Promise<void>>()
+    const store = storeWith(() => ({ flush }))
+    const announced = sha256Hex(Buffer.from('something else'))
+    for (const id of [ANY, WRONG]) {
+      const receiving = receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB, { id, sha256: announced }))
+      const evidence = { expected: digestField(announced), actual: digestField(BLOB.sha256) }
+      await expect(receiving).rejects.toMatchObject({ code: 'digest_mismatch', evidence })
+    }
+    expect(flush).not.toHaveBeenCalled()
+    await expectNothingLeft(store, BLOB)
+  })
+
+  test('takes bytes with the digest that was announced', async () => {
+    const options = optionsFor(BLOB, { id: ANY, sha256: BLOB.sha256 })
+    const { digests } = await receiveBlob(openMemoryBlobStore(), HOLDER, bodyOf(BLOB.bytes), options)
+    expect(digests.sha256).toBe(BLOB.sha256)
   })
 
   test('refuses bytes that hash to something else, tells what, and flushes nothing', async () => {

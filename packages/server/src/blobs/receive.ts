@@ -1,6 +1,8 @@
 import { type ContentDigests, type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
+import { LadeError } from '@lade/core/errors'
 import { type ContentHasher, type ContentHashers, digestWhole, hashContentHere } from '../hashing/content-hasher.ts'
+import { digestField } from '../hashing/digest-field.ts'
 import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
 
@@ -11,6 +13,8 @@ export interface ReceiveOptions {
   readonly sizeBytes: number
   /** The id that the bytes must have. */
   readonly id: ContentId
+  /** The sha2-256 that the sender announced, in hex. */
+  readonly sha256?: string | undefined
   /** True when the body may also be a CAR whose root the id names. @default false */
   readonly mayBeCar?: boolean
   /** The one import profile to try for a dag-pb id. @default all that can match */
@@ -53,7 +57,7 @@ export interface ReceivedBlob extends VerifiedBody {
  *
  * @param holder - whose pending place the blob waits in; what `sweepPending` will be asked for after a crash.
  * @throws {LadeError} `incomplete_body` for a short or broken body, `bad_request` for a long one, and the store's
- *   `insufficient_storage` and `storage_failed`; `cid_mismatch`, `invalid_car` and `incomplete_dag` for the wrong bytes. A
+ *   `insufficient_storage` and `storage_failed`; `digest_mismatch`, `cid_mismatch`, `invalid_car` and `incomplete_dag` for the wrong bytes. A
  *   LadeError that the source was destroyed with comes back untouched.
  *
  * @example
@@ -77,6 +81,7 @@ export async function receiveBlob(
     options.onReady?.()
     intake.start()
     const digests = await drain(intake, blob, hashers(digestsWanted(id, sizeBytes, { mayBeCar, profile }), sizeBytes))
+    requireDigest(options.sha256, digests)
     const verified = checkContent(id, digests)
     await blob.flush()
     signal?.throwIfAborted()
@@ -149,12 +154,19 @@ export async function receiveInline(
 /**
  * Checks bytes that are all in memory against their id.
  *
- * @throws {LadeError} `cid_mismatch`, `invalid_car`, `incomplete_dag`.
+ * @throws {LadeError} `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`.
  */
 export function verifyWhole(
   bytes: Uint8Array,
-  { id, mayBeCar, profile }: Pick<ReceiveOptions, 'id' | 'mayBeCar' | 'profile'>,
+  { id, sha256, mayBeCar, profile }: Pick<ReceiveOptions, 'id' | 'sha256' | 'mayBeCar' | 'profile'>,
 ): VerifiedBody {
   const digests = digestWhole(bytes, digestsWanted(id, bytes.length, { mayBeCar, profile }))
+  requireDigest(sha256, digests)
   return { digests, verified: checkContent(id, digests) }
+}
+
+/** What the sender said of the bytes comes before what the id says: bytes that changed on their way are told as that. */
+function requireDigest(announced: string | undefined, { sha256 }: ContentDigests): void {
+  if (announced === undefined || announced === sha256) return
+  throw new LadeError('digest_mismatch', { expected: digestField(announced), actual: digestField(sha256) })
 }

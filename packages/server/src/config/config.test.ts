@@ -27,7 +27,14 @@ describe('readConfig', () => {
       dataDir: '/srv/data',
       database: { kind: 'sqlite', file: '/srv/data/lade.db' },
       storage: { kind: 'file', dir: '/srv/data/objects' },
-      prover: { kind: 'local' },
+      provers: [{ kind: 'local' }],
+      placement: {
+        copies: 1,
+        stage: 'sync',
+        aggregateBelowBytes: MB,
+        aggregateSeconds: 60,
+        auditSeconds: 86_400,
+      },
       tokenAlg: 'HS256',
       signup: 'open',
       queryToken: 'accept',
@@ -59,6 +66,17 @@ describe('readConfig', () => {
     ['LADE_DATABASE', 'sqlite:///var/lade.db', (config) => config.database, { kind: 'sqlite', file: '/var/lade.db' }],
     ['LADE_STORAGE', 'file:/mnt/objects', (config) => config.storage, { kind: 'file', dir: '/mnt/objects' }],
     ['LADE_STORAGE', 'none', (config) => config.storage, { kind: 'none' }],
+    ['LADE_REDUNDANCY', '3', (config) => config.placement.copies, 3],
+    ['LADE_STAGE', 'async', (config) => config.placement.stage, 'async'],
+    ['LADE_AGGREGATE_BELOW_MB', '0', (config) => config.placement.aggregateBelowBytes, 0],
+    ['LADE_AGGREGATE_SECONDS', '5', (config) => config.placement.aggregateSeconds, 5],
+    ['LADE_AUDIT_SECONDS', '60', (config) => config.placement.auditSeconds, 60],
+    [
+      'LADE_PROVER',
+      'local,https://prover.example',
+      (config) => config.provers,
+      [{ kind: 'local' }, { kind: 'reference', origin: 'https://prover.example' }],
+    ],
     ['LADE_TOKEN_KEY', 'k'.repeat(40), (config) => config.tokenKey?.reveal(), 'k'.repeat(40)],
     ['LADE_TOKEN_ALG', 'HS256', (config) => config.tokenAlg, 'HS256'],
     ['LADE_TOKEN_ALG', 'RS256', (config) => config.tokenAlg, 'RS256'],
@@ -123,6 +141,9 @@ describe('readConfig', () => {
     ['LADE_STORAGE', 'file://host/objects'],
     ['LADE_STORAGE', 'None'],
     ['LADE_PROVER', 'remote'],
+    ['LADE_PROVER', 'local,local'],
+    ['LADE_PROVER', 'http://prover.example'],
+    ['LADE_PROVER', 'https://a.example,https://a.example'],
     ['LADE_SIGNUP', 'OPEN'],
     ['LADE_QUERY_TOKEN', 'true'],
     ['LADE_OPAQUE_IDS', 'no'],
@@ -161,19 +182,51 @@ describe('readConfig', () => {
     ['LADE_DATABASE', 'postgres://db/lade', 'PostgreSQL driver'],
     ['LADE_DATABASE', 'postgresql://db/lade', 'PostgreSQL driver'],
     ['LADE_STORAGE', 's3://bucket/prefix', 'S3 driver'],
-    ['LADE_PROVER', 'curio+https://prover.example', 'Curio driver'],
-    ['LADE_PROVER', 'curio-pull+https://prover.example', 'Curio driver'],
-    ['LADE_PROVER', 'http://prover.example', 'driver for provers over HTTP'],
-    ['LADE_PROVER', 'local,local', 'way to use several provers'],
     ['LADE_TOKEN_ALG', 'ES256', 'signing of that kind'],
     ['LADE_TOKEN_ALG', 'RS512', 'signing of that kind'],
-    ['LADE_CHAIN_RPC', 'https://rpc.example', 'chain driver'],
-    ['LADE_CHAIN_KEY', '0x1234', 'chain driver'],
-    ['LADE_MARKETPLACE', '0x1234', 'chain driver'],
-    ['LADE_USDC', '0x1234', 'chain driver'],
   ])('refuses %s=%s, saying that this build has no %s', (name, text, driver) => {
     expect(refusal({ [name]: text })).toContain(`but this build has no ${driver};`)
     expect(refusal({ [name]: text })).toMatch(new RegExp(`^${name} is `))
+  })
+
+  it('takes provers of Curio together with who pays them, and an address to fetch from', () => {
+    const account = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const env = { LADE_PROVER: `curio+https://sp.example#${account}`, LADE_CURIO_KEY: `0x${'11'.repeat(32)}` }
+    expect(read(env).provers).toEqual([{ kind: 'curio', origin: 'https://sp.example', account }])
+    expect(read(env).curioKey?.reveal()).toBe(env.LADE_CURIO_KEY)
+    expect(refusal({ LADE_PROVER: env.LADE_PROVER })).toMatch(
+      /^LADE_PROVER names .* LADE_CURIO_KEY must be set as well/,
+    )
+    expect(refusal({ LADE_CURIO_KEY: env.LADE_CURIO_KEY })).toMatch(/^LADE_CURIO_KEY is set, but LADE_PROVER names no/)
+    const pulling = { ...env, LADE_PROVER: `curio-pull+https://sp.example#${account}` }
+    expect(refusal(pulling)).toMatch(/^LADE_PROVER names .* LADE_PUBLIC_URL must be an https address/)
+    expect(refusal({ ...pulling, LADE_PUBLIC_URL: 'http://lade.example' })).toContain('LADE_PUBLIC_URL')
+    expect(read({ ...pulling, LADE_PUBLIC_URL: 'https://lade.example' }).provers).toHaveLength(1)
+  })
+
+  it('makes deals on the chain with a contract and a key', () => {
+    const env = {
+      LADE_CHAIN_RPC: 'https://rpc.example',
+      LADE_USDC: `0x${'11'.repeat(20)}`,
+      LADE_MARKETPLACE: `0x${'22'.repeat(20)}`,
+      LADE_CHAIN_KEY: `0x${'33'.repeat(32)}`,
+    }
+    expect(read(env).chain?.marketplace).toMatchObject({
+      contract: `0x${'22'.repeat(20)}`,
+      microUsdcPerGibDay: 100n,
+      waitMs: 5000,
+      confirmations: 2,
+      finalityBlocks: 64,
+    })
+    const more = { ...env, LADE_DEAL_USDC_PER_GIB_DAY: '0', LADE_DEAL_WAIT_MS: '0', LADE_CHAIN_CONFIRMATIONS: '9' }
+    const marketplace = read(more).chain?.marketplace
+    expect(marketplace).toMatchObject({ microUsdcPerGibDay: 0n, waitMs: 0, confirmations: 9 })
+    expect(marketplace?.privateKey.reveal()).toBe(env.LADE_CHAIN_KEY)
+    const { LADE_CHAIN_KEY: _key, ...keyless } = env
+    expect(refusal(keyless)).toBe('LADE_MARKETPLACE is set, so LADE_CHAIN_KEY must be set as well.')
+    for (const key of [`0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '33'.repeat(32)]) {
+      expect(refusal({ ...env, LADE_CHAIN_KEY: key })).toContain('LADE_CHAIN_KEY is not accepted as it is')
+    }
   })
 
   it('takes the mail server and the sender, also where signup does not need them', () => {
@@ -241,6 +294,8 @@ describe('readConfig', () => {
     const foreign = {
       LADE_TOKEN: 'x',
       LADE_URL: 'x',
+      LADE_WALLET: 'x',
+      LADE_WALLET_PASSWORD_FILE: 'x',
       LADE_TEST_PLAN: 'full',
       LADE_ACCEPTANCE_URL: 'x',
       PORT: '1',

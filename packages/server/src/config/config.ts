@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { ConfigError } from './config-error.ts'
 import type { MailSender, SmtpServer } from './mail-forms.ts'
+import type { ProverSetting } from './prover-forms.ts'
 import { type ReadSettings, readSettings, type SettingSources } from './read-settings.ts'
 import type { SecretString } from './secret-string.ts'
 import { MEGABYTE } from './setting-forms.ts'
@@ -9,9 +10,27 @@ import { parseRsaKey, parseTokenKey } from './token-key.ts'
 
 export { ConfigError } from './config-error.ts'
 export { configurationTable } from './configuration-table.ts'
+export type { ProverSetting, RemoteProverSetting } from './prover-forms.ts'
 export { SecretString } from './secret-string.ts'
 export { flagOf, SETTINGS, type Setting, shownDefaultOf } from './settings.ts'
 export { type TokenKeyMaterial, tokenKeyBytes, tokenKeyMaterial } from './token-key.ts'
+
+/** 1 USDC. */
+const DEFAULT_MICRO_USDC_PER_GIB = 1_000_000n
+/** 0.0001 USDC, about what storage on Filecoin costs. */
+const DEFAULT_MICRO_USDC_PER_GIB_DAY = 100n
+
+/** Each setting with the other one that it says nothing without. */
+const CHAIN_NEEDS = [
+  ['chainRpc', 'usdc'],
+  ['usdc', 'chainRpc'],
+  ['usdcPerGib', 'chainRpc'],
+  ['chainId', 'chainRpc'],
+  ['marketplace', 'chainRpc'],
+  ['marketplace', 'chainKey'],
+  ['chainKey', 'marketplace'],
+  ['dealUsdcPerGibDay', 'marketplace'],
+] as const
 
 /** Everything an operator can decide, as one frozen value. */
 export interface Config {
@@ -28,7 +47,18 @@ export interface Config {
   readonly database: { readonly kind: 'sqlite'; readonly file: string }
   /** `dir` is absolute. */
   readonly storage: { readonly kind: 'file'; readonly dir: string } | { readonly kind: 'none' }
-  readonly prover: { readonly kind: 'local' }
+  /** One or more, each once. */
+  readonly provers: readonly ProverSetting[]
+  /** Pays Curio; there when one of the provers is of that kind. */
+  readonly curioKey?: SecretString
+  readonly placement: {
+    /** How many provers hold each file. */
+    readonly copies: number
+    readonly stage: 'sync' | 'async'
+    readonly aggregateBelowBytes: number
+    readonly aggregateSeconds: number
+    readonly auditSeconds: number
+  }
   readonly tokenAlg: 'HS256' | 'RS256'
   /** Absent: the key file in the data directory. `tokenKeyMaterial` gives the key that it stands for. */
   readonly tokenKey?: SecretString
@@ -53,10 +83,33 @@ export interface Config {
     readonly termDays: number
   }
   readonly termMaxDays: number
+  /** Absent: wallets are no callers. */
+  readonly chain?: {
+    readonly rpcUrl: SecretString
+    /** Absent: whichever it is. */
+    readonly chainId?: number
+    /** In the mixed case of EIP-55. */
+    readonly usdc: `0x${string}`
+    /** In units of 10⁻⁶ USDC, more than nothing. */
+    readonly microUsdcPerGib: bigint
+    /** Absent: deals are synthetic. */
+    readonly marketplace?: {
+      /** In the mixed case of EIP-55. */
+      readonly contract: `0x${string}`
+      readonly privateKey: SecretString
+      /** What provers are paid, in units of 10⁻⁶ USDC. */
+      readonly microUsdcPerGibDay: bigint
+      readonly waitMs: number
+      readonly confirmations: number
+      readonly finalityBlocks: number
+    }
+  }
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
   readonly minFreeBytes: number
   readonly processes: number
+  /** Absent: there are no metrics. */
+  readonly metricsToken?: SecretString
   readonly logLevel: SettingValues['logLevel']
   readonly bodyIdleMs: number
   readonly drainMs: number
@@ -99,7 +152,15 @@ export function readConfig(sources: ConfigSources): Config {
       file: values.database === undefined ? join(dataDir, 'lade.db') : resolve(cwd, values.database),
     },
     storage: storageOf(values.storage, cwd, dataDir),
-    prover: { kind: values.prover },
+    provers: values.provers,
+    ...(values.curioKey !== undefined && { curioKey: values.curioKey }),
+    placement: {
+      copies: values.redundancy,
+      stage: values.stage,
+      aggregateBelowBytes: values.aggregateBelowMb * MEGABYTE,
+      aggregateSeconds: values.aggregateSeconds,
+      auditSeconds: values.auditSeconds,
+    },
     tokenAlg: values.tokenAlg,
     ...(values.tokenKey !== undefined && { tokenKey: values.tokenKey }),
     signup: values.signup,
@@ -120,9 +181,11 @@ export function readConfig(sources: ConfigSources): Config {
       termDays: values.tokenDays,
     },
     termMaxDays: values.termMaxDays,
+    ...chainOf(values),
     trustedProxies: values.trustedProxies,
     minFreeBytes: values.minFreeMb * MEGABYTE,
     processes: values.processes,
+    ...(values.metricsToken !== undefined && { metricsToken: values.metricsToken }),
     logLevel: values.logLevel,
     bodyIdleMs: values.bodyIdleSeconds * 1000,
     drainMs: values.drainSeconds * 1000,
@@ -139,16 +202,47 @@ function mailOf({ smtpUrl: server, mailFrom: from }: SettingValues): Pick<Config
   return server === undefined || from === undefined ? {} : { mail: { server, from } }
 }
 
+function chainOf(values: SettingValues): Pick<Config, 'chain'> {
+  const { chainRpc: rpcUrl, chainId, usdc, usdcPerGib } = values
+  if (rpcUrl === undefined || usdc === undefined) return {}
+  const microUsdcPerGib = usdcPerGib ?? DEFAULT_MICRO_USDC_PER_GIB
+  const marketplace = marketplaceOf(values)
+  return {
+    chain: {
+      rpcUrl,
+      ...(chainId !== undefined && { chainId }),
+      usdc,
+      microUsdcPerGib,
+      ...(marketplace !== undefined && { marketplace }),
+    },
+  }
+}
+
+function marketplaceOf(values: SettingValues): NonNullable<Config['chain']>['marketplace'] {
+  const { marketplace: contract, chainKey: privateKey } = values
+  if (contract === undefined || privateKey === undefined) return undefined
+  return {
+    contract,
+    privateKey,
+    microUsdcPerGibDay: values.dealUsdcPerGibDay ?? DEFAULT_MICRO_USDC_PER_GIB_DAY,
+    waitMs: values.dealWaitMs,
+    confirmations: values.chainConfirmations,
+    finalityBlocks: values.chainFinalityBlocks,
+  }
+}
+
 /** Settings that are each right and cannot hold together. */
 function refuseContradictions(settings: ReadSettings): void {
   const { values, givenAs } = settings
   refuseOtherKey(settings)
+  refuseIncompleteCurio(settings)
   for (const key of ['smtpUrl', 'mailFrom'] as const) {
     if (values.signup !== 'email' || values[key] !== undefined) continue
     throw new ConfigError(
       `${givenAs('signup')} is email, so ${givenAs(key)} must be set as well, or the codes cannot be sent.`,
     )
   }
+  refuseHalfAChain(settings)
   for (const key of ['sponsoredDays', 'tokenDays'] as const) {
     if (values[key] > values.termMaxDays) {
       throw new ConfigError(
@@ -162,6 +256,35 @@ function refuseContradictions(settings: ReadSettings): void {
   if (new URL(values.contentUrl).origin === new URL(publicUrl).origin) {
     throw new ConfigError(
       `${givenAs('contentUrl')} is "${values.contentUrl}", but it must be another origin than the public URL, since its files run as programs there.`,
+    )
+  }
+}
+
+/** A chain without the token that counts there means nothing, nor does anything said about a chain that is not there. */
+function refuseHalfAChain({ values, givenAs }: ReadSettings): void {
+  for (const [key, needed] of CHAIN_NEEDS) {
+    if (values[key] === undefined || values[needed] !== undefined) continue
+    throw new ConfigError(`${givenAs(key)} is set, so ${givenAs(needed)} must be set as well.`)
+  }
+}
+
+/** Curio is paid by somebody, and fetches pieces from where the whole internet can. */
+function refuseIncompleteCurio({ values, givenAs }: ReadSettings): void {
+  const isCurio = values.provers.some(({ kind }) => kind === 'curio' || kind === 'curio-pull')
+  if (isCurio && values.curioKey === undefined) {
+    throw new ConfigError(
+      `${givenAs('provers')} names a prover of Curio, so ${givenAs('curioKey')} must be set as well, or nobody can pay it.`,
+    )
+  }
+  if (!isCurio && values.curioKey !== undefined) {
+    throw new ConfigError(
+      `${givenAs('curioKey')} is set, but ${givenAs('provers')} names no prover of Curio to be paid.`,
+    )
+  }
+  const isPulling = values.provers.some(({ kind }) => kind === 'curio-pull')
+  if (isPulling && !values.publicUrl?.startsWith('https:')) {
+    throw new ConfigError(
+      `${givenAs('provers')} names a prover that fetches pieces, so ${givenAs('publicUrl')} must be an https address that it reaches.`,
     )
   }
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from './config-error.ts'
-import { flagOf, LACKING_VARIABLES, SETTINGS, type Setting, type SettingValues } from './settings.ts'
+import { flagOf, SETTINGS, type Setting, type SettingValues } from './settings.ts'
 
 /** Texts as they were given. A member that is `undefined` was not given. */
 export interface SettingSources {
@@ -15,7 +15,7 @@ export interface ReadSettings {
 }
 
 /** Variables of other programs that share the prefix: the client's own, and those of test runs. */
-const FOREIGN_VARIABLE = /^LADE_(TOKEN|URL|TEST_.*|ACCEPTANCE_.*|PROVER_.*)$/
+const FOREIGN_VARIABLE = /^LADE_(TOKEN|URL|WALLET|WALLET_PASSWORD_FILE|TEST_.*|ACCEPTANCE_.*|PROVER_.*)$/
 
 /**
  * Reads each setting of the table by its own form; a flag wins over its variable.
@@ -64,8 +64,6 @@ function refuseUnknownVariables(env: SettingSources['env']): void {
   const known = Object.values<Setting>(SETTINGS).map((setting) => setting.name as string)
   for (const [name, text] of Object.entries(env)) {
     if (text === undefined || !name.startsWith('LADE_') || FOREIGN_VARIABLE.test(name) || known.includes(name)) continue
-    const lacking = LACKING_VARIABLES.find(({ startsWith }) => name.startsWith(startsWith))
-    if (lacking) throw new ConfigError(`${name} is set, but this build has no ${lacking.driver}; it must not be set.`)
     throw new ConfigError(`${name} is not a variable that Lade knows; the nearest one is ${nearest(name, known)}.`)
   }
 }

@@ -77,6 +77,17 @@ export const proxiesForm: SettingForm<readonly string[]> = {
     .refine((ranges) => ranges.every(isAddressOrRange)),
 }
 
+/** A secret that is sent in a header: visible ASCII characters, at least so many of them. */
+export function secretForm(minimumCharacters: number): SettingForm<SecretString> {
+  return {
+    accepts: `at least ${minimumCharacters} visible ASCII characters without spaces`,
+    schema: z
+      .string()
+      .refine((text) => text.length >= minimumCharacters && /^[\x21-\x7e]+$/.test(text))
+      .transform((text) => new SecretString(text)),
+  }
+}
+
 /** A signing key of either kind; see `parseTokenKey` and `parseRsaKey`. Which of them is needed is the algorithm's to say. */
 export const tokenKeyForm: SettingForm<SecretString> = {
   accepts:

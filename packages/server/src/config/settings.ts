@@ -1,4 +1,7 @@
+import { MAX_COPIES } from '@lade/core/wire'
+import { addressForm, chainKeyForm, rpcForm, usdcForm, usdcPriceForm } from './chain-forms.ts'
 import { mailFromForm, smtpForm } from './mail-forms.ts'
+import { proversForm } from './prover-forms.ts'
 import {
   databaseForm,
   hostForm,
@@ -6,6 +9,7 @@ import {
   pathForm,
   proxiesForm,
   type SettingForm,
+  secretForm,
   storageForm,
   tokenKeyForm,
   urlForm,
@@ -31,6 +35,10 @@ export interface Setting<Value = unknown> {
 
 const MAXIMUM_MB = 1_000_000_000
 const MAXIMUM_DAYS = 36_500
+/** No more than fits one aggregate that every prover takes. */
+const MAXIMUM_AGGREGATED_MB = 256
+/** EIP-2294: what every client can hold. */
+const MAXIMUM_CHAIN_ID = 4_503_599_627_370_476
 
 /** Every setting, in the order in which help and the configuration page show them. */
 export const SETTINGS = {
@@ -71,15 +79,45 @@ export const SETTINGS = {
     meaning: 'Where the bytes of files are kept; with none every upload and retrieval answers 503 storage_offline.',
     lacks: [{ matches: /^s3:/i, driver: 'S3 driver' }],
   }),
-  prover: setting(oneOf('local'), {
+  provers: setting(proversForm, {
     name: 'LADE_PROVER',
     default: 'local',
-    meaning: 'Who proves that the files are held.',
-    lacks: [
-      { matches: /^curio(-pull)?\+/i, driver: 'Curio driver' },
-      { matches: /^https?:/i, driver: 'driver for provers over HTTP' },
-      { matches: /,/, driver: 'way to use several provers' },
-    ],
+    meaning:
+      'Who holds the files and proves that they do; 0xACCOUNT is the account of a prover on its chain, which deals are made with and Curio is paid at.',
+  }),
+  curioKey: setting(chainKeyForm, {
+    name: 'LADE_CURIO_KEY',
+    shownDefault: 'unset; needed by curio in LADE_PROVER',
+    meaning:
+      'The private key of the account that pays storage providers by FilecoinWarmStorageService, 0x and 64 hex digits; prefer the variable, since other users of the machine can read flags.',
+    isSecret: true,
+  }),
+  redundancy: setting(wholeNumber(1, MAX_COPIES), {
+    name: 'LADE_REDUNDANCY',
+    default: '1',
+    meaning: 'How many provers hold each file, unless its owner asks for another number.',
+  }),
+  stage: setting(oneOf('sync', 'async'), {
+    name: 'LADE_STAGE',
+    default: 'sync',
+    meaning:
+      'Whether an upload is answered when a prover has it (sync), or as soon as it is durable here, to be delivered afterwards (async).',
+  }),
+  aggregateBelowMb: setting(wholeNumber(0, MAXIMUM_AGGREGATED_MB), {
+    name: 'LADE_AGGREGATE_BELOW_MB',
+    default: '1',
+    meaning:
+      'Files smaller than this, in MB, are answered at once and handed to provers several at a time, as one aggregate; with 0 only those that provers are too big for.',
+  }),
+  aggregateSeconds: setting(wholeNumber(1, 86_400), {
+    name: 'LADE_AGGREGATE_SECONDS',
+    default: '60',
+    meaning: 'How long a small file waits for others at most before it is handed on.',
+  }),
+  auditSeconds: setting(wholeNumber(1, 31_536_000), {
+    name: 'LADE_AUDIT_SECONDS',
+    default: '86400',
+    meaning: 'How often every copy is challenged to prove that it is there.',
   }),
   tokenKey: setting(tokenKeyForm, {
     name: 'LADE_TOKEN_KEY',
@@ -179,6 +217,61 @@ export const SETTINGS = {
     default: '365',
     meaning: 'The longest storage term that a caller may ask for, in days.',
   }),
+  chainRpc: setting(rpcForm, {
+    name: 'LADE_CHAIN_RPC',
+    shownDefault: 'unset: wallets are no callers',
+    meaning:
+      'The endpoint of the chain on which the wallets of callers live, the only one that is asked; such URLs often hold a key, so prefer the variable, since other users of the machine can read flags.',
+    isSecret: true,
+  }),
+  chainId: setting(wholeNumber(1, MAXIMUM_CHAIN_ID), {
+    name: 'LADE_CHAIN_ID',
+    shownDefault: 'as LADE_CHAIN_RPC says',
+    meaning: 'The id that the chain must have, or the service does not start.',
+  }),
+  usdc: setting(addressForm, {
+    name: 'LADE_USDC',
+    shownDefault: 'unset; needed by LADE_CHAIN_RPC',
+    meaning: 'The token contract whose balance is the daily quota of a wallet; 6 decimals, as USDC has.',
+  }),
+  usdcPerGib: setting(usdcForm, {
+    name: 'LADE_USDC_PER_GIB',
+    shownDefault: '1',
+    meaning: 'How much USDC a wallet has to hold for each GiB that it may upload in a UTC day.',
+  }),
+  marketplace: setting(addressForm, {
+    name: 'LADE_MARKETPLACE',
+    shownDefault: 'unset: deals are synthetic',
+    meaning: 'The contract with which a deal is made for every copy that a prover holds.',
+  }),
+  chainKey: setting(chainKeyForm, {
+    name: 'LADE_CHAIN_KEY',
+    shownDefault: 'unset; needed by LADE_MARKETPLACE',
+    meaning:
+      'The private key of the account that makes and pays the deals, 0x and 64 hex digits; prefer the variable, since other users of the machine can read flags.',
+    isSecret: true,
+  }),
+  dealUsdcPerGibDay: setting(usdcPriceForm, {
+    name: 'LADE_DEAL_USDC_PER_GIB_DAY',
+    shownDefault: '0.0001',
+    meaning: 'What is paid to provers, in USDC for each GiB and day, of padded bytes.',
+  }),
+  dealWaitMs: setting(wholeNumber(0, 600_000), {
+    name: 'LADE_DEAL_WAIT_MS',
+    default: '5000',
+    meaning:
+      'How long an upload waits for its deal on the chain before it is answered with the synthetic id; used with LADE_MARKETPLACE.',
+  }),
+  chainConfirmations: setting(wholeNumber(1, 1000), {
+    name: 'LADE_CHAIN_CONFIRMATIONS',
+    default: '2',
+    meaning: 'How many blocks, its own counted, a deal must be in the chain for before its id is answered.',
+  }),
+  chainFinalityBlocks: setting(wholeNumber(1, 100_000), {
+    name: 'LADE_CHAIN_FINALITY_BLOCKS',
+    default: '64',
+    meaning: 'After how many blocks a deal counts as final, and is not looked after any more.',
+  }),
   trustedProxies: setting(proxiesForm, {
     name: 'LADE_TRUSTED_PROXIES',
     default: 'none',
@@ -193,6 +286,13 @@ export const SETTINGS = {
     name: 'LADE_PROCESSES',
     default: '1',
     meaning: 'How many processes share the port and the files.',
+  }),
+  metricsToken: setting(secretForm(16), {
+    name: 'LADE_METRICS_TOKEN',
+    shownDefault: 'unset: no /metrics',
+    meaning:
+      'The bearer token for /metrics, of 16 or more characters; prefer the variable, since other users of the machine can read flags.',
+    isSecret: true,
   }),
   logLevel: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
     name: 'LADE_LOG_LEVEL',
@@ -219,14 +319,6 @@ export type SettingValues = {
       ? Value | undefined
       : never
 }
-
-/** Variables of features that this build does not have: what their names start with, and the driver missing. */
-export const LACKING_VARIABLES = [
-  { startsWith: 'LADE_CHAIN_', driver: 'chain driver' },
-  { startsWith: 'LADE_MARKETPLACE', driver: 'chain driver' },
-  { startsWith: 'LADE_USDC', driver: 'chain driver' },
-  { startsWith: 'LADE_DEAL_WAIT_MS', driver: 'chain driver' },
-] as const
 
 /**
  * The flag of a setting.

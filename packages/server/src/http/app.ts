@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
+import { checkBodyDigest } from './body-digest.ts'
 import { exposedHeaders } from './cors.ts'
 import { directRoutes } from './direct-routes.ts'
 import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
@@ -14,19 +15,24 @@ import { parseJsonBody } from './json-body.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
 import { pathOf, queryOf } from './query.ts'
 import { headersSet, sendProblem } from './respond.ts'
+import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
+import { metricsRoutes } from './routes/operations/metrics.ts'
 import { operationRoutes } from './routes/operations/operations.ts'
 import { pieceRoutes } from './routes/pieces/pieces.ts'
+import { challengeRoutes } from './routes/retrieval/challenge.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
 import { composeRoutes } from './routes/uploads/compose.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
+import { walletRoutes } from './routes/wallets/wallets.ts'
 import { createHttpServer, logFailure } from './server.ts'
 import type { Service } from './service.ts'
 import { frameworkProblem } from './validation-problem.ts'
+import { signatureRequestHeaders } from './wallet-request.ts'
 
 /**
  * The HTTP face of the service: the server, every route, and what is common to all of them.
@@ -72,8 +78,9 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
+      checkBodyDigest(request.raw, body as Buffer)
       done(null, parseJsonBody(body as Buffer))
     } catch (error) {
       done(error as Error)
@@ -82,7 +89,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   app.setErrorHandler<Error>((error, request, reply) => {
     const problem = frameworkProblem(error, request.routeOptions.bodyLimit)
     logFailure(service.log, exchangeOf(request.raw).requestId, problem)
-    const headers = headersSet(reply)
+    const headers = { ...headersSet(reply), ...signatureRequestHeaders(service, request.raw, problem) }
     reply.hijack()
     sendProblem(request.raw, reply.raw, problem, headers)
   })
@@ -117,11 +124,15 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
   retrievalRoutes(routes, service, hotFiles)
+  challengeRoutes(routes, service)
   gatewayRoutes(routes, service)
   pieceRoutes(routes, service, hotFiles)
   fileRoutes(routes, service)
   dealRoutes(routes, service)
+  dealActionRoutes(routes, service)
   tokenRoutes(routes, service)
+  walletRoutes(routes, service)
   operationRoutes(routes, service)
+  metricsRoutes(routes, service)
   return app
 }

@@ -2,9 +2,13 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import type { Scope } from '@lade/core/wire'
 import { requireScope } from '../tokens/authorize.ts'
-import type { TokenClaims } from '../tokens/token-claims.ts'
+import { isOfWallet, type WalletClaims } from '../tokens/wallet-claims.ts'
+import type { Wallet } from '../wallets/wallet.ts'
+import { walletOfClaims } from '../wallets/wallet-token.ts'
+import { type Caller, userCaller, walletCaller } from './caller.ts'
 import { type Query, queryOf } from './query.ts'
 import type { Service } from './service.ts'
+import { walletAudienceOf, walletOfRequest, walletRulesOf } from './wallet-request.ts'
 
 /** RFC 9745 and RFC 8594: since when the query form is deprecated, and when it may be gone. */
 const QUERY_TOKEN_DEPRECATED = '@1793491200'
@@ -39,23 +43,55 @@ export function credentialsOf(
   return { token, isQuery: true }
 }
 
-/** The claims of a request that needs a token with `scope`; with no scope, any valid token will do. */
-export async function requireToken(
+/**
+ * Who asks; undefined for a request without credentials, which is the sponsored tier. A request whose credentials do not hold
+ * is refused and never taken for one without.
+ *
+ * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`; `invalid_signature`, `replayed_signature`,
+ *   `chain_offline`; `bad_request` for a token beside the signature of a wallet; `storage_failed`.
+ */
+export async function findCaller(
+  service: Service,
+  request: IncomingMessage,
+  query: Query,
+): Promise<Caller | undefined> {
+  const hasToken = request.headers.authorization !== undefined || query.has('token')
+  const signer = await walletOfRequest(service, request, { hasToken })
+  if (signer !== undefined) return callerOfWallet(service, signer)
+  const credentials = credentialsOf(request, query, service.config.queryToken)
+  if (credentials === undefined) return undefined
+  const claims = await service.authorizer.authorize(credentials.token)
+  if (!isOfWallet(claims)) return userCaller(claims)
+  return callerOfWallet(service, walletOfClaims(claims, walletAudienceOf(service)), claims)
+}
+
+/**
+ * Who asks, for a request that needs somebody with `scope`; with no scope, anybody with credentials will do.
+ *
+ * @throws {LadeError} `no_token`, `insufficient_scope`, and as `findCaller`.
+ */
+export async function requireCaller(
   service: Service,
   request: IncomingMessage,
   query: Query,
   scope?: Scope,
-): Promise<TokenClaims> {
-  const credentials = credentialsOf(request, query, service.config.queryToken)
-  if (credentials === undefined) throw new LadeError('no_token', {})
-  const claims = await service.authorizer.authorize(credentials.token)
-  if (scope !== undefined) requireScope(claims, scope)
-  return claims
+): Promise<Caller> {
+  const caller = await findCaller(service, request, query)
+  if (caller === undefined) throw new LadeError('no_token', {})
+  if (scope !== undefined) requireScope(caller, scope)
+  return caller
 }
 
-/** As `requireToken`, for a request whose query nobody has read yet. */
-export function claimsOf(service: Service, request: IncomingMessage, scope?: Scope): Promise<TokenClaims> {
-  return requireToken(service, request, queryOf(request.url ?? '/'), scope)
+/** As `requireCaller`, for a request whose query nobody has read yet. */
+export function callerOf(service: Service, request: IncomingMessage, scope?: Scope): Promise<Caller> {
+  return requireCaller(service, request, queryOf(request.url ?? '/'), scope)
+}
+
+function callerOfWallet(service: Service, wallet: Wallet, token?: WalletClaims): Caller {
+  const rules = walletRulesOf(service)
+  // Who verified the wallet has had them.
+  if (rules === undefined) throw new TypeError('wallets are no callers here')
+  return walletCaller(wallet, rules, token)
 }
 
 /** Headers of any response to a request that carried a token in its query, also when the header won. */

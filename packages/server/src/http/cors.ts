@@ -9,4 +9,5 @@ export const exposedHeaders = [
   'RateLimit-Policy',
   'Deprecation',
   'Sunset',
+  'Accept-Signature',
 ].join(', ')

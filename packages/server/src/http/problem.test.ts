@@ -41,6 +41,11 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   invalid_code: [403, { attemptsLeft: 4 }],
   mail_failed: [503, wait],
   auth_offline: [503, none],
+  invalid_signature: [401, { reason: 'It has expired.' }],
+  replayed_signature: [401, none],
+  digest_mismatch: [400, { expected: 'a', actual: 'b' }],
+  invalid_nonce: [401, none],
+  chain_offline: [503, wait],
   too_large: [413, { limit: 1, size: 2 }],
   rate_limited: [429, quota],
   quota_exceeded: [429, quota],
@@ -59,6 +64,10 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   invalid_parts: [400, reason],
   missing_parts: [422, { missing: ['a'], count: 1 }],
   foreign_parts: [403, { parts: ['a'], count: 1 }],
+  not_enough_provers: [409, { asked: 3, available: 2 }],
+  deal_ended: [409, { dealStatus: 'expired' }],
+  not_placed: [409, { dealStatus: 'staged' }],
+  prove_failed: [502, { reason: 'It does not answer.', ...wait }],
   gone: [410, { reason: 'expired' }],
   not_acceptable: [406, reason],
   only_if_cached: [412, none],
@@ -105,7 +114,8 @@ describe('problemHeaders', () => {
   })
 
   it.each(CODES.filter((code) => TABLE[code][0] === 401))('%s asks for a bearer token', (code) => {
-    const expected = code === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"'
+    const isOfToken = code === 'invalid_token' || code === 'revoked_token'
+    const expected = isOfToken ? 'Bearer error="invalid_token"' : 'Bearer'
     expect(problemHeaders(errorOf(code))['www-authenticate']).toBe(expected)
   })
 

@@ -34,6 +34,11 @@ export const STATUS = {
   invalid_code: 403,
   mail_failed: 503,
   auth_offline: 503,
+  invalid_signature: 401,
+  replayed_signature: 401,
+  digest_mismatch: 400,
+  invalid_nonce: 401,
+  chain_offline: 503,
   too_large: 413,
   rate_limited: 429,
   quota_exceeded: 429,
@@ -52,6 +57,10 @@ export const STATUS = {
   invalid_parts: 400,
   missing_parts: 422,
   foreign_parts: 403,
+  not_enough_provers: 409,
+  deal_ended: 409,
+  not_placed: 409,
+  prove_failed: 502,
   gone: 410,
   not_acceptable: 406,
   only_if_cached: 412,
@@ -93,7 +102,8 @@ export function problemHeaders(error: LadeError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' }
   const status = STATUS[error.code]
   if (status === 401) {
-    headers['www-authenticate'] = error.code === 'no_token' ? 'Bearer' : 'Bearer error="invalid_token"'
+    const isOfToken = error.code === 'invalid_token' || error.code === 'revoked_token'
+    headers['www-authenticate'] = isOfToken ? 'Bearer error="invalid_token"' : 'Bearer'
   }
   if (LadeError.has(error, 'insufficient_scope')) {
     headers['www-authenticate'] = `Bearer error="insufficient_scope", scope="${error.evidence.required}"`

@@ -3,12 +3,15 @@ import { endOfUtcDay, secondsToNextDay } from '../quotas/utc-day.ts'
 
 const DAY_SECONDS = 86_400
 
+/** RFC 9651, section 3.3.1: the most that a structured field can say. */
+const LARGEST_INTEGER = 999_999_999_999_999
+
 /**
  * What is left of a daily quota, in the three-header form that existing clients read and in the structured fields of
  * draft-ietf-httpapi-ratelimit-headers. Bytes, and epoch seconds or seconds.
  */
 export function rateLimitHeaders(quota: {
-  readonly tier: 'sponsored' | 'token'
+  readonly tier: 'sponsored' | 'token' | 'wallet'
   readonly limitBytes: number
   readonly usedBytes: number
   readonly now: number
@@ -19,7 +22,7 @@ export function rateLimitHeaders(quota: {
     [HEADER.rateLimitLimit]: String(limitBytes),
     [HEADER.rateLimitRemaining]: String(remaining),
     [HEADER.rateLimitReset]: String(endOfUtcDay(now) / 1000),
-    'ratelimit-policy': `"${tier}";q=${limitBytes};w=${DAY_SECONDS};qu="content-bytes"`,
-    ratelimit: `"${tier}";r=${remaining};t=${secondsToNextDay(now)}`,
+    'ratelimit-policy': `"${tier}";q=${Math.min(limitBytes, LARGEST_INTEGER)};w=${DAY_SECONDS};qu="content-bytes"`,
+    ratelimit: `"${tier}";r=${Math.min(remaining, LARGEST_INTEGER)};t=${secondsToNextDay(now)}`,
   }
 }

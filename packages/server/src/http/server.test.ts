@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,8 +18,8 @@ describe('the log of a running service', () => {
   let service: RunningService
   beforeEach(async () => {
     service = await runService({
-      env: { LADE_LOG_LEVEL: 'trace', LADE_INLINE_KB: '0' },
-      substitutes: { prover, blobs },
+      env: { LADE_LOG_LEVEL: 'trace', LADE_INLINE_KB: '0', LADE_AGGREGATE_BELOW_MB: '0' },
+      substitutes: { provers: [prover], blobs },
     })
   })
   afterEach(() => service.remove())
@@ -70,7 +71,7 @@ describe('the log of a running service', () => {
     blobs.fail('open')
     await service.fetch(`/p/${SHA256}?token=${token}`)
     prover.refuseNext('refused\r\n{"level":60,"forged":true}\u001b[31m')
-    await service.upload(Buffer.from('refused'), { token })
+    await service.upload(randomBytes(100_000), { token })
     blobs.fail('commit')
     await service.upload(Buffer.from('failing'), { token })
 

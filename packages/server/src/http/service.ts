@@ -1,15 +1,25 @@
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Chain } from '../chain/chain.ts'
 import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { ContentHashers } from '../hashing/content-hasher.ts'
 import type { Mailer } from '../mail/mailer.ts'
+import type { ProvenFile } from '../placement/challenge.ts'
+import type { Handover } from '../placement/handover.ts'
+import type { PlacementCounters } from '../placement/placement-tally.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import type { StallWatch } from '../uploads/stall-watch.ts'
 import type { ClientAddress } from './client-address.ts'
+
+/** What the placing of files has come to, since the start of this process. */
+export interface PlacedCounters extends PlacementCounters {
+  /** Undefined without deals on a chain. */
+  readonly pendingTransactions: number | undefined
+}
 
 /** What the routes work with: everything `main.ts` has built, as one value. */
 export interface Service {
@@ -20,7 +30,20 @@ export interface Service {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly hashers: ContentHashers
-  readonly prover: Prover
+  readonly provers: readonly Prover[]
+  readonly handover: Handover
+  /** Has a prover prove, here and now, that it holds a file. */
+  readonly proveFile: (request: { readonly file: number; readonly nonce: string }) => Promise<ProvenFile>
+  /** What this process has done to place files. */
+  readonly placed: () => PlacedCounters
+  /** Wakes the job that places files; it may run in another process. */
+  readonly placementJob: { wake(): void }
+  /** How long an upload waits for its deal on the chain; 0 without a marketplace. */
+  readonly dealWaitMs: number
+  /** Files up to this size are kept in the database. */
+  readonly inlineBytes: number
+  /** Undefined when none is configured. */
+  readonly chain: Chain | undefined
   readonly keys: SigningKeys
   /** Undefined unless signup is by email. */
   readonly mailer: Mailer | undefined

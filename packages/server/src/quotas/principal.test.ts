@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressPrincipal, userPrincipal } from './principal.ts'
+import { addressPrincipal, userPrincipal, walletPrincipal } from './principal.ts'
 
 describe('addressPrincipal', () => {
   it.each([
@@ -65,6 +65,14 @@ describe('addressPrincipal', () => {
         expect(addressPrincipal(address)).toBe(`ip:${address}`)
       }),
     )
+  })
+})
+
+describe('walletPrincipal', () => {
+  it('charges an account on one chain, which no user and no address can resemble', () => {
+    const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+    expect(walletPrincipal({ chainId: 8453, address })).toBe(`wallet:8453:${address}`)
+    expect(walletPrincipal({ chainId: 1, address })).not.toBe(walletPrincipal({ chainId: 8453, address }))
   })
 })
 

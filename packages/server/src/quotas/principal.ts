@@ -25,6 +25,15 @@ export function userPrincipal(sub: string): string {
   return `user:${sub}`
 }
 
+/**
+ * Who is charged for a wallet's uploads.
+ *
+ * @param wallet.address - in the mixed case of EIP-55, so that one account is one principal.
+ */
+export function walletPrincipal({ chainId, address }: { readonly chainId: number; readonly address: string }): string {
+  return `wallet:${chainId}:${address}`
+}
+
 function ipv6Groups(address: string): number[] {
   const [withoutZone = ''] = address.split('%')
   const [head = '', tail] = withoutZone.split('::')

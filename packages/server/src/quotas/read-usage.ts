@@ -4,13 +4,13 @@ import { endOfUtcDay, utcDay, utcDayBefore } from './utc-day.ts'
 
 const DAYS_SHOWN = 7
 
-/** What a user has used: today against the quota, the last seven days, and what is stored now. */
+/** What a user or a wallet has used: today against the quota, the last seven days, and what is stored now. */
 export async function readUsage(
   records: RecordStore,
   input: {
     readonly principal: string
     readonly userId: string
-    readonly email: string
+    readonly email: string | null
     readonly quotaBytes: number
     readonly now: number
   },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,6 +6,7 @@ import { Readable } from 'node:stream'
 import { parseContentId } from '@lade/core/content'
 import { hashContentHere } from '../hashing/content-hasher.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
+import { createHandover, type Handover } from '../placement/handover.ts'
 import { openScriptedProver, type ScriptedProver } from '../proving/scripted-prover.ts'
 import { utcDay } from '../quotas/utc-day.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
@@ -20,6 +22,8 @@ export interface StagingGround {
   readonly records: RecordStore
   readonly blobs: FaultyBlobStore
   readonly prover: ScriptedProver
+  /** Hands every upload that is not kept in the records to `prover`. */
+  readonly handover: Handover
   readonly instanceId: string
   /** Epoch milliseconds; to be moved by the test. */
   clock: { now: number }
@@ -93,15 +97,28 @@ export async function openStagingGround(): Promise<StagingGround> {
   const dir = mkdtempSync(join(tmpdir(), 'lade-ground-'))
   const records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
   const blobs = openFaultyBlobStore()
-  const prover = openScriptedProver()
+  // Tests stage a few bytes.
+  const prover = openScriptedProver({ limits: { minimumBytes: 1 } })
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   const instanceId = 'instance-1'
   await records.instances.register({ instanceId, now: clock.now })
   let ids = 0
+  const handover = createHandover({
+    records,
+    blobs,
+    provers: [prover],
+    copies: 1,
+    aggregateBelowBytes: 0,
+    stage: 'sync',
+    salt: 'test',
+    publicUrl: () => 'https://lade.example',
+    now: () => clock.now,
+    newId: randomUUID,
+  })
   const deps: StageDeps = {
     records,
     blobs,
-    prover,
+    handover,
     instanceId,
     now: () => clock.now,
     hashers: hashContentHere,
@@ -116,6 +133,7 @@ export async function openStagingGround(): Promise<StagingGround> {
     records,
     blobs,
     prover,
+    handover,
     instanceId,
     clock,
     usage,

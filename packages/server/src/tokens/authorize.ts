@@ -2,15 +2,15 @@ import { LadeError } from '@lade/core/errors'
 import type { Scope } from '@lade/core/wire'
 import type { RecordStore } from '../records/record-store.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import type { TokenClaims } from './token-claims.ts'
 import { VerifyCache } from './verify-cache.ts'
+import { type BearerClaims, isOfWallet } from './wallet-claims.ts'
 
 /** Checks bearer tokens on every request, and remembers when each was last used. */
 export interface Authorizer {
   /**
    * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
    */
-  authorize(token: string): Promise<TokenClaims>
+  authorize(token: string): Promise<BearerClaims>
   /** Makes a revocation by this process hold from the next request on. */
   forget(jti: string): void
   /** Writes the times of use that have not been written yet. */
@@ -47,7 +47,8 @@ export function createAuthorizer(deps: {
       const now = deps.now()
       const claims = await cache.verify(token, deps.keys.current(), new Date(now))
       await refuseRevoked(claims.jti, now)
-      uses.set(claims.jti, now)
+      // Tokens of wallets are listed nowhere, and nobody asks when one was used.
+      if (!isOfWallet(claims)) uses.set(claims.jti, now)
       return claims
     },
     forget: (jti) => void goodSince.delete(jti),
@@ -63,6 +64,6 @@ export function createAuthorizer(deps: {
 }
 
 /** @throws {LadeError} `insufficient_scope` naming the scope that is missing. */
-export function requireScope(claims: TokenClaims, scope: Scope): void {
+export function requireScope(claims: { readonly scopes: readonly Scope[] }, scope: Scope): void {
   if (!claims.scopes.includes(scope)) throw new LadeError('insufficient_scope', { required: scope })
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 const EpochSeconds = z.int().nonnegative()
 
 /**
- * The claims of a token, each present and well-typed. Numbers are safe integers. Claims that this service does not know
+ * The claims of a token of a user, each present and well-typed. Numbers are safe integers. Claims that this service does not know
  * are dropped.
  */
 export const TokenClaimsSchema = z

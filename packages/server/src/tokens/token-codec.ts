@@ -3,9 +3,9 @@ import { LadeError } from '@lade/core/errors'
 import { CompactSign, compactVerify, errors } from 'jose'
 import { z } from 'zod'
 import type { SigningKey } from './signing-key.ts'
-import { type TokenClaims, TokenClaimsSchema } from './token-claims.ts'
 import { decodeBase64url } from './token-codec-base64url.ts'
 import { parseUniqueJson } from './token-codec-json.ts'
+import { type BearerClaims, claimsSchemaFor } from './wallet-claims.ts'
 
 /** What every token starts with. */
 export const TOKEN_PREFIX = 'pk_live_'
@@ -16,7 +16,7 @@ export const MAXIMUM_TOKEN_LENGTH = 4096
 /** How far the clock of the instance that issued a token may be ahead. */
 const CLOCK_LEEWAY_SECONDS = 60
 
-const PayloadSchema = TokenClaimsSchema.unwrap().extend({ nbf: z.number().optional() })
+const NotBeforeSchema = z.object({ nbf: z.number().optional() })
 
 /**
  * Signs `claims` into a token: `pk_live_` and a JWT (RFC 7519). With HS256 its header is `{"alg":"HS256","typ":"JWT"}`, with
@@ -27,15 +27,15 @@ const PayloadSchema = TokenClaimsSchema.unwrap().extend({ nbf: z.number().option
  * @example
  * (await mintToken(claims, key)).startsWith('pk_live_eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.') // true
  */
-export async function mintToken(claims: TokenClaims, key: SigningKey): Promise<string> {
-  const checked = TokenClaimsSchema.safeParse(claims)
+export async function mintToken(claims: BearerClaims, key: SigningKey): Promise<string> {
+  const checked = claimsSchemaFor(claims).safeParse(claims)
   if (!checked.success) throw new TypeError(`These are not the claims of a token: ${z.prettifyError(checked.error)}`)
   const payload = new TextEncoder().encode(JSON.stringify(checked.data))
   return TOKEN_PREFIX + (await new CompactSign(payload).setProtectedHeader(headerOf(key)).sign(key.signer))
 }
 
 /**
- * The claims of a token that `key` signed and that has not expired.
+ * The claims of a token that `key` signed and that has not expired; `isOfWallet` tells a wallet's from a user's.
  *
  * One spelling of a token is accepted, so a change of any byte refuses it, and one algorithm, which is the key's and not the
  * token's to choose. Does not ask whether the token is revoked.
@@ -46,14 +46,16 @@ export async function mintToken(claims: TokenClaims, key: SigningKey): Promise<s
  * @example
  * (await verifyToken(token, key, new Date())).scopes // ['put', 'get', 'list', 'pin']
  */
-export async function verifyToken(token: string, key: SigningKey, now: Date): Promise<TokenClaims> {
+export async function verifyToken(token: string, key: SigningKey, now: Date): Promise<BearerClaims> {
   const jwt = jwtOf(token, key)
   if (jwt === undefined) throw new LadeError('invalid_token', {})
-  const payload = await signedPayload(jwt, key)
-  const claims = PayloadSchema.safeParse(payload && parseUniqueJson(payload))
-  if (!claims.success || !isInForce(claims.data, now.getTime() / 1000)) throw new LadeError('invalid_token', {})
-  const { sub, email, scopes, quotaMb, iat, exp, jti } = claims.data
-  return { sub, email, scopes, quotaMb, iat, exp, jti }
+  const bytes = await signedPayload(jwt, key)
+  const payload = bytes && parseUniqueJson(bytes)
+  const claims = claimsSchemaFor(payload).safeParse(payload)
+  const bound = NotBeforeSchema.safeParse(payload)
+  if (!claims.success || !bound.success) throw new LadeError('invalid_token', {})
+  if (!isInForce({ ...claims.data, ...bound.data }, now.getTime() / 1000)) throw new LadeError('invalid_token', {})
+  return claims.data
 }
 
 /** These members and no other: `crit`, `jku`, `jwk`, `b64` and the like could change what a token means. */
@@ -79,7 +81,10 @@ async function signedPayload(jwt: string, key: SigningKey): Promise<Uint8Array |
   }
 }
 
-function isInForce({ exp, iat, nbf }: z.output<typeof PayloadSchema>, nowSeconds: number): boolean {
+function isInForce(
+  { exp, iat, nbf }: Pick<BearerClaims, 'exp' | 'iat'> & z.output<typeof NotBeforeSchema>,
+  nowSeconds: number,
+): boolean {
   const latestStart = nowSeconds + CLOCK_LEEWAY_SECONDS
   return exp > nowSeconds && iat <= latestStart && (nbf === undefined || nbf <= latestStart)
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import type { SigningKey } from './signing-key.ts'
-import type { TokenClaims } from './token-claims.ts'
 import { MAXIMUM_TOKEN_LENGTH, verifyToken } from './token-codec.ts'
+import type { BearerClaims } from './wallet-claims.ts'
 
 export interface VerifyCacheOptions {
   /** The least recently used token makes room for the next. @default 10000 */
@@ -20,7 +20,7 @@ export interface VerifyCacheOptions {
  * (await cache.verify(token, keys.current(), new Date())).sub // '973dfe463ec85785'
  */
 export class VerifyCache {
-  readonly #claimsByDigest = new Map<string, TokenClaims>()
+  readonly #claimsByDigest = new Map<string, BearerClaims>()
   readonly #maximumEntries: number
   #keyId: string | undefined
 
@@ -38,7 +38,7 @@ export class VerifyCache {
    *
    * @throws {LadeError} `invalid_token`.
    */
-  async verify(token: string, key: SigningKey, now: Date): Promise<TokenClaims> {
+  async verify(token: string, key: SigningKey, now: Date): Promise<BearerClaims> {
     if (token.length > MAXIMUM_TOKEN_LENGTH) throw new LadeError('invalid_token', {})
     this.#forgetOtherKeys(key)
     const digest = hash('sha256', token, 'base64url')
@@ -58,7 +58,7 @@ export class VerifyCache {
   }
 
   /** A Map keeps the order of insertion, so its first entry is the one least recently used. */
-  #remember(digest: string, claims: TokenClaims): void {
+  #remember(digest: string, claims: BearerClaims): void {
     Object.freeze(claims.scopes)
     this.#claimsByDigest.set(digest, Object.freeze(claims))
     if (this.#claimsByDigest.size <= this.#maximumEntries) return

@@ -7,6 +7,7 @@ import { type Query, queryOf } from '../query.ts'
 import { headersSet, sendProblem } from '../respond.ts'
 import { logFailure } from '../server.ts'
 import type { Service } from '../service.ts'
+import { signatureRequestHeaders } from '../wallet-request.ts'
 
 /** A route that reads its body, and writes its answer, by itself. `headers` are to be in any answer, good or bad. */
 export type RawHandler = (
@@ -29,7 +30,9 @@ export async function answerRaw(
     await handle(request, response, { query, headers })
   } catch (error) {
     logFailure(service.log, exchangeOf(request).requestId, error)
-    sendProblem(request, response, asLadeError(error), headers)
+    const problem = asLadeError(error)
+    const asked = signatureRequestHeaders(service, request, problem)
+    sendProblem(request, response, problem, { ...headers, ...asked })
   }
 }
 

@@ -35,8 +35,8 @@ function codesOf(status: number): readonly string[] {
   return Object.entries(STATUS).flatMap(([code, answered]) => (answered === status ? [code] : []))
 }
 
-/** An endpoint that needs a token, for its documentation. */
-export const security = [{ bearer: [] }]
+/** An endpoint that needs a token or the signature of a wallet, for its documentation. */
+export const security = [{ bearer: [] }, { wallet: [] }]
 
 /** What an endpoint that needs a token may find in its query. */
 export const tokenQuery = z.object({

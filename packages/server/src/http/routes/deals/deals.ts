@@ -1,14 +1,15 @@
-import { dealEntry, dealList, dealsQuery } from '@lade/core/wire'
+import { type DealEntry, dealEntry, dealList, dealsQuery } from '@lade/core/wire'
 import * as z from 'zod'
 import { dealEntryOf } from '../../../deals/deal-entry.ts'
+import { fullDeals } from '../../../deals/full-deals.ts'
 import { listDeals } from '../../../deals/list-deals.ts'
 import { ownDeal } from '../../../deals/own-deal.ts'
-import { userPrincipal } from '../../../quotas/principal.ts'
-import { claimsOf } from '../../authenticate.ts'
+import type { FileRecord } from '../../../records/record-store.ts'
+import { callerOf } from '../../authenticate.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security, tokenQuery } from '../routes.ts'
 
-const dealParams = z.object({ dealId: z.string().describe('As the upload answered it') })
+export const dealParams = z.object({ dealId: z.string().describe('As the upload answered it') })
 
 /** `/api/deals` and `/api/deals/{dealId}`. */
 export function dealRoutes(app: Routes, service: Service): void {
@@ -27,11 +28,12 @@ export function dealRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw, 'list')
+      const caller = await callerOf(service, request.raw, 'list')
       const at = now()
-      const page = await listDeals(records, { ...request.query, principal: userPrincipal(claims.sub), now: at })
-      const deals = page.files.map((file) => dealEntryOf(file, retrievalUrl, at))
-      return { userId: claims.sub, email: claims.email, count: deals.length, deals, nextCursor: page.nextCursor }
+      const page = await listDeals(records, { ...request.query, principal: caller.principal, now: at })
+      const found = await fullDeals(records, page.files)
+      const deals = found.map((deal) => dealEntryOf(deal, retrievalUrl, at))
+      return { userId: caller.userId, email: caller.email, count: deals.length, deals, nextCursor: page.nextCursor }
     },
   )
 
@@ -49,10 +51,17 @@ export function dealRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw, 'list')
+      const caller = await callerOf(service, request.raw, 'list')
       const { dealId } = request.params
-      const file = await ownDeal(records, { principal: userPrincipal(claims.sub), dealId })
-      return dealEntryOf(file, retrievalUrl, now())
+      const file = await ownDeal(records, { principal: caller.principal, dealId })
+      return showDeal(service, file)
     },
   )
+}
+
+/** The deal of a file as it is shown. */
+export async function showDeal({ records, retrievalUrl, now }: Service, file: FileRecord): Promise<DealEntry> {
+  const [deal] = await fullDeals(records, [file])
+  if (deal === undefined) throw new TypeError('a deal was asked for and none was answered')
+  return dealEntryOf(deal, retrievalUrl, now())
 }

@@ -1,15 +1,15 @@
 import { parseContentId } from '@lade/core/content'
-import { BYTES_PER_MB, fileEntry, fileList, filesQuery, shareRequest, shareResult, usageResult } from '@lade/core/wire'
+import { fileEntry, fileList, filesQuery, shareRequest, shareResult, usageResult } from '@lade/core/wire'
 import { fileEntryOf } from '../../../files/file-entry.ts'
 import { listFiles } from '../../../files/list-files.ts'
 import { ownFile, ownLiveFile } from '../../../files/own-file.ts'
 import { removeFile } from '../../../files/remove-file.ts'
+import { standingOf, standingsOf } from '../../../files/standings.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
-import { userPrincipal } from '../../../quotas/principal.ts'
 import { readUsage } from '../../../quotas/read-usage.ts'
 import { signShareLink } from '../../../tokens/share-link.ts'
-import { discardObject } from '../../../upkeep/discard-objects.ts'
-import { claimsOf } from '../../authenticate.ts'
+import { discardObject } from '../../../uploads/discard-objects.ts'
+import { callerOf } from '../../authenticate.ts'
 import { exchangeOf } from '../../exchange.ts'
 import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
@@ -32,11 +32,12 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw, 'list')
+      const caller = await callerOf(service, request.raw, 'list')
       const at = now()
-      const page = await listFiles(records, { ...request.query, principal: userPrincipal(claims.sub), now: at })
-      const files = page.files.map((file) => fileEntryOf(file, retrievalUrl, at))
-      return { userId: claims.sub, email: claims.email, count: files.length, files, nextCursor: page.nextCursor }
+      const page = await listFiles(records, { ...request.query, principal: caller.principal, now: at })
+      const placed = await standingsOf(records, page.files)
+      const files = page.files.map((file) => fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at))
+      return { userId: caller.userId, email: caller.email, count: files.length, files, nextCursor: page.nextCursor }
     },
   )
 
@@ -54,11 +55,11 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw, 'list')
+      const caller = await callerOf(service, request.raw, 'list')
       const cid = parseContentId(request.params.cid, sha256Hex)
       const at = now()
-      const file = await ownFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
-      return fileEntryOf(file, retrievalUrl, at)
+      const file = await ownFile(records, { principal: caller.principal, cid, now: at })
+      return fileEntryOf(file, await standingOf(records, file), retrievalUrl, at)
     },
   )
 
@@ -78,10 +79,10 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw, 'pin')
+      const caller = await callerOf(service, request.raw, 'pin')
       const cid = parseContentId(request.params.cid, sha256Hex)
       const at = now()
-      const file = await removeFile(records, { principal: userPrincipal(claims.sub), cid, now: at })
+      const file = await removeFile(records, { principal: caller.principal, cid, now: at })
       const { blobs, instanceId } = service
       // The file has ended, whatever becomes of its bytes; upkeep tries again to remove what could not be, and removes what
       // was only needed for parts.
@@ -90,7 +91,7 @@ export function fileRoutes(app: Routes, service: Service): void {
           logFailure(service.log, exchangeOf(request.raw).requestId, error),
         )
       }
-      return fileEntryOf(file, retrievalUrl, at)
+      return fileEntryOf(file, await standingOf(records, file), retrievalUrl, at)
     },
   )
 
@@ -110,9 +111,9 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw, 'get')
+      const caller = await callerOf(service, request.raw, 'get')
       const cid = parseContentId(request.params.cid, sha256Hex)
-      const principal = userPrincipal(claims.sub)
+      const { principal } = caller
       const at = now()
       const file = await ownLiveFile(records, { principal, cid, now: at })
       const expiresAt = new Date(Math.floor((at + request.body.ttlSeconds * 1000) / 1000) * 1000)
@@ -135,10 +136,9 @@ export function fileRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw, 'list')
-      const { sub: userId, email, quotaMb } = claims
-      const principal = userPrincipal(userId)
-      return readUsage(records, { principal, userId, email, quotaBytes: quotaMb * BYTES_PER_MB, now: now() })
+      const caller = await callerOf(service, request.raw, 'list')
+      const { principal, userId, email } = caller
+      return readUsage(records, { principal, userId, email, quotaBytes: await caller.quotaBytes(), now: now() })
     },
   )
 }

@@ -20,13 +20,22 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
       },
       servers: [{ url: '/' }],
       components: {
-        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'pk_live_ and a JWT' } },
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'pk_live_ and a JWT' },
+          wallet: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Signature-Input',
+            description: 'With Signature: a wallet signs the request (ERC-8128 on RFC 9421)',
+          },
+        },
       },
       tags: [
         { name: 'uploads', description: 'Staging files' },
         { name: 'retrieval', description: 'Getting them back' },
         { name: 'files', description: 'What I staged, and what it cost' },
         { name: 'tokens', description: 'Issuing and revoking bearer tokens' },
+        { name: 'wallets', description: 'Signing in with an Ethereum account' },
         { name: 'operations', description: 'Health, readiness, limits' },
       ],
     },

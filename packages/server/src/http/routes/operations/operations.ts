@@ -1,6 +1,8 @@
 import { VERIFIED_FORMS } from '@lade/core/content'
-import { BYTES_PER_MB, healthResult, infoResult, type ReadyResult, readyResult } from '@lade/core/wire'
+import { BYTES_PER_MB, healthResult, infoResult, type ReadyResult, readyResult, type WalletInfo } from '@lade/core/wire'
+import { usdcText } from '../../../wallets/wallet-quota.ts'
 import type { Service } from '../../service.ts'
+import { walletRulesOf } from '../../wallet-request.ts'
 import type { Routes } from '../routes.ts'
 
 /** How long a dependency may take to answer before it counts as failed. */
@@ -59,6 +61,7 @@ export function operationRoutes(app: Routes, service: Service): void {
         opaqueIds: config.opaqueIds,
         queryToken: config.queryToken,
         maxTermDays: config.termMaxDays,
+        wallets: walletInfoOf(service),
         contentIds: [...VERIFIED_FORMS],
         docs: `${service.publicUrl()}/docs`,
       }
@@ -68,17 +71,26 @@ export function operationRoutes(app: Routes, service: Service): void {
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs', 302))
 }
 
+function walletInfoOf(service: Service): WalletInfo {
+  const rules = walletRulesOf(service)
+  if (rules === undefined) return null
+  return { chainId: rules.chain.chainId, usdc: rules.usdc, usdcPerGib: usdcText(rules.microUsdcPerGib) }
+}
+
 async function readiness(service: Service): Promise<ReadyResult> {
-  const { records, blobs, prover, keys } = service
-  const [recordsState, storageState, proverState] = await Promise.all([
+  const { records, blobs, provers, chain, keys } = service
+  const [recordsState, storageState, proverState, chainState] = await Promise.all([
     stateOf(() => records.check()),
     blobs === undefined ? ('none' as const) : stateOf(() => blobs.check()),
-    stateOf(() => prover.check()),
+    // One that answers is enough to go on staging.
+    stateOf(() => Promise.any(provers.map((prover) => prover.check())).then(() => {})),
+    chain === undefined ? undefined : stateOf(() => chain.check()),
   ])
   const dependencies: ReadyResult['dependencies'] = {
     records: recordsState,
     storage: storageState,
     prover: proverState,
+    ...(chainState !== undefined && { chain: chainState }),
     signingKey: keys.currentId() === undefined ? 'failed' : 'ok',
     process: service.isDraining() ? 'draining' : 'ok',
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { ContentId } from '@lade/core/content'
+import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import {
   MAX_PIECE_CIDS_BODY_BYTES,
@@ -11,9 +11,9 @@ import {
   pieceCidsResult,
 } from '@lade/core/wire'
 import * as z from 'zod'
+import { sha256Hex } from '../../../hashing/sha256.ts'
 import { listPieces } from '../../../pieces/list-pieces.ts'
-import { userPrincipal } from '../../../quotas/principal.ts'
-import { requireToken } from '../../authenticate.ts'
+import { requireCaller } from '../../authenticate.ts'
 import type { HotFiles } from '../../hot-files.ts'
 import { pathOf, type Query, queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
@@ -22,13 +22,23 @@ import { getFile } from '../retrieval/get-file.ts'
 import { retrievalQuery } from '../retrieval/retrieval.ts'
 import { problems, type Routes, security, takenOver, tokenQuery } from '../routes.ts'
 import { readCids } from './read-cids.ts'
+import { sendPiece } from './send-piece.ts'
 
 const REPEATABLE = ['cid']
 
 export function pieceHandler(service: Service, hotFiles: HotFiles | undefined): RawHandler {
-  return (request, response, { query, headers }) => {
+  return async (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/piece/'.length)
-    return getFile(service, hotFiles, request, response, { cidText, query, headers }, requirePieceCid)
+    try {
+      await getFile(service, hotFiles, request, response, { cidText, query, headers }, requirePieceCid)
+    } catch (error) {
+      const { blobs } = service
+      const isNoFile = LadeError.has(error, 'not_found') || LadeError.has(error, 'gone')
+      if (!isNoFile || blobs === undefined || response.headersSent) throw error
+      const cid = parseContentId(cidText, sha256Hex)
+      // What is gone stays gone, unless it is a piece of something that is not.
+      if (!(await sendPiece({ ...service, blobs }, request, response, { cid, headers }))) throw error
+    }
   }
 }
 
@@ -69,8 +79,8 @@ export function pieceRoutes(app: Routes, service: Service, hotFiles: HotFiles | 
     query: Query,
     cids: readonly ContentId[],
   ): Promise<PieceCidsResult> => {
-    const claims = await requireToken(service, request, query, 'list')
-    return listPieces(service.records, { cids, now: service.now(), principal: userPrincipal(claims.sub) })
+    const { principal } = await requireCaller(service, request, query, 'list')
+    return listPieces(service.records, { cids, now: service.now(), principal })
   }
   const about = {
     tags: ['files'],

@@ -1,17 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { userPrincipal } from '../../../quotas/principal.ts'
 import { type FoundFile, findFile } from '../../../retrieval/find-file.ts'
 import { verifyShareLink } from '../../../tokens/share-link.ts'
-import { requireToken } from '../../authenticate.ts'
+import { requireCaller } from '../../authenticate.ts'
 import type { Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
 
 /**
- * The file as this caller may see it: public ones for anybody, private ones by share link or by their owner's token.
+ * The file as this caller may see it: public ones for anybody, private ones by share link or to their owner.
  *
- * @throws {LadeError} `not_found`, `gone`, `invalid_share_link`, and what asking for a token can.
+ * @throws {LadeError} `not_found`, `gone`, `invalid_share_link`, and what looking at credentials can.
  */
 export async function visibleFile(
   service: Service,
@@ -24,8 +23,8 @@ export async function visibleFile(
   if (share !== undefined) return sharedFile(service, cid, share)
   const found = await findFile(service.records, { cid, now })
   if (found !== 'private') return found
-  const claims = await requireToken(service, request, query, 'get')
-  const own = await findFile(service.records, { cid, now, principal: userPrincipal(claims.sub) })
+  const { principal } = await requireCaller(service, request, query, 'get')
+  const own = await findFile(service.records, { cid, now, principal })
   // Whether somebody else has a private file here is nobody's business.
   if (own === 'private') throw new LadeError('not_found', {})
   return own

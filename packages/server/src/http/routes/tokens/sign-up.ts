@@ -5,6 +5,7 @@ import { answerChallenge } from '../../../tokens/answer-challenge.ts'
 import { signUp } from '../../../tokens/sign-up.ts'
 import { startChallenge } from '../../../tokens/start-challenge.ts'
 import type { TokenClaims } from '../../../tokens/token-claims.ts'
+import { isOfWallet } from '../../../tokens/wallet-claims.ts'
 import { credentialsOf } from '../../authenticate.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
@@ -81,5 +82,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
 
 async function bearerOf(service: Service, request: Pick<FastifyRequest, 'raw'>): Promise<TokenClaims | undefined> {
   const credentials = credentialsOf(request.raw, queryOf(request.raw.url ?? '/'), service.config.queryToken)
-  return credentials === undefined ? undefined : service.authorizer.authorize(credentials.token)
+  if (credentials === undefined) return undefined
+  const claims = await service.authorizer.authorize(credentials.token)
+  return isOfWallet(claims) ? undefined : claims
 }

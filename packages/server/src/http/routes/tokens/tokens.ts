@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { revokeRequest, revokeResult, SCOPES, tokenList } from '@lade/core/wire'
-import { claimsOf } from '../../authenticate.ts'
+import { callerOf } from '../../authenticate.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security, tokenQuery } from '../routes.ts'
 import { jwksRoute } from './jwks.ts'
@@ -26,9 +26,9 @@ export function tokenRoutes(app: Routes, service: Service): void {
         },
       },
       async (request) => {
-        const claims = await claimsOf(service, request.raw, 'list')
+        const caller = await callerOf(service, request.raw, 'list')
         await service.authorizer.flushUses()
-        const tokens = await records.tokens.list({ sub: claims.sub })
+        const tokens = await records.tokens.list({ sub: caller.userId })
         return {
           tokens: tokens.map((token) => ({
             jti: token.jti,
@@ -39,7 +39,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
             expiresAt: timeText(token.expiresAt),
             lastUsedAt: token.lastUsedAt === null ? null : timeText(token.lastUsedAt),
             revokedAt: token.revokedAt === null ? null : timeText(token.revokedAt),
-            current: token.jti === claims.jti,
+            current: token.jti === caller.jti,
           })),
         }
       },
@@ -60,9 +60,9 @@ export function tokenRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
-      const claims = await claimsOf(service, request.raw)
+      const caller = await callerOf(service, request.raw)
       const jti = request.body.jti.toLowerCase()
-      const revoked = await records.tokens.revoke({ jti, sub: claims.sub, now: now() })
+      const revoked = await records.tokens.revoke({ jti, sub: caller.userId, now: now() })
       if (revoked === undefined) throw new LadeError('not_found', {})
       service.authorizer.forget(jti)
       return { jti, revokedAt: timeText(revoked.revokedAt) }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { aliasesOf } from '@lade/core/content'
-import { MAX_COMPOSE_BODY_BYTES, MAX_PARTS, uploadResult } from '@lade/core/wire'
+import { dealEntry, MAX_COMPOSE_BODY_BYTES, MAX_PARTS, uploadResult } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
@@ -175,22 +175,23 @@ describe('POST /api/compose', () => {
     expect(list).toMatchObject({ email: 'deals@example.org', count: 1, nextCursor: null })
     const [deal] = list.deals as Record<string, unknown>[]
     const file = await json(await get(`/api/files/${sha256Hex(bytes)}`))
-    expect(deal).toEqual({
+    expect(deal).toMatchObject({
       dealId: staged.dealId,
       cid: sha256Hex(bytes),
       pieceCid: file.pieceCid,
       size: 64,
-      status: 'staged',
       term: staged.term,
       createdAt: file.uploadedAt,
       expiresAt: staged.expiresAt,
       endedAt: null,
       retrievalUrl: staged.retrievalUrl,
     })
-    expect(await json(await get(`/api/deals/${staged.dealId}`))).toEqual(deal)
+    expect(dealEntry.parse(deal)).toEqual(deal)
+    const { dealId, createdAt, expiresAt } = dealEntry.parse(await json(await get(`/api/deals/${staged.dealId}`)))
+    expect(deal).toMatchObject({ dealId, createdAt, expiresAt })
     expect(await errorOf(await get(`/api/deals/${staged.dealId}`, token))).toEqual([404, 'not_found'])
     expect(await errorOf(await get('/api/deals/d-0x00'))).toEqual([404, 'not_found'])
-    expect(await errorOf(await get('/api/deals?status=active'))).toEqual([400, 'bad_request'])
+    expect(await errorOf(await get('/api/deals?status=composed'))).toEqual([400, 'bad_request'])
     expect(await errorOf(await service.fetch('/api/deals'))).toEqual([401, 'no_token'])
   })
 })

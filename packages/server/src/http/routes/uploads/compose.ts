@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import { composeHeaders, composeQuery, composeRequest, MAX_COMPOSE_BODY_BYTES, uploadResult } from '@lade/core/wire'
+import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { composeFile } from '../../../uploads/compose-file.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
@@ -8,7 +9,7 @@ import { queryTokenHeaders } from '../../authenticate.ts'
 import { exchangeOf } from '../../exchange.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
-import { problems, type Routes } from '../routes.ts'
+import { problems, type Routes, security } from '../routes.ts'
 import { type ComposeHead, readComposeHead, readComposition } from './compose-request.ts'
 import { tierOf } from './tier-of.ts'
 
@@ -26,7 +27,7 @@ export function composeRoutes(app: Routes, service: Service): void {
         description:
           'Needs the put scope. The parts are files of mine, in order; they end, and their bytes become those of the new ' +
           'file. Nothing is charged, since they were. Under a UnixFS cid or a piece CID no byte is read.',
-        security: [{}, { bearer: [] }],
+        security: [{}, ...security],
         querystring: composeQuery,
         headers: composeHeaders,
         body: composeRequest,
@@ -57,7 +58,8 @@ export function composeRoutes(app: Routes, service: Service): void {
       const file = await composeFile(service, input)
       notes.sizeBytes = file.sizeBytes
       notes.dealId = file.dealId
-      return uploadResultOf(file, head.cid.text, service.retrievalUrl, service.now())
+      const deal = await uploadedDeal({ records: service.records, dealWaitMs: 0 }, file)
+      return uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, service.now())
     },
   )
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
+import { NOT_PLACED, uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { admitUpload, type UploadHead } from '../../../uploads/admit-upload.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'
@@ -34,13 +35,16 @@ export async function createUpload(
   notes.tier = tier.name
   if (service.isDraining()) throw new LadeError('shutting_down', { retryAfterSeconds: 5 })
   try {
-    const { file, usedBytes } = await (hasSmallBody(service, request, head)
+    const { file, usedBytes, isNew, isPlaced } = await (hasSmallBody(service, request, head)
       ? stageAtOnce(service, { tier, head }, () => takeBody(request))
       : stageStream(service, request, response, { tier, head }))
     notes.dealId = file.dealId
+    if (isPlaced) service.placementJob.wake()
     const now = service.now()
     const limits = rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now })
-    sendJson(request, response, 200, uploadResultOf(file, head.cid.text, service.retrievalUrl, now), {
+    // What nobody has begun to place has nothing to be looked up.
+    const deal = isNew && !isPlaced ? NOT_PLACED : await uploadedDeal(service, file)
+    sendJson(request, response, 200, uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, now), {
       ...headers,
       ...limits,
     })
@@ -58,8 +62,8 @@ export async function createUpload(
 /** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */
 function hasSmallBody(service: Service, request: IncomingMessage, head: UploadHead): boolean {
   return (
-    service.prover.isInstant &&
-    head.sizeBytes <= service.config.inlineBytes &&
+    head.sizeBytes <= service.inlineBytes &&
+    !service.handover.isNeeded(head) &&
     request.readableLength === head.sizeBytes &&
     request.headers.expect === undefined
   )
@@ -90,7 +94,7 @@ async function stageStream(
   if (exchange.isBodyCut) exchange.onBodyCut()
   try {
     return await stageUpload(
-      { ...service, blobs, inlineBytes: service.config.inlineBytes },
+      { ...service, blobs },
       {
         admission,
         body: request,

@@ -1,22 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import { addressPrincipal } from '../../../quotas/principal.ts'
 import { requireScope } from '../../../tokens/authorize.ts'
-import { sponsoredTier, tokenTier, type UploadTier } from '../../../uploads/upload-tier.ts'
-import { credentialsOf } from '../../authenticate.ts'
+import { sponsoredTier, tokenTier, type UploadTier, walletTier } from '../../../uploads/upload-tier.ts'
+import { findCaller } from '../../authenticate.ts'
 import type { Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
 
 /**
- * The tier of whoever asks to put something: the token's, or the sponsored one without a token.
+ * The tier of whoever asks to put something: the token's or the wallet's, or the sponsored one without either.
  *
- * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `insufficient_scope`.
+ * @throws {LadeError} `insufficient_scope`, `chain_offline`, and what looking at credentials can.
  */
 export async function tierOf(service: Service, request: IncomingMessage, query: Query): Promise<UploadTier> {
-  const credentials = credentialsOf(request, query, service.config.queryToken)
-  if (credentials === undefined) {
+  const caller = await findCaller(service, request, query)
+  if (caller === undefined) {
     return sponsoredTier(service.config, addressPrincipal(service.clientAddress(request)))
   }
-  const claims = await service.authorizer.authorize(credentials.token)
-  requireScope(claims, 'put')
-  return tokenTier(service.config, claims)
+  requireScope(caller, 'put')
+  const { principal, owner } = caller
+  const payer = { principal, owner, dailyBytes: await caller.quotaBytes() }
+  return caller.tier === 'wallet' ? walletTier(service.config, payer) : tokenTier(service.config, payer)
 }

@@ -6,6 +6,7 @@ import { HEADER, parseFileName, parseMediaType } from '@lade/core/wire'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import type { Visibility } from '../../../records/record-store.ts'
 import type { UploadHead } from '../../../uploads/admit-upload.ts'
+import { announcedSha256 } from '../../body-digest.ts'
 import { declaredBytes, singleHeader } from '../../framing.ts'
 import type { Query } from '../../query.ts'
 
@@ -14,7 +15,7 @@ import type { Query } from '../../query.ts'
  * form of the other headers.
  *
  * @throws {LadeError} `invalid_cid`, `no_body`, `empty_body`, `invalid_content_type`, `invalid_filename`,
- *   `invalid_visibility`, `invalid_term`, `bad_request` for an import profile that is none.
+ *   `invalid_visibility`, `invalid_term`, `bad_request` for an import profile or a digest field that is none.
  */
 export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds: 'accept' | 'refuse'): UploadHead {
   const cid = cidOf(query, opaqueIds)
@@ -29,6 +30,7 @@ export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds
     visibility: visibilityOf(singleHeader(request, HEADER.visibility)),
     termDays: termDaysOf(singleHeader(request, HEADER.termDays)),
     profile: profileOf(query.get('profile')),
+    sha256: announcedSha256(request),
   }
 }
 

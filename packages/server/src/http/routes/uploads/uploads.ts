@@ -2,7 +2,7 @@ import { uploadHeaders, uploadQuery, uploadResult } from '@lade/core/wire'
 import * as z from 'zod'
 import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
-import { problems, type Routes, takenOver } from '../routes.ts'
+import { problems, type Routes, security, takenOver } from '../routes.ts'
 import { createUpload } from './create.ts'
 
 export function uploadHandler(service: Service): RawHandler {
@@ -18,7 +18,7 @@ export function uploadRoutes(app: Routes, service: Service): void {
       description:
         'The raw bytes as the body. Without a token the upload is sponsored and counts against the address it comes ' +
         'from. Answered once the bytes and their record are durable and the file is readable.',
-      security: [{}, { bearer: [] }],
+      security: [{}, ...security],
       querystring: uploadQuery,
       headers: uploadHeaders,
       body: z.unknown().describe('The bytes, as they are'),

@@ -1,0 +1,90 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { Service } from './service.ts'
+
+/** What the metrics are made of. */
+export type MetricsSource = Pick<Service, 'records' | 'placed' | 'keys' | 'now'>
+
+/**
+ * The metrics of this process and of the data, for Prometheus.
+ *
+ * What is counted in the records (copies, deals, files that wait) is the same in every process that shares them; what is counted since
+ * the start (audits, copies moved) is this process's own, and grows in the one that places files.
+ */
+export function createMetrics({ records, placed, keys, now }: MetricsSource): Registry {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const copies = new Gauge({
+    name: 'lade_copies',
+    help: 'Copies of pieces at provers, by where they stand.',
+    labelNames: ['prover', 'state'],
+    registers,
+  })
+  const deals = new Gauge({ name: 'lade_deals', help: 'Deals of live files.', labelNames: ['status'], registers })
+  new Gauge({
+    name: 'lade_files_waiting',
+    help: 'Small files that wait to be aggregated.',
+    registers,
+    async collect() {
+      const counts = await records.placements.counts()
+      copies.reset()
+      for (const { prover, state, count } of counts.copies) copies.set({ prover, state }, count)
+      deals.reset()
+      for (const { status, count } of counts.deals) deals.set({ status }, count)
+      this.set(counts.waiting)
+    },
+  })
+  new Counter({
+    name: 'lade_audits_total',
+    help: 'Audits of copies since the start, by prover and result.',
+    labelNames: ['prover', 'result'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { prover, passed, failed } of placed().audits) {
+        this.inc({ prover, result: 'passed' }, passed)
+        this.inc({ prover, result: 'failed' }, failed)
+      }
+    },
+  })
+  new Counter({
+    name: 'lade_copies_failed_total',
+    help: 'Copies that failed since the start.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(placed().copiesFailed)
+    },
+  })
+  new Counter({
+    name: 'lade_copies_moved_total',
+    help: 'Copies made in the place of one that failed, since the start.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(placed().copiesMoved)
+    },
+  })
+  new Gauge({
+    name: 'lade_chain_pending_transactions',
+    help: 'Transactions that are recorded and in no block yet; absent without deals on a chain.',
+    registers,
+    collect() {
+      const { pendingTransactions } = placed()
+      this.reset()
+      if (pendingTransactions !== undefined) this.set(pendingTransactions)
+    },
+  })
+  new Gauge({
+    name: 'lade_signing_key_age_days',
+    help: 'Age of the key that signs tokens; it is to be rotated after 90. Absent for a key without a date.',
+    registers,
+    collect() {
+      const ageDays = keys.find()?.ageDays(new Date(now()))
+      this.reset()
+      if (ageDays !== undefined) this.set(ageDays)
+    },
+  })
+  return registry
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { openScriptedProver } from '../../../proving/scripted-prover.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+
+const TOKEN = 'a token for metrics alone'.replaceAll(' ', '-')
+
+describe('GET /metrics', () => {
+  let service: RunningService
+  afterEach(() => service.remove())
+  const metrics = async (token?: string) => {
+    const response = await service.fetch('/metrics', { headers: bearer(token) })
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+  }
+
+  it('is not there without a token of its own, and takes no other', async () => {
+    service = await runService()
+    expect((await metrics()).status).toBe(404)
+    await service.remove()
+    service = await runService({ env: { LADE_METRICS_TOKEN: TOKEN } })
+    expect((await metrics()).status).toBe(401)
+    expect((await metrics(`${TOKEN}x`)).status).toBe(401)
+    expect((await metrics((await service.signUp()).token)).status).toBe(401)
+    expect(await metrics(TOKEN)).toMatchObject({ status: 200, type: expect.stringContaining('text/plain') })
+  })
+
+  it('counts copies, deals and audits, also those that fail', async () => {
+    const prover = openScriptedProver({ name: 'https://one.example' })
+    const env = { LADE_METRICS_TOKEN: TOKEN, LADE_AGGREGATE_BELOW_MB: '0', LADE_AUDIT_SECONDS: '1' }
+    service = await runService({ env, substitutes: { provers: [prover] } })
+    await service.upload(randomBytes(100_000))
+    await vi.waitFor(
+      async () => {
+        const { text } = await metrics(TOKEN)
+        expect(text).toContain('lade_copies{prover="https://one.example",state="stored"} 1\n')
+        expect(text).toContain('lade_deals{status="active"} 1\n')
+        expect(text).toMatch(/lade_audits_total\{prover="https:\/\/one.example",result="passed"\} [1-9]/)
+        expect(text).toContain('lade_audits_total{prover="https://one.example",result="failed"} 0\n')
+      },
+      { timeout: 15_000, interval: 200 },
+    )
+    prover.script.liesAboutBytes = true
+    await vi.waitFor(
+      async () => {
+        const { text } = await metrics(TOKEN)
+        expect(text).toMatch(/lade_audits_total\{prover="https:\/\/one.example",result="failed"\} [1-9]/)
+        expect(text).toMatch(/lade_copies_failed_total [1-9]/)
+        expect(text).not.toContain('lade_deals{status="active"} 1\n')
+      },
+      { timeout: 15_000, interval: 200 },
+    )
+    expect((await metrics(TOKEN)).text).toMatch(/process_cpu_seconds_total [0-9.]+\n/)
+    expect((await metrics(TOKEN)).text).toMatch(/lade_signing_key_age_days 0\n/)
+  })
+})

@@ -1,0 +1,38 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { LadeError } from '@lade/core/errors'
+import * as z from 'zod'
+import { createMetrics } from '../../metrics.ts'
+import type { Service } from '../../service.ts'
+import { problems, type Routes, security } from '../routes.ts'
+
+/** `/metrics`, where a token for it is configured. */
+export function metricsRoutes(app: Routes, service: Service): void {
+  const { metricsToken } = service.config
+  if (metricsToken === undefined) return
+  const registry = createMetrics(service)
+
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        tags: ['operations'],
+        summary: 'Metrics for Prometheus',
+        description: 'Needs the token of LADE_METRICS_TOKEN, and is not there without one.',
+        security,
+        response: { 200: z.string().describe('The text format of Prometheus'), ...problems(401) },
+      },
+    },
+    async (request, reply) => {
+      const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+      if (given === undefined) throw new LadeError('no_token', {})
+      if (!isSame(given, metricsToken.reveal())) throw new LadeError('invalid_token', {})
+      reply.header('cache-control', 'no-store').type(registry.contentType)
+      return registry.metrics()
+    },
+  )
+}
+
+function isSame(one: string, other: string): boolean {
+  const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digestOf(one), digestOf(other))
+}

@@ -1,0 +1,52 @@
+import { parseContentId } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
+import { challengeRequest, challengeResult } from '@lade/core/wire'
+import { sha256Hex } from '../../../hashing/sha256.ts'
+import { queryOf } from '../../query.ts'
+import type { Service } from '../../service.ts'
+import { cidParams, problems, type Routes } from '../routes.ts'
+import { retrievalQuery } from './retrieval.ts'
+import { visibleFile } from './visible-file.ts'
+
+/** Each has a prover read its disk and hash, so that a few callers could keep it from everything else. */
+const MAX_UNDER_WAY = 8
+
+/** `POST /p/{cid}/challenge`. */
+export function challengeRoutes(app: Routes, service: Service): void {
+  let underWay = 0
+
+  app.post(
+    '/p/:cid/challenge',
+    {
+      schema: {
+        tags: ['retrieval'],
+        summary: 'Have it proved, here and now, that a file is held',
+        description:
+          'Whoever may retrieve the file. A prover proves leaves of the file that follow from the nonce, and the answer can ' +
+          'be checked with nothing but the piece CID.',
+        params: cidParams,
+        querystring: retrievalQuery.pick({ share: true }),
+        body: challengeRequest,
+        response: {
+          200: challengeResult.describe('The proofs, which were checked here, too'),
+          ...problems(400, 401, 403, 404, 409, 410, 429, 502, 503),
+        },
+      },
+    },
+    async (request) => {
+      const cid = parseContentId(request.params.cid, sha256Hex)
+      const { nonce } = request.body
+      const { file } = await visibleFile(service, request.raw, cid, queryOf(request.raw.url ?? '/'))
+      if (underWay >= MAX_UNDER_WAY) {
+        throw new LadeError('rate_limited', { used: underWay, limit: MAX_UNDER_WAY, retryAfterSeconds: 1 })
+      }
+      underWay += 1
+      try {
+        const proven = await service.proveFile({ file: file.sequence, nonce })
+        return { cid: cid.text, nonce, inclusion: null, ...proven }
+      } finally {
+        underWay -= 1
+      }
+    },
+  )
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { LadeError } from '@lade/core/errors'
+import type { Logger } from 'pino'
+import type { BlobStore } from './blobs/blob-store.ts'
+import type { Address, Chain } from './chain/chain.ts'
+import type { Config } from './config/config.ts'
+import type { Service } from './http/service.ts'
+import { proveFile } from './placement/challenge.ts'
+import { createHandover } from './placement/handover.ts'
+import { Outages } from './placement/outages.ts'
+import { createPlacementJob } from './placement/placement-job.ts'
+import { DEFAULT_PACE } from './placement/placement-pace.ts'
+import { PlacementTally } from './placement/placement-tally.ts'
+import type { Prover } from './proving/prover.ts'
+import type { RecordStore } from './records/record-store.ts'
+import { createDealProposer } from './transactions/deal-proposer.ts'
+
+const GIB = 2n ** 30n
+const DAY_SECONDS = 86_400n
+/** 500 gwei: above it new deals wait for a cheaper hour. */
+const FEE_CAP_WEI = 500n * 10n ** 9n
+
+export interface PlacingDeps {
+  readonly config: Config
+  readonly records: RecordStore
+  readonly blobs: BlobStore | undefined
+  readonly provers: readonly Prover[]
+  readonly chain: Chain | undefined
+  readonly instanceId: string
+  /** What deal ids are made with. */
+  readonly salt: string
+  readonly publicUrl: () => string
+  readonly now: () => number
+  readonly log: Logger
+}
+
+/** What callers and the job need of provers and of the chain. */
+export interface Placing
+  extends Pick<Service, 'handover' | 'placementJob' | 'placed' | 'proveFile' | 'dealWaitMs' | 'inlineBytes'> {
+  start(): void
+  stop(): Promise<void>
+}
+
+/** Builds all that hands files to provers, keeps them there, and makes deals about them. */
+export function createPlacing(deps: PlacingDeps): Placing {
+  const { config, records, blobs, provers, now } = deps
+  const { copies, stage, aggregateSeconds, auditSeconds } = config.placement
+  const network = provers.filter(({ isLocal }) => !isLocal)
+  const minimums = network.map(({ limits }) => limits.minimumBytes)
+  const aggregateBelowBytes = Math.max(config.placement.aggregateBelowBytes, ...minimums)
+  // Whoever audits often wants to know soon.
+  const auditRetryMs = DEFAULT_PACE.auditRetryMs.map((waitMs) => Math.min(waitMs, auditSeconds * 1000))
+  const pace = { ...DEFAULT_PACE, auditRetryMs }
+  const handover = createHandover({ ...deps, copies, aggregateBelowBytes, stage, newId: randomUUID })
+  const proposer = proposerOf(deps)
+  const job =
+    blobs === undefined
+      ? undefined
+      : createPlacementJob({
+          ...deps,
+          blobs,
+          sourceUrl: (pieceCid) => `${deps.publicUrl()}/piece/${pieceCid}`,
+          copies,
+          aggregateBelowBytes,
+          aggregateSeconds,
+          auditSeconds,
+          pace,
+          ...(proposer !== undefined && { proposer }),
+        })
+  const stopping = new AbortController()
+  const proving = { records, provers, now, pace, outages: new Outages(), signal: stopping.signal }
+  // What is handed to a prover at once is read from the store.
+  const inlineBytes = network.length === 0 ? config.inlineBytes : Math.min(config.inlineBytes, aggregateBelowBytes - 1)
+
+  return {
+    handover,
+    placementJob: { wake: () => job?.wake() },
+    placed: () => ({
+      ...(job?.snapshot() ?? new PlacementTally().snapshot()),
+      pendingTransactions: proposer?.state().pendingTransactions,
+    }),
+    proveFile: (request) => proveFile(proving, request),
+    dealWaitMs: proposer === undefined ? 0 : (config.chain?.marketplace?.waitMs ?? 0),
+    inlineBytes,
+    start: () => job?.start(),
+    async stop() {
+      stopping.abort(new LadeError('shutting_down', { retryAfterSeconds: 5 }))
+      await job?.stop()
+    },
+  }
+}
+
+function proposerOf({ config, records, chain, provers, now, log }: PlacingDeps) {
+  const settings = config.chain?.marketplace
+  if (settings === undefined || chain?.marketplace === undefined) return undefined
+  const { microUsdcPerGibDay, confirmations, finalityBlocks } = settings
+  const accounts = new Map(
+    provers.flatMap(({ name, account }) => (account === null ? [] : [[name, account as Address] as const])),
+  )
+  return createDealProposer({
+    records,
+    chain,
+    now,
+    log,
+    accounts,
+    priceOf: ({ paddedSizeBytes, durationSeconds }) =>
+      (microUsdcPerGibDay * BigInt(paddedSizeBytes) * BigInt(durationSeconds)) / (GIB * DAY_SECONDS),
+    feeCap: FEE_CAP_WEI,
+    confirmations,
+    finalityBlocks,
+  })
+}

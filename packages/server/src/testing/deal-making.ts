@@ -1,0 +1,82 @@
+import { pino } from 'pino'
+import type { Address, Chain, Hash } from '../chain/chain.ts'
+import { openEvmChain } from '../chain/drivers/evm/evm-chain.ts'
+import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
+import type { OnchainDealRecord, RecordStore, TransactionRecord } from '../records/record-store.ts'
+import { createDealProposer, type DealProposer } from '../transactions/deal-proposer.ts'
+import { type StagedCopy, stageCopy } from './staged-copy.ts'
+
+const PROVER = 'prover-a'
+/** What every deal is paid with. */
+const PRICE_MICRO_USDC = 1_000n
+
+export interface DealMakingOptions {
+  /** The database file of the records. */
+  readonly file: string
+  readonly rpcUrl: string
+  readonly usdc: Address
+  readonly marketplace: Address
+  readonly privateKey: Hash
+  /** The account of the prover that every deal is made with. */
+  readonly prover: Address
+  readonly finalityBlocks: number
+  readonly maxBatch: number
+  /** When a transaction that waits offers more. */
+  readonly raiseAfterMs: number
+}
+
+/** What makes deals on the chain, without the service around it. */
+export interface DealMaking {
+  readonly records: RecordStore
+  readonly chain: Chain
+  readonly proposer: DealProposer
+  /** Stages a small file that the prover holds; its content is `name`. */
+  stage(name: string): Promise<StagedCopy>
+  dealsOf(copies: readonly StagedCopy[]): Promise<readonly OnchainDealRecord[]>
+  /** Transactions that are not settled. */
+  unsettled(): Promise<readonly TransactionRecord[]>
+  close(): Promise<void>
+}
+
+/** Opens the records and the chain, and a proposer of deals between them, with the clock of the machine. */
+export async function openDealMaking(options: DealMakingOptions): Promise<DealMaking> {
+  const { file, rpcUrl, usdc, marketplace, privateKey, prover, finalityBlocks, maxBatch, raiseAfterMs } = options
+  const records = await openSqliteRecordStore({
+    file,
+    onFatal(error) {
+      throw error
+    },
+  })
+  const chain = await openEvmChain({ rpcUrl, usdc, marketplace, privateKey, balanceMaxAgeMs: 0 })
+  const proposer = createDealProposer({
+    records,
+    chain,
+    now: Date.now,
+    log: pino({ level: 'silent' }),
+    accounts: new Map([[PROVER, prover]]),
+    priceOf: () => PRICE_MICRO_USDC,
+    feeCap: 10_000n * 10n ** 9n,
+    finalityBlocks,
+    maxBatch,
+    raiseAfterMs,
+    pollMs: 5,
+    idleMs: 5,
+  })
+  return {
+    records,
+    chain,
+    proposer,
+    stage: (name) => stageCopy(records, { name, prover: PROVER, now: Date.now(), days: 30 }),
+    dealsOf: (copies) => records.chain.dealsOf(copies.map(({ copy }) => copy)),
+    unsettled: () =>
+      records.chain.transactions({
+        account: chain.marketplace?.account ?? '',
+        states: ['open', 'mined', 'confirmed'],
+        limit: 1_000,
+      }),
+    async close() {
+      await chain.close()
+      await records.close()
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { LadeError } from '@lade/core/errors'
+import { isZeroAddress, type WalletVerifyRequest, type WalletVerifyResult } from '@lade/core/wire'
+import type { Chain } from '../chain/chain.ts'
+import type { NonceRecords } from '../records/record-store.ts'
+import type { SigningKeys } from '../tokens/signing-keys.ts'
+import { mintToken } from '../tokens/token-codec.ts'
+import { SIGN_IN_SECONDS } from './issue-nonce.ts'
+import { parseSignInMessage, type SignInMessage } from './sign-in-message.ts'
+import { refused } from './signature-input.ts'
+import { CLOCK_SKEW_SECONDS } from './verify-request.ts'
+import { walletClaims } from './wallet-token.ts'
+
+const SKEW_MS = CLOCK_SKEW_SECONDS * 1000
+
+export interface SignInDeps {
+  readonly chain: Chain
+  readonly nonces: NonceRecords
+  readonly keys: SigningKeys
+  readonly publicUrl: () => string
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+/**
+ * Gives a wallet a token for a signed EIP-4361 message.
+ *
+ * The message is for this service (domain and URI), its chain and this moment, and has a nonce that was handed out here and
+ * is used up by this. The token is good for 15 minutes, or until the message expires where that is sooner. What is cheap to
+ * ask is asked first, then the signature, then the nonce.
+ *
+ * @throws {LadeError} `invalid_signature` with what is wrong; `invalid_nonce` for one that was never handed out, is used up
+ *   or too old; `chain_offline`, `auth_offline`, `storage_failed`.
+ * @see docs/protocol/wallets.md; EIP-4361.
+ */
+export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Promise<WalletVerifyResult> {
+  const { chain, nonces } = deps
+  const key = deps.keys.current()
+  const message = parseSignInMessage(request.message)
+  const signature = bytesOf(request.signature)
+  const { wallet, nonce } = message
+  const { origin, host, protocol } = new URL(deps.publicUrl())
+  requireForHere(message, { origin, host, scheme: protocol.slice(0, -1), chainId: chain.chainId })
+  requireNow(message, deps.now())
+
+  const signed = new TextEncoder().encode(request.message)
+  if (!(await chain.isSignedBy({ account: wallet.address, message: signed, signature }))) {
+    throw refused(`It is not one of ${wallet.address} over this message.`)
+  }
+  if (!(await nonces.redeem({ nonce, now: deps.now() }))) throw new LadeError('invalid_nonce', {})
+
+  const now = deps.now()
+  const notAfter = message.expirationTime ?? Number.POSITIVE_INFINITY
+  const claims = walletClaims(wallet, { origin, now, notAfter, jti: deps.newId() })
+  const token = await mintToken(claims, key)
+  return { token, address: wallet.address, expiresAt: new Date(claims.exp * 1000).toISOString() }
+}
+
+interface Here {
+  readonly origin: string
+  readonly host: string
+  readonly scheme: string
+  readonly chainId: number
+}
+
+function requireForHere({ scheme, domain, uri, version, wallet }: SignInMessage, here: Here): void {
+  if (version !== '1') throw refused('The version of the message is not 1.')
+  if (domain.toLowerCase() !== here.host || (scheme ?? here.scheme).toLowerCase() !== here.scheme) {
+    throw refused(`The message is for another domain; here it is ${here.host}.`)
+  }
+  if (!URL.canParse(uri) || new URL(uri).origin !== here.origin) {
+    throw refused(`The URI of the message is not under ${here.origin}.`)
+  }
+  if (wallet.chainId !== here.chainId) throw refused(`The message names another chain; here it is ${here.chainId}.`)
+  if (isZeroAddress(wallet.address)) throw refused('The zero address signs nothing.')
+}
+
+function requireNow({ issuedAt, expirationTime, notBefore }: SignInMessage, now: number): void {
+  if (issuedAt > now + SKEW_MS) throw refused('The message was issued in the future; look at the clock.')
+  if (issuedAt + SIGN_IN_SECONDS * 1000 + SKEW_MS <= now) throw refused('The message was issued too long ago.')
+  if (expirationTime !== undefined && expirationTime <= now) throw refused('The message has expired.')
+  if (notBefore !== undefined && notBefore > now + SKEW_MS) throw refused('The message does not hold yet.')
+}
+
+function bytesOf(hex: string): Uint8Array {
+  if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(hex)) throw refused('The signature is not 0x and hex.')
+  return Buffer.from(hex.slice(2), 'hex')
+}
