@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLadeClient } from '@lade/client'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { challengeResult } from '@lade/core/wire'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type OwnServer, startOwnServer } from '../acceptance/own-server.ts'
 import { cidOf, served } from './testing/content.ts'
 import { startLiar } from './testing/liar.ts'
@@ -268,3 +269,50 @@ async function pathOf(tool: string): Promise<string> {
   if (exitCode !== 0) throw new Error(`${tool} is needed here and is not installed`)
   return stdout.trim()
 }
+
+describe('check-possession', () => {
+  const ask = (args: readonly string[]): Promise<Outcome> =>
+    runProgram(process.execPath, [join(HERE, 'check-possession/ask.mjs'), ...args], { cwd: dir, env: {} })
+
+  test('has it proved that a file is held, and finds a lie', async () => {
+    const bytes = randomBytes(200_000)
+    const client = createLadeClient({ url })
+    const { cid, pieceCid } = await client.put(bytes)
+    if (pieceCid === null) throw new Error('no piece')
+    await expect
+      .poll(async () => (await ask([url, cid, pieceCid])).stdout, { timeout: 20_000, interval: 500 })
+      .toBe(`local holds ${pieceCid}\n`)
+    const other = await client.put(randomBytes(200_000))
+    const { exitCode, stderr } = await ask([url, other.cid, pieceCid])
+    expect([exitCode === 0, stderr]).not.toEqual([true, ''])
+  })
+
+  test('is what the protocol page shows, and takes no answer that was changed', async () => {
+    const page = await readFile(join(ROOT, 'docs/protocol/deals.md'), 'utf8')
+    expect(page).toContain(await readFile(join(HERE, 'check-possession/check.mjs'), 'utf8'))
+    const program: string = './check-possession/check.mjs'
+    const { showsPossession } = await import(program)
+    const bytes = randomBytes(200_000)
+    const { cid, pieceCid } = await createLadeClient({ url }).put(bytes)
+    const challenge = async () => {
+      const body = JSON.stringify({ nonce: 'mine' })
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(`${url}/p/${cid}/challenge`, { method: 'POST', body, headers })
+      return challengeResult.parse(await response.json())
+    }
+    const answer = await vi.waitFor(challenge, { timeout: 20_000, interval: 500 })
+    expect(showsPossession(pieceCid, 'mine', answer)).toBe(true)
+    expect(showsPossession(pieceCid, 'yours', answer)).toBe(false)
+    const [first, ...others] = answer.proofs
+    if (first === undefined) throw new Error('no proof')
+    for (const proofs of [
+      [{ ...first, leafIndex: first.leafIndex + 1 }, ...others],
+      [{ ...first, leaf: `0x${'11'.repeat(32)}` }, ...others],
+      [{ ...first, proof: first.proof.slice(1) }, ...others],
+      others,
+      [],
+    ]) {
+      expect(showsPossession(pieceCid, 'mine', { ...answer, proofs })).toBe(false)
+    }
+  })
+})

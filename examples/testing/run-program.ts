@@ -12,12 +12,15 @@ export interface ProgramOptions {
   readonly cwd: string
   /** All of its environment. */
   readonly env: Readonly<Record<string, string>>
+  /** @default 60_000 */
+  readonly timeoutMs?: number
 }
 
-/** Runs a program to its end, and ends it after a minute. */
+/** Runs a program to its end, and ends it when that takes too long. */
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<Outcome> {
+  const { timeoutMs: timeout = TIMEOUT_MS, ...rest } = options
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS })
+    const child = spawn(program, args, { ...rest, stdio: ['ignore', 'pipe', 'pipe'], timeout })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -16,6 +16,12 @@ function usedUp({ used, limit }: { readonly used: number; readonly limit: number
   return isKnown(used, limit) ? `${formatBytes(used)} of ${formatBytes(limit)} are used. ` : ''
 }
 
+function quota(evidence: ErrorEvidence['quota_exceeded']): string {
+  if (evidence.limit === 0)
+    return 'Nothing may be put with it: a token has a quota, and a wallet what its USDC stands for.'
+  return usedUp(evidence) + again(evidence)
+}
+
 function tooLarge({ size, limit }: { readonly size: number; readonly limit: number }): string {
   return isKnown(size, limit)
     ? `It has ${size.toLocaleString('en-US')} bytes, and at most ${limit.toLocaleString('en-US')} are taken.`
@@ -34,6 +40,10 @@ const ADVICE: Advice = {
   invalid_token: () => LOG_IN,
   revoked_token: () => LOG_IN,
   insufficient_scope: ({ required }) => `It needs the scope ${required}; "lade token new" makes a token that has it.`,
+  invalid_signature: () =>
+    'Check --wallet, --chain-id and the clock of this machine, and that --url is the address that the service itself goes by; "lade doctor" looks closer.',
+  replayed_signature: () => 'Try again.',
+  chain_offline: again,
   signup_closed: () => 'Ask the operator for a token, who mints it with "lade keys mint".',
   email_code_required: () => '"lade login --email" has the code mailed, and asks for it.',
   invalid_challenge: () => 'Leave out --challenge, and another code is mailed.',
@@ -42,7 +52,7 @@ const ADVICE: Advice = {
   not_found: () => 'Check the id; "lade ls" lists what is yours, and private files need their owner\'s token.',
   too_large: tooLarge,
   rate_limited: again,
-  quota_exceeded: (evidence) => usedUp(evidence) + again(evidence),
+  quota_exceeded: quota,
   too_many_uploads: () => 'Wait for others to end, or put fewer side by side with --jobs.',
   insufficient_storage: () => 'The operator has to make room, or to lower LADE_MIN_FREE_MB.',
   storage_offline: () => 'The operator has to set LADE_STORAGE.',
@@ -50,6 +60,11 @@ const ADVICE: Advice = {
   shutting_down: again,
   lease_lost: again,
   incomplete_body: () => 'Put it again; the file may have become shorter meanwhile.',
+  not_enough_provers: ({ available }) =>
+    isKnown(available) ? `Ask for at most ${available}, which is all there are.` : 'Ask for fewer.',
+  deal_ended: ({ dealStatus }) => `It is ${dealStatus}.`,
+  not_placed: ({ dealStatus }) => `Its deal is ${dealStatus}; "lade deals" shows how it stands.`,
+  prove_failed: again,
   unreachable: () => '"lade serve" starts a service, --url names another one, and "lade doctor" looks closer.',
   unexpected_answer: () => 'Check the address; "lade doctor" looks closer.',
   source_changed: () => 'Put it again once nothing writes to it.',

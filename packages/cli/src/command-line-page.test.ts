@@ -11,8 +11,9 @@ const program = await createProgram(testTerminal().terminal, ['--help'])
 function leavesOf(command: Command, names: readonly string[] = []): { name: string; command: Command }[] {
   const visible = command.createHelp().visibleCommands(command)
   const children = visible.filter((child) => child.name() !== 'help')
-  if (children.length === 0) return [{ name: names.join(' '), command }]
-  return children.flatMap((child) => leavesOf(child, [...names, child.name()]))
+  const below = children.flatMap((child) => leavesOf(child, [...names, child.name()]))
+  const isOwn = children.length === 0 || command.registeredArguments.length > 0
+  return isOwn ? [{ name: names.join(' '), command }, ...below] : below
 }
 
 const leaves = leavesOf(program)

@@ -26,6 +26,7 @@ const COMMANDS = [
   'logout',
   'usage',
   'token',
+  'wallet',
   'hash',
   'verify',
   'serve',

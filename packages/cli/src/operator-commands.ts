@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addDevnet } from './commands/devnet.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addHash } from './commands/hash.ts'
 import { addKeysMint } from './commands/keys-mint.ts'
@@ -21,5 +22,6 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
   addKeysRotate(keys, terminal)
   addKeysMint(keys, terminal)
   addProver(program, terminal)
+  addDevnet(program, terminal)
   addDoctor(program, terminal)
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import about from '../package.json' with { type: 'json' }
+import { addChallenge } from './commands/challenge.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDeals } from './commands/deals.ts'
 import { addGet } from './commands/get.ts'
@@ -13,6 +14,8 @@ import { addTokenLs } from './commands/token-ls.ts'
 import { addTokenNew } from './commands/token-new.ts'
 import { addTokenRevoke } from './commands/token-revoke.ts'
 import { addUsage } from './commands/usage.ts'
+import { addWalletAddress } from './commands/wallet-address.ts'
+import { addWalletNew } from './commands/wallet-new.ts'
 import type { Terminal } from './terminal.ts'
 
 const ENDINGS = `
@@ -54,6 +57,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addRm(program, terminal)
   addShare(program, terminal)
   addDeals(program, terminal)
+  addChallenge(program, terminal)
   program.commandsGroup('Account:')
   addLogin(program, terminal)
   addLogout(program, terminal)
@@ -62,6 +66,9 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addTokenNew(tokens, terminal)
   addTokenLs(tokens, terminal)
   addTokenRevoke(tokens, terminal)
+  const wallets = program.command('wallet').description('Make a wallet, which does in place of a token.')
+  addWalletNew(wallets, terminal)
+  addWalletAddress(wallets, terminal)
 
   const asked = commandAskedFor(args)
   if (!program.commands.some((command) => command.name() === asked)) {

@@ -12,7 +12,7 @@ export function canAsk({ stdin, stderr }: Terminal): boolean {
  * Asks for one line, on standard error, so that standard output stays what the command was asked for.
  *
  * @param options.isHidden - what is typed is not shown, for secrets.
- * @returns the line without the white space around it; empty when the input ended.
+ * @returns the line, but for a secret without the white space around it; empty when the input ended.
  * @throws {Interrupted} on Ctrl-C.
  */
 export function ask(
@@ -30,7 +30,7 @@ export function ask(
   return new Promise((resolve, reject) => {
     reader.on('line', (line) => {
       if (isHidden) stderr.write('\n')
-      resolve(line.trim())
+      resolve(isHidden ? line : line.trim())
       reader.close()
     })
     reader.on('SIGINT', () => {

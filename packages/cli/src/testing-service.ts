@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startLade } from '@lade/server'
+import { type Substitutes, startLade } from '@lade/server'
 import { readConfig } from '@lade/server/config'
 
 /** A service on a port and data of its own. */
@@ -13,10 +13,13 @@ export interface TestService {
 }
 
 /** Starts a real service; `env` are settings on top of a free port and a quiet log. */
-export async function startTestService(env: Readonly<Record<string, string>> = {}): Promise<TestService> {
+export async function startTestService(
+  env: Readonly<Record<string, string>> = {},
+  substitutes: Substitutes = {},
+): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'lade-cli-data-'))
   const settings = { LADE_PORT: '0', LADE_DATA_DIR: dataDir, LADE_LOG_LEVEL: 'silent', LADE_MIN_FREE_MB: '0' }
-  const lade = await startLade(readConfig({ env: { ...settings, ...env } }))
+  const lade = await startLade(readConfig({ env: { ...settings, ...env } }), substitutes)
   return {
     url: lade.url,
     dataDir,

@@ -4,6 +4,8 @@ import type { LadeClient, LadeClientOptions } from './options.ts'
 
 export { LadeError } from '@lade/core/errors'
 export type * from './options.ts'
+export { walletOf } from './wallet/wallet.ts'
+export type * from './wallet/wallet-options.ts'
 
 /**
  * A client of one service, for one caller, in browsers and in Node.
@@ -11,8 +13,8 @@ export type * from './options.ts'
  * It computes every content id itself, cuts big files into parts, checks what it downloads, and sends again what failed on
  * the way. Nothing is opened before the first call, and nothing has to be closed.
  *
- * @throws {TypeError} for a `url` that is no http address, a `token` that no header can carry, or a `retry` of no such
- *   numbers.
+ * @throws {TypeError} for a `url` that is no http address, a `token` that no header can carry, a `wallet` that is none, both of
+ *   them, or a `retry` of no such numbers.
  *
  * @example
  * import { createLadeClient } from '@lade/client'

@@ -1,25 +1,26 @@
 import { platform } from '#platform'
 import { get } from './get/get.ts'
 import { baseUrlOf, checkedToken } from './http/base-url.ts'
-import { createHttp } from './http/http.ts'
+import { bearer, type Credentials } from './http/credentials.ts'
+import { createHttp, type Http } from './http/http.ts'
 import { retryPolicy } from './http/retry.ts'
 import type { Limits } from './limits.ts'
+import { challenge } from './operations/challenge.ts'
 import { dealOperations } from './operations/deals.ts'
 import { fileOperations, readUsage } from './operations/files.ts'
 import { readInfo, readPieceCids } from './operations/service.ts'
 import { signInOperations, signUp, tokenOperations } from './operations/tokens.ts'
 import type { LadeClient, LadeClientOptions } from './options.ts'
 import { put } from './put/put.ts'
+import { signEachRequest } from './wallet/sign-each-request.ts'
+import { signInOnce } from './wallet/sign-in.ts'
+import { checkedAccount, walletOf } from './wallet/wallet.ts'
 
 /** A client whose limits are given, as tests do to have files in many parts that are small. */
 export function createClient(options: LadeClientOptions, limits: Limits): LadeClient {
-  const { url, token, fetch, retry, threads = true } = options
-  const http = createHttp({
-    baseUrl: baseUrlOf(url),
-    token: checkedToken(token),
-    policy: retryPolicy(retry),
-    transport: platform.transport(fetch),
-  })
+  const { url, fetch, retry, threads = true } = options
+  const service = { baseUrl: baseUrlOf(url), policy: retryPolicy(retry), transport: platform.transport(fetch) }
+  const http = createHttp({ ...service, credentials: credentialsOf(options, createHttp(service)) })
   const context = { http, platform, threads, limits }
   return {
     put: (source, putOptions) => put(context, source, putOptions),
@@ -28,9 +29,18 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
     usage: (callOptions) => readUsage(http, callOptions),
     tokens: tokenOperations(http),
     deals: dealOperations(http),
+    challenge: (cid, callOptions) => challenge(context, cid, callOptions),
     pieceCids: (cids, callOptions) => readPieceCids(http, cids, callOptions),
     signup: (request, callOptions) => signUp(http, request, callOptions),
     signIn: signInOperations(http),
     info: (callOptions) => readInfo(http, callOptions),
   }
+}
+
+/** @param http - without credentials, for what has to be asked to have some. @throws {TypeError} for what are none. */
+function credentialsOf({ token, wallet }: LadeClientOptions, http: Http): Credentials | undefined {
+  if (wallet === undefined) return token === undefined ? undefined : bearer(checkedToken(token))
+  if (token !== undefined) throw new TypeError('A client has a token or a wallet, not both')
+  if ('provider' in wallet) return signInOnce(walletOf(wallet.provider, wallet), http)
+  return signEachRequest(checkedAccount(wallet), http, platform.sha256)
 }

@@ -1,5 +1,4 @@
 import type {
-  DealEntry,
   FileEntry,
   FileList,
   InfoResult,
@@ -15,12 +14,21 @@ import type {
   UsageResult,
   VerifyRequest,
 } from '@lade/core/wire'
+import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
+import type { Wallet } from './wallet/wallet-options.ts'
+
+export type * from './deal-options.ts'
 
 export interface LadeClientOptions {
   /** Where the service is; a path in it is kept as a prefix. @default 'http://127.0.0.1:8080' */
   readonly url?: string | URL | undefined
-  /** `pk_live_…`. Without it uploads are sponsored, and what needs a token answers `no_token`. */
+  /** `pk_live_…`. Without it, or a wallet, uploads are sponsored, and what needs a token answers `no_token`. */
   readonly token?: string | undefined
+  /**
+   * In place of a token: an account that signs every request by itself, or what `walletOf` makes of a wallet that somebody sits
+   * at, who signs in. What the wallet ends by, such as its user's no, is what calls reject with.
+   */
+  readonly wallet?: Wallet | undefined
   /** What sends requests, in place of the runtime's own. With it, a browser reports no progress inside of a part. */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
@@ -30,8 +38,8 @@ export interface LadeClientOptions {
 
 /**
  * When a request is sent again: after a connection that failed, and after the statuses 408, 425, 429, 500, 502, 503 and 504.
- * Every request is one that may be sent twice, but for signups and the steps of a sign-in, which are sent again only when
- * they were refused.
+ * Every request is one that may be sent twice, but for signups, the steps of a sign-in, extensions of deals and challenges,
+ * which are sent again only when they were refused. A wallet signs each attempt anew.
  */
 export interface RetryPolicy {
   /** How often a request is sent at most, 1 to send it once. @default 5 */
@@ -75,7 +83,7 @@ export interface PutOptions extends CallOptions {
   readonly filename?: string | null | undefined
   /** @default the type of a `Blob` that has one, else 'application/octet-stream' */
   readonly contentType?: string | undefined
-  /** `private` needs a token. @default 'public' */
+  /** `private` needs a token or a wallet. @default 'public' */
   readonly visibility?: 'public' | 'private' | undefined
   /** Days to keep the file, within what the tier allows. @default the tier's */
   readonly termDays?: number | undefined
@@ -163,20 +171,13 @@ export interface FileListOptions extends CallOptions {
   /** A part of the name or the cid. */
   readonly q?: string | undefined
   readonly contentType?: string | undefined
-  /** Files that have ended are listed only under their status. @default 'staged' */
-  readonly status?: FileEntry['status'] | undefined
+  /** Files that have ended, in place of the live ones; `staged` are these, wherever their deals stand. @default 'staged' */
+  readonly status?: 'staged' | 'expired' | 'removed' | 'composed' | undefined
 }
 
 export interface FilePageOptions extends FileListOptions {
   /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined
-}
-
-export interface DealListOptions extends CallOptions {
-  /** Deals a page, 1 to 1000. @default 100 */
-  readonly limit?: number | undefined
-  /** @default all of them */
-  readonly status?: DealEntry['status'] | undefined
 }
 
 /** Seconds from now, 1 to a year. */
@@ -190,9 +191,9 @@ export interface LadeClient {
    * Stages a file and answers once it is durable.
    *
    * The content id is computed here, in one pass. Up to 100 MB (104,857,600 bytes) the file is sent whole; beyond that it is
-   * cut into parts of 127 MiB, which are sent side by side while the rest is still being hashed, and composed at the end.
-   * With a token that has the `list` scope, what the service has already is not sent: neither the whole file, when it is a
-   * live file of this caller, nor parts of an earlier attempt. Putting the same file again is free.
+   * cut into parts of 127 MiB, which are sent side by side while the rest is still being hashed, and composed at the end. With
+   * a wallet, or a token that has the `list` scope, what the service has already is not sent: neither the whole file, when it
+   * is a live file of this caller, nor parts of an earlier attempt. Putting the same file again is free.
    *
    * A path or a Blob is read twice, once to hash and once to send. A stream is read once: parts of it lie in a temporary
    * file (in browsers in memory) until they are sent. An array must not change until the put has ended.
@@ -223,7 +224,7 @@ export interface LadeClient {
    * new TextDecoder().decode(await download.bytes()) // 'hello world'
    */
   get(cid: string, options?: GetOptions): Promise<Download>
-  /** What this caller has staged. Needs a token. */
+  /** What this caller has staged. Needs a token or a wallet. */
   readonly files: {
     /** All of them, newest first, page by page as they are read. Scope `list`. */
     list(options?: FileListOptions): AsyncIterable<FileEntry>
@@ -244,12 +245,32 @@ export interface LadeClient {
     /** Ends one of them for good; again is no error. @throws {LadeError} `invalid_jti`, `not_found`. */
     revoke(jti: string, options?: CallOptions): Promise<RevokeResult>
   }
-  readonly deals: {
-    /** The storage agreements of this caller's files, newest first, page by page as they are read. Scope `list`. */
-    list(options?: DealListOptions): AsyncIterable<DealEntry>
-    /** One of them. Scope `list`. @throws {LadeError} `not_found`. */
-    get(dealId: string, options?: CallOptions): Promise<DealEntry>
-  }
+  /** The storage agreements of this caller's files. Needs a token or a wallet. */
+  readonly deals: DealOperations
+  /**
+   * Has it proved, here and now, that a file is held, and checks the proof itself. Whoever may retrieve the file may ask; nothing is charged.
+   *
+   * What resolves shows that five leaves of 32 bytes, which follow from the nonce, were at hand behind the service after the nonce was chosen:
+   * where a tenth of the piece is lost, that is found out by 41 of 100 challenges, where half of it is, by 97. Two things it does not show. That
+   * they came from `answer.prover` and not from the service itself is the service's word. And that the piece is the file is, too, unless
+   * `isPieceOfCid` is true, which takes the piece CID v2 as the cid, computed over bytes of one's own (`put` with `cid: 'piece'`, `lade hash`).
+   * Of a file in several pieces, as those of more than 1,065,353,216 bytes are, it never is.
+   *
+   * It is sent once: asked again by the same nonce, a prover could have fetched what it lacks.
+   *
+   * @param cid - any name that the file has.
+   * @throws {LadeError} `unexpected_answer` for a proof that does not hold, and why; `not_placed` while no prover has proved that it holds the
+   *   file; `prove_failed`; `rate_limited`; `invalid_cid`, `not_found`, `gone`.
+   * @throws {TypeError} for a nonce that is none.
+   * @see docs/protocol/deals.md
+   *
+   * @example
+   * const { pieceCid } = await client.put(bytes, { cid: 'piece' })
+   * // and once the deal is active:
+   * const { answer, isPieceOfCid } = await client.challenge(pieceCid)
+   * // isPieceOfCid is true, answer.prover 'local' or the address of a provider
+   */
+  challenge(cid: string, options?: ChallengeOptions): Promise<CheckedChallenge>
   /** The pieces of up to 1000 files, by any of their ids. Scope `list`. */
   pieceCids(cids: readonly string[], options?: CallOptions): Promise<PieceCidsResult>
   /**

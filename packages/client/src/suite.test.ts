@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLadeClient } from './client.ts'
+import { createLadeClient, walletOf } from './client.ts'
 import { createClient } from './create-client.ts'
 import { FAKE_TOKEN, type FakeService, startFakeService } from './testing/fake-service.ts'
 import { unixfsV1Cid } from './testing/importer.ts'
@@ -33,7 +33,7 @@ describe('the client in Node', () => {
   let close: () => Promise<void>
   beforeAll(async () => {
     const opened = await openGround(false)
-    ground = { ...opened.given, createLadeClient, createClient }
+    ground = { ...opened.given, createLadeClient, createClient, walletOf }
     close = opened.close
   }, TIMEOUT_MS)
   afterAll(() => close())

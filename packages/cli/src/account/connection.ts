@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { LadeClient } from '@lade/client'
+import type { LadeClient, Wallet } from '@lade/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Terminal } from '../terminal.ts'
 import { LocalError, UsageError } from '../usage-error.ts'
 import { type OpenedLogins, readLogins } from './login-file.ts'
 import { DEFAULT_URL, readServiceUrl } from './service-url.ts'
+import { type ChosenWallet, chosenWallet } from './wallet-options.ts'
 
 /** Which service is meant, and as whom. */
 export interface Account {
@@ -14,6 +15,8 @@ export interface Account {
   readonly token?: string
   /** For people: where the token came from. */
   readonly tokenFrom?: string
+  /** In place of a token. */
+  readonly wallet?: ChosenWallet
   readonly saved: OpenedLogins
 }
 
@@ -41,8 +44,8 @@ export function addAccountOptions(command: Command): void {
 /**
  * Finds the service and the token: a flag wins over its variable, and that over what `lade login` saved.
  *
- * A saved token is used for the service that it was saved for, and no other. Warnings about the file of logins are
- * written to standard error.
+ * A saved token is used for the service that it was saved for, and no other. A wallet, where the command takes one, stands in
+ * the place of the token. Warnings about the file of logins are written to standard error.
  *
  * @throws {UsageError} for an address, a token or a file that cannot be used.
  */
@@ -51,6 +54,8 @@ export async function accountOf(command: Command, terminal: Terminal): Promise<A
   const saved = await readLogins(terminal)
   for (const warning of saved.warnings) terminal.note(`Warning: ${warning}`)
   const url = urlOf(flags, terminal, saved)
+  const wallet = chosenWallet(command, terminal)
+  if (wallet !== undefined) return { url, wallet, saved }
   if (flags.tokenFile !== undefined) {
     const file = resolve(terminal.cwd, flags.tokenFile)
     return { url, token: checkedToken(await readTokenFile(file), flags.tokenFile), tokenFrom: flags.tokenFile, saved }
@@ -75,9 +80,20 @@ export async function connect(
   { isSponsored = false, isPatient = false }: ConnectOptions = {},
 ): Promise<Connection> {
   const found = await accountOf(command, terminal)
-  const { token, tokenFrom, ...rest } = found
+  const { token, tokenFrom, wallet, ...rest } = found
   const account: Account = isSponsored ? rest : found
-  return { ...account, client: await clientOf(account, { isPatient }) }
+  return { ...account, client: await clientAs(account, terminal, { isPatient }) }
+}
+
+/** What talks to the service of an account, as its owner; a locked wallet is opened for it. */
+export async function clientAs(
+  { url, token, wallet }: Account,
+  terminal: Terminal,
+  options: Pick<ConnectOptions, 'isPatient'> = {},
+): Promise<LadeClient> {
+  if (wallet === undefined) return clientOf({ url, token }, options)
+  const { signingWallet } = await import('../wallet/signing-wallet.ts')
+  return clientOf({ url, wallet: await signingWallet(wallet, await clientOf({ url }), url, terminal) }, options)
 }
 
 /** Somebody at a keyboard waits half a second for a service that is not there, and not three. */
@@ -85,11 +101,11 @@ const IMPATIENT = { attempts: 3 }
 
 /** What talks to a service. Loaded when it is needed, since most of a short command's time goes into loading. */
 export async function clientOf(
-  { url, token }: Pick<Account, 'url' | 'token'>,
+  { url, token, wallet }: { readonly url: string; readonly token?: string | undefined; readonly wallet?: Wallet },
   { isPatient = false }: Pick<ConnectOptions, 'isPatient'> = {},
 ): Promise<LadeClient> {
   const { createLadeClient } = await import('@lade/client')
-  return createLadeClient({ url, token, retry: isPatient ? {} : IMPATIENT })
+  return createLadeClient({ url, token, wallet, retry: isPatient ? {} : IMPATIENT })
 }
 
 /**

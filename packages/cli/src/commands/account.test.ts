@@ -202,6 +202,7 @@ describe('lade doctor', () => {
       'ready',
       'clock',
       'version',
+      'wallets',
       'token',
       'data',
       'fsync',

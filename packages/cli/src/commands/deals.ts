@@ -1,18 +1,32 @@
 import type { DealEntry } from '@lade/core/wire'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { formatBytes } from '../output/amounts.ts'
-import { printable } from '../output/printable.ts'
+import { describeDeal } from '../output/deal.ts'
 import { styleFor } from '../output/style.ts'
-import { type Column, formatFacts, formatTable } from '../output/table.ts'
-import { formatBriefly, formatTime } from '../output/times.ts'
+import { type Column, formatTable } from '../output/table.ts'
+import { formatBriefly } from '../output/times.ts'
 import { takeFirst } from '../take-first.ts'
 import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+import { addDealsExtend } from './deals-extend.ts'
+import { addDealsProofs } from './deals-proofs.ts'
+import { addDealsRedundancy } from './deals-redundancy.ts'
 
 const DEFAULT_LIMIT = 100
 const MAXIMUM_LIMIT = 1_000_000
 const MAXIMUM_PAGE = 1000
+const STATUSES = [
+  'staged',
+  'proposed',
+  'active',
+  'expiring',
+  'failed',
+  'expired',
+  'removed',
+] as const satisfies readonly DealEntry['status'][]
 
 interface DealFlags {
   readonly limit: number
@@ -20,22 +34,40 @@ interface DealFlags {
   readonly json?: boolean
 }
 
-/** `lade deals [ID]`: where the storage of my files stands. */
+/** `lade deals [ID]`: where the storage of my files stands; and what there is to do about one deal. */
 export function addDeals(program: Command, terminal: Terminal): void {
-  const command = program
-    .command('deals')
+  const command = program.command('deals')
+  command
     .summary('Show where the storage of my files stands.')
-    .description('List the storage deals of my files, newest first, or show one.')
+    .description('List the storage deals of my files, newest first, or show one with its copies.')
     .argument('[id]', 'the id of a deal')
     .option('--limit <number>', 'How many at most.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
-    .addOption(
-      new Option('--status <status>', 'Only deals that stand there.').choices(['staged', 'expired', 'removed']),
-    )
+    .addOption(new Option('--status <status>', 'Only deals that stand there.').choices(STATUSES))
     .option('--json', 'Print one JSON array, or one object for one deal.')
     .action((id: string | undefined) =>
       id === undefined ? listDeals(command, terminal) : showDeal(id, command, terminal),
     )
+    .hook('preSubcommand', handOnFlags)
   addAccountOptions(command)
+  addWalletOptions(command)
+  addDealsExtend(command, terminal)
+  addDealsRedundancy(command, terminal)
+  addDealsProofs(command, terminal)
+}
+
+/**
+ * Gives the command below what was read of its flags, wherever they stood: commander gives a flag that both have to the one above, and a
+ * service that was named would be passed over in silence.
+ */
+function handOnFlags(deals: Command, below: Command): void {
+  for (const option of deals.options) {
+    const name = option.attributeName()
+    if (deals.getOptionValueSource(name) !== 'cli') continue
+    if (!below.options.some(({ long }) => long === option.long)) {
+      throw new UsageError(`${option.long} does not go with "lade deals ${below.name()}".`)
+    }
+    below.setOptionValueWithSource(name, deals.getOptionValue(name), 'cli')
+  }
 }
 
 async function listDeals(command: Command, terminal: Terminal): Promise<void> {
@@ -44,7 +76,7 @@ async function listDeals(command: Command, terminal: Terminal): Promise<void> {
   const pages = client.deals.list({ limit: Math.min(limit + 1, MAXIMUM_PAGE), status, signal: terminal.interruption() })
   const { items, hasMore } = await takeFirst(pages, limit)
   if (json) terminal.print(JSON.stringify(items))
-  else if (items.length === 0) terminal.note('There are no deals.')
+  else if (items.length === 0) terminal.note(status === undefined ? 'There are no deals.' : `No deal is ${status}.`)
   else for (const line of tableOf(items, terminal)) terminal.print(line)
   if (hasMore) terminal.note('There are more; --limit shows more of them.')
 }
@@ -52,16 +84,18 @@ async function listDeals(command: Command, terminal: Terminal): Promise<void> {
 const COLUMNS: readonly Column[] = [
   { title: 'deal', minimum: 12 },
   { title: 'status' },
-  { title: 'size', align: 'right', rank: 1 },
-  { title: 'left', align: 'right', rank: 2 },
-  { title: 'cid', minimum: 15, rank: 3 },
+  { title: 'copies', rank: 1 },
+  { title: 'size', align: 'right', rank: 2 },
+  { title: 'left', align: 'right', rank: 3 },
+  { title: 'cid', minimum: 15, rank: 4 },
 ]
 
 function tableOf(deals: readonly DealEntry[], { stdout, now }: Terminal): string[] {
   const atMs = now().getTime()
-  const rows = deals.map(({ dealId, status, size, expiresAt, cid }) => [
+  const rows = deals.map(({ dealId, status, provedCopies, redundancy, size, expiresAt, cid }) => [
     dealId,
     status,
+    `${provedCopies} of ${redundancy}`,
     formatBytes(size),
     formatBriefly((Date.parse(expiresAt) - atMs) / 1000),
     cid,
@@ -73,19 +107,5 @@ async function showDeal(id: string, command: Command, terminal: Terminal): Promi
   const { client } = await connect(command, terminal)
   const deal = await client.deals.get(id, { signal: terminal.interruption() })
   if (command.opts().json) return terminal.print(JSON.stringify(deal))
-  const style = styleFor(terminal.stdout)
-  terminal.print(style.bold(printable(deal.dealId)))
-  const facts = formatFacts(
-    [
-      ['status', deal.status],
-      ['cid', deal.cid],
-      ['piece', deal.pieceCid ?? '-'],
-      ['size', formatBytes(deal.size)],
-      ['term', `${deal.term}, from ${formatTime(deal.createdAt)} until ${formatTime(deal.expiresAt)}`],
-      ['ended', deal.endedAt === null ? '-' : formatTime(deal.endedAt)],
-      ['url', deal.retrievalUrl],
-    ],
-    style,
-  )
-  for (const line of facts) terminal.print(line)
+  for (const line of describeDeal(deal, terminal)) terminal.print(line)
 }

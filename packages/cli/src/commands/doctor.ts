@@ -1,12 +1,14 @@
 import { ConfigError } from '@lade/server/config'
 import type { Command } from 'commander'
 import about from '../../package.json' with { type: 'json' }
-import { type Account, accountOf, addAccountOptions, clientOf } from '../account/connection.ts'
+import { type Account, accountOf, addAccountOptions, clientAs } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { checkLogins, checkNode } from '../doctor/check-account.ts'
 import { checkDataDir } from '../doctor/check-data-dir.ts'
 import { checkKey } from '../doctor/check-key.ts'
 import { checkPort, checkService } from '../doctor/check-service.ts'
 import { checkToken } from '../doctor/check-token.ts'
+import { checkWallet } from '../doctor/check-wallet.ts'
 import { broken, type Finding } from '../doctor/finding.ts'
 import { Ended, EXIT } from '../exit-code.ts'
 import { countOf } from '../output/amounts.ts'
@@ -14,7 +16,7 @@ import { printable } from '../output/printable.ts'
 import { type Style, styleFor } from '../output/style.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
-import { UsageError } from '../usage-error.ts'
+import { LocalError, UsageError } from '../usage-error.ts'
 
 const SETTING_KEYS = ['dataDir', 'host', 'port'] as const
 
@@ -29,6 +31,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON object.')
     .action(() => examine(command, terminal))
   addAccountOptions(command)
+  addWalletOptions(command)
   addSettingOptions(command, SETTING_KEYS)
 }
 
@@ -69,8 +72,20 @@ async function lookAtService(account: Account, terminal: Terminal, tell: Tell): 
   const nowMs = () => terminal.now().getTime()
   const { answers, findings } = await checkService({ url, version: about.version, fetch, nowMs })
   tell(...findings)
-  if (findings[0]?.state === 'ok') tell(await checkToken(account, await clientOf(account), terminal.now()))
+  if (findings[0]?.state === 'ok') tell(await checkCaller(account, terminal))
   return answers
+}
+
+async function checkCaller(account: Account, terminal: Terminal): Promise<Finding> {
+  const { wallet } = account
+  if (wallet === undefined) return checkToken(account, await clientAs(account, terminal), terminal.now())
+  try {
+    return await checkWallet(wallet.name, await clientAs(account, { ...terminal, note: () => {} }))
+  } catch (error) {
+    if (error instanceof Ended) return broken('wallet', `The service takes no wallets, and ${wallet.from} names one.`)
+    if (error instanceof UsageError || error instanceof LocalError) return broken('wallet', error.message)
+    throw error
+  }
 }
 
 async function lookAtThisMachine(

@@ -429,7 +429,7 @@ describe('lade deals', () => {
     const { dealId, cid } = (await lade(['put', 'a', '--json'])).json()
     expect((await lade(['deals', '--json'])).json()).toEqual([expect.objectContaining({ dealId, cid })])
     expect((await lade(['deals'])).stdout).toContain(dealId)
-    expect((await lade(['deals', dealId])).stdout).toContain(`  cid     ${cid}\n`)
+    expect((await lade(['deals', dealId])).stdout).toContain(`  cid        ${cid}\n`)
     expect((await lade(['deals', dealId, '--json'])).json()).toMatchObject({ dealId, status: 'staged' })
     expect((await lade(['deals', 'd-0x00'])).exitCode).toBe(4)
   })

@@ -3,6 +3,7 @@ import type { Download, GetProgress } from '@lade/client'
 import { LadeError } from '@lade/core/errors'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { Interrupted } from '../exit-code.ts'
 import { formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
@@ -37,6 +38,7 @@ export function addGet(program: Command, terminal: Terminal): void {
     .option('-q, --quiet', 'Print nothing but errors.')
     .action((cid: string) => get(cid, command, terminal))
   addAccountOptions(command)
+  addWalletOptions(command)
 }
 
 async function get(cid: string, command: Command, terminal: Terminal): Promise<void> {

@@ -1,6 +1,7 @@
 import type { FileEntry } from '@lade/core/wire'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
 import { styleFor } from '../output/style.ts'
@@ -17,7 +18,7 @@ interface LsFlags {
   readonly long?: boolean
   readonly limit: number
   readonly type?: string
-  readonly status?: FileEntry['status']
+  readonly status?: 'expired' | 'removed'
   readonly json?: boolean
 }
 
@@ -37,6 +38,7 @@ export function addLs(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON array, with every field.')
     .action((query: string | undefined) => ls(query, command, terminal))
   addAccountOptions(command)
+  addWalletOptions(command)
 }
 
 async function ls(query: string | undefined, command: Command, terminal: Terminal): Promise<void> {

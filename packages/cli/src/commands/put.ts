@@ -1,6 +1,7 @@
 import type { PutOptions } from '@lade/client'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { Interrupted } from '../exit-code.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { createProgress } from '../output/progress.ts'
@@ -64,11 +65,12 @@ export function addPut(program: Command, terminal: Terminal): void {
       wholeNumberIn(1, MAXIMUM_JOBS),
       DEFAULT_JOBS,
     )
-    .option('--sponsored', 'Leave the token out, and be charged by address.')
+    .option('--sponsored', 'Leave token and wallet out, and be charged by address.')
     .option('--json', 'Print one JSON object for each file, a line each.')
     .option('-q, --quiet', 'Print the content ids and nothing else but errors.')
     .action((names: string[]) => put(names, command, terminal))
   addAccountOptions(command)
+  addWalletOptions(command)
 }
 
 async function put(names: readonly string[], command: Command, terminal: Terminal): Promise<void> {

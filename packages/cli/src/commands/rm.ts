@@ -2,6 +2,7 @@ import type { LadeClient } from '@lade/client'
 import { LadeError } from '@lade/core/errors'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { Ended, EXIT, sentenceOf } from '../exit-code.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
@@ -26,6 +27,7 @@ export function addRm(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON array, an object for each file. Asks nothing, so it needs --yes.')
     .action((cids: string[]) => rm(cids, command, terminal))
   addAccountOptions(command)
+  addWalletOptions(command)
 }
 
 async function rm(cids: readonly string[], command: Command, terminal: Terminal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { printable } from '../output/printable.ts'
 import { formatFromNow, formatTime } from '../output/times.ts'
@@ -29,4 +30,5 @@ export function addShare(program: Command, terminal: Terminal): void {
       terminal.note(`Good until ${formatTime(shared.expiresAt)}, ${formatFromNow(shared.expiresAt, terminal.now())}.`)
     })
   addAccountOptions(command)
+  addWalletOptions(command)
 }

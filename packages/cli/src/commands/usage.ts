@@ -1,6 +1,7 @@
 import type { UsageResult } from '@lade/core/wire'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
 import { styleFor } from '../output/style.ts'
 import { formatFacts, formatTable } from '../output/table.ts'
@@ -21,17 +22,18 @@ export function addUsage(program: Command, terminal: Terminal): void {
       else for (const line of describe(usage, terminal)) terminal.print(line)
     })
   addAccountOptions(command)
+  addWalletOptions(command)
 }
 
 function describe(usage: UsageResult, { stdout, now }: Terminal): string[] {
-  const { email, quotaBytes, today, stored, last7DaysTotalBytes, days } = usage
+  const { userId, email, quotaBytes, today, stored, last7DaysTotalBytes, days } = usage
   const style = styleFor(stdout)
   const reserved =
     today.reservedBytes === 0 ? '' : `; ${formatBytes(today.reservedBytes)} are held by uploads in flight`
   return [
     ...formatFacts(
       [
-        ['user', email],
+        ['user', email ?? userId],
         [
           'today',
           `${formatBytes(today.bytes)} of ${formatBytes(quotaBytes)} (${shareOf(today.bytes, quotaBytes)}), ${countOf(today.files, 'file')}${reserved}`,

@@ -30,6 +30,9 @@ describe('lade complete', () => {
     expect(await complete('')).toEqual(expect.arrayContaining(['put', 'get', 'serve', 'doctor', 'completion']))
     expect(await complete('token', '')).toEqual(['new', 'ls', 'revoke', 'help', ':4'])
     expect(await complete('keys', 'ro')).toEqual(['rotate', ':4'])
+    expect(await complete('deals', '')).toEqual(['extend', 'redundancy', 'proofs', ':4'])
+    expect(await complete('deals', 'extend', '--d')).toEqual(['--days', ':4'])
+    expect(await complete('cha')).toEqual(['challenge', ':4'])
   })
 
   it('does not offer what is hidden', async () => {
@@ -40,6 +43,7 @@ describe('lade complete', () => {
   it('offers flags and their choices', async () => {
     expect(await complete('put', '--j')).toEqual(['--jobs', '--json', ':4'])
     expect(await complete('put', '--cid', '')).toEqual(['unixfs', 'raw', 'piece', 'sha256', ':4'])
+    expect(await complete('deals', '--status', 'ex')).toEqual(['expiring', 'expired', ':4'])
     expect(await complete('completion', '')).toEqual(['bash', 'zsh', 'fish', ':4'])
   })
 

@@ -75,6 +75,13 @@ describe('checkService', () => {
     })
   })
 
+  it('says that no prover answers', async () => {
+    const body = { status: 'not_ready', dependencies: { records: 'ok', prover: 'failed' } }
+    expect(await look({ '/readyz': { status: 503, body } })).toMatchObject({
+      ready: { state: 'broken', sentence: expect.stringMatching(/prover \(failed\)\..* None of the provers/) },
+    })
+  })
+
   it('finds a signing key that is overdue', async () => {
     const signingKey = { alg: 'HS256', ageDays: 91, overdue: true }
     expect(await look({ '/readyz': { body: { status: 'ready', dependencies: {}, signingKey } } })).toMatchObject({

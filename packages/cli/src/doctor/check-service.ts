@@ -30,7 +30,8 @@ export async function checkService(look: ServiceLook): Promise<{ answers: boolea
   const findings = [ok('service', `A service answers at ${url}, in ${Math.round(health.tookMs)} ms.`)]
   findings.push(...checkReady(await ask(look, '/readyz')))
   findings.push(checkClock(health, look.nowMs()))
-  findings.push(checkVersion(await ask(look, '/api/info'), look.version))
+  const info = await ask(look, '/api/info')
+  findings.push(checkVersion(info, look.version), checkWallets(info))
   return { answers: true, findings }
 }
 
@@ -95,7 +96,8 @@ function checkReady(answer: Answer): Finding[] {
       .filter(([, state]) => state !== 'ok')
       .map(([name, state]) => `${name} (${state})`)
     const what = failing.join(', ') || `/readyz gives ${answer.status}`
-    findings.push(broken('ready', `It is not ready: ${what}. Its log says why.`))
+    const provers = dependencies?.prover === 'failed' ? ' None of the provers that LADE_PROVER names answers.' : ''
+    findings.push(broken('ready', `It is not ready: ${what}. Its log says why.${provers}`))
   }
   if (signingKey?.overdue) {
     const age = signingKey.ageDays === null ? 'old' : `${countOf(signingKey.ageDays, 'day')} old`
@@ -126,6 +128,16 @@ function checkVersion(answer: Answer, version: string): Finding {
         'version',
         `It is version ${theirs}, and this program ${version}; use the same where something is missing.`,
       )
+}
+
+function checkWallets(answer: Answer): Finding {
+  const { wallets } = (answer.kind === 'answer' ? (answer.body ?? {}) : {}) as Partial<InfoResult>
+  return wallets
+    ? ok(
+        'wallets',
+        `Wallets of chain ${wallets.chainId} are enabled; ${wallets.usdcPerGib} USDC stand for 1 GiB a day.`,
+      )
+    : unknown('wallets', 'Wallets are not enabled there.')
 }
 
 function statusOf(body: unknown): unknown {

@@ -18,6 +18,8 @@ const MEETS_EVERY_FILE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'revoked_token',
   'insufficient_scope',
   'auth_offline',
+  'invalid_signature',
+  'chain_offline',
   'storage_offline',
   'shutting_down',
   'unreachable',

@@ -38,7 +38,7 @@ export interface FileOfDag {
 export async function isFileOfDag({ http, id, sizeBytes, leaves, tools, signal }: FileOfDag): Promise<boolean> {
   const getBlock = async (cid: CID): Promise<Uint8Array | undefined> => {
     const headers = { accept: 'application/vnd.ipld.raw' }
-    const bytes = await http.bytes({ path: `/ipfs/${cid}`, query: { format: 'raw' }, headers, signal })
+    const bytes = await http.bytes({ path: `/ipfs/${cid}`, query: { format: 'raw' }, headers, isOpen: true, signal })
     const hash = hashOf(cid.multihash.code, tools.sha256)
     return hash !== undefined && isEqual(hash(bytes), cid.multihash.digest) ? bytes : undefined
   }

@@ -6,6 +6,8 @@ import { type LeafKind, leafKindOf } from './leaves.ts'
 export interface HashWants {
   readonly leaves: readonly LeafKind[]
   readonly sha256: boolean
+  /** The sha2-256 of each part by itself, besides that of the whole. @default false */
+  readonly partSha256?: boolean
   readonly blake3: boolean
   readonly blake2b256: boolean
   readonly piece: boolean
@@ -16,6 +18,7 @@ export function wantBoth(one: HashWants, other: HashWants): HashWants {
   return {
     leaves: [...new Set([...one.leaves, ...other.leaves])],
     sha256: one.sha256 || other.sha256,
+    partSha256: one.partSha256 === true || other.partSha256 === true,
     blake3: one.blake3 || other.blake3,
     blake2b256: one.blake2b256 || other.blake2b256,
     piece: one.piece || other.piece,

@@ -12,7 +12,7 @@ export function baseUrlOf(url: string | URL = DEFAULT_URL): string {
 }
 
 /** The token as it is. @throws {TypeError} for what no header can carry; the message does not repeat it. */
-export function checkedToken(token: string | undefined): string | undefined {
-  if (token !== undefined && !TOKEN.test(token)) throw new TypeError('The token has characters that no token has')
+export function checkedToken(token: string): string {
+  if (!TOKEN.test(token)) throw new TypeError('The token has characters that no token has')
   return token
 }

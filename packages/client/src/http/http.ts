@@ -1,7 +1,8 @@
 import { LadeError } from '@lade/core/errors'
-import type { Slice } from '../hashing/slice.ts'
+import { type Slice, sizeOf } from '../hashing/slice.ts'
 import type { RetryPolicy } from '../options.ts'
 import { errorOf, unexpected } from './answer-error.ts'
+import type { Credentials, Proof } from './credentials.ts'
 import { type Failure, isWorthRetrying, parseRetryAfter, Waits, wait } from './retry.ts'
 import type { Transport, TransportRequest } from './transport.ts'
 
@@ -15,6 +16,13 @@ export interface HttpRequest {
   readonly json?: unknown
   /** Sent as it is. */
   readonly body?: Slice | undefined
+  /** The sha2-256 of `body` in hex, which credentials that cover bodies need. */
+  readonly bodySha256?: string | undefined
+  /**
+   * True for what may be answered to anybody, so that a wallet is not asked to sign before the service asks who it is. A
+   * token is sent all the same. @default false
+   */
+  readonly isOpen?: boolean | undefined
   readonly onSent?: ((sentBytes: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
   /** False for what must not be done twice. @default true */
@@ -25,7 +33,7 @@ export interface HttpRequest {
   readonly waits?: Waits | undefined
 }
 
-/** Requests to one service, with its caller's token, sent again where that helps. */
+/** Requests to one service, with what its caller is known by, sent again where that helps. */
 export interface Http {
   /**
    * The answer, when its status is 2xx.
@@ -39,7 +47,10 @@ export interface Http {
   json<Result>(request: HttpRequest): Promise<Result>
   /** A budget that several requests share. */
   newWaits(): Waits
-  readonly hasToken: boolean
+  /** What the caller is known by; undefined for nobody, whose uploads are sponsored. */
+  readonly caller: Credentials['caller'] | undefined
+  /** True when the digest of a body must be given with it. */
+  readonly coversBodies: boolean
   /** Without a slash at its end. */
   readonly baseUrl: string
 }
@@ -47,51 +58,70 @@ export interface Http {
 export interface HttpOptions {
   /** Without a slash at its end. */
   readonly baseUrl: string
-  readonly token: string | undefined
+  readonly credentials?: Credentials | undefined
   readonly policy: RetryPolicy
   readonly transport: Transport
 }
 
-export function createHttp({ baseUrl, token, policy, transport }: HttpOptions): Http {
+export function createHttp({ baseUrl, credentials, policy, transport }: HttpOptions): Http {
+  // Once the service has asked, the next blocks or ranges of a private file are not asked for in vain first.
+  let isAskedWho = credentials?.caller === 'token'
+
   /** One attempt; `read` belongs to it, so that an answer that breaks off is asked for again. */
   async function attempt<Result>(request: HttpRequest, read: Read<Result>): Promise<Outcome<Result>> {
-    const { signal } = request
+    const { signal, method = 'GET' } = request
+    const url = `${baseUrl}${request.path}${queryText(request.query)}`
+    const body = request.json === undefined ? request.body : JSON.stringify(request.json)
     const headers = {
       accept: 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(request.json === undefined ? {} : { 'content-type': 'application/json' }),
       ...request.headers,
     }
     checkHeaders(headers)
+    const isProven = isAskedWho || request.isOpen !== true
+    const digested = typeof body === 'object' ? { sizeBytes: sizeOf(body), sha256: request.bodySha256 } : body
+    const proof = isProven ? await credentials?.prove({ method, url, headers, body: digested, signal }) : undefined
     let response: Response
     try {
-      response = await transport({
-        method: request.method ?? 'GET',
-        url: `${baseUrl}${request.path}${queryText(request.query)}`,
-        headers,
-        body: request.json === undefined ? request.body : JSON.stringify(request.json),
-        signal,
-        onSent: request.onSent,
-      })
+      const sent = { ...headers, ...proof?.headers }
+      response = await transport({ method, url, headers: sent, body, signal, onSent: request.onSent })
       if (response.ok) return { result: await read(response) }
     } catch (error) {
       signal?.throwIfAborted()
       if (LadeError.is(error)) throw error
       request.onUnanswered?.()
-      return { failure: { error: unreachable(baseUrl, error), status: undefined, retryAfterMs: undefined } }
+      return { failure: { error: unreachable(baseUrl, error), status: undefined, retryAfterMs: undefined }, proof }
     }
     const error = await errorOf(response)
     signal?.throwIfAborted()
     const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now())
-    return { failure: { error, status: response.status, retryAfterMs } }
+    return { failure: { error, status: response.status, retryAfterMs }, proof }
+  }
+
+  /** True when the request was refused for want of a proof that can be had. */
+  function needsAnotherProof({ failure, proof }: Failed, { mayRepeat = true, onUnanswered }: HttpRequest): boolean {
+    const { error } = failure
+    if (proof === undefined) {
+      if (credentials === undefined || error.code !== 'no_token') return false
+      isAskedWho = true
+      return true
+    }
+    const refusal = proof.refusedBy(error)
+    if (refusal === 'repeated') onUnanswered?.()
+    return refusal === 'unread' || (refusal === 'repeated' && mayRepeat)
   }
 
   async function run<Result>(request: HttpRequest, read: Read<Result>): Promise<Result> {
     const { signal, mayRepeat = true, waits = new Waits(policy) } = request
+    let isProvenAgain = false
     for (;;) {
       signal?.throwIfAborted()
       const outcome = await attempt(request, read)
       if ('result' in outcome) return outcome.result
+      if (!isProvenAgain && needsAnotherProof(outcome, request)) {
+        isProvenAgain = true
+        continue
+      }
       const { failure } = outcome
       const delayMs = isWorthRetrying(failure, mayRepeat) ? waits.next(failure.retryAfterMs) : undefined
       if (delayMs === undefined) throw failure.error
@@ -104,13 +134,15 @@ export function createHttp({ baseUrl, token, policy, transport }: HttpOptions): 
     bytes: (request) => run(request, async (response) => new Uint8Array(await response.arrayBuffer())),
     json: <Result>(request: HttpRequest) => run<Result>(request, readJson),
     newWaits: () => new Waits(policy),
-    hasToken: token !== undefined,
+    caller: credentials?.caller,
+    coversBodies: credentials?.coversBodies === true,
     baseUrl,
   }
 }
 
 type Read<Result> = (response: Response) => Promise<Result>
-type Outcome<Result> = { readonly result: Result } | { readonly failure: Failure }
+type Failed = { readonly failure: Failure; readonly proof: Proof | undefined }
+type Outcome<Result> = { readonly result: Result } | Failed
 
 async function readJson<Result>(response: Response): Promise<Result> {
   const text = await response.text()

@@ -12,5 +12,5 @@ export function readPieceCids(
 }
 
 export function readInfo(http: Http, { signal }: CallOptions = {}): Promise<InfoResult> {
-  return http.json<InfoResult>({ path: '/api/info', signal })
+  return http.json<InfoResult>({ path: '/api/info', isOpen: true, signal })
 }

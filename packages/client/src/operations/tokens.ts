@@ -18,15 +18,19 @@ export function signUp(http: Http, request: SignupRequest, { signal }: CallOptio
     json: request,
     signal,
     mayRepeat: false,
+    isOpen: true,
   })
 }
 
 /** A step that is taken twice mails another code, or finds its challenge used up; so neither is repeated once it may be done. */
 export function signInOperations(http: Http): LadeClient['signIn'] {
   return {
-    start: (request, { signal }: CallOptions = {}) =>
-      http.json<StartResult>({ method: 'POST', path: '/api/auth/start', json: request, signal, mayRepeat: false }),
-    verify: (request, { signal }: CallOptions = {}) =>
-      http.json<SignupResult>({ method: 'POST', path: '/api/auth/verify', json: request, signal, mayRepeat: false }),
+    start: (request, options) => http.json<StartResult>({ ...stepOf(options), path: '/api/auth/start', json: request }),
+    verify: (request, options) =>
+      http.json<SignupResult>({ ...stepOf(options), path: '/api/auth/verify', json: request }),
   }
+}
+
+function stepOf({ signal }: CallOptions = {}) {
+  return { method: 'POST', mayRepeat: false, isOpen: true, signal } as const
 }

@@ -78,11 +78,16 @@ export function readJob(
   }
 }
 
-/** What a put has to hash: its own id and the expected one, and the leaves that the ids of parts are made from. */
-export function wantsOf({ form, expected }: PutJob, sizeBytes: number | undefined): HashWants {
+/**
+ * What a put has to hash: its own id and the expected one, the leaves that the ids of parts are made from, and the bodies
+ * that are signed.
+ */
+export function wantsOf({ form, expected, http, limits }: PutJob, sizeBytes: number | undefined): HashWants {
+  const isWhole = sizeBytes !== undefined && sizeBytes <= limits.singleMaxBytes
   const own: HashWants = {
     leaves: ['raw-1m'],
-    sha256: form === 'raw' || form === 'sha256',
+    sha256: form === 'raw' || form === 'sha256' || (http.coversBodies && isWhole),
+    partSha256: http.coversBodies && !isWhole,
     blake3: false,
     blake2b256: false,
     piece: form === 'piece',

@@ -1,7 +1,7 @@
+import { decodeBase64, encodeBase64 } from '../base64.ts'
 import type { HashWants } from '../hashing/hash-wants.ts'
 import type { PartDigests } from '../hashing/part-hasher.ts'
 import type { HexDigests } from '../hashing/running-hash.ts'
-import { decodeBase64, encodeBase64 } from './base64.ts'
 
 /** What was hashed of one file. */
 export interface Kept {
@@ -24,8 +24,9 @@ const DIGEST_BYTES = 32
 
 /** Writes it as JSON, 5.4 KiB for a part. */
 export function writeKept({ parts, hashes }: Kept, { fingerprint, partBytes }: KeptOf): string {
-  const written = parts.map(({ sizeBytes, leaves, piece }) => ({
+  const written = parts.map(({ sizeBytes, leaves, piece, sha256 }) => ({
     sizeBytes,
+    sha256,
     leaves: Object.fromEntries(Object.entries(leaves).map(([kind, digests]) => [kind, encodeBase64(digests)])),
     piece: piece && { root: encodeBase64(piece.root), subtreeRoots: encodeBase64(piece.subtreeRoots) },
   }))
@@ -61,12 +62,14 @@ function readPart(written: unknown, sizeBytes: number, wants: HashWants): PartDi
     if (digests?.length !== DIGEST_BYTES * Math.ceil(sizeBytes / chunkBytes)) return undefined
     leaves[kind] = digests
   }
-  if (!wants.piece) return { sizeBytes, leaves }
-  const { piece } = written
+  const { piece, sha256 } = written
+  if (wants.partSha256 && !isHexDigest(sha256)) return undefined
+  const own = isHexDigest(sha256) ? { sha256 } : {}
+  if (!wants.piece) return { sizeBytes, leaves, ...own }
   const root = isRecord(piece) ? readBytes(piece.root) : undefined
   const subtreeRoots = isRecord(piece) ? readBytes(piece.subtreeRoots) : undefined
   if (root?.length !== DIGEST_BYTES || subtreeRoots === undefined) return undefined
-  return { sizeBytes, leaves, piece: { root, rawSizeBytes: sizeBytes, subtreeRoots } }
+  return { sizeBytes, leaves, ...own, piece: { root, rawSizeBytes: sizeBytes, subtreeRoots } }
 }
 
 function readHashes(written: unknown, wants: HashWants): HexDigests | undefined {
@@ -74,10 +77,14 @@ function readHashes(written: unknown, wants: HashWants): HexDigests | undefined 
   const hashes: Record<string, string> = {}
   for (const name of runningOf(wants)) {
     const hex = written[name]
-    if (typeof hex !== 'string' || !/^[0-9a-f]{64}$/.test(hex)) return undefined
+    if (!isHexDigest(hex)) return undefined
     hashes[name] = hex
   }
   return hashes
+}
+
+function isHexDigest(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
 }
 
 function runningOf(wants: HashWants) {

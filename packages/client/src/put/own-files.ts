@@ -2,7 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import type { FileEntry, FileList, UploadResult, UsageResult } from '@lade/core/wire'
 import type { Http } from '../http/http.ts'
 
-/** What the service says of this caller's own files, as far as its token may ask. */
+/** What the service says of this caller's own files, as far as it may ask. */
 export interface OwnFiles {
   /**
    * The caller's live file of this id and size; undefined without one, and where nobody may ask. Of another size it is not
@@ -20,7 +20,7 @@ const NEWEST = 1000
 const ENDED: readonly FileEntry['status'][] = ['expired', 'removed', 'failed', 'composed']
 
 export function ownFiles(http: Http): OwnFiles {
-  let mayAsk = http.hasToken
+  let mayAsk = http.caller !== undefined
 
   /** Undefined for what is not there; the first refusal for want of the `list` scope is the last question. */
   async function ask<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
@@ -44,7 +44,7 @@ export function ownFiles(http: Http): OwnFiles {
       return page?.files.some(({ size }) => size === sizeBytes) ?? false
     },
     async resultOf(file, cid, signal) {
-      const { email } = await http.json<UsageResult>({ path: '/api/usage', signal })
+      const { email, userId } = await http.json<UsageResult>({ path: '/api/usage', signal })
       const { dealId, size, retrievalUrl, term, sponsored, pieceCid, sha256, verified, status, expiresAt } = file
       return {
         cid,
@@ -53,7 +53,7 @@ export function ownFiles(http: Http): OwnFiles {
         retrievalUrl: urlUnder(retrievalUrl, file.cid, cid),
         term,
         sponsored,
-        owner: email,
+        owner: email ?? addressIn(userId),
         pieceCid,
         sha256,
         verified,
@@ -62,6 +62,11 @@ export function ownFiles(http: Http): OwnFiles {
       }
     },
   }
+}
+
+/** A wallet's user is `eip155:<chain>:<address>`. */
+function addressIn(userId: string): string {
+  return userId.slice(userId.lastIndexOf(':') + 1)
 }
 
 /** The listing has the id that a file was staged under first; an upload is answered under its own. */

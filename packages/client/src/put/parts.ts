@@ -23,10 +23,11 @@ export function partDelivery(job: PutJob): DeliverPart {
   const { own, progress, platform, group } = job
   const delivering = new Map<string, Promise<'sent' | 'found'>>()
 
-  async function sendUnlessFound(cid: string, { index, slice }: HashedPart): Promise<'sent' | 'found'> {
+  async function sendUnlessFound(cid: string, { index, slice, digests }: HashedPart): Promise<'sent' | 'found'> {
     const { signal } = group
     if ((await own.find(cid, sizeOf(slice), signal)) !== undefined) return 'found'
-    await sendSlice(job, { cid, slice, contentType: PART_CONTENT_TYPE, isUnixfs: true, part: index }, signal)
+    const { sha256 } = digests
+    await sendSlice(job, { cid, slice, sha256, contentType: PART_CONTENT_TYPE, isUnixfs: true, part: index }, signal)
     return 'sent'
   }
 

@@ -29,7 +29,8 @@ export async function putWhole(job: PutJob, source: KnownSource): Promise<Upload
     return result
   }
   const { contentType, filename } = job
-  const sending = { cid, slice, contentType, filename, isUnixfs: form === 'unixfs', part: 0 }
+  const { sha256 } = digests.hashes
+  const sending = { cid, slice, sha256, contentType, filename, isUnixfs: form === 'unixfs', part: 0 }
   const result = await group.run(() => sendSlice(job, sending, signal))
   progress.arrived(0, sizeBytes, 'sent')
   progress.done(sizeBytes, false)

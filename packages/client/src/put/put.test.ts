@@ -464,7 +464,6 @@ describe('put of a stream', () => {
     }
     const http = createHttp({
       baseUrl: service.url,
-      token: undefined,
       policy: retryPolicy(),
       transport: platform.transport(undefined),
     })

@@ -7,6 +7,8 @@ import type { PutJob } from './job.ts'
 export interface Sending {
   readonly cid: string
   readonly slice: Slice
+  /** In hex, where it was wanted. */
+  readonly sha256: string | undefined
   readonly contentType: string
   readonly filename?: string | undefined
   /** True for an id of the import profile `unixfs-v1-2025`, so that no other has to be tried. */
@@ -21,7 +23,7 @@ export interface Sending {
  * @throws {LadeError} `source_changed` when the bytes that arrived are not those that were hashed.
  */
 export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSignal): Promise<UploadResult> {
-  const { cid, slice, contentType, filename, isUnixfs, part } = sending
+  const { cid, slice, sha256, contentType, filename, isUnixfs, part } = sending
   try {
     return await job.http.json<UploadResult>({
       method: 'POST',
@@ -33,12 +35,13 @@ export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSign
         ...job.keeping,
       },
       body: slice,
+      bodySha256: sha256,
       onSent: (sentBytes) => job.progress.sending(part, sentBytes),
       signal,
     })
   } catch (error) {
-    if (!LadeError.has(error, 'cid_mismatch')) throw error
-    const reason = 'What arrived has another content id than what was hashed.'
+    if (!LadeError.has(error, 'cid_mismatch') && !LadeError.has(error, 'digest_mismatch')) throw error
+    const reason = 'What arrived is not what was hashed.'
     throw new LadeError('source_changed', { reason }, { cause: error, requestId: error.requestId })
   }
 }

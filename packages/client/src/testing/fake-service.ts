@@ -45,8 +45,18 @@ export interface FakeService {
   close(): Promise<void>
 }
 
-/** What a put asks of a service before it sends parts. */
-const INFO = { name: 'lade', tiers: { sponsored: { fileBytes: 40_000_000 }, token: { fileBytes: 40_000_000 } } }
+/** The chain on which it would look up wallets. */
+export const FAKE_CHAIN_ID = 8453
+
+/** What a put asks of a service before it sends parts, and a wallet before it signs. */
+const INFO = {
+  name: 'lade',
+  wallets: { chainId: FAKE_CHAIN_ID },
+  tiers: { sponsored: { fileBytes: 40_000_000 }, token: { fileBytes: 40_000_000 } },
+}
+
+/** What any wallet gets that signs in; `serveSignIn` looks at what it signed. */
+const SIGNED_IN = { token: FAKE_TOKEN, address: '0x0', expiresAt: '2100-01-01T00:00:00.000Z' }
 
 const CORS = {
   'access-control-allow-origin': '*',
@@ -105,6 +115,8 @@ export async function startFakeService(): Promise<FakeService> {
     if (method === 'POST' && path === '/api/compose') return compose(note, body)
     if (path === '/api/files') return list()
     if (path.startsWith('/api/files/')) return find(method, path.slice('/api/files/'.length))
+    if (path === '/api/auth/wallet/nonce') return { status: 200, body: { nonce: 'abcdefgh', expiresIn: 600 } }
+    if (path === '/api/auth/wallet/verify') return { status: 200, body: SIGNED_IN }
     if (path === '/api/info') return { status: 200, body: INFO }
     if (path === '/api/usage') return { status: 200, body: { email: FAKE_EMAIL } }
     if (path.startsWith('/p/')) return retrieve(path.slice('/p/'.length), note)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startLade } from '@lade/server'
+import { type Substitutes, startLade } from '@lade/server'
 import { readConfig } from '@lade/server/config'
 import { createLadeClient } from '../client.ts'
 
@@ -14,7 +14,10 @@ export interface OwnService {
   remove(): Promise<void>
 }
 
-export async function startOwnService(env: Record<string, string> = {}): Promise<OwnService> {
+export async function startOwnService(
+  env: Record<string, string> = {},
+  substitutes: Substitutes = {},
+): Promise<OwnService> {
   const folder = await mkdtemp(join(tmpdir(), 'lade-client-service-'))
   const defaults = {
     LADE_PORT: '0',
@@ -23,7 +26,7 @@ export async function startOwnService(env: Record<string, string> = {}): Promise
     LADE_LOG_LEVEL: 'error',
     LADE_SIGNUPS_PER_HOUR: '1000',
   }
-  const lade = await startLade(readConfig({ env: { ...defaults, ...env } }))
+  const lade = await startLade(readConfig({ env: { ...defaults, ...env } }), substitutes)
   let users = 0
   return {
     url: lade.url,

@@ -25,7 +25,7 @@ export function findChromium(): string | undefined {
 /** Bundles the suite and runs it in a headless Chromium, on a page of its own server. */
 export async function runInChromium(
   chromium: string,
-  ground: Omit<SuiteGround, 'createLadeClient' | 'createClient' | 'workersStarted'>,
+  ground: Omit<SuiteGround, 'createLadeClient' | 'createClient' | 'walletOf' | 'workersStarted'>,
 ): Promise<readonly SuiteResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lade-chromium-'))
   let server: Server | undefined

@@ -1,4 +1,4 @@
-import { createLadeClient } from '../client.ts'
+import { createLadeClient, walletOf } from '../client.ts'
 import { createClient } from '../create-client.ts'
 import { SUITE, type SuiteGround } from './suite.ts'
 
@@ -18,8 +18,11 @@ async function runSuite(): Promise<void> {
       started += 1
     }
   }
-  const given = (await (await fetch('/ground.json')).json()) as Omit<SuiteGround, 'createLadeClient' | 'createClient'>
-  const ground: SuiteGround = { ...given, createLadeClient, createClient, workersStarted: () => started }
+  const given = (await (await fetch('/ground.json')).json()) as Omit<
+    SuiteGround,
+    'createLadeClient' | 'createClient' | 'walletOf'
+  >
+  const ground: SuiteGround = { ...given, createLadeClient, createClient, walletOf, workersStarted: () => started }
   const results: SuiteResult[] = []
   for (const { title, run } of SUITE) {
     console.info(title)

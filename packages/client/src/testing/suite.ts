@@ -1,4 +1,4 @@
-import type { createLadeClient } from '../client.ts'
+import type { createLadeClient, walletOf } from '../client.ts'
 import { concatBytes } from '../concat-bytes.ts'
 import type { createClient } from '../create-client.ts'
 import type { LadeClient, LadeClientOptions, PutProgress } from '../options.ts'
@@ -8,6 +8,7 @@ import { noise } from './noise.ts'
 export interface SuiteGround {
   readonly createLadeClient: typeof createLadeClient
   readonly createClient: typeof createClient
+  readonly walletOf: typeof walletOf
   /** A real service, and a token there. */
   readonly url: string
   readonly token: string
@@ -27,6 +28,8 @@ export interface SuiteCase {
 }
 
 const MIB = 1_048_576
+const ADDRESS = `0x${'1'.repeat(40)}`
+const SIGNATURE = `0x${'2'.repeat(130)}`
 const SMALL_LIMITS = { singleMaxBytes: 3 * MIB, partBytes: 2 * MIB }
 
 export const SMALL = 2 * MIB + 7
@@ -58,6 +61,18 @@ export const SUITE: readonly SuiteCase[] = [
       sameBytes(await download.bytes(), bytes)
       sameBytes(new Uint8Array(await (await (await client.get(cid)).blob()).arrayBuffer()), bytes)
       sameBytes(await read((await client.get(cid)).body), bytes)
+    },
+  },
+  {
+    title: 'has it proved that a file is held, and changes its deal',
+    async run(ground) {
+      const client = real(ground)
+      const { cid, dealId } = await client.put(noise(90_001), { cid: 'piece' })
+      const { pieceCid, isPieceOfCid } = await oncePlaced(() => client.challenge(cid))
+      same([pieceCid, isPieceOfCid].join(), `${cid},true`)
+      same((await client.deals.setRedundancy(dealId, 1)).redundancy, 1)
+      same((await client.deals.extend(dealId, { days: 2 })).term, '32 days')
+      same((await client.deals.proofs(dealId)).audits[0]?.passed, true)
     },
   },
   {
@@ -201,6 +216,32 @@ export const SUITE: readonly SuiteCase[] = [
     },
   },
   {
+    title: 'signs requests by an account, and may send signatures to another origin',
+    async run(ground) {
+      const account = { address: ADDRESS, signMessage: async () => SIGNATURE }
+      const client = real(ground, { token: undefined, wallet: { account, chainId: 1 } })
+      // This service takes no wallets, and says so of a signature that it was sent.
+      same(await codeOf(client.put(noise(30_001))), 'invalid_signature')
+      same(await codeOf(client.usage()), 'invalid_signature')
+      const fakeWallet = { account, chainId: 1 }
+      same((await fake(ground, { token: undefined, wallet: fakeWallet }).put(noise(PARTS))).cid, ground.cids[PARTS])
+    },
+  },
+  {
+    title: 'signs in by a wallet that somebody sits at',
+    async run(ground) {
+      const shown: unknown[] = []
+      const request = async ({ method, params }: { method: string; params?: unknown }) => {
+        if (method === 'eth_requestAccounts') return [ADDRESS]
+        shown.push(params)
+        return SIGNATURE
+      }
+      const client = fake(ground, { token: undefined, wallet: ground.walletOf({ request }) })
+      for (let times = 0; times < 2; times += 1) same((await client.put(noise(SMALL))).cid, ground.cids[SMALL])
+      same(shown.length, 1)
+    },
+  },
+  {
     title: 'ends by the reason of a signal',
     async run(ground) {
       const controller = new AbortController()
@@ -254,4 +295,16 @@ async function read(body: ReadableStream<Uint8Array>, chunks: Uint8Array[] = [])
   const reader = body.getReader()
   for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value)
   return concatBytes(chunks)
+}
+
+/** What comes of a call once a prover has proved that it holds the file. */
+async function oncePlaced<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let waitsLeft = 100; ; waitsLeft -= 1) {
+    try {
+      return await call()
+    } catch (error) {
+      if (waitsLeft === 0 || (error as { code?: string }).code !== 'not_placed') throw error
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
 }

@@ -1,0 +1,55 @@
+import type { Command } from 'commander'
+import { wholeNumberIn } from '../number-option.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** A wallet that was chosen, and not opened yet. */
+export interface ChosenWallet {
+  /** The file, as it was given. */
+  readonly name: string
+  /** What named it: `--wallet` or `LADE_WALLET`. */
+  readonly from: string
+  /** Undefined: the one that the service names. */
+  readonly chainId: number | undefined
+}
+
+interface WalletFlags {
+  readonly tokenFile?: string
+  readonly wallet?: string
+  readonly chainId?: number
+}
+
+/** Gives `command` the flags that choose a wallet in place of a token, on top of those that choose a token. */
+export function addWalletOptions(command: Command): void {
+  command
+    .option(
+      '--wallet <file>',
+      'Be known by a wallet, in place of a token: a file that holds a private key, or a keystore (LADE_WALLET).',
+    )
+    .option(
+      '--chain-id <number>',
+      'With a wallet, the chain that it is of; without this flag the one that the service names.',
+      wholeNumberIn(1, Number.MAX_SAFE_INTEGER),
+    )
+}
+
+/**
+ * The wallet that stands in the place of a token: by its flag, else by its variable where no token is given by a flag.
+ *
+ * @returns undefined where there is none, and for a command that takes none.
+ * @throws {UsageError} where a token was chosen as well.
+ */
+export function chosenWallet(command: Command, { env }: Pick<Terminal, 'env'>): ChosenWallet | undefined {
+  if (!command.options.some(({ long }) => long === '--wallet')) return undefined
+  const { wallet, tokenFile, chainId }: WalletFlags = command.opts()
+  if (wallet !== undefined && tokenFile !== undefined) {
+    throw new UsageError('--wallet and --token-file exclude each other; leave out one of them.')
+  }
+  if (wallet !== undefined) return { name: wallet, from: '--wallet', chainId }
+  if (tokenFile === undefined && env.LADE_WALLET) {
+    if (env.LADE_TOKEN) throw new UsageError('LADE_WALLET and LADE_TOKEN exclude each other; unset one of them.')
+    return { name: env.LADE_WALLET, from: 'LADE_WALLET', chainId }
+  }
+  if (chainId !== undefined) throw new UsageError('--chain-id goes with a wallet; add --wallet.')
+  return undefined
+}

@@ -1,0 +1,69 @@
+import type { CheckedChallenge } from '@lade/client'
+import { LadeError } from '@lade/core/errors'
+import type { Command } from 'commander'
+import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
+import { Ended, EXIT } from '../exit-code.ts'
+import { printable } from '../output/printable.ts'
+import { styleFor } from '../output/style.ts'
+import { formatFacts } from '../output/table.ts'
+import { problemOf } from '../problem.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+
+const MAXIMUM_NONCE = 128
+/** What the piece CID alone does not show. */
+const ON_ITS_WORD =
+  'That this piece is the file, or a part of it, is the word of the service. Files of up to 1,065,353,216 bytes need no such word when they are challenged by the piece CID that "lade hash" prints.'
+
+/** `lade challenge CID`: has it proved, here and now, that a file is held. Ends with 0 when it was, with 1 when it was not. */
+export function addChallenge(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('challenge')
+    .summary('Have it proved that a file is held.')
+    .description(
+      'Have it proved, here and now, that a file is held, and check the proof on this machine. Ends with 1 when nobody proves it.',
+    )
+    .argument('<cid>', 'any id of the file; with its piece CID nobody is believed')
+    .option('--nonce <text>', 'What chooses the leaves to be proved, 1 to 128 characters; without it, random ones.')
+    .option('--json', 'Print one JSON object, with the proof.')
+    .action((cid: string) => challenge(cid, command, terminal))
+  addAccountOptions(command)
+  addWalletOptions(command)
+}
+
+async function challenge(cid: string, command: Command, terminal: Terminal): Promise<void> {
+  const { nonce, json }: { nonce?: string; json?: boolean } = command.opts()
+  if (nonce !== undefined && (nonce.length < 1 || nonce.length > MAXIMUM_NONCE)) {
+    throw new UsageError(`--nonce has 1 to ${MAXIMUM_NONCE} characters.`)
+  }
+  const { client } = await connect(command, terminal)
+  try {
+    const checked = await client.challenge(cid, { nonce, signal: terminal.interruption() })
+    if (json) return terminal.print(JSON.stringify({ cid, held: true, ...checked }))
+    for (const line of describe(cid, checked, terminal)) terminal.print(line)
+    if (!checked.isPieceOfCid) terminal.note(ON_ITS_WORD)
+  } catch (error) {
+    if (!LadeError.has(error, 'unexpected_answer')) throw error
+    if (json) terminal.print(JSON.stringify({ cid, held: false, ...problemOf(error) }))
+    else terminal.print(`Nobody has shown that ${printable(cid)} is held. ${printable(error.evidence.reason)}`)
+    throw new Ended(EXIT.failed)
+  }
+}
+
+function describe(cid: string, { answer, pieceCid }: CheckedChallenge, { stdout }: Terminal): string[] {
+  const style = styleFor(stdout)
+  return [
+    `${style.bold(printable(cid))} is held; the proof was checked here.`,
+    ...formatFacts(
+      [
+        ['prover', answer.prover],
+        ['piece', pieceCid],
+        ...(answer.inclusion === null ? [] : [['aggregate', answer.pieceCid] as const]),
+        ['proof', `${answer.proofs.length} leaves of 32 bytes, which the nonce chose`],
+        ['nonce', answer.nonce],
+      ],
+      style,
+    ),
+  ]
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander'
+import { addAccountOptions, connect } from '../account/connection.ts'
+import { addWalletOptions } from '../account/wallet-options.ts'
+import { wholeNumberIn } from '../number-option.ts'
+import { countOf } from '../output/amounts.ts'
+import { printable } from '../output/printable.ts'
+import { formatFromNow, formatTime } from '../output/times.ts'
+import type { Terminal } from '../terminal.ts'
+
+const MAXIMUM_DAYS = 36_500
+
+/** `lade deals extend ID --days N`: lets a deal end later. */
+export function addDealsExtend(deals: Command, terminal: Terminal): void {
+  const command = deals
+    .command('extend')
+    .summary('Let a deal end later.')
+    .description(
+      'Add days to the term of a deal, up to the longest that the service grants. Each time adds them again.',
+    )
+    .argument('<id>', 'the id of a deal')
+    .requiredOption('--days <number>', 'How many days to add.', wholeNumberIn(1, MAXIMUM_DAYS))
+    .option('--json', 'Print one JSON object: the deal as it is now.')
+    .action(async (id: string) => {
+      const { days, json }: { days: number; json?: boolean } = command.opts()
+      const { client } = await connect(command, terminal)
+      const deal = await client.deals.extend(id, { days, signal: terminal.interruption() })
+      if (json) return terminal.print(JSON.stringify(deal))
+      const { dealId, expiresAt } = deal
+      const end = `${formatTime(expiresAt)}, ${formatFromNow(expiresAt, terminal.now())}`
+      terminal.print(`${printable(dealId)} has ${countOf(days, 'day')} more, until ${end}.`)
+    })
+  addAccountOptions(command)
+  addWalletOptions(command)
+}

@@ -1,0 +1,19 @@
+import type { LadeClient } from '@lade/client'
+import { LadeError } from '@lade/core/errors'
+import { sentenceOf } from '../exit-code.ts'
+import { formatBytes } from '../output/amounts.ts'
+import { broken, type Finding, ok, warning } from './finding.ts'
+
+/** Whether the service takes the wallet, and what it may put. */
+export async function checkWallet(name: string, client: LadeClient): Promise<Finding> {
+  try {
+    const { userId, quotaBytes, today } = await client.usage()
+    const whose = `The wallet in ${name} is good for ${userId}`
+    return quotaBytes === 0
+      ? warning('wallet', `${whose}, but holds too little USDC to put anything.`)
+      : ok('wallet', `${whose}, and may put ${formatBytes(today.remainingBytes)} more today.`)
+  } catch (error) {
+    if (!LadeError.is(error)) throw error
+    return broken('wallet', `The wallet in ${name} is refused. ${sentenceOf(error)}`)
+  }
+}

@@ -1,0 +1,29 @@
+import type { AccountWallet, LadeClient } from '@lade/client'
+import type { ChosenWallet } from '../account/wallet-options.ts'
+import { Ended, EXIT } from '../exit-code.ts'
+import type { Terminal } from '../terminal.ts'
+import { openWallet } from './open-wallet.ts'
+
+/**
+ * Opens a wallet for a service, once it is known that the service takes wallets.
+ *
+ * @param client - of the service, as nobody.
+ * @throws {Ended} where the service takes none, which has been said.
+ * @throws what {@link openWallet} throws, and what asking the service can.
+ */
+export async function signingWallet(
+  { chainId, ...file }: ChosenWallet,
+  client: LadeClient,
+  url: string,
+  terminal: Terminal,
+): Promise<AccountWallet> {
+  if (chainId !== undefined) return { account: await openWallet(file, terminal), chainId }
+  const { wallets } = await client.info({ signal: terminal.interruption() })
+  if (!wallets) {
+    terminal.note(
+      `Wallets are not enabled at ${url}; its operator enables them with LADE_CHAIN_RPC. Leave out ${file.from}, or name another service.`,
+    )
+    throw new Ended(EXIT.refused)
+  }
+  return { account: await openWallet(file, terminal), chainId: wallets.chainId }
+}

@@ -1,0 +1,35 @@
+import { parseContentId } from '@lade/core/content'
+import type { ChallengeResult } from '@lade/core/wire'
+import type { GetContext } from '../get/get.ts'
+import { hexOf } from '../hashing/running-hash.ts'
+import type { ChallengeOptions, CheckedChallenge } from '../options.ts'
+
+const NONCE_BYTES = 16
+const MAX_NONCE_LENGTH = 128
+
+/** See `LadeClient.challenge`. */
+export async function challenge(
+  { http, platform: { sha256 } }: GetContext,
+  cid: string,
+  { nonce = randomNonce(), signal }: ChallengeOptions = {},
+): Promise<CheckedChallenge> {
+  if (typeof nonce !== 'string' || nonce.length < 1 || nonce.length > MAX_NONCE_LENGTH) {
+    throw new TypeError(`A nonce has 1 to ${MAX_NONCE_LENGTH} characters`)
+  }
+  const id = parseContentId(cid, (bytes) => hexOf(sha256.of(bytes)))
+  const answer = await http.json<ChallengeResult>({
+    method: 'POST',
+    path: `/p/${cid}/challenge`,
+    json: { nonce },
+    isOpen: true,
+    // Whoever is asked by the same nonce again has had the time in between to fetch what it chooses.
+    mayRepeat: false,
+    signal,
+  })
+  const { checkPossession } = await import('./check-possession.ts')
+  return { answer, ...checkPossession(answer, { id, nonce, sha256 }) }
+}
+
+function randomNonce(): string {
+  return hexOf(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
+}
