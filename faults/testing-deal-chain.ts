@@ -7,7 +7,12 @@ import { onTestFinished } from 'vitest'
 
 /** The private key of anvil's second account; it makes the deals. */
 const OPERATOR_KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+const GWEI = 10n ** 9n
 const PROVER: Address = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+
+type Hash = `0x${string}`
+/** What waits for a block, by account and nonce, at once or after other transactions. */
+type Pool = Partial<Record<'pending' | 'queued', Record<string, Record<string, { readonly hash: Hash }>>>>
 
 /** A staged copy, as far as the chain is concerned. */
 type Staged = Awaited<ReturnType<DealMaking['stage']>>
@@ -21,12 +26,11 @@ export interface DealChain {
   /** Replaces the newest blocks by as many empty ones. */
   reorganise(depth: number): Promise<void>
   /** Hashes of the operator's transactions that wait for a block. */
-  waiting(): Promise<readonly `0x${string}`[]>
+  waiting(): Promise<readonly Hash[]>
   /** The network forgets a transaction that waits. */
-  drop(hash: `0x${string}`): Promise<void>
+  drop(hash: Hash): Promise<void>
   /** Somebody else who has the operator's key uses its next nonce. */
   useNonceElsewhere(): Promise<void>
-  height(): Promise<number>
   /** The ids of the deals that the chain has for each piece root. */
   dealIds(): Promise<ReadonlyMap<string, readonly string[]>>
 }
@@ -53,6 +57,15 @@ export async function startDealChain(): Promise<DealChain> {
   await client.waitForTransactionReceipt({ hash: mint })
   await ask('evm_setAutomine', [false])
 
+  const waiting = async (): Promise<readonly Hash[]> => {
+    const { pending = {}, queued = {} }: Pool = Object(await ask('txpool_content', []))
+    const transactions = [pending, queued].flatMap((byAccount) => Object.values(byAccount).flatMap(Object.values))
+    return transactions.map(({ hash }) => hash)
+  }
+  let elsewhere: Hash | undefined
+  /** Tells one transaction of somebody else from the next. */
+  let value = 0n
+
   return {
     anvil,
     options: { usdc, marketplace, privateKey: OPERATOR_KEY, prover: PROVER },
@@ -62,25 +75,18 @@ export async function startDealChain(): Promise<DealChain> {
     async reorganise(depth) {
       await ask('anvil_reorg', [depth, []])
     },
-    async waiting() {
-      const pool = await ask('txpool_content', [])
-      const {
-        pending = {},
-        queued = {},
-      }: Record<string, Record<string, Record<string, { hash: `0x${string}` }>>> = Object(pool)
-      return [pending, queued].flatMap((by) =>
-        Object.values(by).flatMap((each) => Object.values(each).map(({ hash }) => hash)),
-      )
-    },
+    waiting,
     async drop(hash) {
       await ask('anvil_dropTransaction', [hash])
     },
     async useNonceElsewhere() {
+      if (elsewhere !== undefined && (await waiting()).includes(elsewhere)) return
       const nonce = await client.getTransactionCount({ address: operator.address, blockTag: 'latest' })
-      const gas = { gas: 21_000n, maxFeePerGas: 9_000n * 10n ** 9n, maxPriorityFeePerGas: 9_000n * 10n ** 9n }
-      await client.sendTransaction({ to: operator.address, nonce, chain: null, ...gas })
+      value += 1n
+      // Twice the cap of a proposer, so that it takes the place of whatever waits.
+      const fees = { maxFeePerGas: 20_000n * GWEI, maxPriorityFeePerGas: 20_000n * GWEI }
+      elsewhere = await client.sendTransaction({ to: operator.address, nonce, value, gas: 21_000n, ...fees, chain: null })
     },
-    height: async () => Number(await client.getBlockNumber({ cacheTime: 0 })),
     async dealIds() {
       const logs = await client.getContractEvents({
         address: marketplace,

@@ -62,6 +62,8 @@ export async function bundle(folder: string, entry: string, fileName: string): P
       format: 'es',
       minify: true,
       entryFileNames: fileName,
+      // What is loaded at once stays in one file, whatever of it the parts that come later use as well.
+      codeSplitting: { groups: [{ name: fileName, tags: ['$initial'] }] },
       chunkFileNames: `${fileName.replace('.js', '')}-[name].js`,
     },
   })

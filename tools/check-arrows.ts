@@ -40,11 +40,14 @@ const USE_CASES = [
   'quotas',
   'files',
   'deals',
+  'placement',
+  'transactions',
   'pieces',
   'upkeep',
 ].map((folder) => `server/${folder}`)
 const PUBLISHED = [
   ...CORE,
+  'contracts',
   'client',
   'prover',
   'server/main',
@@ -165,7 +168,7 @@ const ZONES: readonly Zone[] = [
   },
   {
     name: 'server/main',
-    holds: /^packages\/server\/src\/(?:main|processes)\.ts$/,
+    holds: /^packages\/server\/src\/(?:main|drivers|placing|processes)\.ts$/,
     imports: [
       ...CORE,
       'server/hashing',
@@ -191,6 +194,12 @@ const ZONES: readonly Zone[] = [
     holds: /^packages\/prover\/src\//,
     imports: [...CORE, 'server/hashing', 'server/config', 'server/disk'],
     why: 'prover imports core, hashing, config and disk',
+  },
+  {
+    name: 'contracts',
+    holds: /^packages\/contracts\//,
+    imports: CORE,
+    why: 'contracts imports core only',
   },
   {
     name: 'console',

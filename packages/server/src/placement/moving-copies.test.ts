@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
-import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { ScriptedProver } from '../proving/scripted-prover.ts'
-import type { CopyRecord, DealRecord } from '../records/record-store.ts'
+import type { DealRecord } from '../records/record-store.ts'
 import {
   openPlacementGround,
   type PlacementGround,

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
 import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
-import type { Prover } from '../proving/prover.ts'
 import type { ScriptedProver } from '../proving/scripted-prover.ts'
 import type { CopyRecord, DealRecord } from '../records/record-store.ts'
 import {
@@ -13,7 +12,7 @@ import {
 } from './testing-placement.ts'
 
 const ONE = 'https://one.example'
-const TWO = 'https://two.example'
+const _TWO = 'https://two.example'
 const DAY_MS = 86_400_000
 
 /** The states that the copies of a deal's only piece are in, by prover. */
@@ -44,7 +43,7 @@ describe('a placement job', () => {
   })
   afterEach(() => ground.close())
 
-  const lastAudit = async (file: { sequence: number }) =>
+  const _lastAudit = async (file: { sequence: number }) =>
     (await ground.records.placements.audits({ file: file.sequence, limit: 1 }))[0]
 
   describe('placing', () => {
