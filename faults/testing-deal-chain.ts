@@ -85,7 +85,14 @@ export async function startDealChain(): Promise<DealChain> {
       value += 1n
       // Twice the cap of a proposer, so that it takes the place of whatever waits.
       const fees = { maxFeePerGas: 20_000n * GWEI, maxPriorityFeePerGas: 20_000n * GWEI }
-      elsewhere = await client.sendTransaction({ to: operator.address, nonce, value, gas: 21_000n, ...fees, chain: null })
+      elsewhere = await client.sendTransaction({
+        to: operator.address,
+        nonce,
+        value,
+        gas: 21_000n,
+        ...fees,
+        chain: null,
+      })
     },
     async dealIds() {
       const logs = await client.getContractEvents({

@@ -27,7 +27,7 @@ export const pieceCidsItem = z.object({
   rawSize: bytesField.describe('Bytes before any padding'),
   paddedSize: bytesField.describe('Bytes of the piece: a power of two'),
   height: z.int().describe('Of the piece tree: paddedSize is 32 * 2 ** height'),
-  aggregate: z.null().describe('The piece that this one is a part of; null while it is in none'),
+  aggregate: z.string().nullable().describe('Piece CID v2 of the aggregate that holds it; null while it is in none'),
 })
 export type PieceCidsItem = z.infer<typeof pieceCidsItem>
 

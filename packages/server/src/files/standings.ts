@@ -6,7 +6,7 @@ export async function standingsOf(
   records: RecordStore,
   files: readonly FileRecord[],
 ): Promise<ReadonlyMap<number, PlacedStanding>> {
-  const deals = await records.placements.deals(files.map(({ sequence }) => sequence))
+  const deals = await records.placements.standings(files.map(({ sequence }) => sequence))
   return new Map(deals.map((deal) => [deal.file, deal]))
 }
 

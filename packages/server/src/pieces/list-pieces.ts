@@ -1,4 +1,4 @@
-import type { ContentId } from '@lade/core/content'
+import { type ContentId, pieceCidOf } from '@lade/core/content'
 import { paddedSizeBytes, pieceCidV1, pieceCidV2, pieceHeight } from '@lade/core/piece'
 import type { PieceCidsItem, PieceCidsResult } from '@lade/core/wire'
 import type { ObjectPiece, RecordStore } from '../records/record-store.ts'
@@ -20,17 +20,20 @@ export interface ListPiecesInput {
 export async function listPieces(records: RecordStore, input: ListPiecesInput): Promise<PieceCidsResult> {
   const { cids, now, principal } = input
   const pieces = await records.content.pieces({ keys: cids.map(({ key }) => key), now, principal })
+  const objects = new Set(pieces.flatMap((piece) => (piece === undefined ? [] : [piece.object])))
+  const aggregates = await records.placements.aggregatesOf([...objects])
+  const aggregateOf = new Map(aggregates.map((aggregate) => [aggregate.object, pieceCidOf(aggregate)]))
   const items: PieceCidsItem[] = []
   const missing: string[] = []
   for (const [index, { text }] of cids.entries()) {
     const piece = pieces[index]
     if (piece === undefined) missing.push(text)
-    else items.push(itemOf(text, piece))
+    else items.push({ ...itemOf(text, piece), aggregate: aggregateOf.get(piece.object) ?? null })
   }
   return { items, missing }
 }
 
-function itemOf(cid: string, { sizeBytes, pieceRoot }: ObjectPiece): PieceCidsItem {
+function itemOf(cid: string, { sizeBytes, pieceRoot }: ObjectPiece): Omit<PieceCidsItem, 'aggregate'> {
   const root = Buffer.from(pieceRoot, 'hex')
   return {
     cid,
@@ -39,6 +42,5 @@ function itemOf(cid: string, { sizeBytes, pieceRoot }: ObjectPiece): PieceCidsIt
     rawSize: sizeBytes,
     paddedSize: paddedSizeBytes(sizeBytes),
     height: pieceHeight(sizeBytes),
-    aggregate: null,
   }
 }

@@ -305,6 +305,12 @@ export interface PlacementRecords {
   /** Of every copy of a file's pieces, newest first. */
   audits(request: { file: number; limit: number }): Promise<readonly AuditRecord[]>
 
+  /** Where the deals of these files stand, and nothing more; files that are not enrolled are left out. */
+  standings(files: readonly number[]): Promise<readonly Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>[]>
+  /** The aggregate that a live file of each of these objects is in; objects without one are left out. */
+  aggregatesOf(
+    objects: readonly ObjectHandle[],
+  ): Promise<readonly { readonly object: ObjectHandle; readonly pieceRoot: string; readonly sizeBytes: number }[]>
   /** The deals of these files; files that are not enrolled are left out. */
   deals(files: readonly number[]): Promise<readonly DealRecord[]>
   /**

@@ -50,6 +50,8 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     expect((await dealOf(store, two)).pieces).toEqual([{ ...record, paddedOffsetBytes: 128, copies: [] }])
     expect(await waiting(store)).toEqual([])
     expect(await found(store)).toEqual(record)
+    const holds = { object: digestOf('two'), pieceRoot: ROOT, sizeBytes: SIZE_BYTES }
+    expect(await store.placements.aggregatesOf([digestOf('two'), digestOf('three')])).toEqual([holds])
     const needed = { copiesWanted: 1, neededUntil: one.expiresAt, copies: [], isComplete: true }
     expect(await unsettled(store)).toMatchObject([{ piece: record, ...needed }])
     const members = ['one', 'two'].map((word, index) => ({

@@ -32,6 +32,13 @@ export function standingCases({ it, itAcrossRestart }: Cases): void {
     expect(await standing(store, file)).toEqual(['active', 5])
   })
 
+  it('is told of many files at once, without what carries them', async (store) => {
+    const { file } = await placedFile(store, 'proved')
+    const other = await stage(store, upload({ content: 'not enrolled' }))
+    const active = { file: file.sequence, status: 'active', statusAt: NOW, cause: null }
+    expect(await store.placements.standings([other.sequence, file.sequence])).toEqual([active])
+  })
+
   it('is proposed again when the only proof is gone, and staged when the only copy is', async (store) => {
     const { file, copy } = await placedFile(store, 'proved')
     await audit(store, copy, { at: NOW + 1, passed: false })

@@ -136,6 +136,9 @@ describe('deals of a running service', () => {
       const file = await service.fetch(`/p/${cid}`, { headers: { range: 'bytes=0-69' } })
       expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, Buffer.from(await file.arrayBuffer())])
       expect((await call(`/api/deals/${dealId}/proofs`)).body).toMatchObject({ aggregate: aggregate?.pieceCid })
+      expect((await call(`/api/piece-cids?cid=${cid}`)).body).toMatchObject({
+        items: [{ pieceCid, aggregate: aggregate?.pieceCid }],
+      })
     }
   })
 

@@ -1,4 +1,4 @@
-import type { AuditRecord, CopyState, DealRecord, PlacedStatus } from '../../record-store.ts'
+import type { AuditRecord, CopyState, DealRecord, ObjectHandle, PlacedStatus } from '../../record-store.ts'
 import type { Connection } from './connection.ts'
 import { preparePieceReads } from './piece-reads.ts'
 
@@ -43,6 +43,13 @@ export function prepareDealReads(db: Connection) {
     .prepare<[], number>('SELECT COUNT(*) FROM deals WHERE waits = 1 AND closed_at IS NULL')
     .pluck()
 
+  const aggregateOf = db.prepare<[ObjectHandle], { root: Buffer; sizeBytes: number }>(
+    `SELECT pieces.piece_root AS root, pieces.size_bytes AS sizeBytes
+     FROM objects JOIN files ON files.object = objects.id JOIN deals ON deals.file = files.sequence
+       JOIN deal_pieces ON deal_pieces.file = deals.file JOIN pieces ON pieces.id = deal_pieces.piece
+     WHERE objects.sha256 = ? AND deals.closed_at IS NULL AND padded_offset_bytes IS NOT NULL LIMIT 1`,
+  )
+
   function dealOf(file: number): DealRecord[] {
     const row = deal.get(file)
     if (row === undefined) return []
@@ -70,6 +77,20 @@ export function prepareDealReads(db: Connection) {
 
   return {
     deals: (files: readonly number[]): readonly DealRecord[] => findDeals(files),
+
+    standings(files: readonly number[]): readonly Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>[] {
+      return files.flatMap((file) => {
+        const row = deal.get(file)
+        return row === undefined ? [] : [{ file, status: row.status, statusAt: row.status_at, cause: row.cause }]
+      })
+    },
+
+    aggregatesOf(objects: readonly ObjectHandle[]) {
+      return objects.flatMap((object) => {
+        const row = aggregateOf.get(object)
+        return row === undefined ? [] : [{ object, pieceRoot: row.root.toString('hex'), sizeBytes: row.sizeBytes }]
+      })
+    },
 
     audits({ file, limit }: { file: number; limit: number }): readonly AuditRecord[] {
       return audits.all(file, limit).map(({ root, passed, ...audit }) => ({

@@ -132,6 +132,7 @@ describe('lookups', () => {
     ['SELECT object, offset_bytes AS offsetBytes FROM offers', /USING INDEX offers_by_piece/],
     ['SELECT prover, state, COUNT(*)', /USING COVERING INDEX copies_by_prover$/],
     ['SELECT status, COUNT(*)', /USING INDEX deals_by_status$/],
+    ['SELECT pieces.piece_root AS root, pieces.size_bytes AS sizeBytes', /files USING .*files_by_object/],
     ['DELETE FROM audits', /audits_by_copy \(copy=\? AND id<\?\)/],
   ])('%s uses the index that was made for it', (beginning, index) => {
     const [sql = ''] = statements().filter((one) => one.trimStart().startsWith(beginning))

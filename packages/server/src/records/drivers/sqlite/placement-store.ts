@@ -40,6 +40,8 @@ export function placementRecords(connection: Connection, writer: Writer): Placem
     removed: (request) => writer.write('copyRemoved', request),
     audited: (request) => writer.write('copyAudited', request),
     audits: (request) => read(() => deals.audits(request)),
+    standings: (files) => read(() => deals.standings(files)),
+    aggregatesOf: (objects) => read(() => deals.aggregatesOf(objects)),
     deals: (files) => read(() => deals.deals(files)),
     recorded: (request) => read(() => pieces.recorded(request)),
     pieceOf: (request) => read(() => pieces.pieceOf(request)),
