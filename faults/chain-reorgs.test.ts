@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { type DealMaking, openDealMaking } from '@lade/server/testing/deal-making'
 import { expect, onTestFinished, test } from 'vitest'
-import { brokenDeals, startDealChain, unfinished } from './testing-deal-chain.ts'
 import { PLAN } from './plan.ts'
 import { runSeed, seededRandom } from './seeded-random.ts'
 import { tempDirectory } from './temp-directory.ts'
+import { brokenDeals, startDealChain, unfinished } from './testing-deal-chain.ts'
 
 const MAX_DEPTH = 20
 /** A reorganisation takes back what has up to as many blocks over it, less one. */

@@ -1,13 +1,15 @@
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
 import type { FullDeal } from './deal-entry.ts'
 
-/** The deals of these files, in their order, with their copies and what the chain has of them. */
+/** The deals of these files, in their order, with their copies and those deals about them that the chain has confirmed. */
 export async function fullDeals(records: RecordStore, files: readonly FileRecord[]): Promise<FullDeal[]> {
   const deals = await records.placements.deals(files.map(({ sequence }) => sequence))
   const copies = deals.flatMap(({ pieces }) => pieces.flatMap((piece) => piece.copies.map(({ id }) => id)))
   const onchain = copies.length === 0 ? [] : await records.chain.dealsOf(copies)
   const byFile = new Map(deals.map((deal) => [deal.file, deal]))
-  const byCopy = new Map(onchain.map((deal) => [deal.copy, deal]))
+  // What one block has may be gone with it.
+  const confirmed = onchain.filter(({ state }) => state === 'confirmed' || state === 'final')
+  const byCopy = new Map(confirmed.map((deal) => [deal.copy, deal]))
   return files.map((file) => {
     const placed = byFile.get(file.sequence)
     const own = placed?.pieces.flatMap((piece) => piece.copies.flatMap(({ id }) => byCopy.get(id) ?? []))

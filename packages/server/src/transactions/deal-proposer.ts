@@ -47,6 +47,9 @@ export interface DealProposer {
 }
 
 /**
+ * Makes what has to be run round after round; between the rounds nothing happens. What is kept in memory is only what makes it cautious:
+ * everything that matters is in the records.
+ *
  * @throws {TypeError} for a chain without a marketplace.
  *
  * @example

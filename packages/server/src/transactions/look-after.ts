@@ -68,7 +68,7 @@ async function keepPlace(round: ProposerRound, transaction: TransactionRecord, p
     })
     if (!succeeded) round.log.warn({ transaction: transaction.id, kind: call.kind }, 'a transaction was undone')
   }
-  if (isSameBlock && (!succeeded || head.number - block.number >= finalityBlocks)) {
+  if (isSameBlock && head.number - block.number >= finalityBlocks) {
     const settled = { transaction: transaction.id, blockHash: block.hash, now: round.now() }
     await transactions.final({ ...settled, failFromReverts: FAILED_FROM_REVERTS })
   }

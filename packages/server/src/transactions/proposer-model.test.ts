@@ -10,7 +10,7 @@ import type { DealProposer } from './deal-proposer.ts'
 import { type DealGround, openDealGround, PROVER_ACCOUNT } from './testing-deals.ts'
 
 const IS_FULL = process.env.LADE_TEST_PLAN === 'full'
-const SEQUENCES = IS_FULL ? 1_000 : 150
+const SEQUENCES = IS_FULL ? 1_000 : 60
 const TIME_LIMIT_MS = IS_FULL ? 1_200_000 : 120_000
 const MAX_STEPS = 60
 const FINALITY_BLOCKS = 6
