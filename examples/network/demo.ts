@@ -88,7 +88,7 @@ async function walk(facts: DevnetFacts): Promise<void> {
 
   step('It is proved, to the service and to the chain')
   const proved = await until('a proof', 20, async () => provedOf(await client.deals.get(put.dealId)))
-  check(proved.status === 'expiring', 'The deal stands, and is "expiring", since it ends in less than three days.')
+  check(proved.status === 'active', 'The deal stands, and is "active".')
   const { audits } = await client.deals.proofs(put.dealId)
   check(
     audits.some(({ passed, prover }) => passed && prover === first.prover),
@@ -138,7 +138,7 @@ async function walk(facts: DevnetFacts): Promise<void> {
   show({ before: before.expiresAt, now: extended.expiresAt })
   const addedSeconds = (Date.parse(extended.expiresAt) - Date.parse(before.expiresAt)) / 1000
   check(addedSeconds === EXTRA_DAYS * DAY_SECONDS, `The service keeps the file for ${EXTRA_DAYS} days more.`)
-  check(extended.status === 'active', 'The deal is "active" again.')
+  check(extended.status === 'active', 'The deal is "active" as before.')
   const longer = await until('the extension on the chain', 30, async () => {
     const deal = await marketplace.deal(second.onchainDealId)
     return deal.endsAt > secondDeal.endsAt ? deal : undefined

@@ -1,5 +1,4 @@
 import { MAX_DEALS_PER_PAGE } from '@lade/core/wire'
-import { EXPIRING_MS } from '../files/deal-standing.ts'
 import { type FilePage, pageOf, readPage, refused } from '../files/page.ts'
 import type { ListDealsRequest, RecordStore } from '../records/record-store.ts'
 
@@ -24,16 +23,13 @@ export async function listDeals(records: RecordStore, input: ListDealsInput): Pr
     ...page.request,
     principal,
     now,
-    ...asked(input.status, now),
+    ...asked(input.status),
   })
   return pageOf(found, page.limit)
 }
 
 /** What a status asks of the records; `expiring` is what is active and about to end. */
-function asked(
-  status: string | undefined,
-  now: number,
-): Pick<ListDealsRequest, 'ended' | 'status' | 'expiresBefore' | 'expiresAfter'> {
+function asked(status: string | undefined): Pick<ListDealsRequest, 'ended' | 'status' | 'isExpiring'> {
   switch (status) {
     case undefined:
       return {}
@@ -42,9 +38,9 @@ function asked(
     case 'failed':
       return { ended: 'live', status }
     case 'active':
-      return { ended: 'live', status, expiresAfter: now + EXPIRING_MS }
+      return { ended: 'live', status, isExpiring: false }
     case 'expiring':
-      return { ended: 'live', status: 'active', expiresBefore: now + EXPIRING_MS }
+      return { ended: 'live', status: 'active', isExpiring: true }
     case 'expired':
     case 'removed':
       return { ended: status }

@@ -1,8 +1,15 @@
 import type { DealEntry } from '@lade/core/wire'
 import type { FileRecord, PlacedStatus } from '../records/record-store.ts'
 
-/** A deal that ends so soon is worth telling its owner about. */
-export const EXPIRING_MS = 3 * 86_400_000
+/** The last tenth of a term is when its owner should be told, of long ones the last three days. */
+const EXPIRING_PART = 10
+const EXPIRING_DAYS = 3
+const DAY_MS = 86_400_000
+
+/** From when on an active deal is `expiring`. The records' listing follows the same rule. */
+export function expiringFrom({ expiresAt, termDays }: Pick<FileRecord, 'expiresAt' | 'termDays'>): number {
+  return expiresAt - Math.min(EXPIRING_DAYS, termDays / EXPIRING_PART) * DAY_MS
+}
 
 /** Where the deal of a live file stands, as the records have it. */
 export interface PlacedStanding {
@@ -32,8 +39,8 @@ export function dealStandingOf(file: FileRecord, placed: PlacedStanding | undefi
   if (file.expiresAt <= now) return { status: 'expired', since: file.expiresAt, cause: null }
   if (placed === undefined) return { status: 'staged', since: file.uploadedAt, cause: null }
   const { status, statusAt, cause } = placed
-  if (status === 'active' && file.expiresAt - EXPIRING_MS <= now) {
-    return { status: 'expiring', since: Math.max(statusAt, file.expiresAt - EXPIRING_MS), cause: null }
+  if (status === 'active' && expiringFrom(file) <= now) {
+    return { status: 'expiring', since: Math.max(statusAt, expiringFrom(file)), cause: null }
   }
   return { status, since: statusAt, cause: status === 'failed' ? cause : null }
 }

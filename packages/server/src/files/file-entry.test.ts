@@ -2,9 +2,10 @@ import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { NOT_PLACED } from '../deals/uploaded-deal.ts'
 import { fileRecordOf } from '../testing/staging-ground.ts'
-import { EXPIRING_MS } from './deal-standing.ts'
+import { expiringFrom } from './deal-standing.ts'
 import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 
+const DAY_MS = 86_400_000
 const ACTIVE = { status: 'active', statusAt: 7, cause: null } as const
 const urlOf = (cid: string) => `https://lade.example/p/${cid}`
 
@@ -28,10 +29,12 @@ describe('statusOf', () => {
   })
 
   it('is what the deal says while the file is live', () => {
-    const file = fileRecordOf({ expiresAt: 1000 + EXPIRING_MS })
-    expect([statusOf(file, ACTIVE, 999), statusOf(file, ACTIVE, 1000)]).toEqual(['active', 'expiring'])
-    expect(statusOf(file, { ...ACTIVE, status: 'proposed' }, 1000)).toBe('proposed')
-    expect(statusOf(file, { status: 'failed', statusAt: 7, cause: 'Lost.' }, 1000)).toBe('failed')
+    const file = fileRecordOf({ expiresAt: 30 * DAY_MS, termDays: 30 })
+    const from = 27 * DAY_MS
+    expect([statusOf(file, ACTIVE, from - 1), statusOf(file, ACTIVE, from)]).toEqual(['active', 'expiring'])
+    expect(expiringFrom({ expiresAt: DAY_MS, termDays: 1 })).toBe(0.9 * DAY_MS)
+    expect(statusOf(file, { ...ACTIVE, status: 'proposed' }, from)).toBe('proposed')
+    expect(statusOf(file, { status: 'failed', statusAt: 7, cause: 'Lost.' }, from)).toBe('failed')
   })
 
   it('is composed for a part, which has no deal any more', () => {

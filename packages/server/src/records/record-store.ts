@@ -297,10 +297,8 @@ export interface ListDealsRequest {
   readonly ended?: 'live' | 'expired' | 'removed'
   /** Only live deals that stand here; a file that is not enrolled is `staged`. */
   readonly status?: PlacedStatus
-  /** Only files that end by then. */
-  readonly expiresBefore?: number
-  /** Only files that end later. */
-  readonly expiresAfter?: number
+  /** Only those of which the end is near (the last tenth of the term, at most three days), or is not. */
+  readonly isExpiring?: boolean
 }
 
 /** What `/p/` finds under a key for one caller. `private` says that only others' (or nobody's) private files are live. */

@@ -76,8 +76,7 @@ export function prepareFileReads(db: Connection) {
          WHEN 'removed' THEN end = 'removed'
          WHEN 'expired' THEN end = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
          ELSE 1 END
-       AND (:expiresAfter IS NULL OR expires_at > :expiresAfter)
-       AND (:expiresBefore IS NULL OR expires_at <= :expiresBefore)
+       AND (:expiring IS NULL OR :expiring = (expires_at - min(3.0, term_days / 10.0) * 86400000 <= :now))
        AND (:status IS NULL OR (ended_at IS NULL AND expires_at > :now
          AND :status = coalesce((SELECT status FROM deals WHERE deals.file = files.sequence), 'staged')))
        AND NOT EXISTS (
@@ -189,13 +188,12 @@ export function prepareFileReads(db: Connection) {
     },
 
     listDeals(request: ListDealsRequest): readonly FileRecord[] {
-      const { principal, now, limit, beforeSequence, ended, status, expiresBefore, expiresAfter } = request
+      const { principal, now, limit, beforeSequence, ended, status, isExpiring } = request
       const asked = {
         before: beforeSequence ?? null,
         ended: ended ?? null,
         status: status ?? null,
-        expiresBefore: expiresBefore ?? null,
-        expiresAfter: expiresAfter ?? null,
+        expiring: isExpiring === undefined ? null : Number(isExpiring),
       }
       return listDeals.all({ ...asked, principal, now, limit }).map(fileFromRow)
     },
