@@ -15,17 +15,17 @@ const NONCE = 'c0'.repeat(32)
 const CIDS = [pieceOf(500, 1).pieceCid, pieceOf(300_000, 3).pieceCid]
 const PIECES = CIDS.map((pieceCid) => ({ pieceCid: parse(pieceCid) }))
 
-/** Somebody who takes every request and keeps it. */
+/** Somebody who takes every request, and keeps those that are signed. */
 async function startRecorder() {
   const bodies: { readonly extraData: Hex; readonly recordKeeper?: string }[] = []
   const app = fastify()
   app.all('*', async (request, reply) => {
-    bodies.push(request.body as (typeof bodies)[number])
+    if (request.method !== 'GET') bodies.push(request.body as (typeof bodies)[number])
     const location = request.url.endsWith('create-and-add')
       ? '/pdp/data-sets/created/'
       : '/pdp/data-sets/17/pieces/added/'
     return reply
-      .code(request.method === 'DELETE' ? 200 : 201)
+      .code(request.method === 'POST' ? 201 : 200)
       .header('location', `${location}0x${NONCE}`)
       .send()
   })

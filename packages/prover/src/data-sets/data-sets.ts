@@ -17,6 +17,14 @@ export interface DataSetsOptions {
   readonly isRejected?: (txHash: string) => boolean
 }
 
+/** Pieces for a data set. */
+export interface AddedPieces {
+  readonly extraData: string
+  readonly pieceCids: readonly string[]
+  /** Throws when the pieces cannot be added. Not called for what was asked before, which has happened whatever became of them. */
+  readonly check?: () => void
+}
+
 /** What a change came to: the transaction's hash, or why there is none. */
 export type Sent = { readonly txHash: string } | { readonly refused: 'reused' | 'unknown' | 'terminated' }
 
@@ -110,13 +118,14 @@ export class DataSets {
   }
 
   /** Creates a data set, with its first pieces where there are any; creation and addition are one transaction then. */
-  create(request: { recordKeeper: string; extraData: string; pieceCids: readonly string[] }): Promise<Sent> {
+  create(request: AddedPieces & { recordKeeper: string }): Promise<Sent> {
     return this.#oneByOne(async () => {
       const creation = this.#transaction(request.extraData)
       const known = [...this.#byId.values()].find((known) => this.#isUsedBy(known.creation, creation))
       if (known !== undefined) {
         return isSameRequest(known, request) ? { txHash: known.creation.hash } : { refused: 'reused' }
       }
+      request.check?.()
       const id = Math.max(0, ...this.#byId.keys()) + 1
       const { recordKeeper, pieceCids } = request
       const empty: DataSet = { id, recordKeeper, creation, additions: [], pieces: [], termination: null }
@@ -124,17 +133,18 @@ export class DataSets {
     })
   }
 
-  addPieces(id: number, request: { extraData: string; pieceCids: readonly string[] }): Promise<Sent> {
+  addPieces(id: number, request: AddedPieces): Promise<Sent> {
     return this.#change(id, request.extraData, (dataSet, transaction) => {
-      const isReused = dataSet.additions.some((known) => this.#isUsedBy(known.transaction, transaction))
-      return isReused ? 'reused' : withPieces(dataSet, transaction, request.pieceCids)
+      if (dataSet.additions.some((known) => this.#isUsedBy(known.transaction, transaction))) return 'reused'
+      request.check?.()
+      return withPieces(dataSet, transaction, request.pieceCids)
     })
   }
 
   removePieces(id: number, request: { extraData: string; pieceIds: readonly number[] }): Promise<Sent> {
     return this.#change(id, request.extraData, (dataSet, removal) => {
       const pieces = dataSet.pieces.map((piece, pieceId) =>
-        request.pieceIds.includes(pieceId) && piece.removal === null ? { ...piece, removal } : piece,
+        request.pieceIds.includes(pieceId) && !this.#isLeaving(piece) ? { ...piece, removal } : piece,
       )
       return { ...dataSet, pieces }
     })
@@ -169,6 +179,11 @@ export class DataSets {
     const data = extraData.toLowerCase().replace(/^0x/, '')
     const extraDataSha256 = data === '' ? null : createHash('sha256').update(data, 'hex').digest('hex')
     return { hash: `0x${randomBytes(32).toString('hex')}`, sentAt: this.#now(), extraDataSha256 }
+  }
+
+  /** True for a piece whose removal was asked for, and not rejected. */
+  #isLeaving({ removal }: DataSet['pieces'][number]): boolean {
+    return removal !== null && !this.isRejected(removal)
   }
 
   /** True when the one transaction carries the data of the other and was not rejected. */

@@ -20,6 +20,8 @@ export interface PlacementPace {
   readonly callDeadlineMs: number
   /** The slowest that a prover may take a piece's bytes, beside ten minutes. @default 262_144 */
   readonly parkBytesPerSecond: number
+  /** When a prover that was asked to remove a piece is asked whether it has: it may take a day of its chain. @default 2 days */
+  readonly removalCheckMs: number
   /** How long a prover is not asked again for a piece that it failed; doubled with every failure, up to a day. @default 300_000 */
   readonly coolDownMs: number
   /** When a piece that finds no prover is looked at again; doubled with every failure, up to an hour. @default 60_000 */
@@ -37,6 +39,7 @@ export const DEFAULT_PACE: PlacementPace = {
   proofDeadlineMs: 60_000,
   callDeadlineMs: 120_000,
   parkBytesPerSecond: 262_144,
+  removalCheckMs: 172_800_000,
   coolDownMs: 300_000,
   settleAgainMs: 60_000,
 }

@@ -6,7 +6,7 @@ import { askProver, retryAt } from './ask-prover.ts'
 import type { PlacementContext } from './placement-context.ts'
 
 /**
- * Has a piece taken out of its prover's data set. A prover that refuses for good, or is not configured any more, is not asked again; one
+ * Has a piece taken out of its prover's data set, and asks until it is. A prover that refuses for good, or is not configured any more, is not asked again; one
  * that does not answer is asked until it does.
  *
  * @param prover - undefined when none of that name is configured.
@@ -30,6 +30,9 @@ export async function removeCopy(
     }
     if (answer.outcome === 'refused') {
       log.warn({ prover: prover.name, pieceCid, reason: answer.reason }, 'a prover does not remove a piece')
+    }
+    if (answer.outcome === 'answered' && answer.result === 'asked') {
+      return records.placements.retryLater({ copy: copy.id, nextAt: now() + pace.removalCheckMs })
     }
   }
   await records.placements.removed({ copy: copy.id, now: now() })

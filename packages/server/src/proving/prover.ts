@@ -90,8 +90,14 @@ export interface Prover {
   add(addition: Addition): Promise<string>
   /** @throws {LadeError} `stage_failed` when the prover does not say. */
   progress(addition: Addition & { readonly transaction: string }): Promise<AdditionProgress>
-  /** Asks that a piece be taken out of its data set; what is not there any more is fine. @throws {LadeError} `stage_failed`. */
-  remove(piece: StoredPiece & { readonly nonce: string }): Promise<void>
+  /**
+   * Asks that a piece be taken out of its data set.
+   *
+   * @returns `gone` when it is not there any more. `asked` while it is: provers do it by transactions, which take their time and may be
+   *   rejected, so that whoever wants to be sure asks again later.
+   * @throws {LadeError} `stage_failed`.
+   */
+  remove(piece: StoredPiece & { readonly nonce: string }): Promise<'asked' | 'gone'>
   /**
    * Proofs for the leaves that the seed chooses: `challengeIndex` with data set id 0 and a range of the piece's own leaves, for proof 0 to
    * `count - 1`.

@@ -180,7 +180,10 @@ export function openScriptedProver(options: ScriptedProverOptions = {}): Scripte
     remove({ nonce: _, ...piece }) {
       return answer({ method: 'remove', piece }, async () => {
         const pieces = dataSets.get(piece.dataSetId)
-        if (pieces?.[Number(piece.pieceId)] !== undefined) pieces[Number(piece.pieceId)] = null
+        const at = Number(piece.pieceId)
+        if (pieces?.[at] == null) return 'gone'
+        pieces[at] = null
+        return 'asked'
       })
     },
     prove({ pieceCid, sizeBytes, seed, count }) {

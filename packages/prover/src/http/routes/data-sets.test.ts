@@ -127,6 +127,30 @@ describe('data sets', () => {
     expect(await client.addPieces(2, '0x02', CIDS.slice(1))).toMatchObject({ confirmedPieceIds: [3, 4] })
   })
 
+  test('lose a piece whose removal the chain rejected when it is asked for again', async () => {
+    const rejected = new Set<string>()
+    const { client } = await startWith(PIECES, { faults: { isRejected: (hash) => rejected.has(hash) } })
+    await client.createDataSetAndAddPieces(RECORD_KEEPER, '0x01', CIDS)
+    rejected.add(await client.deletePieces(1, '0x02', [0]))
+    expect((await client.getDataSet(1)).pieces).toHaveLength(3)
+    await client.deletePieces(1, '0x02', [0])
+    expect((await client.getDataSet(1)).pieces).toHaveLength(2)
+  })
+
+  test('say that an addition was asked for before although its pieces are lost since', async () => {
+    let isLost = false
+    const { client, ask } = await startWith(PIECES, {
+      faults: { piece: () => (isLost ? { kind: 'lost' } : undefined) },
+    })
+    const body = { recordKeeper: RECORD_KEEPER, extraData: '0x0a', pieces: CIDS.map(listed) }
+    const { location } = await ask('/create-and-add', body)
+    await client.addPieces(1, '0x0b', CIDS.slice(0, 1))
+    isLost = true
+    expect(await ask('/create-and-add', body)).toMatchObject({ status: 201, location })
+    await expect(client.addPieces(1, '0x0b', CIDS.slice(0, 1))).rejects.toMatchObject({ status: 500 })
+    await expect(client.addPieces(1, '0x0c', CIDS.slice(0, 1))).rejects.toMatchObject({ status: 400 })
+  })
+
   test('get ids of their own when many are created at once', async () => {
     const { client } = await startWith(PIECES)
     const creations = Array.from({ length: 10 }, (_, index) =>

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import * as z from 'zod'
 import type { DataSet } from '../../data-sets/data-set.ts'
-import type { Sent } from '../../data-sets/data-sets.ts'
+import type { AddedPieces, Sent } from '../../data-sets/data-sets.ts'
 import { Address, Hex, readBody, readId, readPieceName, readTxHash } from '../json-body.ts'
 import { Refusal } from '../refusal.ts'
 import { findPiece, type ProverService } from '../service.ts'
@@ -40,7 +40,7 @@ export function dataSetRoutes(app: FastifyInstance, service: ProverService): voi
 
   app.post('/pdp/data-sets/create-and-add', async (request, reply) => {
     const body = readBody(CreateAndAddBody, request.body)
-    return sendCreated(reply, await dataSets.create({ ...body, pieceCids: readPieces(service, body.pieces) }))
+    return sendCreated(reply, await dataSets.create({ ...body, ...readPieces(service, body.pieces) }))
   })
 
   app.get<OfTransaction>('/pdp/data-sets/created/:tx', async (request) => {
@@ -69,7 +69,7 @@ export function dataSetRoutes(app: FastifyInstance, service: ProverService): voi
   app.post<OfDataSet>('/pdp/data-sets/:id/pieces', async (request, reply) => {
     const { id } = findDataSet(service, request.params.id)
     const { extraData, pieces } = readBody(AddBody, request.body)
-    const txHash = txHashOf(await dataSets.addPieces(id, { extraData, pieceCids: readPieces(service, pieces) }))
+    const txHash = txHashOf(await dataSets.addPieces(id, { extraData, ...readPieces(service, pieces) }))
     return reply.code(201).header('location', `/pdp/data-sets/${id}/pieces/added/${txHash}`).send()
   })
 
@@ -133,11 +133,11 @@ function sendCreated(reply: FastifyReply, sent: Sent): FastifyReply {
     .send()
 }
 
-/** The pieces to add, which have to be held. Pieces put together from several are not taken: not all can be proven. */
-function readPieces(service: ProverService, pieces: z.infer<typeof Pieces>): string[] {
+/** The pieces to add, which `check` finds held. Pieces put together from several are not taken: not all can be proven. */
+function readPieces(service: ProverService, pieces: z.infer<typeof Pieces>): Pick<AddedPieces, 'pieceCids' | 'check'> {
   if (pieces.length === 0) throw new Refusal(400, 'At least one piece must be provided')
   if (pieces.length > MAX_ADDED) throw new Refusal(400, `more than ${MAX_ADDED} pieces at once`)
-  return pieces.map((piece) => {
+  const pieceCids = pieces.map((piece) => {
     const { pieceCid } = readPieceName(piece.pieceCid)
     const subPieces = piece.subPieces.map(
       ({ subPieceCid }) => readPieceName(subPieceCid, 'Invalid subPieceCid').pieceCid,
@@ -145,10 +145,15 @@ function readPieces(service: ProverService, pieces: z.infer<typeof Pieces>): str
     if (subPieces.length !== 1 || subPieces[0] !== pieceCid) {
       throw new Refusal(400, 'Failed to process request: a piece has itself as its only subPiece here')
     }
-    if (findPiece(service, pieceCid) !== undefined) return pieceCid
-    const reason = `subPiece CID ${pieceCid} not found or does not belong to service public`
-    throw new Refusal(400, `Failed to process request: failed to validate subPieces: ${reason}`)
+    return pieceCid
   })
+  const check = (): void => {
+    const missing = pieceCids.find((pieceCid) => findPiece(service, pieceCid) === undefined)
+    if (missing === undefined) return
+    const reason = `subPiece CID ${missing} not found or does not belong to service public`
+    throw new Refusal(400, `Failed to process request: failed to validate subPieces: ${reason}`)
+  }
+  return { pieceCids, check }
 }
 
 function plain(status: number, message: string): Refusal {

@@ -91,7 +91,7 @@ export const ADDITION_CASES: readonly ProverCase[] = [
       if (countStored !== undefined) await expect.poll(() => countStored()).toBe(1)
       await bench.prover.remove(piece)
       await bench.prover.remove({ ...piece, nonce: newNonce() })
-      await bench.prover.remove({ ...piece, pieceId: '4000', nonce: newNonce() })
+      expect(await bench.prover.remove({ ...piece, pieceId: '4000', nonce: newNonce() })).toBe('gone')
       await bench.expectStored(1)
     },
   },

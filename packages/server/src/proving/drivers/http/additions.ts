@@ -127,17 +127,26 @@ export function additionsAt({ client, authorization, transactionMs }: AdditionsO
     return { state: 'confirmed', dataSetId, pieceIds: pieceIds.map(String) }
   }
 
-  async function remove({ nonce, dataSetId, pieceId }: StoredPiece & { readonly nonce: string }): Promise<void> {
+  async function remove({ nonce, dataSetId, pieceId }: StoredPiece & { readonly nonce: string }) {
     if (!/^\d{1,15}$/.test(pieceId)) throw refused('No piece of this prover is called that.')
-    const extraData = await authorization.removal(nonce, dataSetId, pieceId)
     const path = `/pdp/data-sets/${providerIdOf(dataSetId)}/pieces/${pieceId}`
-    await client.ask(
+    // Asking for what is done would cost the prover a transaction.
+    const isThere = await client.ask(
+      { method: 'GET', path },
+      statusOnly(200),
+      () => true,
+      ({ status }) => (status === 404 ? false : undefined),
+    )
+    if (!isThere) return 'gone'
+    const extraData = await authorization.removal(nonce, dataSetId, pieceId)
+    const isAsked = await client.ask(
       { method: 'DELETE', path, json: { extraData, pieceIds: [Number(pieceId)] }, times },
       statusOnly(200),
       () => true,
       // Not there any more, or the whole data set has ended.
-      ({ status }) => status === 404 || status === 409 || undefined,
+      ({ status }) => (status === 404 || status === 409 ? false : undefined),
     )
+    return isAsked ? 'asked' : 'gone'
   }
 
   return { add, progress, remove }

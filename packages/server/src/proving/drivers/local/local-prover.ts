@@ -45,7 +45,9 @@ export function openLocalProver({ readPiece }: LocalProverOptions): Prover {
       const pieceIds = pieceCids.map((_, index) => numberOf(nonce, `piece ${index}`))
       return { state: 'confirmed', dataSetId: dataSetId ?? numberOf(nonce, 'data set'), pieceIds }
     },
-    async remove() {},
+    async remove() {
+      return 'gone'
+    },
     async prove({ pieceCid, seed, count }) {
       const bytes = await find(pieceCid)
       return read(() => proveBytes(bytes, { piece: pieceNamed(pieceCid), seed, count }))
