@@ -30,9 +30,9 @@ export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'lade-ac
  */
 export async function startOwnServer(env: Record<string, string>, dataDir?: string): Promise<OwnServer> {
   const data = dataDir ?? (await newDataDir())
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [MAIN, 'serve'], {
-    env: { PATH, HOME, LADE_PORT: '0', LADE_DATA_DIR: data, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, LADE_PORT: '0', LADE_DATA_DIR: data, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

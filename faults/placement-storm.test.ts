@@ -16,6 +16,8 @@ const REJECTED = 0.05
 const ILL_FATED = 0.15
 /** How often a piece is asked for before it is lost. */
 const LOST_AFTER = 4
+/** Far more than are made, so that none is overlooked. */
+const MAX_DATA_SETS = 20
 const PATIENCE_MS = 1_200_000
 /** As often as leaves time for everything else. */
 const AUDIT_SECONDS = Math.ceil(PLAN.stormFiles / 40)
@@ -30,6 +32,7 @@ const PACE = {
   auditRetryMs: [200, 400, 800],
   proofDeadlineMs: 3000,
   callDeadlineMs: 5000,
+  removalCheckMs: 1000,
   coolDownMs: 1000,
   settleAgainMs: 500,
 }
@@ -75,15 +78,16 @@ async function startProvers(random: SeededRandom, storm: { isOver: boolean }): P
   return provers.map(({ url }) => url)
 }
 
-/** How often each piece stands in the data sets of a prover, by the prover's own word. */
+/** How often each piece stands in the data sets of a prover, by the prover's own word. Those whose making was rejected are not there. */
 async function listedAt(origin: string): Promise<Map<string, number>> {
   const listed = new Map<string, number>()
-  for (let id = 1; ; id += 1) {
+  for (let id = 1; id <= MAX_DATA_SETS; id += 1) {
     const answer = await fetch(`${origin}/pdp/data-sets/${id}`)
-    if (answer.status === 404) return listed
+    if (answer.status === 404) continue
     const { pieces } = (await answer.json()) as { pieces: { pieceCid: string }[] }
     for (const { pieceCid } of pieces) listed.set(pieceCid, (listed.get(pieceCid) ?? 0) + 1)
   }
+  return listed
 }
 
 interface StormFile {

@@ -35,7 +35,7 @@ export const PLAN = {
   /** Power cuts without durable writes, of which at least one must lose something. */
   powerCutControls: count(2, 5),
   /** Ends by SIGKILL of a process that makes deals on a chain. */
-  dealKills: count(20, 300),
+  dealKills: count(10, 300),
   /** Reorganisations of a chain while deals are made on it. */
   chainReorgs: count(10, 100),
   /** Stops by SIGTERM with uploads under way. */
@@ -43,7 +43,7 @@ export const PLAN = {
   /** Uploads under ids that are made up, wrong by a little, or right in an odd spelling. */
   generatedIds: count(500, 5000),
   /** Files that are placed with provers that fail at random. */
-  stormFiles: count(200, 2000),
+  stormFiles: count(100, 2000),
   /** The size of the upload during which memory is watched. */
   bigUploadBytes: count(256 * MB, 5120 * MB),
   /** The size of the file that is put while its service and its client are killed, and who is killed, in order. */

@@ -59,9 +59,9 @@ const BASE_ENV = {
  */
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? tempDirectory()
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [MAIN, 'serve'], {
-    env: { PATH, HOME, ...BASE_ENV, LADE_DATA_DIR: dataDir, ...options.env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...BASE_ENV, LADE_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''
