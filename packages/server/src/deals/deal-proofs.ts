@@ -2,8 +2,7 @@ import { pieceCidOf } from '@lade/core/content'
 import { pieceCidV2 } from '@lade/core/piece'
 import { type DealAudit, type DealProofs, leafProof } from '@lade/core/wire'
 import { z } from 'zod'
-import { type Inclusion, inclusionOf } from '../placement/inclusion.ts'
-import { hex } from '../placement/possession-json.ts'
+import { inclusionOf, inclusionToJson } from '../placement/inclusion.ts'
 import type { AuditRecord, FileRecord, RecordStore } from '../records/record-store.ts'
 
 /** The most audits that one answer has. */
@@ -21,7 +20,7 @@ export async function dealProofs(records: RecordStore, file: FileRecord): Promis
   return {
     dealId: file.dealId,
     aggregate: inclusion === undefined ? null : pieceCidV2(inclusion.aggregate),
-    inclusion: inclusion === undefined ? null : inclusionJson(inclusion),
+    inclusion: inclusion === undefined ? null : inclusionToJson(inclusion),
     audits: audits.map(auditEntryOf),
   }
 }
@@ -41,11 +40,3 @@ function auditEntryOf(audit: AuditRecord): DealAudit {
 
 /** What is kept of an audit by proofs; one by reading has something else. */
 const KeptProof = z.object({ proofs: z.array(leafProof) })
-
-function inclusionJson({ piece, proof: { segment, entry } }: Inclusion): DealProofs['inclusion'] {
-  return {
-    pieceCid: pieceCidV2(piece),
-    segment: { position: segment.position, siblings: segment.siblings.map(hex) },
-    entry: { position: entry.position, siblings: entry.siblings.map(hex) },
-  }
-}

@@ -1,6 +1,6 @@
 import { pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { challengeIndex, findChallengedLeaf, leafCount, pieceCidV2, pieceHeight } from '@lade/core/piece'
+import { challengeIndex, findChallengedLeaf, leafCount, pieceHeight } from '@lade/core/piece'
 import { sha256 } from '../hashing/sha256.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
 import type { CopyRecord, DealRecord, RecordStore } from '../records/record-store.ts'
@@ -8,7 +8,7 @@ import { askProver } from './ask-prover.ts'
 import { CHALLENGES } from './audit.ts'
 import { isLive } from './choose-copies.ts'
 import { commitmentOf } from './commitment-of.ts'
-import { inclusionOf } from './inclusion.ts'
+import { type InclusionJson, inclusionOf, inclusionToJson } from './inclusion.ts'
 import { type PlacementContext, proverNamed } from './placement-context.ts'
 import { hex, type PossessionProofJson, proofJson } from './possession-json.ts'
 
@@ -29,12 +29,7 @@ export interface ProvenFile {
   readonly height: number
   readonly proofs: readonly PossessionProofJson[]
   /** That the file is in the aggregate that was challenged; absent for files with pieces of their own. */
-  readonly inclusion?: {
-    /** Of the file by itself. */
-    readonly pieceCid: string
-    readonly segment: { readonly position: number; readonly siblings: readonly string[] }
-    readonly entry: { readonly position: number; readonly siblings: readonly string[] }
-  }
+  readonly inclusion?: InclusionJson
 }
 
 export interface ProveFileDeps extends Pick<PlacementContext, 'provers' | 'pace' | 'outages' | 'signal' | 'now'> {
@@ -122,15 +117,9 @@ async function proveCopy(
   return { height: pieceHeight(sizeBytes), proofs: answer.result.map(proofJson) }
 }
 
-async function inclusionJson(deps: ProveFileDeps, piece: DealPiece): Promise<ProvenFile['inclusion']> {
+async function inclusionJson(deps: ProveFileDeps, piece: DealPiece): Promise<InclusionJson | undefined> {
   const { paddedOffsetBytes } = piece
   if (paddedOffsetBytes === null) return undefined
   const inclusion = await inclusionOf(deps.records, { piece, paddedOffsetBytes })
-  if (inclusion === undefined) return undefined
-  const { segment, entry } = inclusion.proof
-  return {
-    pieceCid: pieceCidV2(inclusion.piece),
-    segment: { position: segment.position, siblings: segment.siblings.map(hex) },
-    entry: { position: entry.position, siblings: entry.siblings.map(hex) },
-  }
+  return inclusion && inclusionToJson(inclusion)
 }

@@ -1,8 +1,9 @@
-import { Aggregate, type InclusionProof, type PieceCommitment, pieceHeight } from '@lade/core/piece'
+import { Aggregate, type InclusionProof, type PieceCommitment, pieceCidV2, pieceHeight } from '@lade/core/piece'
 import { hexOf } from '../hashing/hex.ts'
 import { pieceHashing } from '../hashing/piece-hashing.ts'
 import type { PieceRecord, RecordStore } from '../records/record-store.ts'
 import { commitmentOf } from './commitment-of.ts'
+import { hex } from './possession-json.ts'
 
 /** That a file is in an aggregate, for `verifyInclusion` of core. */
 export interface Inclusion {
@@ -10,6 +11,22 @@ export interface Inclusion {
   /** Of the file by itself. */
   readonly piece: PieceCommitment
   readonly proof: InclusionProof
+}
+
+/** An inclusion as it is given to others; bytes are hex with `0x`. */
+export interface InclusionJson {
+  /** Of the file by itself. */
+  readonly pieceCid: string
+  readonly segment: { readonly position: number; readonly siblings: readonly string[] }
+  readonly entry: { readonly position: number; readonly siblings: readonly string[] }
+}
+
+export function inclusionToJson({ piece, proof: { segment, entry } }: Inclusion): InclusionJson {
+  return {
+    pieceCid: pieceCidV2(piece),
+    segment: { position: segment.position, siblings: segment.siblings.map(hex) },
+    entry: { position: entry.position, siblings: entry.siblings.map(hex) },
+  }
 }
 
 /**
