@@ -13,13 +13,13 @@ function count(ordinary: number, full: number): number {
 export const PLAN = {
   isFull,
   /** Rounds of parallel uploads at the edge of a quota, for each arrangement of callers and processes. */
-  quotaRounds: count(2, 20),
+  quotaRounds: count(1, 20),
   /** Uploads at once in one such round. */
   quotaUploads: 200,
   /** Uploads that are cut off by their sender. */
   abortedUploads: count(100, 1000),
   /** Ends of a process by SIGKILL under load. */
-  kills: count(5, 100),
+  kills: count(4, 100),
   /** How many of these share a data directory before the next one starts empty. */
   killsPerDirectory: 5,
   /** Ends by SIGKILL of one of two processes on one data directory. */
@@ -27,15 +27,15 @@ export const PLAN = {
   /** Ends by SIGKILL of one of three processes on one port. */
   memberKills: count(1, 10),
   /** System calls of one upload at which the process is killed; the full plan takes every one. */
-  syscallKills: count(12, Number.POSITIVE_INFINITY),
+  syscallKills: count(8, Number.POSITIVE_INFINITY),
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */
-  powerCuts: count(6, 100),
+  powerCuts: count(4, 100),
   /** Power cuts without durable writes, of which at least one must lose something. */
   powerCutControls: count(2, 5),
   /** Ends by SIGKILL of a process that makes deals on a chain. */
-  dealKills: count(10, 300),
+  dealKills: count(6, 300),
   /** Reorganisations of a chain while deals are made on it. */
   chainReorgs: count(10, 100),
   /** Stops by SIGTERM with uploads under way. */
@@ -43,7 +43,7 @@ export const PLAN = {
   /** Uploads under ids that are made up, wrong by a little, or right in an odd spelling. */
   generatedIds: count(500, 5000),
   /** Files that are placed with provers that fail at random. */
-  stormFiles: count(100, 2000),
+  stormFiles: count(60, 2000),
   /** The size of the upload during which memory is watched. */
   bigUploadBytes: count(256 * MB, 5120 * MB),
   /** The size of the file that is put while its service and its client are killed, and who is killed, in order. */

@@ -41,12 +41,19 @@ const someChildren = fc.array(
   }),
   { minLength: 1, maxLength: 4 },
 )
+/** `ipfs-unixfs` writes sizes from 2^31 to 2^32 wrong (its varints take their low half as signed). */
+function isWrittenWrongByReference(children: readonly ChildRun[]): boolean {
+  const total = children.reduce((sum, { count, fileBytes }) => sum + count * fileBytes, 0)
+  return [total, ...children.map(({ fileBytes }) => fileBytes)].some((size) => size >= 2 ** 31 && size < 2 ** 32)
+}
+
 const manyDigests = fc.uint8Array({ minLength: 8 * 32, maxLength: 8 * 32 })
 
 describe('encodeInteriorNode', () => {
   test('writes what @ipld/dag-pb and ipfs-unixfs write, and is as long as said', () => {
     fc.assert(
       fc.property(someChildren, manyDigests, (children, allDigests) => {
+        fc.pre(!isWrittenWrongByReference(children))
         const digests = allDigests.subarray(0, 32 * children.reduce((sum, { count }) => sum + count, 0))
         const block = encodeInteriorNode(children, digests)
         expect(base16.baseEncode(block)).toBe(base16.baseEncode(encodeByReference(children, digests)))
@@ -60,6 +67,15 @@ describe('encodeInteriorNode', () => {
     const block = encodeInteriorNode([{ count: 1, cid: 'v1-raw', fileBytes: 300, dagBytes: 300 }], new Uint8Array(32))
     const link = `122b0a2401551220${'00'.repeat(32)}120018ac02`
     expect(base16.baseEncode(block)).toBe(`${link}0a08080218ac0220ac02`)
+  })
+
+  test.each([
+    [2 ** 31, '8080808008'],
+    [2 ** 32 - 1, 'ffffffff0f'],
+  ])('one child of %d bytes, byte by byte', (size, varint) => {
+    const block = encodeInteriorNode([{ count: 1, cid: 'v1-raw', fileBytes: size, dagBytes: size }], new Uint8Array(32))
+    const link = `122e0a2401551220${'00'.repeat(32)}120018${varint}`
+    expect(base16.baseEncode(block)).toBe(`${link}0a0e080218${varint}20${varint}`)
   })
 
   test.each([31, 33, 64])('error: %i bytes of digests for one child', (length) => {
