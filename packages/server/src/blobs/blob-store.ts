@@ -12,6 +12,19 @@ export interface BlobInfo {
   readonly sizeBytes: number
 }
 
+/** Where a reader finds a blob without the service in between. */
+export type BlobLocation =
+  | { readonly kind: 'file'; readonly path: string }
+  /** A URL that answers GET and HEAD, with ranges, to whoever knows it, until its time is over. */
+  | { readonly kind: 'url'; readonly url: string; readonly expiresAt: number }
+
+/** What a URL for readers answers with. */
+export interface LocationHeaders {
+  readonly contentType: string
+  readonly contentDisposition: string
+  readonly cacheControl: string
+}
+
 /** Facts about a store, stated once instead of discovered by its callers. */
 export interface BlobStoreTraits {
   /** Shown in logs and in the readiness report, such as `fs`. */
@@ -57,6 +70,11 @@ export interface PendingBlob {
 export interface BlobBody {
   readonly sizeBytes: number
   /**
+   * Names what is stored here now: bytes that were seen under it once are the same under it ever after, unless the medium rots.
+   * Undefined where the store cannot say, and every read has to be verified by itself.
+   */
+  readonly version: string | undefined
+  /**
    * The bytes of `range` (default: all) in order, in chunks of the store's choosing.
    *
    * A chunk is valid until the next one is asked for or the iteration is left: stores read ahead into buffers that they
@@ -83,15 +101,22 @@ export interface BlobStore {
    *
    * @throws {LadeError} `insufficient_storage` when the medium would be left with less than its headroom.
    */
-  begin(options: { holder: string; sizeBytes: number }): Promise<PendingBlob>
-  /** The blob, to be closed by the caller; `undefined` when there is none. */
+  begin(options: {
+    holder: string
+    sizeBytes: number
+    /** The digest that the caller expects to commit, where it knows one: a hint that may spare a copy. */
+    expected?: string | undefined
+  }): Promise<PendingBlob>
   /**
    * Resolves when the medium has room for `sizeBytes` beside its headroom, what is on its way in already counted.
    *
    * @throws {LadeError} `insufficient_storage`.
    */
   requireRoom(sizeBytes: number): Promise<void>
+  /** The blob, to be closed by the caller; `undefined` when there is none. */
   open(sha256: string): Promise<BlobBody | undefined>
+  /** Where the blob can be read without this process; absent for stores that have no such place. Does not say that it is there. */
+  locate?(sha256: string, headers: LocationHeaders): Promise<BlobLocation>
   stat(sha256: string): Promise<BlobInfo | undefined>
   /**
    * Every blob in ascending order of digest, from the first greater than `after` (any string, such as a prefix). Pending
@@ -100,6 +125,11 @@ export interface BlobStore {
   list(options?: { after?: string; limit?: number }): AsyncIterable<BlobInfo>
   /** Removes the blob, durably. Removing what is not there is not an error. */
   delete(sha256: string): Promise<void>
+  /**
+   * Takes a blob of wrong bytes out of everybody's reach, durably, and keeps them for the operator to look at. Quarantining what is
+   * not there is not an error. A blob committed under the digest afterwards is a new one.
+   */
+  quarantine(sha256: string): Promise<void>
   /**
    * Removes whatever `holder` left in its pending place; answers how many pending blobs that were. A blob swept away
    * under its writer can no longer be committed: `storage_failed`.
