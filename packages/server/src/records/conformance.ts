@@ -26,6 +26,7 @@ import { partCases } from './conformance/part-cases.ts'
 import { pieceCases } from './conformance/piece-cases.ts'
 import { quotaCases } from './conformance/quota-cases.ts'
 import { raceCases } from './conformance/race-cases.ts'
+import { inventoryCases, secretCases } from './conformance/secret-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
 import { settlementCases } from './conformance/settlement-cases.ts'
 import { standingCases } from './conformance/standing-cases.ts'
@@ -88,6 +89,8 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('extensions of deals on the chain', () => extensionCases(cases))
     describe('offers', () => offerCases(cases))
     describe('leases', () => leaseCases(cases))
+    describe('secrets', () => secretCases(cases))
+    describe('inventory', () => inventoryCases(cases))
     describe('the store itself', () => lifecycleCases(cases))
     for (const gap of subject.gaps ?? []) {
       if (!titles.has(gap.test)) throw new TypeError(`No test is called "${gap.test}".`)

@@ -353,11 +353,3 @@ export interface OfferRecords {
   /** Forgets offers past their time. */
   expire(request: { now: number }): Promise<void>
 }
-
-/** Work that one process does for all. */
-export interface LeaseRecords {
-  /** True when this holder has the lease until `until`: it was free, had run out, or was the holder's. */
-  take(request: { name: string; holder: string; now: number; until: number }): Promise<boolean>
-  /** Gives it back; nothing happens when somebody else has it. */
-  giveBack(request: { name: string; holder: string }): Promise<void>
-}

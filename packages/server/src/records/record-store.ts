@@ -2,7 +2,9 @@ import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ChallengeRecords } from './challenge-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
-import type { LeaseRecords, OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
+import type { InventoryRecords } from './inventory-records.ts'
+import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 
 export type {
   ChainRecords,
@@ -48,6 +50,9 @@ export type {
   ObjectPiece,
 } from './content-records.ts'
 
+export type { BlobInRecords, InventoryRecords } from './inventory-records.ts'
+export type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+
 export type {
   AdditionRecord,
   AggregateMember,
@@ -57,7 +62,6 @@ export type {
   CopyState,
   DealRecord,
   Enrolment,
-  LeaseRecords,
   NewPiece,
   OfferRecords,
   PieceRecord,
@@ -102,10 +106,17 @@ export interface RecordStore {
   readonly placements: PlacementRecords
   readonly offers: OfferRecords
   readonly leases: LeaseRecords
+  readonly secrets: SecretRecords
+  readonly inventory: InventoryRecords
   readonly chain: ChainRecords
   readonly nonces: NonceRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
+  /**
+   * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
+   * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.
+   */
+  underLease(fence: () => Fence | undefined): RecordStore
   /** A number that differs after any committed change, cheap enough to ask for at every request; absent where there is none. */
   readonly generation?: () => number
   /** Resolves when the store answers. @throws {LadeError} `storage_failed`. */

@@ -64,8 +64,9 @@ export function offerCases({ it, itAcrossRestart, itBroken }: Cases): void {
 }
 
 export function leaseCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
-  const take = (store: RecordStore, holder: string, now = NOW, name = 'placement') =>
+  const fenceOf = (store: RecordStore, holder: string, now = NOW, name = 'placement') =>
     store.leases.take({ name, holder, now, until: now + HOUR })
+  const take = async (...request: Parameters<typeof fenceOf>) => (await fenceOf(...request)) !== undefined
 
   it('gives a lease to one holder, who can take it again', async (store) => {
     expect(await take(store, 'a')).toBe(true)
@@ -97,6 +98,31 @@ export function leaseCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       times(20, (index) => take(index % 2 === 0 ? store : other, `late ${index}`, NOW + HOUR)),
     )
     expect(late.filter((isTaken) => isTaken)).toHaveLength(1)
+  })
+
+  it('gives each holder a fence of its own, also after one has given the lease back', async (store) => {
+    const first = await fenceOf(store, 'a')
+    expect(await fenceOf(store, 'a', NOW + 1)).toEqual(first)
+    const second = await fenceOf(store, 'b', NOW + HOUR + 1)
+    await store.leases.giveBack({ name: 'placement', holder: 'b' })
+    const third = await fenceOf(store, 'a', NOW + HOUR + 2)
+    const numbers = [first, second, third].map((fence) => fence?.number ?? 0)
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))
+    expect(new Set(numbers).size).toBe(3)
+  })
+
+  itWithTwo('lets no change through under a lease that is somebody else’s by now', async (store, other) => {
+    const mine = await fenceOf(store, 'a')
+    const underLease = store.underLease(() => mine)
+    await underLease.inventory.setMark({ name: 'walk', value: 'mine' })
+    await fenceOf(other, 'b', NOW + HOUR + 1)
+    const late = underLease.inventory.setMark({ name: 'walk', value: 'late' })
+    await expect(late).rejects.toMatchObject({ code: 'storage_failed' })
+    const never = store.underLease(() => undefined).inventory.setMark({ name: 'walk', value: 'never' })
+    await expect(never).rejects.toMatchObject({ code: 'storage_failed' })
+    expect(await underLease.inventory.mark('walk')).toBe('mine')
+    await store.inventory.setMark({ name: 'walk', value: 'of all' })
+    expect(await other.inventory.mark('walk')).toBe('of all')
   })
 
   itAcrossRestart('keeps leases', async (store, restart) => {

@@ -379,4 +379,20 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX nonces_by_time ON nonces (until);
   `,
+  `
+  -- How often the lease went to another holder.
+  ALTER TABLE leases ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+
+  -- How far jobs have got that go on and on.
+  CREATE TABLE marks (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- What processes on several machines have to know alike.
+  CREATE TABLE secrets (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

@@ -1,6 +1,9 @@
+import { prepareLeaseWrites } from '../../sql/lease-writes.ts'
+import type { Steps } from '../../sql/sql.ts'
+import { prepareWrites, type WriteName } from '../../sql/writes.ts'
 import type { Connection } from './connection.ts'
+import { runNow, sqliteSql } from './sqlite-sql.ts'
 import { failureOf, isMediumFailure, type WriteCall, type WriteReply } from './writer-protocol.ts'
-import { prepareWrites, type WriteName } from './writes.ts'
 
 /**
  * Runs many writes in one transaction with one fsync, each all or nothing by itself.
@@ -11,15 +14,24 @@ import { prepareWrites, type WriteName } from './writes.ts'
  * database was locked for too long, which is no write's fault.
  */
 export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) => WriteReply[] {
-  const writes: Record<WriteName, (input: never) => unknown> = prepareWrites(db)
+  const sql = sqliteSql(db)
+  const writes: Record<WriteName, (input: never) => Steps<unknown>> = prepareWrites(sql)
+  const leases = prepareLeaseWrites(sql)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
 
+  function runWrite({ name, input, fence }: WriteCall): WriteReply {
+    if (fence !== undefined && !runNow(leases.stands(fence))) {
+      throw new Error(`The lease of ${fence.name || 'this work'} is somebody else's by now.`)
+    }
+    return { output: runNow(writes[name](input as never)) }
+  }
+
   function runTogether(calls: readonly WriteCall[]): WriteReply[] {
     begin.run()
     try {
-      const replies = calls.map(({ name, input }) => ({ output: writes[name](input as never) }))
+      const replies = calls.map(runWrite)
       commit.run()
       return replies
     } catch (error) {

@@ -1,14 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-
-/** Tells living processes on the same data from dead ones. */
-export interface InstanceLocks {
-  /** Holds the lock of this instance until `release`, or until the process ends, however it ends. */
-  hold(instanceId: string): { release(): void }
-  /** True while some process holds the lock. */
-  isHeld(instanceId: string): boolean
-}
+import type { InstanceLocks } from '../../instance-locks.ts'
 
 /**
  * Locks of the operating system, one file an instance, taken through SQLite, which knows how on every platform. The
@@ -21,18 +14,18 @@ export function openInstanceLocks(options: { readonly dir: string }): InstanceLo
   const fileOf = (instanceId: string): string => join(options.dir, `${instanceId}.lock`)
 
   return {
-    hold(instanceId) {
+    async hold(instanceId) {
       const lock = new Database(fileOf(instanceId), { timeout: 0 })
       lock.exec('BEGIN EXCLUSIVE')
       return {
-        release() {
+        async release() {
           if (!lock.open) return
           lock.close()
           rmSync(fileOf(instanceId), { force: true })
         },
       }
     },
-    isHeld(instanceId) {
+    async isHeld(instanceId) {
       let lock: Database.Database
       try {
         lock = new Database(fileOf(instanceId), { timeout: 0, fileMustExist: true })

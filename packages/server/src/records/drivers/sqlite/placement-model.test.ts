@@ -5,12 +5,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ALICE, digestOf, fileCommitOf, NOW, pieceRootOf, upload, WEEK } from '../../conformance/case.ts'
 import type { NewPiece, Placement, UnsettledPiece } from '../../record-store.ts'
+import { prepareCopyReads } from '../../sql/copy-reads.ts'
+import { preparePlacementReads } from '../../sql/placement-reads.ts'
+import { prepareWrites } from '../../sql/writes.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { prepareCopyReads } from './copy-reads.ts'
 import { migrate } from './migrate.ts'
-import { FOREVER, PlacementModel } from './placement-model.ts'
-import { preparePlacementReads } from './placement-reads.ts'
-import { prepareWrites } from './writes.ts'
+import { FOREVER, PlacementModel } from './testing-placement-model.ts'
+import { sqliteSql } from './sqlite-sql.ts'
+import { atOnce } from './testing-at-once.ts'
 
 const PROVERS = ['north', 'south', 'west'] as const
 const CONTENTS = ['one', 'two', 'three'] as const
@@ -64,9 +66,9 @@ class Sequence {
 
   constructor(db: Connection) {
     this.#db = db
-    this.#writes = prepareWrites(db)
-    this.#reads = preparePlacementReads(db)
-    this.#copies = prepareCopyReads(db)
+    this.#writes = atOnce(prepareWrites(sqliteSql(db)))
+    this.#reads = atOnce(preparePlacementReads(sqliteSql(db)))
+    this.#copies = atOnce(prepareCopyReads(sqliteSql(db)))
     this.#model = new PlacementModel(db)
   }
 

@@ -4,21 +4,23 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { digestOf, fileCommitOf, NOW, pieceRootOf, upload } from '../../conformance/case.ts'
+import { prepareWrites, type Writes } from '../../sql/writes.ts'
 import type { Connection } from './connection.ts'
 import { migrate } from './migrate.ts'
-import { prepareWrites, type Writes } from './writes.ts'
+import { sqliteSql } from './sqlite-sql.ts'
+import { type AtOnce, atOnce } from './testing-at-once.ts'
 
 /** What placing costs those who do not place. */
 describe('statements about placements', () => {
   let dir: string
   let connection: Connection
-  let writes: Writes
+  let writes: AtOnce<Writes>
   const ran: string[] = []
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'lade-statements-'))
     connection = new Database(join(dir, 'lade.db'), { verbose: (sql) => ran.push(String(sql)) })
     migrate(connection)
-    writes = prepareWrites(connection)
+    writes = atOnce(prepareWrites(sqliteSql(connection)))
   })
   afterEach(() => {
     connection.close()

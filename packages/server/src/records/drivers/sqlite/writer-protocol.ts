@@ -1,4 +1,5 @@
-import type { WriteName } from './writes.ts'
+import type { Fence } from '../../record-store.ts'
+import type { WriteName } from '../../sql/writes.ts'
 
 /** What the writer thread is started with. */
 export interface WriterSettings {
@@ -10,6 +11,8 @@ export interface WriterSettings {
 export interface WriteCall {
   readonly name: WriteName
   readonly input: unknown
+  /** Of the lease under which it is made. */
+  readonly fence?: Fence
 }
 
 /** What SQLite said when a write or a commit failed. */

@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { LadeError } from '@lade/core/errors'
+import type { Fence } from '../../record-store.ts'
+import type { WriteInput, WriteName, WriteOutput } from '../../sql/writes.ts'
 import {
   type BatchReply,
   isMediumFailure,
@@ -8,7 +10,6 @@ import {
   type WriteReply,
   type WriterSettings,
 } from './writer-protocol.ts'
-import type { WriteInput, WriteName, WriteOutput } from './writes.ts'
 
 interface Waiting {
   readonly call: WriteCall
@@ -42,10 +43,10 @@ export class Writer {
     this.#worker.on('exit', () => this.#end(new Error('The records writer has ended.')))
   }
 
-  write<Name extends WriteName>(name: Name, input: WriteInput<Name>): Promise<WriteOutput<Name>> {
+  write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) return reject(unavailable(this.#ended))
-      this.#gathered.push({ call: { name, input }, resolve, reject })
+      this.#gathered.push({ call: { name, input, ...(fence !== undefined && { fence }) }, resolve, reject })
       if (this.#gathered.length === 1) setImmediate(() => this.#send())
     })
   }

@@ -1,0 +1,73 @@
+import { LadeError } from '@lade/core/errors'
+
+/**
+ * What a failure says about the transaction that met it.
+ *
+ * `again`: it was undone, and may go well when it is run again. `lost`: the connection broke, so that nobody knows what became of a
+ * COMMIT that was under way; everything before that was undone. `full`: no room. `fault`: it would fail again.
+ */
+export type Verdict = 'again' | 'lost' | 'full' | 'fault'
+
+/** SQLSTATE codes; a class of two characters stands for all of its codes that are not listed. */
+const VERDICTS: Readonly<Record<string, Verdict>> = {
+  // serialization_failure, deadlock_detected, lock_not_available
+  '40001': 'again',
+  '40P01': 'again',
+  '55P03': 'again',
+  // unique_violation: another transaction inserted the same thing first, which this one sees when it is run again.
+  '23505': 'again',
+  // query_canceled: by a time-out of ours.
+  '57014': 'again',
+  // too_many_connections
+  '53300': 'lost',
+  // out_of_memory
+  '53200': 'lost',
+  // disk_full
+  '53100': 'full',
+  // read_only_sql_transaction: a standby that is being promoted.
+  '25006': 'lost',
+  // idle_in_transaction_session_timeout, transaction_timeout
+  '25P03': 'lost',
+  '25P04': 'lost',
+  // connection exceptions; admin_shutdown, crash_shutdown, cannot_connect_now, database_dropped and their like
+  '08': 'lost',
+  '57': 'lost',
+  // system errors, such as a failed fsync or read
+  '58': 'lost',
+}
+
+const SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
+/** What `pg` says when a connection ends or does not answer; it gives these no code. */
+const CONNECTION_MESSAGES =
+  /^(Connection terminated|Query read timeout|timeout exceeded|Client (was closed|has encountered))/i
+
+export function verdictOf(error: unknown): Verdict {
+  if (!(error instanceof Error)) return 'fault'
+  const code = 'code' in error ? String(error.code) : ''
+  if (SOCKET_CODES.has(code) || CONNECTION_MESSAGES.test(error.message)) return 'lost'
+  if (!/^[0-9A-Z]{5}$/.test(code)) return 'fault'
+  return VERDICTS[code] ?? VERDICTS[code.slice(0, 2)] ?? 'fault'
+}
+
+/** True for the key of a write that is there already: the write was committed. */
+export function isKeyTaken(error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === 'write_keys_pkey'
+}
+
+/** A failure of the database, as callers see it. */
+export function translatedFailure(cause: unknown): LadeError {
+  if (cause instanceof LadeError) return cause
+  return verdictOf(cause) === 'full'
+    ? new LadeError('insufficient_storage', { retryAfterSeconds: 60 }, { cause })
+    : new LadeError('storage_failed', { retryAfterSeconds: 5 }, { cause })
+}

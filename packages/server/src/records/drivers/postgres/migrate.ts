@@ -1,0 +1,36 @@
+import type { Client } from 'pg'
+import { POSTGRES_MIGRATIONS } from '../../migrations/postgres.ts'
+
+/** The lock of whoever brings the schema up to date; any number that nobody else uses. */
+const MIGRATION_LOCK = 4_711_2026
+/** Migrations of a big installation take their time, and those who wait for them as well. */
+const MIGRATION_MS = 3_600_000
+
+/**
+ * Brings the schema to the newest version, each step in a transaction of its own. Of all processes that start at once one does it, and
+ * the others wait.
+ *
+ * @throws {Error} when the data was written by a newer version of Lade.
+ */
+export async function migrate(client: Client, migrations: readonly string[] = POSTGRES_MIGRATIONS): Promise<void> {
+  await client.query(`SET statement_timeout = ${MIGRATION_MS}; SET lock_timeout = ${MIGRATION_MS}`)
+  await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+  try {
+    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)')
+    for (;;) {
+      const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version')
+      const version = rows[0]?.version ?? 0
+      if (version > migrations.length) {
+        throw new Error(`This data has schema version ${version}; this Lade knows versions up to ${migrations.length}.`)
+      }
+      const migration = migrations[version]
+      if (migration === undefined) return
+      // One message is one transaction.
+      const mark =
+        version === 0 ? 'INSERT INTO schema_version VALUES (1)' : `UPDATE schema_version SET version = ${version + 1}`
+      await client.query(`BEGIN; ${migration}; ${mark}; COMMIT`)
+    }
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {})
+  }
+}

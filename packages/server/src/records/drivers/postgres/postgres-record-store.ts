@@ -1,0 +1,159 @@
+import type { Pool } from 'pg'
+import type { RecordStore } from '../../record-store.ts'
+import { prepareLeaseWrites } from '../../sql/lease-writes.ts'
+import { prepareReads, type ReadInput, type ReadName, type ReadOutput, SNAPSHOT_READS } from '../../sql/reads.ts'
+import { recordsOver } from '../../sql/records-over.ts'
+import type { Steps } from '../../sql/sql.ts'
+import { prepareWrites, type WriteName } from '../../sql/writes.ts'
+import { askOn, createClient, openPool } from './connections.ts'
+import { translatedFailure, verdictOf } from './failures.ts'
+import { forgetOldKeys } from './forget-old-keys.ts'
+import { migrate } from './migrate.ts'
+import { postgresSql, runOn } from './postgres-sql.ts'
+import { requireDurable } from './require-durable.ts'
+import { SettledSequences } from './settled-sequences.ts'
+import { transact } from './transactions.ts'
+import { type WriteCall, WriteQueue } from './write-queue.ts'
+
+export interface PostgresRecordStoreOptions {
+  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows, such as `sslmode`. */
+  readonly url: string
+  /** How many connections this store opens at most. @default 16 */
+  readonly maxConnections?: number
+  /** Told what the operator should know, such as that the server does not write durably. */
+  readonly onWarning?: (sentence: string) => void
+}
+
+/** How long a read is tried again whose connection breaks. */
+const READ_PATIENCE_MS = 10_000
+const READ_REST_MS = 200
+
+/**
+ * Records in a PostgreSQL database (15 or later), for any number of processes on any number of machines.
+ *
+ * Writes are serializable transactions that are run again when they meet another one; those that are known to meet (of one principal,
+ * say) follow each other and share a COMMIT. A COMMIT whose answer was lost is found out about. While the database is away, reads and
+ * writes wait for some ten seconds, and then fail with `storage_failed`.
+ *
+ * Locks of sessions are used, so a pooler in between has to keep sessions (PgBouncer: `pool_mode = session`).
+ *
+ * @throws {Error} when the database cannot be reached, or is newer than this program.
+ *
+ * @example
+ * const records = await openPostgresRecordStore({ url: 'postgres://lade:secret@127.0.0.1/lade' })
+ * records.traits.engine // 'postgres'
+ */
+export async function openPostgresRecordStore(options: PostgresRecordStoreOptions): Promise<RecordStore> {
+  const { url, maxConnections = 16, onWarning = () => {} } = options
+  const starting = createClient({ url })
+  await starting.connect()
+  try {
+    await requireDurable(starting, onWarning)
+    await migrate(starting)
+  } finally {
+    await starting.end().catch(() => {})
+  }
+
+  // Every write finds its rows by an index. Reading a small table as a whole instead would make it meet every other write.
+  const writers = openPool({
+    url,
+    max: Math.max(1, Math.ceil(maxConnections / 2)),
+    session: { enable_seqscan: 'off', synchronous_commit: 'on' },
+  })
+  const readers = openPool({ url, max: Math.max(1, Math.floor(maxConnections / 2)) })
+  const reads: Record<ReadName, (input: never) => Steps<unknown>> = prepareReads(postgresSql())
+  const sql = postgresSql()
+  const writes: Record<WriteName, (input: never) => Steps<unknown>> = prepareWrites(sql)
+  const leases = prepareLeaseWrites(sql)
+  const settled = new SettledSequences(readers)
+  let isOpen = true
+
+  async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
+    return transact({ pool: writers, lock, isOpen: () => isOpen }, async (client) => {
+      const ask = askOn(client)
+      const outputs: unknown[] = []
+      for (const { name, input, fence } of calls) {
+        if (fence !== undefined && !(await runOn(ask, leases.stands(fence)))) {
+          throw new Error(`The lease of ${fence.name || 'this work'} is somebody else's by now.`)
+        }
+        outputs.push(await runOn(ask, writes[name](input)))
+      }
+      return outputs
+    })
+  }
+
+  const queue = new WriteQueue(runWrites)
+  const underWay = new Set<Promise<unknown>>()
+  const stopForgetting = forgetOldKeys(writers)
+
+  async function read<Name extends ReadName>(name: Name, input: ReadInput<Name>): Promise<ReadOutput<Name>> {
+    const giveUpAt = performance.now() + READ_PATIENCE_MS
+    for (;;) {
+      try {
+        const bound = name === 'unenrolled' ? { ...(input as object), upTo: await settled.upTo() } : input
+        const steps = reads[name](bound as never)
+        return (await runRead(readers, steps, SNAPSHOT_READS.has(name))) as ReadOutput<Name>
+      } catch (error) {
+        if (verdictOf(error) !== 'lost' || !isOpen || performance.now() > giveUpAt) throw translatedFailure(error)
+        await new Promise((resolve) => setTimeout(resolve, READ_REST_MS))
+      }
+    }
+  }
+
+  let closing: Promise<void> | undefined
+  async function end(): Promise<void> {
+    isOpen = false
+    stopForgetting()
+    await Promise.allSettled(underWay)
+    await Promise.all([writers.end(), readers.end()])
+  }
+
+  return recordsOver(
+    {
+      read,
+      async write(name, input, fence) {
+        if (!isOpen) throw translatedFailure(new Error('The records are closed.'))
+        const written = queue.write(name, input, fence)
+        underWay.add(written)
+        try {
+          return await written
+        } catch (error) {
+          throw translatedFailure(error)
+        } finally {
+          underWay.delete(written)
+        }
+      },
+    },
+    {
+      traits: { engine: 'postgres' },
+      async check() {
+        try {
+          await readers.query('SELECT 1')
+        } catch (error) {
+          throw translatedFailure(error)
+        }
+      },
+      close() {
+        closing ??= end()
+        return closing
+      },
+    },
+  )
+}
+
+async function runRead(pool: Pool, steps: Steps<unknown>, needsSnapshot: boolean): Promise<unknown> {
+  const client = await pool.connect()
+  let failure: Error | undefined
+  try {
+    if (needsSnapshot) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const value = await runOn(askOn(client), steps)
+    if (needsSnapshot) await client.query('COMMIT')
+    return value
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error))
+    throw error
+  } finally {
+    // One that failed may be in a transaction still.
+    client.release(failure)
+  }
+}

@@ -1,0 +1,85 @@
+import type {
+  Bound,
+  Changed,
+  Dialect,
+  PreparedQuery,
+  Query,
+  QueryAnswer,
+  Sql,
+  SqlValue,
+  Statement,
+  Steps,
+} from '../../sql/sql.ts'
+import { placeholdersOf } from './placeholders.ts'
+
+const DIALECT: Dialect = {
+  indexedBy: () => '',
+  least: (one, other) => `least(${one}, ${other})`,
+  greatest: (one, other) => `greatest(${one}, ${other})`,
+  // Not part of any transaction, so that those who read it do not wait for those who move it.
+  nextSequence: '(SELECT last_value + CASE WHEN is_called THEN 1 ELSE 0 END FROM files_sequence)',
+  includesFolded: (text, part) => `strpos(lower(${text}), lower(CAST(${part} AS TEXT) COLLATE "C")) > 0`,
+  whole: (placeholder) => `CAST(${placeholder} AS BIGINT)`,
+}
+
+/** Prepares the statements of the records as queries that somebody else sends: see {@link runOn}. */
+export function postgresSql(): Sql {
+  let count = 0
+  return {
+    dialect: DIALECT,
+    prepare<Values extends readonly unknown[] | object, Row>(text: string): Statement<Bound<Values>, Row> {
+      count += 1
+      const { text: numbered, names } = placeholdersOf(text)
+      return new PostgresStatement<Bound<Values>, Row>({ text: numbered, name: `lade-${count}` }, names)
+    },
+  }
+}
+
+/** Runs steps one query after the other. `ask` sends each to one connection. */
+export async function runOn<Value>(ask: (query: Query) => Promise<QueryAnswer>, steps: Steps<Value>): Promise<Value> {
+  const iterator = steps[Symbol.iterator]()
+  let turn = iterator.next()
+  while (turn.done !== true) turn = iterator.next(await ask(turn.value))
+  return turn.value
+}
+
+class PostgresStatement<Values extends readonly unknown[], Row> implements Statement<Values, Row> {
+  readonly #query: PreparedQuery
+  readonly #names: readonly string[] | undefined
+  #isPlucked = false
+
+  constructor(query: PreparedQuery, names: readonly string[] | undefined) {
+    this.#query = query
+    this.#names = names
+  }
+
+  *get(...values: Values): Steps<Row | undefined> {
+    const { rows } = yield this.#ask(values)
+    return rows.length === 0 ? undefined : this.#rowFrom(rows[0])
+  }
+
+  *all(...values: Values): Steps<Row[]> {
+    const { rows } = yield this.#ask(values)
+    return rows.map((row) => this.#rowFrom(row))
+  }
+
+  *run(...values: Values): Steps<Changed> {
+    const { changes } = yield this.#ask(values)
+    return { changes }
+  }
+
+  pluck(): Statement<Values, Row> {
+    this.#isPlucked = true
+    return this
+  }
+
+  #ask(values: Values): Query {
+    if (this.#names === undefined) return { statement: this.#query, values: values as readonly unknown[] as SqlValue[] }
+    const named = values[0] as Readonly<Record<string, SqlValue>>
+    return { statement: this.#query, values: this.#names.map((name) => named[name] ?? null) }
+  }
+
+  #rowFrom(row: unknown): Row {
+    return (this.#isPlucked ? Object.values(row as object)[0] : row) as Row
+  }
+}

@@ -1,0 +1,79 @@
+import type { WriteInput, WriteName } from '../../sql/writes.ts'
+
+/** Writes of one lane change the same rows: they follow each other, on all machines, instead of undoing each other. */
+type LaneOf = { readonly [Name in WriteName]: ((input: WriteInput<Name>) => string) | null }
+
+const principalOf = ({ principal }: { principal: string }): string => `principal ${principal}`
+const upkeep = (): string => 'upkeep'
+const placement = (): string => 'placement'
+const chain = (): string => 'chain'
+
+/** By write; null for those that rarely meet another one. */
+const LANES: LaneOf = {
+  reserve: principalOf,
+  commit: ({ file }) => principalOf(file),
+  commitAtOnce: ({ admit }) => principalOf(admit),
+  compose: ({ file }) => principalOf(file),
+  removeFile: principalOf,
+  claim: null,
+  release: null,
+  extendLeases: null,
+  releaseExpired: upkeep,
+  expireFiles: upkeep,
+  sweepBlocks: upkeep,
+  registerInstance: upkeep,
+  buryInstance: upkeep,
+  signUp: ({ address }) => `signups of ${address}`,
+  revokeToken: null,
+  touchTokens: () => 'touch tokens',
+  openChallenge: () => 'challenges',
+  withdrawChallenge: () => 'challenges',
+  answerChallenge: () => 'challenges',
+  expireChallenges: () => 'challenges',
+  useNonce: null,
+  issueNonce: null,
+  redeemNonce: null,
+  expireNonces: upkeep,
+  beginDiscard: null,
+  finishDiscard: null,
+  adoptBlob: null,
+  setMark: null,
+  offerSecret: () => 'secrets',
+  replaceSecret: () => 'secrets',
+  takeLease: ({ name }) => `lease of ${name}`,
+  giveBackLease: ({ name }) => `lease of ${name}`,
+  openOffer: null,
+  closeOffer: null,
+  expireOffers: upkeep,
+  enrolFiles: placement,
+  wantCopies: placement,
+  extendFile: placement,
+  aggregateFiles: placement,
+  dissolveAggregate: placement,
+  settlePiece: placement,
+  unsettlePieces: placement,
+  copyParked: placement,
+  copyLater: placement,
+  failCopy: placement,
+  copyAudited: placement,
+  copyRemoved: placement,
+  openAddition: placement,
+  additionSent: placement,
+  additionLater: placement,
+  additionConfirmed: placement,
+  additionRejected: placement,
+  queueDeals: chain,
+  proposeDeals: chain,
+  recordTransaction: chain,
+  addTransactionAttempt: chain,
+  transactionMined: chain,
+  transactionReorganised: chain,
+  transactionFinal: chain,
+  transactionSuperseded: chain,
+}
+
+/** The lane of a write; undefined for one that waits for no other. */
+export function laneOf<Name extends WriteName>(name: Name, input: WriteInput<Name>): string | undefined {
+  const lane: ((input: WriteInput<Name>) => string) | null = LANES[name]
+  return lane?.(input)
+}

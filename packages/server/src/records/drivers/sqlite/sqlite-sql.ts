@@ -1,0 +1,75 @@
+import type { Bound, Changed, Dialect, Query, QueryAnswer, Sql, Statement, Steps } from '../../sql/sql.ts'
+import type { Connection } from './connection.ts'
+
+const DIALECT: Dialect = {
+  indexedBy: (index) => `INDEXED BY ${index}`,
+  least: (one, other) => `min(${one}, ${other})`,
+  greatest: (one, other) => `max(${one}, ${other})`,
+  nextSequence: '(SELECT coalesce(MAX(sequence), 0) + 1 FROM files)',
+  includesFolded: (text, part) => `instr(lower(${text}), lower(${part})) > 0`,
+  whole: (placeholder) => placeholder,
+}
+
+/** Prepares the statements of the records on a connection, which answers them at once. */
+export function sqliteSql(connection: Connection): Sql {
+  return {
+    dialect: DIALECT,
+    prepare: <Values extends readonly unknown[] | object, Row>(text: string): Statement<Bound<Values>, Row> =>
+      new SqliteStatement<Bound<Values>, Row>(prepareOn<Row>(connection, text)),
+  }
+}
+
+/**
+ * Runs steps on the connection that their statements were prepared on.
+ *
+ * @throws {TypeError} for steps of another engine.
+ */
+export function runNow<Value>(steps: Steps<Value>): Value {
+  const turn = steps[Symbol.iterator]().next()
+  if (turn.done !== true) throw new TypeError('These steps wait for an engine that is not SQLite.')
+  return turn.value
+}
+
+function prepareOn<Row>(connection: Connection, text: string) {
+  return connection.prepare<unknown[], Row>(text)
+}
+
+type NativeStatement<Row> = ReturnType<typeof prepareOn<Row>>
+
+class SqliteStatement<Values extends readonly unknown[], Row> implements Statement<Values, Row> {
+  readonly #native: NativeStatement<Row>
+
+  constructor(native: NativeStatement<Row>) {
+    this.#native = native
+  }
+
+  get(...values: Values): Steps<Row | undefined> {
+    return new AtOnce(() => this.#native.get(...values))
+  }
+
+  all(...values: Values): Steps<Row[]> {
+    return new AtOnce(() => this.#native.all(...values))
+  }
+
+  run(...values: Values): Steps<Changed> {
+    return new AtOnce(() => this.#native.run(...values))
+  }
+
+  pluck(): Statement<Values, Row> {
+    this.#native.pluck()
+    return this
+  }
+}
+
+/** Steps of which the first is the last. */
+class AtOnce<Value> implements Steps<Value> {
+  readonly #run: () => Value
+
+  constructor(run: () => Value) {
+    this.#run = run
+  }
+
+  [Symbol.iterator](): Iterator<Query, Value, QueryAnswer> {
+    return { next: () => ({ done: true, value: this.#run() }) }
+  }
+}

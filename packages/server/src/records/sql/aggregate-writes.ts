@@ -1,0 +1,80 @@
+import type { CopyWrites } from './copy-writes.ts'
+import { preparePieceReads } from './piece-reads.ts'
+import { preparePieceWrites } from './piece-writes.ts'
+import type { Sql, Steps } from './sql.ts'
+
+export interface AggregateRequest {
+  readonly now: number
+  readonly pieceRoot: string
+  readonly sizeBytes: number
+  readonly members: readonly { readonly file: number; readonly paddedOffsetBytes: number }[]
+}
+
+/** Aggregates of small files. Each function runs inside the caller's transaction. */
+export function prepareAggregateWrites(db: Sql, { releaseAll, settled }: CopyWrites) {
+  const { isNeeded } = preparePieceReads(db)
+  const { markUnsettled, putPiece, restate, restateDealsOf } = preparePieceWrites(db)
+  const objectOfWaiting = db
+    .prepare<[number], number>(
+      `SELECT object FROM deals JOIN files ON sequence = deals.file
+       WHERE deals.file = ? AND waits = 1 AND closed_at IS NULL`,
+    )
+    .pluck()
+  const insertMember = db.prepare<[number, number, number]>(
+    `INSERT INTO aggregate_members (piece, padded_offset_bytes, object) VALUES (?, ?, ?)
+     ON CONFLICT (piece, padded_offset_bytes) DO UPDATE SET object = excluded.object`,
+  )
+  const insertDealPiece = db.prepare<[number, number, number]>(
+    'INSERT INTO deal_pieces (file, position, piece, padded_offset_bytes) VALUES (?, 0, ?, ?)',
+  )
+  const waitNoMore = db.prepare<[number]>('UPDATE deals SET waits = 0 WHERE file = ?')
+  const openMembers = db
+    .prepare<[number], number>(
+      `SELECT deals.file FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
+       WHERE piece = ? AND padded_offset_bytes IS NOT NULL AND closed_at IS NULL`,
+    )
+    .pluck()
+  const removeDealPiece = db.prepare<[number, number]>('DELETE FROM deal_pieces WHERE file = ? AND piece = ?')
+  const waitAgain = db.prepare<[{ file: number; now: number }]>(
+    `UPDATE deals SET waits = 1, status_at = CASE status WHEN 'staged' THEN status_at ELSE :now END,
+       status = 'staged', cause = NULL WHERE file = :file`,
+  )
+  const anyMember = db.prepare<[number], number>('SELECT 1 FROM aggregate_members WHERE piece = ? LIMIT 1').pluck()
+  const removeMembers = db.prepare<[number]>('DELETE FROM aggregate_members WHERE piece = ?')
+
+  return {
+    *aggregate({ now, pieceRoot, sizeBytes, members }: AggregateRequest): Steps<boolean> {
+      const objects = new Map<number, number>()
+      for (const { file } of members) {
+        const object = yield* objectOfWaiting.get(file)
+        if (object === undefined || objects.has(file)) return false
+        objects.set(file, object)
+      }
+      const piece = yield* putPiece({ pieceRoot, sizeBytes, object: null, offsetBytes: 0 }, now)
+      for (const { file, paddedOffsetBytes } of members) {
+        yield* insertMember.run(piece, paddedOffsetBytes, objects.get(file) ?? 0)
+        yield* insertDealPiece.run(file, piece, paddedOffsetBytes)
+        yield* waitNoMore.run(file)
+      }
+      yield* restateDealsOf(piece, now)
+      return true
+    },
+
+    *dissolve({ piece, now }: { piece: number; now: number }): Steps<void> {
+      if ((yield* anyMember.get(piece)) === undefined) return
+      for (const file of yield* openMembers.all(piece)) {
+        yield* removeDealPiece.run(file, piece)
+        yield* waitAgain.run({ file, now })
+      }
+      yield* removeMembers.run(piece)
+      // A file of the aggregate's own bytes needs it still.
+      if (yield* isNeeded(piece)) {
+        yield* markUnsettled(piece, now)
+        return
+      }
+      yield* releaseAll(piece, now)
+      yield* settled(piece, null)
+      yield* restate(piece, now, null)
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { pieceHandle } from '../object-handle.ts'
+import type { CompositionCommit, CompositionOutcome, FileRecord } from '../record-store.ts'
+import { prepareContentReads } from './content-reads.ts'
+import type { ContentWrites } from './content-writes.ts'
+import { prepareDealClosing } from './deal-closing.ts'
+import { prepareFileInserts } from './file-inserts.ts'
+import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
+import type { ObjectRelease } from './object-release.ts'
+import { forEach, type Sql, type Steps } from './sql.ts'
+
+/** Files that are put together from others. Each function runs inside the caller's transaction. */
+export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { releaseObject }: ObjectRelease) {
+  const content = prepareContentReads(db)
+  const { endAsExpired, insertFile } = prepareFileInserts(db)
+  const { closeDeal } = prepareDealClosing(db)
+  const bySequence = db.prepare<[number], FileRow>(`SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence = ?`)
+  const partsOf = db.prepare<[number], number>('SELECT part FROM parts WHERE whole = ? ORDER BY position').pluck()
+  const endAsPart = db.prepare<[number, number, number]>(
+    `UPDATE files SET ended_at = ?, "end" = 'removed', composed_into = ? WHERE sequence = ?`,
+  )
+
+  function* fileOf(sequence: number): Steps<FileRecord> {
+    const row = yield* bySequence.get(sequence)
+    if (row === undefined) throw new TypeError(`there is no file ${sequence}`)
+    return fileFromRow(row)
+  }
+
+  /** The live files of the parts, or which of them are no such any more. */
+  function* partRows({
+    parts,
+    file,
+    now,
+  }: CompositionCommit): Steps<Map<number, FileRow> | { readonly ended: number[] }> {
+    const rows = new Map<number, FileRow>()
+    const ended: number[] = []
+    for (const sequence of new Set(parts)) {
+      const row = yield* bySequence.get(sequence)
+      const isLive = row?.principal === file.principal && row.ended_at === null && row.expires_at > now
+      if (row !== undefined && isLive) rows.set(sequence, row)
+      else ended.push(sequence)
+    }
+    return ended.length === 0 ? rows : { ended }
+  }
+
+  /** What lies at the bottom: a part that is composed itself counts as all its parts. */
+  function* objectsOf(parts: readonly number[], rows: ReadonlyMap<number, FileRow>): Steps<number[]> {
+    const objects: number[][] = []
+    for (const sequence of parts) {
+      const object = rows.get(sequence)?.object ?? 0
+      const inner = yield* partsOf.all(object)
+      objects.push(inner.length === 0 ? [object] : inner)
+    }
+    return objects.flat()
+  }
+
+  return {
+    *commit(commit: CompositionCommit): Steps<CompositionOutcome> {
+      const { now, day, file, content: facts, parts } = commit
+      const bytes = { sha256: file.sha256, pieceRoot: facts.pieceRoot, sizeBytes: file.sizeBytes }
+      const known = yield* content.objectOfBytes(bytes)
+      const handle = known === undefined ? (file.sha256 ?? pieceHandle(bytes)) : yield* content.handleOf(known)
+      const bound = yield* content.boundElsewhere(file.key, handle === undefined ? [] : [handle])
+      if (bound !== undefined) return { outcome: 'conflict', object: bound }
+
+      const open = known === undefined ? undefined : yield* content.openFile(file.principal, known, file.key)
+      if (open !== undefined && open.expires_at > now) {
+        yield* contents.learn(open.object, facts, file.sha256)
+        return { outcome: 'retry', file: yield* fileOf(open.sequence) }
+      }
+      const rows = yield* partRows(commit)
+      if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
+
+      if (open !== undefined) yield* endAsExpired(open.sequence, now)
+      const object = yield* contents.putComposed(commit, known, yield* objectsOf(parts, rows))
+      const sequence = yield* insertFile(object, file, { day, bytes: 0 })
+      for (const part of rows.keys()) {
+        yield* endAsPart.run(now, sequence, part)
+        yield* closeDeal(part, now)
+      }
+      yield* forEach(rows.values(), (part) => releaseObject(part.object, now))
+      return { outcome: 'recorded', file: yield* fileOf(sequence) }
+    },
+  }
+}

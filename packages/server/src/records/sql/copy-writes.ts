@@ -1,0 +1,142 @@
+import type { AuditRecord, Settlement } from '../record-store.ts'
+import { preparePieceWrites } from './piece-writes.ts'
+import type { Sql, Steps } from './sql.ts'
+
+export type CopyWrites = ReturnType<typeof prepareCopyWrites>
+
+/** What is recorded of an audit. */
+export interface AuditedRequest {
+  readonly audit: Omit<AuditRecord, 'prover' | 'pieceRoot' | 'pieceSizeBytes'>
+  readonly nextAt: number
+  readonly isFinal: boolean
+  readonly isRetrievable: boolean
+}
+
+/** As many audits of a copy are kept. */
+const KEPT_AUDITS = 30
+
+/** Whether a copy that ends is in its prover's data set, or may be. */
+const HAS_TO_BE_REMOVED = "CASE WHEN state IN ('adding', 'stored') THEN 1 ELSE 0 END"
+
+/** Copies at provers. Each function runs inside the caller's transaction. */
+export function prepareCopyWrites(db: Sql) {
+  const { markUnsettled, restate } = preparePieceWrites(db)
+  const insertPending = db.prepare<[{ piece: number; prover: string; now: number }]>(
+    `INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove, onchain)
+     VALUES (:piece, :prover, 'pending', 0, :now, 0, 0) ON CONFLICT DO NOTHING`,
+  )
+  // A placeholder stands beside a column before it is asked whether it is NULL, which tells PostgreSQL no type.
+  const release = db.prepare<[{ piece: number; copy: number | null; now: number }]>(
+    `UPDATE copies SET state = 'released', attempts = 0, next_at = :now, ended_at = :now, to_remove = ${HAS_TO_BE_REMOVED}
+     WHERE piece = :piece AND ended_at IS NULL AND (id = :copy OR :copy IS NULL)`,
+  )
+  const revisionOf = db.prepare<[number], number>('SELECT revision FROM pieces WHERE id = ?').pluck()
+  const wantedOf = db
+    .prepare<[number], number | null>(
+      `SELECT MAX(copies_wanted) FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
+       WHERE piece = ? AND closed_at IS NULL`,
+    )
+    .pluck()
+  const setSettled = db.prepare<[{ id: number; nextAt: number | null; wanted: number }]>(
+    'UPDATE pieces SET unsettled_at = :nextAt, wanted = :wanted, revision = revision + 1 WHERE id = :id',
+  )
+  const unsettleShort = db.prepare<[{ now: number }]>(
+    `UPDATE pieces SET unsettled_at = :now, revision = revision + 1
+     WHERE is_short = 1 AND (unsettled_at IS NULL OR unsettled_at > :now)`,
+  )
+  const setParked = db
+    .prepare<[{ copy: number; now: number }], number>(
+      `UPDATE copies SET state = 'parked', attempts = 0, next_at = :now, parked_at = :now
+       WHERE id = :copy AND state = 'pending' RETURNING piece`,
+    )
+    .pluck()
+  const delay = db.prepare<[number, number]>(
+    'UPDATE copies SET attempts = attempts + 1, next_at = ? WHERE id = ? AND (ended_at IS NULL OR to_remove = 1)',
+  )
+  const setFailed = db
+    .prepare<[{ copy: number; cause: string; now: number }], number>(
+      `UPDATE copies SET state = 'failed', ended_at = :now, cause = :cause, proved_at = NULL, attempts = 0, next_at = :now,
+         to_remove = ${HAS_TO_BE_REMOVED}
+       WHERE id = :copy AND ended_at IS NULL RETURNING piece`,
+    )
+    .pluck()
+  const setRemoved = db.prepare<[number]>('UPDATE copies SET to_remove = 0 WHERE id = ?')
+  const insertAudit = db.prepare<[number, number, string, number, string | null, string | null]>(
+    'INSERT INTO audits (copy, at, seed, passed, cause, proof) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const forgetAudits = db.prepare<[{ copy: number; kept: number }]>(
+    `DELETE FROM audits WHERE copy = :copy
+       AND id <= (SELECT id FROM audits WHERE copy = :copy ORDER BY id DESC LIMIT 1 OFFSET :kept)`,
+  )
+  const { whole } = db.dialect
+  const setAudited = db
+    .prepare<[{ copy: number; at: number; passed: number; nextAt: number; isRetrievable: number }], number>(
+      `UPDATE copies SET proved_at = CASE ${whole(':passed')} WHEN 1 THEN ${whole(':at')} END,
+         retrievable_at = CASE ${whole(':isRetrievable')} WHEN 1 THEN ${whole(':at')} ELSE retrievable_at END,
+         attempts = CASE ${whole(':passed')} WHEN 1 THEN 0 ELSE attempts + 1 END, next_at = :nextAt
+       WHERE id = :copy AND ended_at IS NULL RETURNING piece`,
+    )
+    .pluck()
+
+  function* fail({ copy, cause, now }: { copy: number; cause: string; now: number }): Steps<void> {
+    const piece = yield* setFailed.get({ copy, cause, now })
+    if (piece === undefined) return
+    yield* markUnsettled(piece, now)
+    yield* restate(piece, now)
+  }
+
+  /** Writes down when to look at the piece again, and how many copies it wants; with the copies changed already. */
+  function* settled(id: number, nextAt: number | null): Steps<void> {
+    const wanted = (yield* wantedOf.get(id)) ?? 0
+    yield* setSettled.run({ id, nextAt, wanted })
+  }
+
+  return {
+    fail,
+    settled,
+
+    *settle(settlement: Settlement & { readonly now: number }): Steps<void> {
+      const { piece, revision, add, release: released, nextAt, failure, now } = settlement
+      const current = yield* revisionOf.get(piece)
+      if (current === undefined || (revision !== undefined && revision !== current)) return
+      for (const copy of released) yield* release.run({ piece, copy, now })
+      let added = 0
+      for (const prover of add) added += (yield* insertPending.run({ piece, prover, now })).changes
+      yield* settled(piece, nextAt)
+      yield* restate(piece, now, failure ?? (added > 0 ? null : undefined))
+    },
+
+    /** Releases all copies of a piece. */
+    *releaseAll(piece: number, now: number): Steps<void> {
+      yield* release.run({ piece, copy: null, now })
+    },
+
+    *unsettleAll({ now }: { now: number }): Steps<void> {
+      yield* unsettleShort.run({ now })
+    },
+
+    *parked({ copy, now }: { copy: number; now: number }): Steps<boolean> {
+      const piece = yield* setParked.get({ copy, now })
+      if (piece !== undefined) yield* restate(piece, now)
+      return piece !== undefined
+    },
+
+    *retryLater({ copy, nextAt }: { copy: number; nextAt: number }): Steps<void> {
+      yield* delay.run(nextAt, copy)
+    },
+
+    *removed({ copy }: { copy: number; now: number }): Steps<void> {
+      yield* setRemoved.run(copy)
+    },
+
+    *audited({ audit, nextAt, isFinal, isRetrievable }: AuditedRequest): Steps<void> {
+      const { copy, at, seed, passed, cause, proof } = audit
+      yield* insertAudit.run(copy, at, seed, passed ? 1 : 0, cause, proof)
+      yield* forgetAudits.run({ copy, kept: KEPT_AUDITS })
+      const audited = { copy, at, passed: passed ? 1 : 0, nextAt, isRetrievable: isRetrievable ? 1 : 0 }
+      const piece = yield* setAudited.get(audited)
+      if (piece !== undefined) yield* restate(piece, at)
+      if (!passed && isFinal) yield* fail({ copy, cause: cause ?? 'audit', now: at })
+    },
+  }
+}

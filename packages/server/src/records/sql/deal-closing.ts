@@ -1,0 +1,24 @@
+import type { Sql, Steps } from './sql.ts'
+
+export type DealClosing = ReturnType<typeof prepareDealClosing>
+
+/** Ends of deals, which come with the ends of their files. Runs inside the caller's transaction. */
+export function prepareDealClosing(db: Sql) {
+  const close = db.prepare<[number, number]>('UPDATE deals SET closed_at = ? WHERE file = ? AND closed_at IS NULL')
+  const unsettle = db.prepare<[{ file: number; now: number }]>(
+    `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, :now)', ':now')}, revision = revision + 1
+     WHERE id IN (SELECT piece FROM deal_pieces WHERE file = :file)`,
+  )
+
+  return {
+    /** Closes the deal of a file that ends, if it has one, and has its pieces settled. */
+    *closeDeal(file: number, now: number): Steps<void> {
+      if ((yield* close.run(now, file)).changes > 0) yield* unsettle.run({ file, now })
+    },
+
+    /** Has the pieces of a file's deal settled again. */
+    *unsettlePiecesOf(file: number, now: number): Steps<void> {
+      yield* unsettle.run({ file, now })
+    },
+  }
+}

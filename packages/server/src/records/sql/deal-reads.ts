@@ -1,0 +1,128 @@
+import type { AuditRecord, CopyState, DealRecord, ObjectHandle, PlacedStatus } from '../record-store.ts'
+import { preparePieceReads } from './piece-reads.ts'
+import { mapEach, type Sql, type Steps } from './sql.ts'
+
+interface DealRow {
+  readonly file: number
+  readonly copies_wanted: number
+  readonly status: PlacedStatus
+  readonly status_at: number
+  readonly cause: string | null
+}
+
+interface DealPieceRow {
+  readonly piece: number
+  readonly padded_offset_bytes: number | null
+}
+
+/** Where a deal stands, without what carries it. */
+type Standing = Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>
+
+/** The aggregate that a small file is in. */
+interface FoundAggregate {
+  readonly object: ObjectHandle
+  readonly pieceRoot: string
+  readonly sizeBytes: number
+}
+
+type AuditRow = Omit<AuditRecord, 'pieceRoot' | 'passed'> & { readonly root: Buffer; readonly passed: number }
+
+interface Counts {
+  readonly copies: readonly { readonly prover: string; readonly state: CopyState; readonly count: number }[]
+  readonly deals: readonly { readonly status: PlacedStatus; readonly count: number }[]
+  readonly waiting: number
+}
+
+/** Reads of deals with all that carries them. */
+export function prepareDealReads(db: Sql) {
+  const pieces = preparePieceReads(db)
+  const deal = db.prepare<[number], DealRow>(
+    'SELECT file, copies_wanted, status, status_at, cause FROM deals WHERE file = ?',
+  )
+  const piecesOf = db.prepare<[number], DealPieceRow>(
+    'SELECT piece, padded_offset_bytes FROM deal_pieces WHERE file = ? ORDER BY position',
+  )
+  const audits = db.prepare<[number, number], AuditRow>(
+    `SELECT audits.copy, copies.prover, pieces.piece_root AS root, pieces.size_bytes AS "pieceSizeBytes", audits.at,
+       audits.seed, audits.passed, audits.cause, audits.proof
+     FROM pieces JOIN copies ON copies.piece = pieces.id JOIN audits ON audits.copy = copies.id
+     WHERE pieces.id IN (SELECT piece FROM deal_pieces WHERE file = ?) ORDER BY audits.id DESC LIMIT ?`,
+  )
+  const copyCounts = db.prepare<[], Counts['copies'][number]>(
+    'SELECT prover, state, COUNT(*) AS count FROM copies GROUP BY prover, state ORDER BY prover, state',
+  )
+  const dealCounts = db.prepare<[], Counts['deals'][number]>(
+    'SELECT status, COUNT(*) AS count FROM deals WHERE closed_at IS NULL GROUP BY status ORDER BY status',
+  )
+  const waitingCount = db
+    .prepare<[], number>('SELECT COUNT(*) FROM deals WHERE waits = 1 AND closed_at IS NULL')
+    .pluck()
+
+  const aggregateOf = db.prepare<[ObjectHandle], { root: Buffer; sizeBytes: number }>(
+    `SELECT pieces.piece_root AS root, pieces.size_bytes AS "sizeBytes"
+     FROM objects JOIN files ON files.object = objects.id JOIN deals ON deals.file = files.sequence
+       JOIN deal_pieces ON deal_pieces.file = deals.file JOIN pieces ON pieces.id = deal_pieces.piece
+     WHERE objects.sha256 = ? AND deals.closed_at IS NULL AND padded_offset_bytes IS NOT NULL LIMIT 1`,
+  )
+
+  function* pieceFromRow({ piece, padded_offset_bytes }: DealPieceRow): Steps<DealRecord['pieces'][number]> {
+    return {
+      ...(yield* pieces.pieceOfId(piece)),
+      paddedOffsetBytes: padded_offset_bytes,
+      copies: yield* pieces.copiesOf(piece),
+    }
+  }
+
+  return {
+    /** Needs one state of the records for all its statements. */
+    *deals(files: readonly number[]): Steps<readonly DealRecord[]> {
+      const found: DealRecord[] = []
+      for (const file of files) {
+        const row = yield* deal.get(file)
+        if (row === undefined) continue
+        const ofDeal = yield* mapEach(yield* piecesOf.all(file), pieceFromRow)
+        found.push({ ...standingFromRow(row), copiesWanted: row.copies_wanted, pieces: ofDeal })
+      }
+      return found
+    },
+
+    *standings(files: readonly number[]): Steps<readonly Standing[]> {
+      const found: Standing[] = []
+      for (const file of files) {
+        const row = yield* deal.get(file)
+        if (row !== undefined) found.push(standingFromRow(row))
+      }
+      return found
+    },
+
+    *aggregatesOf(objects: readonly ObjectHandle[]): Steps<readonly FoundAggregate[]> {
+      const found: FoundAggregate[] = []
+      for (const object of objects) {
+        const row = yield* aggregateOf.get(object)
+        if (row !== undefined) found.push({ object, pieceRoot: row.root.toString('hex'), sizeBytes: row.sizeBytes })
+      }
+      return found
+    },
+
+    *audits({ file, limit }: { file: number; limit: number }): Steps<readonly AuditRecord[]> {
+      return (yield* audits.all(file, limit)).map(({ root, passed, ...audit }) => ({
+        ...audit,
+        pieceRoot: root.toString('hex'),
+        passed: passed === 1,
+      }))
+    },
+
+    /** Needs one state of the records for all its statements. */
+    *counts(): Steps<Counts> {
+      return {
+        copies: yield* copyCounts.all(),
+        deals: yield* dealCounts.all(),
+        waiting: (yield* waitingCount.get()) ?? 0,
+      }
+    },
+  }
+}
+
+function standingFromRow(row: DealRow): Standing {
+  return { file: row.file, status: row.status, statusAt: row.status_at, cause: row.cause }
+}

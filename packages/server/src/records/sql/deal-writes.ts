@@ -1,0 +1,102 @@
+import type { Enrolment, NewPiece, Placement } from '../record-store.ts'
+import { prepareContentReads } from './content-reads.ts'
+import { prepareDealClosing } from './deal-closing.ts'
+import { preparePieceWrites } from './piece-writes.ts'
+import { mapEach, type Sql, type Steps } from './sql.ts'
+
+export type DealWrites = ReturnType<typeof prepareDealWrites>
+
+/** Deals of files. Each function runs inside the caller's transaction. */
+export function prepareDealWrites(db: Sql) {
+  const content = prepareContentReads(db)
+  const { putPiece, restate, restateDeal } = preparePieceWrites(db)
+  const { unsettlePiecesOf } = prepareDealClosing(db)
+  const insertDeal = db.prepare<[number, number, number, number]>(
+    `INSERT INTO deals (file, copies_wanted, status, status_at, waits) VALUES (?, ?, 'staged', ?, ?)
+     ON CONFLICT DO NOTHING`,
+  )
+  const insertDealPiece = db.prepare<[number, number, number, number, number]>(
+    'INSERT INTO deal_pieces (file, position, piece, object, offset_bytes) VALUES (?, ?, ?, ?, ?)',
+  )
+  const insertParked = db.prepare<[{ piece: number; prover: string; now: number }]>(
+    `INSERT INTO copies (piece, prover, state, attempts, next_at, parked_at, to_remove, onchain)
+     VALUES (:piece, :prover, 'parked', 0, :now, :now, 0, 0) ON CONFLICT DO NOTHING`,
+  )
+  const parkPending = db.prepare<[{ piece: number; prover: string; now: number }]>(
+    `UPDATE copies SET state = 'parked', attempts = 0, next_at = :now, parked_at = :now
+     WHERE piece = :piece AND prover = :prover AND ended_at IS NULL AND state = 'pending'`,
+  )
+  const isLive = db
+    .prepare<[number, number], number>('SELECT 1 FROM files WHERE sequence = ? AND ended_at IS NULL AND expires_at > ?')
+    .pluck()
+  const moveCursor = db.prepare<[number]>(
+    `INSERT INTO cursors (name, value) VALUES ('enrolled', ?)
+     ON CONFLICT (name) DO UPDATE SET value = ${db.dialect.greatest('cursors.value', 'excluded.value')}`,
+  )
+  const setWanted = db.prepare<[number, number]>(
+    'UPDATE deals SET copies_wanted = ? WHERE file = ? AND closed_at IS NULL',
+  )
+  const setTerm = db.prepare<[{ file: number; expiresAt: number; termDays: number }]>(
+    'UPDATE files SET expires_at = :expiresAt, term_days = :termDays WHERE sequence = :file AND expires_at < :expiresAt',
+  )
+
+  /** Has a deal carried by these pieces; answers their numbers. */
+  function* attach(file: number, pieces: readonly NewPiece[], now: number): Steps<number[]> {
+    const ids: number[] = []
+    for (const [position, piece] of pieces.entries()) {
+      const { object: handle, offsetBytes } = piece
+      // What was called by its piece a moment ago may be called by its digest now.
+      const object = (yield* content.objectOfHandle(handle)) ?? (yield* content.objectNamedBy(handle))
+      if (object === undefined) throw new TypeError('a piece is of bytes that are not recorded')
+      const id = yield* putPiece({ ...piece, object }, now)
+      yield* insertDealPiece.run(file, position, id, object, offsetBytes)
+      ids.push(id)
+    }
+    return ids
+  }
+
+  /** True when the prover had no copy, or one that was yet to be sent. */
+  function* park(piece: number, prover: string, now: number): Steps<boolean> {
+    const copy = { piece, prover, now }
+    return (yield* insertParked.run(copy)).changes > 0 || (yield* parkPending.run(copy)).changes > 0
+  }
+
+  return {
+    /** Records the deal of a file whose pieces provers have already. */
+    *placeFile(file: number, { copiesWanted, pieces, parkedAt }: Placement, now: number): Steps<void> {
+      yield* insertDeal.run(file, copiesWanted, now, 0)
+      for (const piece of new Set(yield* attach(file, pieces, now))) {
+        const isParked = yield* mapEach(parkedAt, (prover) => park(piece, prover, now))
+        yield* restate(piece, now, isParked.includes(true) ? null : undefined)
+      }
+      yield* restateDeal(file, now)
+    },
+
+    *enrol({ now, upTo, enrolments }: { now: number; upTo: number; enrolments: readonly Enrolment[] }): Steps<void> {
+      for (const { file, copiesWanted, as } of enrolments) {
+        if ((yield* isLive.get(file, now)) === undefined) continue
+        const { changes } = yield* insertDeal.run(file, copiesWanted, now, as.kind === 'wait' ? 1 : 0)
+        if (changes === 0 || as.kind !== 'pieces') continue
+        yield* attach(file, as.pieces, now)
+        yield* restateDeal(file, now)
+      }
+      yield* moveCursor.run(upTo)
+    },
+
+    *want({ file, copies, now }: { file: number; copies: number; now: number }): Steps<boolean> {
+      if ((yield* isLive.get(file, now)) === undefined) return false
+      const { changes } = yield* setWanted.run(copies, file)
+      if (changes === 0) return false
+      yield* unsettlePiecesOf(file, now)
+      return true
+    },
+
+    *extend(request: { file: number; now: number; expiresAt: number; termDays: number }): Steps<boolean> {
+      const { file, now, expiresAt, termDays } = request
+      if ((yield* isLive.get(file, now)) === undefined) return false
+      const { changes } = yield* setTerm.run({ file, expiresAt, termDays })
+      if (changes > 0) yield* unsettlePiecesOf(file, now)
+      return true
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import type { NewFile } from '../record-store.ts'
+import { prepareDealClosing } from './deal-closing.ts'
+import { opaqueNameOf } from './file-row.ts'
+import { insertedNumber } from './inserted-number.ts'
+import type { Sql, SqlValue, Steps } from './sql.ts'
+
+/** What a file costs, and whom: the principal's day. */
+export interface Charge {
+  readonly day: string
+  readonly bytes: number
+}
+
+/** Adds rows of files. Runs inside the caller's transaction, which keeps the counters of usage. */
+export function prepareFileInserts(db: Sql) {
+  const { closeDeal } = prepareDealClosing(db)
+  const insert = db
+    .prepare<SqlValue[], number>(
+      `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
+         verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
+    )
+    .pluck()
+  const endAsExpired = db.prepare<[number]>(
+    `UPDATE files SET ended_at = expires_at, "end" = 'expired' WHERE sequence = ?`,
+  )
+
+  return {
+    /** Ends a file whose term is over, so that another one can take its place. */
+    *endAsExpired(sequence: number, now: number): Steps<void> {
+      yield* endAsExpired.run(sequence)
+      yield* closeDeal(sequence, now)
+    },
+
+    /** Answers the sequence of the new file. */
+    *insertFile(object: number, file: NewFile, charge: Charge): Steps<number> {
+      const inserted = insert.get(
+        object,
+        file.principal,
+        opaqueNameOf(file.key),
+        file.cid,
+        file.contentType,
+        file.filename,
+        file.visibility,
+        file.owner,
+        file.sponsored ? 1 : 0,
+        file.verified ? 1 : 0,
+        file.termDays,
+        file.uploadedAt,
+        file.expiresAt,
+        file.dealId,
+        charge.day,
+        charge.bytes,
+      )
+      return yield* insertedNumber(inserted)
+    },
+  }
+}

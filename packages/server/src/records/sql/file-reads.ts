@@ -1,0 +1,225 @@
+import type {
+  FileEnd,
+  FileRecord,
+  ListDealsRequest,
+  ListFilesRequest,
+  ObjectHandle,
+  ObjectPiece,
+  ServingFile,
+} from '../record-store.ts'
+import { type NamedObject, prepareContentReads } from './content-reads.ts'
+import { endOf, FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
+import { mapEach, type Sql, type Steps } from './sql.ts'
+
+const SHA256 = 'sha256:'
+
+/** Point reads and listings of files. */
+export function prepareFileReads(db: Sql) {
+  const content = prepareContentReads(db)
+  const earliestPublicOfDigest = db.prepare<[string, number], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+     WHERE objects.sha256 = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
+     ORDER BY sequence LIMIT 1`,
+  )
+  const earliestPublic = db.prepare<[number, number], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
+     ORDER BY sequence LIMIT 1`,
+  )
+  const earliestOwn = db.prepare<[number, number, string], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND principal = ?
+     ORDER BY sequence LIMIT 1`,
+  )
+  const latestOf = db.prepare<[number], Pick<FileRow, 'sequence' | 'end' | 'composed_into'>>(
+    'SELECT sequence, "end", composed_into FROM files WHERE object = ? ORDER BY sequence DESC LIMIT 1',
+  )
+  const anyLive = db
+    .prepare<[number, number], number>(
+      'SELECT 1 FROM files WHERE object = ? AND ended_at IS NULL AND expires_at > ? LIMIT 1',
+    )
+    .pluck()
+  const inline = db
+    .prepare<[ObjectHandle], Buffer | null>('SELECT coalesce(inline, inline_v1) FROM objects WHERE sha256 = ?')
+    .pluck()
+  const latest = db.prepare<[number, string, string], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND principal = ? AND name = ?
+     ORDER BY sequence DESC LIMIT 1`,
+  )
+  const bySequence = db.prepare<[number], FileRow>(`SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence = ?`)
+  // Every filter is optional: NULL lets all rows pass. Where a placeholder stands first, its type has to be said.
+  const list = db.prepare<[Record<string, string | number | null>], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+     WHERE principal = :principal
+       AND (${db.dialect.whole(':before')} IS NULL OR sequence < :before)
+       AND (CAST(:search AS TEXT) IS NULL OR ${db.dialect.includesFolded("coalesce(filename, '')", ':search')}
+         OR ${db.dialect.includesFolded('cid', ':search')})
+       AND (CAST(:contentType AS TEXT) IS NULL OR lower(content_type) = :contentType
+         OR lower(content_type) LIKE :contentTypePrefix ESCAPE '\\')
+       AND CASE CAST(:ended AS TEXT)
+         WHEN 'live' THEN ended_at IS NULL AND expires_at > :now
+         WHEN 'removed' THEN "end" = 'removed' AND composed_into IS NULL
+         WHEN 'composed' THEN composed_into IS NOT NULL
+         WHEN 'expired' THEN "end" = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
+         ELSE TRUE END
+     ORDER BY sequence DESC LIMIT :limit`,
+  )
+
+  const latestOfDeal = db.prepare<[{ dealId: string; principal: string }], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+     WHERE ${isOfDeal(':dealId')} AND ${unindexed('principal')} = :principal ORDER BY sequence DESC LIMIT 1`,
+  )
+  const listDeals = db.prepare<[Record<string, string | number | null>], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+     WHERE principal = :principal AND composed_into IS NULL
+       AND (${db.dialect.whole(':before')} IS NULL OR sequence < :before)
+       AND CASE CAST(:ended AS TEXT)
+         WHEN 'live' THEN ended_at IS NULL AND expires_at > :now
+         WHEN 'removed' THEN "end" = 'removed'
+         WHEN 'expired' THEN "end" = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
+         ELSE TRUE END
+       AND (${db.dialect.whole(':expiring')} IS NULL OR :expiring = CASE
+         WHEN expires_at - ${db.dialect.least('3.0', 'term_days / 10.0')} * 86400000 <= :now THEN 1 ELSE 0 END)
+       AND (CAST(:status AS TEXT) IS NULL OR (ended_at IS NULL AND expires_at > :now
+         AND :status = coalesce((SELECT status FROM deals WHERE deals.file = files.sequence), 'staged')))
+       AND NOT EXISTS (
+         SELECT 1 FROM files AS later
+         WHERE ${isOfDeal('files.deal_id', 'later.')} AND ${unindexed('later.principal')} = files.principal
+           AND later.sequence > files.sequence)
+     ORDER BY sequence DESC LIMIT :limit`,
+  )
+
+  function* visibleTo(object: number, now: number, principal: string | undefined): Steps<FileRow | undefined> {
+    const row = yield* earliestPublic.get(object, now)
+    return row ?? (principal === undefined ? undefined : yield* earliestOwn.get(object, now, principal))
+  }
+
+  /** The file of the first object under this key that the caller may see. */
+  function* findVisible(
+    key: string,
+    now: number,
+    principal: string | undefined,
+  ): Steps<(NamedObject & { row: FileRow }) | undefined> {
+    for (const named of yield* content.objectsNamedBy(key)) {
+      const row = yield* visibleTo(named.object, now, principal)
+      if (row !== undefined) return { ...named, row }
+    }
+    return undefined
+  }
+
+  /** Why nothing under this key is visible. */
+  function* explain(key: string, now: number): Steps<ServingFile> {
+    for (const { object } of yield* content.objectsNamedBy(key)) {
+      if ((yield* anyLive.get(object, now)) !== undefined) return { outcome: 'private' }
+    }
+    let newest: { readonly sequence: number; readonly end: FileEnd | null } | undefined
+    for (const { object } of yield* content.objectsEverNamedBy(key)) {
+      const row = yield* latestOf.get(object)
+      if (row !== undefined && row.sequence > (newest?.sequence ?? 0)) {
+        newest = { sequence: row.sequence, end: endOf(row) }
+      }
+    }
+    // A file whose term is over may not have been ended yet.
+    return newest === undefined ? { outcome: 'absent' } : { outcome: 'gone', end: newest.end ?? 'expired' }
+  }
+
+  return {
+    /**
+     * What is asked for most, in two statements that need not see one state of the records; undefined when they cannot tell,
+     * and `serving` has to.
+     */
+    *servingAtOnce({ key, now }: { key: string; now: number }): Steps<ServingFile | undefined> {
+      if (!key.startsWith(SHA256)) return undefined
+      const row = yield* earliestPublicOfDigest.get(key.slice(SHA256.length), now)
+      if (row === undefined || (yield* content.hasOlderCar(key, row.object))) return undefined
+      return { outcome: 'found', file: fileFromRow(row), view: 'bytes' }
+    },
+
+    /** Needs one state of the records for all its statements. */
+    *serving({ key, now, principal }: { key: string; now: number; principal?: string }): Steps<ServingFile> {
+      const found = yield* findVisible(key, now, principal)
+      return found === undefined
+        ? yield* explain(key, now)
+        : { outcome: 'found', file: fileFromRow(found.row), view: found.view }
+    },
+
+    /** Needs one state of the records for all its statements. */
+    *pieces(request: { keys: readonly string[]; now: number; principal?: string }): Steps<(ObjectPiece | undefined)[]> {
+      const { keys, now, principal } = request
+      return yield* mapEach(keys, function* (key) {
+        const found = yield* findVisible(key, now, principal)
+        return found === undefined ? undefined : pieceOf(fileFromRow(found.row))
+      })
+    },
+
+    *inlineBytes(object: ObjectHandle): Steps<Uint8Array | undefined> {
+      return (yield* inline.get(object)) ?? undefined
+    },
+
+    /** Needs one state of the records for all its statements. */
+    *latest({ principal, key, now }: { principal: string; key: string; now: number }): Steps<FileRecord | undefined> {
+      // A file that has not ended has an index of its own.
+      const live = yield* content.liveFile(principal, key, now)
+      if (live !== undefined) return fileFromRow(live)
+      let found: FileRow | undefined
+      for (const { object } of yield* content.objectsEverNamedBy(key)) {
+        const row = yield* latest.get(object, principal, opaqueNameOf(key))
+        if (row !== undefined && row.sequence > (found?.sequence ?? 0)) found = row
+      }
+      return found === undefined ? undefined : fileFromRow(found)
+    },
+
+    *bySequence(sequence: number): Steps<FileRecord | undefined> {
+      const row = yield* bySequence.get(sequence)
+      return row === undefined ? undefined : fileFromRow(row)
+    },
+
+    *list(request: ListFilesRequest): Steps<readonly FileRecord[]> {
+      const contentType = request.contentType === undefined ? undefined : foldCase(request.contentType)
+      const rows = yield* list.all({
+        principal: request.principal,
+        before: request.beforeSequence ?? null,
+        search: request.search ?? null,
+        contentType: contentType ?? null,
+        contentTypePrefix: contentType === undefined ? null : `${contentType.replace(/[\\%_]/g, '\\$&')};%`,
+        ended: request.ended ?? null,
+        now: request.now,
+        limit: request.limit,
+      })
+      return rows.map(fileFromRow)
+    },
+
+    *listDeals(request: ListDealsRequest): Steps<readonly FileRecord[]> {
+      const { principal, now, limit, beforeSequence, ended, status, isExpiring } = request
+      const asked = {
+        before: beforeSequence ?? null,
+        ended: ended ?? null,
+        status: status ?? null,
+        expiring: isExpiring === undefined ? null : Number(isExpiring),
+      }
+      return (yield* listDeals.all({ ...asked, principal, now, limit })).map(fileFromRow)
+    },
+
+    *byDeal(request: { principal: string; dealId: string }): Steps<FileRecord | undefined> {
+      const row = yield* latestOfDeal.get(request)
+      return row === undefined || row.composed_into !== null ? undefined : fileFromRow(row)
+    },
+  }
+}
+
+/** The condition that a file has a deal, so that it uses the index of heads. */
+function isOfDeal(dealId: string, files = ''): string {
+  return `${files}deal_id = ${dealId} AND substr(${files}deal_id, 1, 12) = substr(${dealId}, 1, 12)`
+}
+
+/** A column of texts, so that no index of it is used: that of the deal finds fewer files than that of the principal. */
+function unindexed(column: string): string {
+  return `${column} || ''`
+}
+
+/** The letters of ASCII in lower case, as engines fold the columns; no engine is asked, since some fold other letters as well. */
+function foldCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+function pieceOf({ object, sizeBytes, pieceRoot }: FileRecord): ObjectPiece | undefined {
+  return pieceRoot === null ? undefined : { object, sizeBytes, pieceRoot }
+}

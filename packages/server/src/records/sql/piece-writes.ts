@@ -1,0 +1,128 @@
+import type { PlacedStatus } from '../record-store.ts'
+import { preparePieceReads } from './piece-reads.ts'
+import type { Sql, Steps } from './sql.ts'
+
+export type PieceWrites = ReturnType<typeof preparePieceWrites>
+
+/** A piece to be recorded, with the number of the object that has its bytes; an aggregate has none. */
+interface FoundPiece {
+  readonly pieceRoot: string
+  readonly sizeBytes: number
+  readonly object: number | null
+  readonly offsetBytes: number
+}
+
+interface Standing {
+  readonly status: PlacedStatus
+  readonly failure: string | null
+  readonly wanted: number
+  readonly is_short: number
+  readonly held: number
+  readonly proved: number
+}
+
+interface MovedDeal {
+  readonly file: number
+  readonly newStatus: PlacedStatus
+  readonly newCause: string | null
+}
+
+/** Where its pieces have a deal stand. */
+const NEW_STATUS = `CASE WHEN MIN(CASE pieces.status WHEN 'active' THEN 1 ELSE 0 END) = 1 THEN 'active'
+         WHEN MAX(CASE pieces.status WHEN 'failed' THEN 1 ELSE 0 END) = 1 THEN 'failed'
+         WHEN MAX(CASE WHEN pieces.status IN ('active', 'proposed') THEN 1 ELSE 0 END) = 1 THEN 'proposed'
+         ELSE 'staged' END`
+const NEW_CAUSE = "MIN(CASE pieces.status WHEN 'failed' THEN pieces.failure END)"
+
+/** Which of the open deals that `condition` selects do not stand where their pieces have them stand. */
+function movedDeals(condition: string): string {
+  // The other columns of deals have one value in each group, since file is their key.
+  return `SELECT deals.file, ${NEW_STATUS} AS "newStatus", ${NEW_CAUSE} AS "newCause"
+     FROM deals JOIN deal_pieces ON deal_pieces.file = deals.file JOIN pieces ON pieces.id = deal_pieces.piece
+     WHERE deals.file ${condition} AND closed_at IS NULL GROUP BY deals.file
+     HAVING deals.status <> ${NEW_STATUS} OR deals.cause IS DISTINCT FROM ${NEW_CAUSE}`
+}
+
+/** Pieces, and where they have their deals stand. Runs inside the caller's transaction. */
+export function preparePieceWrites(db: Sql) {
+  const { pieceOfRoot } = preparePieceReads(db)
+  const insert = db
+    .prepare<[number | null, number, number, Buffer], number>(
+      `INSERT INTO pieces (object, offset_bytes, size_bytes, piece_root, revision, wanted, is_short, status)
+       VALUES (?, ?, ?, ?, 0, 0, 0, 'staged') RETURNING id`,
+    )
+    .pluck()
+  const findBytes = db.prepare<[{ id: number; object: number | null; offsetBytes: number }]>(
+    'UPDATE pieces SET object = :object, offset_bytes = :offsetBytes WHERE id = :id AND object IS NULL',
+  )
+  const unsettle = db.prepare<[{ id: number; now: number }]>(
+    `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, :now)', ':now')},
+       revision = revision + 1 WHERE id = :id`,
+  )
+  const standing = db.prepare<[number], Standing>(
+    `SELECT status, failure, wanted, is_short,
+       (SELECT COUNT(*) FROM copies WHERE piece = pieces.id AND ended_at IS NULL AND state <> 'pending') AS held,
+       (SELECT COUNT(*) FROM copies WHERE piece = pieces.id AND ended_at IS NULL AND proved_at IS NOT NULL) AS proved
+     FROM pieces WHERE id = ?`,
+  )
+  const setStanding = db.prepare<[{ id: number; status: PlacedStatus; failure: string | null; isShort: number }]>(
+    'UPDATE pieces SET status = :status, failure = :failure, is_short = :isShort WHERE id = :id',
+  )
+  const movedByPiece = db.prepare<[number], MovedDeal>(movedDeals('IN (SELECT file FROM deal_pieces WHERE piece = ?)'))
+  const movedByFile = db.prepare<[number], MovedDeal>(movedDeals('= ?'))
+  const moveDeal = db.prepare<[{ file: number; newStatus: PlacedStatus; newCause: string | null; now: number }]>(
+    `UPDATE deals SET status_at = CASE status WHEN :newStatus THEN status_at ELSE :now END,
+       status = :newStatus, cause = :newCause WHERE file = :file`,
+  )
+
+  /** Has the piece settled, now at the latest. */
+  function* markUnsettled(id: number, now: number): Steps<void> {
+    yield* unsettle.run({ id, now })
+  }
+
+  /** Call after a piece got deals. */
+  function* restateDealsOf(id: number, now: number): Steps<void> {
+    for (const moved of yield* movedByPiece.all(id)) yield* moveDeal.run({ ...moved, now })
+  }
+
+  return {
+    markUnsettled,
+    restateDealsOf,
+
+    /** The number of this piece, which is unsettled now. It keeps the object that it was first found in. */
+    *putPiece({ pieceRoot, sizeBytes, object, offsetBytes }: FoundPiece, now: number): Steps<number> {
+      const known = yield* pieceOfRoot(pieceRoot, sizeBytes)
+      if (known !== undefined) yield* findBytes.run({ id: known, object, offsetBytes })
+      const id = known ?? Number(yield* insert.get(object, offsetBytes, sizeBytes, Buffer.from(pieceRoot, 'hex')))
+      yield* markUnsettled(id, now)
+      return id
+    },
+
+    /**
+     * Call after any change of a piece's copies: its open deals stand where those have them stand from now on.
+     *
+     * @param failure - why no prover is left to ask, or null when one is asked again; what was last said when it is undefined.
+     */
+    *restate(id: number, now: number, failure?: string | null): Steps<void> {
+      const before = yield* standing.get(id)
+      if (before === undefined) return
+      const newFailure = failure === undefined ? before.failure : failure
+      const status = statusOf(before, newFailure)
+      const isShort = before.held < before.wanted ? 1 : 0
+      if (status === before.status && newFailure === before.failure && isShort === before.is_short) return
+      yield* setStanding.run({ id, status, failure: newFailure, isShort })
+      if (status !== before.status || status === 'failed') yield* restateDealsOf(id, now)
+    },
+
+    /** Call after a deal got its pieces. */
+    *restateDeal(file: number, now: number): Steps<void> {
+      for (const moved of yield* movedByFile.all(file)) yield* moveDeal.run({ ...moved, now })
+    },
+  }
+}
+
+function statusOf({ proved, held }: Standing, failure: string | null): PlacedStatus {
+  if (proved > 0) return 'active'
+  if (failure !== null) return 'failed'
+  return held > 0 ? 'proposed' : 'staged'
+}

@@ -1,0 +1,111 @@
+import type { ObjectHandle, UnenrolledFile, UnsettledPiece, Visibility, WaitingFile } from '../record-store.ts'
+import { preparePieceReads } from './piece-reads.ts'
+import { mapEach, type Sql, type Steps } from './sql.ts'
+
+interface FoundFile {
+  readonly file: number
+  readonly id: number
+  readonly object: ObjectHandle
+  readonly size_bytes: number
+  readonly visibility: Visibility
+  readonly piece_root: Buffer | null
+  readonly piece_subtrees: Buffer | null
+}
+
+interface PartRow {
+  readonly object: ObjectHandle
+  readonly size_bytes: number
+  readonly piece_root: Buffer
+  readonly piece_subtrees: Buffer | null
+}
+
+interface Needs {
+  readonly copiesWanted: number | null
+  readonly neededUntil: number | null
+}
+
+/** Reads of what is to be done: files to enrol, files that wait, pieces to settle. */
+export function preparePlacementReads(db: Sql) {
+  const pieces = preparePieceReads(db)
+  const withoutDeal = db.prepare<{ after: number; upTo: number; limit: number }, FoundFile>(
+    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, visibility, piece_root, piece_subtrees
+     FROM files JOIN objects ON objects.id = files.object
+     WHERE sequence > :after AND sequence <= :upTo AND ended_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM deals WHERE deals.file = sequence)
+     ORDER BY sequence LIMIT :limit`,
+  )
+  const partsOf = db.prepare<[number], PartRow>(
+    `SELECT sha256 AS object, size_bytes, piece_root, piece_subtrees FROM parts JOIN objects ON objects.id = part
+     WHERE whole = ? ORDER BY position`,
+  )
+  const cursor = db.prepare<[], number>("SELECT value FROM cursors WHERE name = 'enrolled'").pluck()
+  const waiting = db.prepare<[number], Omit<WaitingFile, 'pieceRoot'> & { readonly root: Buffer }>(
+    `SELECT deals.file, sha256 AS object, objects.size_bytes AS "sizeBytes", piece_root AS root, status_at AS since
+     FROM deals JOIN files ON files.sequence = deals.file JOIN objects ON objects.id = files.object
+     WHERE waits = 1 AND closed_at IS NULL AND piece_root IS NOT NULL ORDER BY deals.file LIMIT ?`,
+  )
+  const unsettled = db.prepare<[number, number], { id: number; revision: number }>(
+    'SELECT id, revision FROM pieces WHERE unsettled_at <= ? ORDER BY unsettled_at, id LIMIT ?',
+  )
+  const needsOf = db.prepare<[number], Needs>(
+    `SELECT MAX(copies_wanted) AS "copiesWanted", MAX(expires_at) AS "neededUntil"
+     FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file JOIN files ON files.sequence = deals.file
+     WHERE piece = ? AND closed_at IS NULL`,
+  )
+
+  function partFromRow({ object, size_bytes, piece_root, piece_subtrees }: PartRow): UnenrolledFile['parts'][number] {
+    const pieceSubtreeRoots = piece_subtrees ?? new Uint8Array()
+    return { object, sizeBytes: size_bytes, pieceRoot: piece_root.toString('hex'), pieceSubtreeRoots }
+  }
+
+  function* unenrolledFromRow(row: FoundFile): Steps<UnenrolledFile> {
+    return {
+      file: row.file,
+      object: row.object,
+      sizeBytes: row.size_bytes,
+      visibility: row.visibility,
+      pieceRoot: row.piece_root?.toString('hex') ?? null,
+      pieceSubtreeRoots: row.piece_subtrees ?? new Uint8Array(),
+      parts: (yield* partsOf.all(row.id)).map(partFromRow),
+    }
+  }
+
+  function* unsettledFromRow({ id, revision }: { id: number; revision: number }): Steps<UnsettledPiece> {
+    const piece = yield* pieces.pieceOfId(id)
+    const needs = yield* needsOf.get(id)
+    return {
+      piece,
+      copiesWanted: needs?.copiesWanted ?? 0,
+      neededUntil: needs?.neededUntil ?? null,
+      copies: yield* pieces.copiesOf(id),
+      isComplete: piece.source.kind === 'object' || (yield* pieces.isComplete(id)),
+      revision,
+    }
+  }
+
+  return {
+    /** Needs one state of the records for all its statements. */
+    *unenrolled(request: {
+      after: number
+      limit: number
+      /** Nothing above this is known to be whole yet. */
+      upTo?: number
+    }): Steps<readonly UnenrolledFile[]> {
+      const { after, limit, upTo = Number.MAX_SAFE_INTEGER } = request
+      return yield* mapEach(yield* withoutDeal.all({ after, upTo, limit }), unenrolledFromRow)
+    },
+
+    *enrolledUpTo(): Steps<number> {
+      return (yield* cursor.get()) ?? 0
+    },
+
+    *waiting({ limit }: { limit: number }): Steps<readonly WaitingFile[]> {
+      return (yield* waiting.all(limit)).map(({ root, ...file }) => ({ ...file, pieceRoot: root.toString('hex') }))
+    },
+
+    /** Needs one state of the records for all its statements. */
+    *unsettled({ now, limit }: { now: number; limit: number }): Steps<readonly UnsettledPiece[]> {
+      return yield* mapEach(yield* unsettled.all(now, limit), unsettledFromRow)
+    },
+  }
+}

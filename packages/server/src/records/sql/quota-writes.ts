@@ -1,0 +1,211 @@
+import { pieceHandle, sha256Of } from '../object-handle.ts'
+import type {
+  AdmitRequest,
+  ClaimOutcome,
+  CommitOutcome,
+  FileCommit,
+  ReserveOutcome,
+  ReserveRequest,
+  UploadCommit,
+} from '../record-store.ts'
+import { prepareContentReads } from './content-reads.ts'
+import type { ContentWrites } from './content-writes.ts'
+import type { DealWrites } from './deal-writes.ts'
+import type { DiscardWrites } from './discard-writes.ts'
+import { prepareFileInserts } from './file-inserts.ts'
+import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
+import { prepareQuotaReads } from './quota-reads.ts'
+import { forEach, type Sql, type Steps } from './sql.ts'
+
+interface ReservationRow {
+  readonly id: string
+  readonly principal: string
+  readonly day: string
+  readonly bytes: number
+  readonly cap_bytes: number
+  readonly claimed_sha256: string | null
+}
+
+/** A commit's outcome on its way back: the caller, who has the file, needs only its sequence. */
+export type CommitReply =
+  | Exclude<CommitOutcome, { outcome: 'recorded' }>
+  | { readonly outcome: 'recorded'; readonly sequence: number; readonly usedBytes: number }
+
+type AtOnceReply = CommitReply | Exclude<ReserveOutcome, { outcome: 'reserved' }>
+
+/** What the records know of the bytes of a commit before it. `open` has not been ended; its term may be over. */
+interface KnownBefore {
+  readonly object: number | undefined
+  readonly open: FileRow | undefined
+}
+
+interface ClaimRequest {
+  readonly reservationId: string
+  readonly key: string
+  readonly sha256: string
+}
+
+interface ReleaseRequest {
+  readonly reservationId: string
+  readonly now: number
+  readonly published?: string | undefined
+}
+
+export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
+
+/** Reservations and charges. Each function runs inside the caller's transaction. */
+export function prepareQuotaWrites(
+  db: Sql,
+  contents: ContentWrites,
+  discards: DiscardWrites,
+  { placeFile }: DealWrites,
+) {
+  const content = prepareContentReads(db)
+  const { decide, standing } = prepareQuotaReads(db)
+  const { endAsExpired, insertFile } = prepareFileInserts(db)
+  const insertReservation = db.prepare<[string, string, string, string, number, number, number]>(
+    'INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  )
+  const reservation = db.prepare<[string], ReservationRow>('SELECT * FROM reservations WHERE id = ?')
+  const deleteReservation = db.prepare<[string]>('DELETE FROM reservations WHERE id = ?')
+  const claimBytes = db.prepare<[string, string]>('UPDATE reservations SET claimed_sha256 = ? WHERE id = ?')
+  const extend = db.prepare<[number, string]>('UPDATE reservations SET lease_until = ? WHERE instance = ?')
+  const expired = db.prepare<[number], string>('SELECT id FROM reservations WHERE lease_until < ?').pluck()
+  const ofInstance = db.prepare<[string], string>('SELECT id FROM reservations WHERE instance = ?').pluck()
+
+  const bindName = db.prepare<[string, number]>('INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const charge = db.prepare<[string, string, number]>(
+    `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
+     ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + 1`,
+  )
+
+  function* knownOf(commit: FileCommit): Steps<KnownBefore> {
+    const { file } = commit
+    const [digest, unread] = handlesOf(commit)
+    const object = (yield* content.objectOfHandle(digest)) ?? (yield* content.objectOfHandle(unread))
+    const open = object === undefined ? undefined : yield* content.openFile(file.principal, object, file.key)
+    return { object, open }
+  }
+
+  /** Forgets a reservation; what it had claimed and nobody needs any more is to be removed. */
+  function* settle(held: ReservationRow, now: number): Steps<void> {
+    yield* deleteReservation.run(held.id)
+    if (held.claimed_sha256 !== null) yield* discards.discardUnlessNeeded(held.claimed_sha256, now)
+  }
+
+  function* release({ reservationId, now, published }: ReleaseRequest): Steps<void> {
+    const held = yield* reservation.get(reservationId)
+    if (held !== undefined) yield* settle(held, now)
+    if (published !== undefined) yield* discards.discardUnlessNeeded(published, now)
+  }
+
+  /** Keeps what a commit of bytes brought that are staged already. */
+  function* keepRetry(row: FileRow, commit: FileCommit, usedBytes: number): Steps<CommitReply> {
+    yield* contents.learn(row.object, commit.content, commit.file.sha256)
+    const file = fileFromRow({ ...row, handle: commit.file.sha256 })
+    return { outcome: 'retry', file: { ...file, pieceRoot: commit.content.pieceRoot }, usedBytes }
+  }
+
+  /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
+  function* record(commit: FileCommit, { object: known, open }: KnownBefore, day: string): Steps<number> {
+    const { file } = commit
+    if (open !== undefined) yield* endAsExpired(open.sequence, commit.now)
+    const object = yield* contents.putObject(commit, known)
+    // Bytes that are kept as those of parts stay so, and those that came now go again.
+    if (known !== undefined && commit.inline === undefined && (yield* contents.isComposed(known))) {
+      yield* discards.discardUnlessNeeded(file.sha256, commit.now)
+    }
+    const name = opaqueNameOf(file.key)
+    if (name !== '') yield* bindName.run(name, object)
+    const sequence = yield* insertFile(object, file, { day, bytes: file.sizeBytes })
+    yield* charge.run(file.principal, day, file.sizeBytes)
+    if (commit.placement !== undefined) yield* placeFile(sequence, commit.placement, commit.now)
+    return sequence
+  }
+
+  return {
+    release,
+
+    *reserve(request: ReserveRequest): Steps<ReserveOutcome> {
+      const decision = yield* decide(request)
+      if (decision.outcome !== 'reserved') return decision
+      const { reservationId, instanceId, principal, day, capBytes, leaseUntil } = request
+      const { reservedBytes } = decision
+      yield* insertReservation.run(reservationId, instanceId, principal, day, reservedBytes, capBytes, leaseUntil)
+      return decision
+    },
+
+    *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
+      const { principal, day, key, now } = admit
+      const { sizeBytes } = commit.file
+      const { inFlight, usedBytes } = yield* standing(principal, day)
+      if (inFlight >= admit.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
+      const known = yield* knownOf(commit)
+      const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
+      const fits = retried !== undefined || usedBytes + sizeBytes <= admit.capBytes
+      // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
+      if (!fits && (yield* content.liveFile(principal, key, now)) === undefined) {
+        return { outcome: 'over_quota', usedBytes }
+      }
+      const bound = yield* content.boundElsewhere(key, handlesOf(commit))
+      if (bound !== undefined) return { outcome: 'conflict', object: bound }
+      if (retried !== undefined) return yield* keepRetry(retried, commit, usedBytes)
+      if (!fits) return { outcome: 'over_quota', usedBytes }
+      const sequence = yield* record(commit, known, day)
+      return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes }
+    },
+
+    *claim({ reservationId, key, sha256 }: ClaimRequest): Steps<ClaimOutcome> {
+      if ((yield* reservation.get(reservationId)) === undefined) return { outcome: 'lost' }
+      const bound = yield* content.boundElsewhere(key, [sha256])
+      // What is known by its piece alone may be these bytes: the commit, which knows their piece, decides.
+      if (bound !== undefined && sha256Of(bound) !== null) return { outcome: 'conflict', object: bound }
+      if (!(yield* discards.cancel(sha256))) return { outcome: 'busy' }
+      yield* claimBytes.run(sha256, reservationId)
+      return { outcome: 'claimed' }
+    },
+
+    *commit(commit: UploadCommit): Steps<CommitReply> {
+      const { reservationId, now, file } = commit
+      const held = yield* reservation.get(reservationId)
+      if (held === undefined) return { outcome: 'lost' }
+      const { principal, key, sizeBytes } = file
+      const bound = yield* content.boundElsewhere(key, handlesOf(commit))
+      if (bound !== undefined) return { outcome: 'conflict', object: bound }
+
+      const known = yield* knownOf(commit)
+      if (known.open !== undefined && known.open.expires_at > now) {
+        yield* settle(held, now)
+        return yield* keepRetry(known.open, commit, (yield* standing(principal, held.day)).usedBytes)
+      }
+      const othersBytes = (yield* standing(principal, held.day)).usedBytes - held.bytes
+      if (held.bytes !== sizeBytes && othersBytes + sizeBytes > held.cap_bytes) {
+        return { outcome: 'over_quota', usedBytes: othersBytes }
+      }
+      yield* deleteReservation.run(reservationId)
+      const sequence = yield* record(commit, known, held.day)
+      return { outcome: 'recorded', sequence, usedBytes: othersBytes + sizeBytes }
+    },
+
+    *extendLeases({ instanceId, leaseUntil }: { instanceId: string; leaseUntil: number }): Steps<void> {
+      yield* extend.run(leaseUntil, instanceId)
+    },
+
+    *releaseExpired({ now }: { now: number }): Steps<number> {
+      const ids = yield* expired.all(now)
+      yield* forEach(ids, (reservationId) => release({ reservationId, now }))
+      return ids.length
+    },
+
+    *releaseAllOf(instanceId: string, now: number): Steps<number> {
+      const ids = yield* ofInstance.all(instanceId)
+      yield* forEach(ids, (reservationId) => release({ reservationId, now }))
+      return ids.length
+    },
+  }
+}
+
+/** What the object of these bytes can be called. */
+function handlesOf({ file, content }: FileCommit): readonly [digest: string, unread: string] {
+  return [file.sha256, pieceHandle({ pieceRoot: content.pieceRoot, sizeBytes: file.sizeBytes })]
+}

@@ -1,0 +1,109 @@
+import { prepareAccountReads } from './account-reads.ts'
+import { prepareBlockReads } from './block-reads.ts'
+import { prepareChainReads } from './chain-reads.ts'
+import { prepareChallengeReads } from './challenge-reads.ts'
+import { prepareCompositionReads } from './composition-reads.ts'
+import { prepareCopyReads } from './copy-reads.ts'
+import { prepareDealReads } from './deal-reads.ts'
+import { prepareFileReads } from './file-reads.ts'
+import { prepareInventoryReads } from './inventory-reads.ts'
+import { prepareOfferReads } from './offer-reads.ts'
+import { preparePieceReads } from './piece-reads.ts'
+import { preparePlacementReads } from './placement-reads.ts'
+import { prepareQuotaReads } from './quota-reads.ts'
+import type { Sql } from './sql.ts'
+import type { StepsValue } from './writes.ts'
+
+/** Every question that can be asked of the records, by name. A read takes one value and answers one value. */
+export function prepareReads(db: Sql) {
+  const files = prepareFileReads(db)
+  const blocks = prepareBlockReads(db)
+  const compositions = prepareCompositionReads(db)
+  const accounts = prepareAccountReads(db)
+  const challenges = prepareChallengeReads(db)
+  const quotas = prepareQuotaReads(db)
+  const placements = preparePlacementReads(db)
+  const pieces = preparePieceReads(db)
+  const copies = prepareCopyReads(db)
+  const deals = prepareDealReads(db)
+  const chain = prepareChainReads(db)
+  const offers = prepareOfferReads(db)
+  const inventory = prepareInventoryReads(db)
+  const secret = db.prepare<[string], string>('SELECT value FROM secrets WHERE name = ?').pluck()
+
+  return {
+    previewQuota: quotas.decide,
+    usage: accounts.usage,
+    audit: (_: undefined) => accounts.audit(),
+    servingAtOnce: files.servingAtOnce,
+    serving: files.serving,
+    inlineBytes: files.inlineBytes,
+    latestFile: files.latest,
+    fileBySequence: files.bySequence,
+    listFiles: files.list,
+    listDeals: files.listDeals,
+    fileByDeal: files.byDeal,
+    piecesOfKeys: files.pieces,
+    findBlock: blocks.find,
+    blockDigests: blocks.digests,
+    findParts: compositions.find,
+    partsOf: compositions.partsOf,
+    revokedAt: accounts.revokedAt,
+    listTokens: ({ sub }: { sub: string }) => accounts.tokens(sub),
+    findChallenge: challenges.find,
+    unenrolled: placements.unenrolled,
+    enrolledUpTo: (_: undefined) => placements.enrolledUpTo(),
+    waitingFiles: placements.waiting,
+    membersOf: pieces.membersOf,
+    unsettledPieces: placements.unsettled,
+    dueCopies: copies.due,
+    additions: (_: undefined) => copies.additions(),
+    dataSetOf: copies.dataSetOf,
+    removableCopies: copies.removable,
+    audits: deals.audits,
+    standings: deals.standings,
+    aggregatesOf: deals.aggregatesOf,
+    deals: deals.deals,
+    recordedPiece: pieces.recorded,
+    pieceOf: pieces.pieceOf,
+    dealCounts: (_: undefined) => deals.counts(),
+    hasDealsToQueue: chain.hasDealsToQueue,
+    queuedDeals: chain.queued,
+    nextNonce: chain.nextNonce,
+    transactions: chain.transactions,
+    onchainDealsOf: chain.dealsOf,
+    fileOfOnchainDeal: chain.fileOf,
+    tooShortDeals: chain.tooShort,
+    findOffer: offers.find,
+    instances: (_: undefined) => accounts.instances(),
+    pendingDiscards: ({ instanceId, limit }: { instanceId: string; limit: number }) =>
+      accounts.pendingDiscards(instanceId, limit),
+    storedBlobs: inventory.stored,
+    mark: inventory.mark,
+    secret: (name: string) => secret.get(name),
+  }
+}
+
+export type Reads = ReturnType<typeof prepareReads>
+export type ReadName = keyof Reads
+export type ReadInput<Name extends ReadName> = Parameters<Reads[Name]>[0]
+export type ReadOutput<Name extends ReadName> = StepsValue<ReturnType<Reads[Name]>>
+
+/** Reads of several statements that have to see one state of the records, whatever is committed between them. */
+export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
+  'usage',
+  'serving',
+  'latestFile',
+  'piecesOfKeys',
+  'findBlock',
+  'findParts',
+  'unenrolled',
+  'unsettledPieces',
+  'dueCopies',
+  'additions',
+  'removableCopies',
+  'deals',
+  'recordedPiece',
+  'pieceOf',
+  'dealCounts',
+])

@@ -1,0 +1,187 @@
+import type { CommitOutcome, Fence, FileCommit, RecordStore } from '../record-store.ts'
+import { fileFromCommit } from './file-row.ts'
+import { ownCommit, ownFacts } from './own-bytes.ts'
+import type { CommitReply } from './quota-writes.ts'
+import type { ReadInput, ReadName, ReadOutput } from './reads.ts'
+import type { WriteInput, WriteName, WriteOutput } from './writes.ts'
+
+type RecordedReply = Extract<CommitReply, { readonly outcome: 'recorded' }>
+type RecordedOutcome = Extract<CommitOutcome, { readonly outcome: 'recorded' | 'retry' }>
+
+/** An engine that runs the reads and the writes of this folder, each in one transaction. */
+export interface SqlEngine {
+  read<Name extends ReadName>(name: Name, input: ReadInput<Name>): Promise<ReadOutput<Name>>
+  /** @param fence - of the lease under which the write is made, which fails when that is somebody else's. */
+  write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>>
+}
+
+type EngineOwn = 'traits' | 'generation' | 'check' | 'close'
+
+/** What is left of the engine: what it is, and how it is asked whether it lives and closed. */
+export type RecordsOfEngine = Pick<RecordStore, EngineOwn>
+
+/** The records, as reads and writes of an engine. */
+export function recordsOver({ read, write }: SqlEngine, own: RecordsOfEngine): RecordStore {
+  return {
+    ...own,
+    quotas: {
+      reserve: (request) => write('reserve', request),
+      claim: (request) => write('claim', request),
+      preview: (request) => read('previewQuota', request),
+      async commit(commit) {
+        return withFile(commit, await write('commit', ownCommit(commit)))
+      },
+      async commitAtOnce({ admit, commit }) {
+        return withFile(commit, await write('commitAtOnce', { admit, commit: ownCommit(commit) }))
+      },
+      release: (request) => write('release', request),
+      extendLeases: (request) => write('extendLeases', request),
+      releaseExpired: (request) => write('releaseExpired', request),
+      usage: (request) => read('usage', request),
+      audit: () => read('audit', undefined),
+    },
+    files: {
+      // What is asked for most takes two statements, and no snapshot of the records.
+      serving: async (request) => (await read('servingAtOnce', request)) ?? read('serving', request),
+      inlineBytes: (object) => read('inlineBytes', object),
+      latest: (request) => read('latestFile', request),
+      bySequence: (sequence) => read('fileBySequence', sequence),
+      list: (request) => read('listFiles', request),
+      listDeals: (request) => read('listDeals', request),
+      byDeal: (request) => read('fileByDeal', request),
+      remove: (request) => write('removeFile', request),
+      expire: (request) => write('expireFiles', request),
+    },
+    content: { pieces: (request) => read('piecesOfKeys', request) },
+    blocks: {
+      find: (request) => read('findBlock', request),
+      digests: (request) => read('blockDigests', request),
+      sweep: (request) => write('sweepBlocks', request),
+    },
+    compositions: {
+      find: (request) => read('findParts', request),
+      commit: (commit) => write('compose', { ...commit, content: ownFacts(commit.content) }),
+      partsOf: (object) => read('partsOf', object),
+    },
+    tokens: {
+      signUp: (request) => write('signUp', request),
+      revokedAt: (jti) => read('revokedAt', jti),
+      list: (request) => read('listTokens', request),
+      revoke: (request) => write('revokeToken', request),
+      touch: (uses) => write('touchTokens', uses),
+    },
+    challenges: {
+      open: (request) => write('openChallenge', request),
+      withdraw: (request) => write('withdrawChallenge', request),
+      find: (request) => read('findChallenge', request),
+      answer: (request) => write('answerChallenge', request),
+      expire: (request) => write('expireChallenges', request),
+    },
+    placements: {
+      unenrolled: (request) => read('unenrolled', request),
+      enrolledUpTo: () => read('enrolledUpTo', undefined),
+      enrol: (request) => write('enrolFiles', request),
+      waiting: (request) => read('waitingFiles', request),
+      aggregate: (request) => write('aggregateFiles', request),
+      membersOf: (piece) => read('membersOf', piece),
+      dissolve: (request) => write('dissolveAggregate', request),
+      unsettled: (request) => read('unsettledPieces', request),
+      settle: (request) => write('settlePiece', request),
+      unsettleAll: (request) => write('unsettlePieces', request),
+      due: (request) => read('dueCopies', request),
+      parked: (request) => write('copyParked', request),
+      retryLater: (request) => write('copyLater', request),
+      fail: (request) => write('failCopy', request),
+      openAddition: (request) => write('openAddition', request),
+      additions: () => read('additions', undefined),
+      additionSent: (request) => write('additionSent', request),
+      additionLater: (request) => write('additionLater', request),
+      additionConfirmed: (request) => write('additionConfirmed', request),
+      additionRejected: (request) => write('additionRejected', request),
+      dataSetOf: (prover) => read('dataSetOf', prover),
+      removable: (request) => read('removableCopies', request),
+      removed: (request) => write('copyRemoved', request),
+      audited: (request) => write('copyAudited', request),
+      audits: (request) => read('audits', request),
+      standings: (files) => read('standings', files),
+      aggregatesOf: (objects) => read('aggregatesOf', objects),
+      deals: (files) => read('deals', files),
+      recorded: (request) => read('recordedPiece', request),
+      pieceOf: (request) => read('pieceOf', request),
+      want: (request) => write('wantCopies', request),
+      extend: (request) => write('extendFile', request),
+      counts: () => read('dealCounts', undefined),
+    },
+    offers: {
+      open: (request) => write('openOffer', request),
+      find: (request) => read('findOffer', request),
+      close: (id) => write('closeOffer', id),
+      expire: (request) => write('expireOffers', request),
+    },
+    leases: {
+      take: (request) => write('takeLease', request),
+      giveBack: (request) => write('giveBackLease', request),
+    },
+    secrets: {
+      find: (name) => read('secret', name),
+      offer: (request) => write('offerSecret', request),
+      replace: (request) => write('replaceSecret', request),
+    },
+    inventory: {
+      stored: (request) => read('storedBlobs', request),
+      adopt: (request) => write('adoptBlob', request),
+      mark: (name) => read('mark', name),
+      setMark: (request) => write('setMark', request),
+    },
+    chain: {
+      // Mostly there is nothing to queue, and then nobody has to write.
+      queueDeals: async (request) => ((await read('hasDealsToQueue', request)) ? write('queueDeals', request) : 0),
+      queued: (request) => read('queuedDeals', request),
+      nextNonce: (account) => read('nextNonce', account),
+      propose: (request) => write('proposeDeals', request),
+      record: (request) => write('recordTransaction', request),
+      addAttempt: (request) => write('addTransactionAttempt', request),
+      transactions: (request) => read('transactions', request),
+      mined: (request) => write('transactionMined', request),
+      reorganised: (request) => write('transactionReorganised', request),
+      final: (request) => write('transactionFinal', request),
+      superseded: (request) => write('transactionSuperseded', request),
+      dealsOf: (copies) => read('onchainDealsOf', copies),
+      fileOf: (request) => read('fileOfOnchainDeal', request),
+      tooShort: (request) => read('tooShortDeals', request),
+    },
+    nonces: {
+      use: (request) => write('useNonce', request),
+      issue: (request) => write('issueNonce', request),
+      redeem: (request) => write('redeemNonce', request),
+      expire: (request) => write('expireNonces', request),
+    },
+    instances: {
+      register: (request) => write('registerInstance', request),
+      list: () => read('instances', undefined),
+      bury: (request) => write('buryInstance', request),
+    },
+    discards: {
+      pending: (request) => read('pendingDiscards', request),
+      begin: (request) => write('beginDiscard', request),
+      finish: (request) => write('finishDiscard', request),
+    },
+    underLease(fence) {
+      return recordsOver({ read, write: (name, input) => write(name, input, fence() ?? NO_FENCE) }, own)
+    },
+  }
+}
+
+/** Numbers of fences begin with 1. */
+const NO_FENCE: Fence = { name: '', number: 0 }
+
+/** A recorded file is what was committed, with its sequence; only that comes back from the writer. */
+function withFile<Other>(commit: FileCommit, reply: Other | RecordedReply): Other | RecordedOutcome {
+  if (!isRecorded(reply)) return reply
+  const { sequence, usedBytes } = reply
+  return { outcome: 'recorded', file: fileFromCommit(commit, sequence), usedBytes }
+}
+
+function isRecorded(reply: unknown): reply is RecordedReply {
+  return typeof reply === 'object' && reply !== null && 'outcome' in reply && reply.outcome === 'recorded'
+}

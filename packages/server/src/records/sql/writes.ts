@@ -1,0 +1,125 @@
+import { prepareAdditionWrites } from './addition-writes.ts'
+import { prepareAggregateWrites } from './aggregate-writes.ts'
+import { prepareChainWrites } from './chain-writes.ts'
+import { prepareChallengeWrites } from './challenge-writes.ts'
+import { prepareCompositionWrites } from './composition-writes.ts'
+import { prepareContentWrites } from './content-writes.ts'
+import { prepareCopyWrites } from './copy-writes.ts'
+import { prepareDealWrites } from './deal-writes.ts'
+import { prepareDiscardWrites } from './discard-writes.ts'
+import { prepareFileWrites } from './file-writes.ts'
+import { prepareInventoryWrites } from './inventory-writes.ts'
+import { prepareLeaseWrites } from './lease-writes.ts'
+import { prepareNonceWrites } from './nonce-writes.ts'
+import { prepareObjectRelease } from './object-release.ts'
+import { prepareOfferWrites } from './offer-writes.ts'
+import { prepareQuotaWrites } from './quota-writes.ts'
+import { prepareSecretWrites } from './secret-writes.ts'
+import type { Sql, Steps } from './sql.ts'
+import { prepareTokenWrites } from './token-writes.ts'
+
+/**
+ * Every change that can be made to the records, by name. A write takes one value and answers one value, both plain data, so
+ * that it can cross to another thread; its steps decide and change, inside one transaction of the engine that runs them.
+ */
+export function prepareWrites(db: Sql) {
+  const discards = prepareDiscardWrites(db)
+  const contents = prepareContentWrites(db)
+  const deals = prepareDealWrites(db)
+  const quotas = prepareQuotaWrites(db, contents, discards, deals)
+  const release = prepareObjectRelease(db, contents, discards)
+  const files = prepareFileWrites(db, release)
+  const compositions = prepareCompositionWrites(db, contents, release)
+  const tokens = prepareTokenWrites(db)
+  const challenges = prepareChallengeWrites(db)
+  const nonces = prepareNonceWrites(db)
+  const chain = prepareChainWrites(db)
+  const copies = prepareCopyWrites(db)
+  const additions = prepareAdditionWrites(db, copies)
+  const aggregates = prepareAggregateWrites(db, copies)
+  const offers = prepareOfferWrites(db)
+  const leases = prepareLeaseWrites(db)
+  const inventory = prepareInventoryWrites(db, discards)
+  const secrets = prepareSecretWrites(db)
+  const registerInstance = db.prepare<[string, number]>('INSERT INTO instances (id, started_at) VALUES (?, ?)')
+  const forgetInstance = db.prepare<[string]>('DELETE FROM instances WHERE id = ?')
+
+  return {
+    reserve: quotas.reserve,
+    claim: quotas.claim,
+    commit: quotas.commit,
+    commitAtOnce: quotas.commitAtOnce,
+    release: quotas.release,
+    extendLeases: quotas.extendLeases,
+    releaseExpired: quotas.releaseExpired,
+    removeFile: files.remove,
+    expireFiles: files.expire,
+    compose: compositions.commit,
+    sweepBlocks: contents.sweepBlocks,
+    signUp: tokens.signUp,
+    revokeToken: tokens.revoke,
+    touchTokens: tokens.touch,
+    openChallenge: challenges.open,
+    withdrawChallenge: challenges.withdraw,
+    answerChallenge: challenges.answer,
+    expireChallenges: challenges.expire,
+    useNonce: nonces.use,
+    issueNonce: nonces.issue,
+    redeemNonce: nonces.redeem,
+    expireNonces: nonces.expire,
+    beginDiscard: discards.begin,
+    finishDiscard: discards.finish,
+    queueDeals: chain.queueDeals,
+    proposeDeals: chain.propose,
+    recordTransaction: chain.record,
+    addTransactionAttempt: chain.addAttempt,
+    transactionMined: chain.mined,
+    transactionReorganised: chain.reorganised,
+    transactionFinal: chain.final,
+    transactionSuperseded: chain.superseded,
+    enrolFiles: deals.enrol,
+    wantCopies: deals.want,
+    extendFile: deals.extend,
+    aggregateFiles: aggregates.aggregate,
+    dissolveAggregate: aggregates.dissolve,
+    settlePiece: copies.settle,
+    unsettlePieces: copies.unsettleAll,
+    copyParked: copies.parked,
+    copyLater: copies.retryLater,
+    failCopy: copies.fail,
+    copyAudited: copies.audited,
+    copyRemoved: copies.removed,
+    openAddition: additions.openAddition,
+    additionSent: additions.additionSent,
+    additionLater: additions.additionLater,
+    additionConfirmed: additions.additionConfirmed,
+    additionRejected: additions.additionRejected,
+    openOffer: offers.open,
+    closeOffer: offers.close,
+    expireOffers: offers.expire,
+    takeLease: leases.take,
+    giveBackLease: leases.giveBack,
+    setMark: inventory.setMark,
+    adoptBlob: inventory.adopt,
+    offerSecret: secrets.offer,
+    replaceSecret: secrets.replace,
+    *registerInstance({ instanceId, now }: { instanceId: string; now: number }): Steps<void> {
+      yield* registerInstance.run(instanceId, now)
+    },
+    *buryInstance(request: { instanceId: string; now: number }): Steps<{ readonly reservations: number }> {
+      const { instanceId, now } = request
+      const reservations = yield* quotas.releaseAllOf(instanceId, now)
+      yield* discards.abandonAllOf(instanceId)
+      yield* forgetInstance.run(instanceId)
+      return { reservations }
+    },
+  }
+}
+
+/** What steps answer in the end. */
+export type StepsValue<Of> = Of extends Steps<infer Value> ? Value : never
+
+export type Writes = ReturnType<typeof prepareWrites>
+export type WriteName = keyof Writes
+export type WriteInput<Name extends WriteName> = Parameters<Writes[Name]>[0]
+export type WriteOutput<Name extends WriteName> = StepsValue<ReturnType<Writes[Name]>>
