@@ -210,9 +210,9 @@ const ZONES: readonly Zone[] = [
   {
     name: 'acceptance',
     holds: /^acceptance\//,
-    imports: [],
+    imports: ['services'],
     testsToo: true,
-    why: 'acceptance knows HTTP and a base URL, and no source',
+    why: 'acceptance knows HTTP, a base URL and what starts services, and no source of theirs',
   },
   {
     name: 'bench',
@@ -221,7 +221,18 @@ const ZONES: readonly Zone[] = [
     testsToo: true,
     why: 'bench starts a service by its entry points, and measures it and hashing from outside',
   },
-  { name: 'faults', holds: /^faults\//, imports: PUBLISHED, why: 'faults imports the entry points of packages' },
+  {
+    name: 'services',
+    holds: /^services\//,
+    imports: PUBLISHED,
+    why: 'what starts services for tests imports the entry points of packages',
+  },
+  {
+    name: 'faults',
+    holds: /^faults\//,
+    imports: [...PUBLISHED, 'services'],
+    why: 'faults imports the entry points of packages, and services',
+  },
   { name: 'tools', holds: /^tools\//, imports: PUBLISHED, why: 'tools imports the entry points of packages' },
   {
     name: 'examples',
@@ -231,7 +242,7 @@ const ZONES: readonly Zone[] = [
   },
 ]
 
-const ROOTS = ['packages', 'acceptance', 'bench', 'faults', 'tools', 'examples']
+const ROOTS = ['packages', 'acceptance', 'bench', 'faults', 'services', 'tools', 'examples']
 /** Folders of what others wrote, or a build did. */
 const GENERATED = ['node_modules', 'dist']
 const SOURCE = /\.(?:ts|mts|js|mjs)$/

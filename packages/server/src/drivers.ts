@@ -7,6 +7,11 @@ import type { Chain } from './chain/chain.ts'
 import { type Config, type RemoteProverSetting, tokenKeyMaterial } from './config/config.ts'
 import { type LocalProverOptions, openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
+import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
+import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
+import type { InstanceLocks } from './records/instance-locks.ts'
+import type { RecordStore } from './records/record-store.ts'
+import { openKeptKey, watchKeptKey } from './tokens/kept-key.ts'
 import { keyFileName, openKeyFile } from './tokens/key-file.ts'
 import { watchKeyFile } from './tokens/key-file-watch.ts'
 import { SigningKey } from './tokens/signing-key.ts'
@@ -23,40 +28,92 @@ export interface DriverSurroundings {
 /** Kept free whatever the settings say, so that the records have room to remove files on a full disk. */
 const RECORDS_ROOM_BYTES = 4 * 1024 * 1024
 
-/** @returns undefined where no storage is bound. */
-export async function openBlobs(config: Config): Promise<BlobStore | undefined> {
-  if (config.storage.kind === 'none') return undefined
-  const minFreeBytes = Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES)
-  return openFsBlobStore({ dir: config.storage.dir, minFreeBytes })
+/** The records, and the locks by which those who share them tell who lives. */
+export async function openRecords(
+  config: Config,
+  { log, closers, onFatal }: DriverSurroundings & { readonly onFatal: (error: Error) => void },
+): Promise<{ readonly records: RecordStore; readonly locks: InstanceLocks }> {
+  if (config.database.kind === 'sqlite') {
+    const records = await openSqliteRecordStore({ file: config.database.file, onFatal })
+    closers.push(() => records.close())
+    return { records, locks: openInstanceLocks({ dir: join(config.dataDir, 'instances') }) }
+  }
+  const { maxConnections } = config.database
+  const url = config.database.url.reveal()
+  // Loaded when it is needed, as the chain is.
+  const { openPostgresRecordStore } = await import('./records/drivers/postgres/postgres-record-store.ts')
+  const { openPostgresInstanceLocks } = await import('./records/drivers/postgres/instance-locks.ts')
+  const onWarning = (sentence: string): void => log.warn(sentence)
+  const records = await openPostgresRecordStore({ url, maxConnections, onWarning })
+  closers.push(() => records.close())
+  const locks = openPostgresInstanceLocks({ url })
+  closers.push(() => locks.close())
+  return { records, locks }
 }
 
-/** The keys that tokens are signed with, followed while their file is replaced. */
-export async function openKeys(config: Config, { now, log, closers }: DriverSurroundings): Promise<SigningKeys> {
-  if (config.tokenKey !== undefined) {
-    return new SigningKeys(await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey)))
+/** @returns undefined where no storage is bound. */
+export async function openBlobs(config: Config): Promise<BlobStore | undefined> {
+  const { storage } = config
+  switch (storage.kind) {
+    case 'none':
+      return undefined
+    case 'file': {
+      const minFreeBytes = Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES)
+      return openFsBlobStore({ dir: storage.dir, minFreeBytes })
+    }
+    case 's3': {
+      const { openS3BlobStore } = await import('./blobs/drivers/s3/s3-blob-store.ts')
+      const { redirectSeconds } = config.retrieval
+      return openS3BlobStore({ ...storage, ...(redirectSeconds > 0 && { redirectSeconds }) })
+    }
   }
+}
+
+/** The keys that tokens are signed with, followed while they are replaced. */
+export async function openKeys(
+  config: Config,
+  { records, now, log, closers }: DriverSurroundings & { readonly records: RecordStore },
+): Promise<SigningKeys> {
   const alg = config.tokenAlg
-  const file = join(config.dataDir, keyFileName(alg))
-  const keys = new SigningKeys()
-  try {
-    const { key, warnings } = await openKeyFile({ file, alg, now: new Date(now()) })
-    for (const warning of warnings) log.warn(warning)
-    keys.replace(key)
-  } catch (error) {
-    if (!LadeError.has(error, 'auth_offline')) throw error
-    // Sponsored uploads and retrieval go on; what needs a token answers auth_offline.
-    log.error({ err: error.cause ?? error }, 'no signing key can be read or created')
+  if (config.tokenKey !== undefined) {
+    return new SigningKeys(await SigningKey.fromMaterial(tokenKeyMaterial(alg, config.tokenKey)))
   }
-  const watch = watchKeyFile({
-    file,
-    alg,
-    keys,
-    onChange: (key) => {
-      log.warn({ keyId: key.id }, 'the signing key was replaced: tokens signed before are invalid')
-    },
-  })
+  const keys = new SigningKeys()
+  const onChange = (key: SigningKey): void => {
+    log.warn({ keyId: key.id }, 'the signing key was replaced: tokens signed before are invalid')
+  }
+  // Instances on other machines have no data directory in common, only the records.
+  const watch =
+    config.database.kind === 'sqlite'
+      ? await followKeyFile(join(config.dataDir, keyFileName(alg)))
+      : await followKeptKey()
   closers.push(() => watch.close())
   return keys
+
+  async function followKeyFile(file: string): Promise<{ close(): void }> {
+    await orOffline(async () => {
+      const { key, warnings } = await openKeyFile({ file, alg, now: new Date(now()) })
+      for (const warning of warnings) log.warn(warning)
+      return key
+    })
+    return watchKeyFile({ file, alg, keys, onChange })
+  }
+
+  async function followKeptKey(): Promise<{ close(): void }> {
+    const { secrets } = records
+    await orOffline(() => openKeptKey({ secrets, alg, now: new Date(now()) }))
+    return watchKeptKey({ secrets, alg, keys, onChange })
+  }
+
+  /** Without a key sponsored uploads and retrieval go on; what needs a token answers auth_offline. */
+  async function orOffline(open: () => Promise<SigningKey>): Promise<void> {
+    try {
+      keys.replace(await open())
+    } catch (error) {
+      if (!LadeError.has(error, 'auth_offline')) throw error
+      log.error({ err: error.cause ?? error }, 'no signing key can be read or created')
+    }
+  }
 }
 
 /**

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from './hashing/sha256.ts'
 import { openScriptedProver } from './proving/scripted-prover.ts'
 import { openFaultyBlobStore } from './testing/faulty-blob-store.ts'
-import { bearer, type RunningService, type RunOptions, runService } from './testing/running-service.ts'
+import { bearer, databaseFileOf, type RunningService, type RunOptions, runService } from './testing/running-service.ts'
 import { rotateKeyFile } from './tokens/key-file.ts'
 
 const SMALL = Buffer.from('a small body')
@@ -111,7 +111,7 @@ describe('startLade', () => {
   it('error: data of a newer version is refused, and left as it is', async () => {
     const service = await run()
     await service.close()
-    const file = service.config.database.file
+    const file = databaseFileOf(service.config)
     const database = new Database(file)
     database.pragma('user_version = 999')
     database.close()
@@ -395,7 +395,7 @@ describe('two services on one data directory', () => {
     await one.close()
     const dead = randomUUID()
     mkdirSync(join(one.dataDir, 'objects', 'pending', dead), { recursive: true })
-    const database = new Database(one.config.database.file)
+    const database = new Database(databaseFileOf(one.config))
     database.prepare('INSERT INTO instances (id, started_at) VALUES (?, 0)').run(dead)
     database.close()
     const again = await run({ dataDir: one.dataDir })

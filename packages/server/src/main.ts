@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { LadeError } from '@lade/core/errors'
 import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
@@ -8,7 +7,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
-import { type DriverSurroundings, openBlobs, openChain, openKeys, openProvers } from './drivers.ts'
+import { type DriverSurroundings, openBlobs, openChain, openKeys, openProvers, openRecords } from './drivers.ts'
 import type { ContentHashers } from './hashing/content-hasher.ts'
 import { startHashThreads } from './hashing/hash-threads.ts'
 import { pieceHashing } from './hashing/piece-hashing.ts'
@@ -20,8 +19,6 @@ import { localPieces } from './placement/local-pieces.ts'
 import { createPlacing } from './placing.ts'
 import { isMember, startMember, startMembers } from './processes.ts'
 import type { Prover } from './proving/prover.ts'
-import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
-import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
@@ -99,10 +96,6 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const { now, log, flushLog, closers, closeAll } = surroundings
   await createDurableDirectory(config.dataDir)
   const instanceId = randomUUID()
-  const locks = openInstanceLocks({ dir: join(config.dataDir, 'instances') })
-  const lock = locks.hold(instanceId)
-  closers.push(() => lock.release())
-
   const onFatal =
     substitutes.onFatal ??
     ((error: Error) => {
@@ -110,11 +103,12 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       flushLog()
       process.exit(1)
     })
-  const records = await openSqliteRecordStore({ file: config.database.file, onFatal })
-  closers.push(() => records.close())
+  const { records, locks } = await openRecords(config, { now, log, closers, onFatal })
+  const lock = await locks.hold(instanceId)
+  closers.push(() => lock.release())
   const blobs = substitutes.blobs ?? (await openBlobs(config))
   if (blobs !== undefined) closers.push(() => blobs.close())
-  const keys = await openKeys(config, { now, log, closers })
+  const keys = await openKeys(config, { records, now, log, closers })
   const mailer = config.signup === 'email' && config.mail !== undefined ? openSmtpMailer(config.mail) : undefined
   closers.push(() => mailer?.close())
   const chain = substitutes.chain ?? (await openChain(config))
@@ -125,7 +119,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const hashThreads = startHashThreads()
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
-  const isAlive = (id: string): boolean => locks.isHeld(id)
+  const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
   const flush = (): Promise<void> => authorizer.flushUses()
   const remind = keyAgeReminder({ keys, log, now })
   const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, log, flush, remind })

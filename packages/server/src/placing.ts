@@ -7,8 +7,9 @@ import type { Config } from './config/config.ts'
 import type { Service } from './http/service.ts'
 import { proveFile } from './placement/challenge.ts'
 import { createHandover } from './placement/handover.ts'
+import { createLeaseholder } from './placement/leaseholder.ts'
 import { Outages } from './placement/outages.ts'
-import { createPlacementJob } from './placement/placement-job.ts'
+import { createPlacementJob, PLACEMENT_LEASE } from './placement/placement-job.ts'
 import { DEFAULT_PACE } from './placement/placement-pace.ts'
 import { PlacementTally } from './placement/placement-tally.ts'
 import type { Prover } from './proving/prover.ts'
@@ -52,12 +53,14 @@ export function createPlacing(deps: PlacingDeps): Placing {
   const auditRetryMs = DEFAULT_PACE.auditRetryMs.map((waitMs) => Math.min(waitMs, auditSeconds * 1000))
   const pace = { ...DEFAULT_PACE, auditRetryMs }
   const handover = createHandover({ ...deps, copies, aggregateBelowBytes, stage, newId: randomUUID })
-  const proposer = proposerOf(deps)
+  const leaseholder = createLeaseholder({ records, name: PLACEMENT_LEASE, holder: deps.instanceId })
+  const proposer = proposerOf({ ...deps, records: leaseholder.records })
   const job =
     blobs === undefined
       ? undefined
       : createPlacementJob({
           ...deps,
+          leaseholder,
           blobs,
           sourceUrl: (pieceCid) => `${deps.publicUrl()}/piece/${pieceCid}`,
           copies,

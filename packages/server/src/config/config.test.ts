@@ -27,6 +27,7 @@ describe('readConfig', () => {
       dataDir: '/srv/data',
       database: { kind: 'sqlite', file: '/srv/data/lade.db' },
       storage: { kind: 'file', dir: '/srv/data/objects' },
+      retrieval: { redirectSeconds: 0 },
       provers: [{ kind: 'local' }],
       placement: {
         copies: 1,
@@ -45,6 +46,7 @@ describe('readConfig', () => {
       termMaxDays: 365,
       trustedProxies: [],
       minFreeBytes: 1024 * MB,
+      scrubDays: 30,
       processes: 1,
       logLevel: 'info',
       bodyIdleMs: 30_000,
@@ -66,6 +68,7 @@ describe('readConfig', () => {
     ['LADE_DATABASE', 'sqlite:///var/lade.db', (config) => config.database, { kind: 'sqlite', file: '/var/lade.db' }],
     ['LADE_STORAGE', 'file:/mnt/objects', (config) => config.storage, { kind: 'file', dir: '/mnt/objects' }],
     ['LADE_STORAGE', 'none', (config) => config.storage, { kind: 'none' }],
+    ['LADE_S3_REDIRECT', '0', (config) => config.retrieval, { redirectSeconds: 0 }],
     ['LADE_REDUNDANCY', '3', (config) => config.placement.copies, 3],
     ['LADE_STAGE', 'async', (config) => config.placement.stage, 'async'],
     ['LADE_AGGREGATE_BELOW_MB', '0', (config) => config.placement.aggregateBelowBytes, 0],
@@ -140,6 +143,16 @@ describe('readConfig', () => {
     ['LADE_STORAGE', 'file:'],
     ['LADE_STORAGE', 'file://host/objects'],
     ['LADE_STORAGE', 'None'],
+    ['LADE_S3_REDIRECT', '86401'],
+    ['LADE_S3_REDIRECT', '5m'],
+    ['LADE_ACCEL', 'on'],
+    ['LADE_ACCEL', '/'],
+    ['LADE_ACCEL', '/lade-blobs'],
+    ['LADE_ACCEL', 'lade-blobs/'],
+    ['LADE_ACCEL', '/lade/../blobs/'],
+    ['LADE_ACCEL', '/lade//blobs/'],
+    ['LADE_ACCEL', '/lade blobs/'],
+    ['LADE_ACCEL', '@lade'],
     ['LADE_PROVER', 'remote'],
     ['LADE_PROVER', 'local,local'],
     ['LADE_PROVER', 'http://prover.example'],
@@ -179,15 +192,43 @@ describe('readConfig', () => {
   })
 
   it.each([
-    ['LADE_DATABASE', 'postgres://db/lade', 'PostgreSQL driver'],
-    ['LADE_DATABASE', 'postgresql://db/lade', 'PostgreSQL driver'],
-    ['LADE_STORAGE', 's3://bucket/prefix', 'S3 driver'],
     ['LADE_TOKEN_ALG', 'ES256', 'signing of that kind'],
     ['LADE_TOKEN_ALG', 'RS512', 'signing of that kind'],
   ])('refuses %s=%s, saying that this build has no %s', (name, text, driver) => {
     expect(refusal({ [name]: text })).toContain(`but this build has no ${driver};`)
     expect(refusal({ [name]: text })).toMatch(new RegExp(`^${name} is `))
   })
+
+  it('lets a proxy send files that are files, and only a proxy that it trusts', () => {
+    const env = { LADE_ACCEL: '/lade-blobs/', LADE_TRUSTED_PROXIES: '127.0.0.1' }
+    for (const storage of [{}, { LADE_STORAGE: 'file:/mnt/objects' }]) {
+      expect(read({ ...env, ...storage }).retrieval).toEqual({ redirectSeconds: 0, accelPrefix: '/lade-blobs/' })
+    }
+    expect(refusal({ ...env, LADE_STORAGE: 'none' })).toBe(
+      'LADE_ACCEL is set, but LADE_STORAGE is no directory that a proxy could read files from.',
+    )
+    expect(refusal({}, { accel: '/x/' })).toBe(
+      '--accel is set, so LADE_TRUSTED_PROXIES must name the proxy that sends the files.',
+    )
+  })
+
+  it('redirects to S3, from where no proxy sends files', () => {
+    const env = { LADE_STORAGE: 's3://files/lade' }
+    expect(read({ ...env, LADE_S3_REDIRECT: '300' }).retrieval).toEqual({ redirectSeconds: 300 })
+    expect(read(env).retrieval).toEqual({ redirectSeconds: 0 })
+    expect(refusal({ ...env, LADE_ACCEL: '/lade-blobs/', LADE_TRUSTED_PROXIES: '::1' })).toMatch(
+      /^LADE_ACCEL is set, but/,
+    )
+  })
+
+  it.each([{}, { LADE_STORAGE: 'none' }, { LADE_STORAGE: 'file:/mnt/objects' }])(
+    'refuses redirects to a storage that has no URLs, such as that of %j',
+    (storage) => {
+      expect(refusal({ ...storage, LADE_S3_REDIRECT: '300' })).toBe(
+        'LADE_S3_REDIRECT is 300, but LADE_STORAGE is no S3 storage to redirect to.',
+      )
+    },
+  )
 
   it('takes provers of Curio together with who pays them, and an address to fetch from', () => {
     const account = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -314,7 +355,7 @@ describe('readConfig', () => {
       refusal({ LADE_TOKEN_KEY: 'hunter2' }),
       refusal({ LADE_CHAIN_KEY: 'hunter2' }),
       refusal({ LADE_SMTP_URL: 'smtp://lade:hunter2@mail.example/?pool=true' }),
-      refusal({ LADE_DATABASE: 'postgres://lade:hunter2@db/lade' }),
+      refusal({ LADE_DATABASE: 'postgres://lade:hunter2@db/' }),
       refusal({ LADE_STORAGE: 's3://bucket?secret=hunter2' }),
       refusal({ LADE_PUBLIC_URL: 'https://lade:hunter2@lade.example' }),
     ]

@@ -6,6 +6,7 @@ import { type ReadSettings, readSettings, type SettingSources } from './read-set
 import type { SecretString } from './secret-string.ts'
 import { MEGABYTE } from './setting-forms.ts'
 import type { SettingValues } from './settings.ts'
+import type { S3Location } from './store-forms.ts'
 import { parseRsaKey, parseTokenKey } from './token-key.ts'
 
 export { ConfigError } from './config-error.ts'
@@ -13,6 +14,7 @@ export { configurationTable } from './configuration-table.ts'
 export type { ProverSetting, RemoteProverSetting } from './prover-forms.ts'
 export { SecretString } from './secret-string.ts'
 export { flagOf, SETTINGS, type Setting, shownDefaultOf } from './settings.ts'
+export type { S3Location } from './store-forms.ts'
 export { type TokenKeyMaterial, tokenKeyBytes, tokenKeyMaterial } from './token-key.ts'
 
 /** 1 USDC. */
@@ -44,9 +46,21 @@ export interface Config {
   /** Absolute. */
   readonly dataDir: string
   /** `file` is absolute. */
-  readonly database: { readonly kind: 'sqlite'; readonly file: string }
+  readonly database:
+    | { readonly kind: 'sqlite'; readonly file: string }
+    | { readonly kind: 'postgres'; readonly url: SecretString; readonly maxConnections: number }
   /** `dir` is absolute. */
-  readonly storage: { readonly kind: 'file'; readonly dir: string } | { readonly kind: 'none' }
+  readonly storage:
+    | { readonly kind: 'file'; readonly dir: string }
+    | ({ readonly kind: 's3' } & S3Location)
+    | { readonly kind: 'none' }
+  /** Ways of big files past this process. */
+  readonly retrieval: {
+    /** How long a URL of the storage is good; 0: nobody is redirected. */
+    readonly redirectSeconds: number
+    /** With a slash at both ends. Absent: no proxy sends files by itself. */
+    readonly accelPrefix?: string
+  }
   /** One or more, each once. */
   readonly provers: readonly ProverSetting[]
   /** Pays Curio; there when one of the provers is of that kind. */
@@ -107,6 +121,8 @@ export interface Config {
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
   readonly minFreeBytes: number
+  /** In how many days everything that is stored is read again; 0 for never. */
+  readonly scrubDays: number
   readonly processes: number
   /** Absent: there are no metrics. */
   readonly metricsToken?: SecretString
@@ -147,11 +163,12 @@ export function readConfig(sources: ConfigSources): Config {
     ...(values.publicUrl !== undefined && { publicUrl: values.publicUrl }),
     ...(values.contentUrl !== undefined && { contentUrl: values.contentUrl }),
     dataDir,
-    database: {
-      kind: 'sqlite',
-      file: values.database === undefined ? join(dataDir, 'lade.db') : resolve(cwd, values.database),
-    },
+    database: databaseOf(values, cwd, dataDir),
     storage: storageOf(values.storage, cwd, dataDir),
+    retrieval: {
+      redirectSeconds: values.s3Redirect,
+      ...(values.accel !== undefined && { accelPrefix: values.accel }),
+    },
     provers: values.provers,
     ...(values.curioKey !== undefined && { curioKey: values.curioKey }),
     placement: {
@@ -184,6 +201,7 @@ export function readConfig(sources: ConfigSources): Config {
     ...chainOf(values),
     trustedProxies: values.trustedProxies,
     minFreeBytes: values.minFreeMb * MEGABYTE,
+    scrubDays: values.scrubDays,
     processes: values.processes,
     ...(values.metricsToken !== undefined && { metricsToken: values.metricsToken }),
     logLevel: values.logLevel,
@@ -193,9 +211,16 @@ export function readConfig(sources: ConfigSources): Config {
   })
 }
 
+function databaseOf(values: SettingValues, cwd: string, dataDir: string): Config['database'] {
+  const { database, databaseConnections: maxConnections } = values
+  if (database === undefined) return { kind: 'sqlite', file: join(dataDir, 'lade.db') }
+  if (database.kind === 'postgres') return { ...database, maxConnections }
+  return { kind: 'sqlite', file: resolve(cwd, database.path) }
+}
+
 function storageOf(storage: SettingValues['storage'], cwd: string, dataDir: string): Config['storage'] {
   if (storage === undefined) return { kind: 'file', dir: join(dataDir, 'objects') }
-  return storage.kind === 'none' ? { kind: 'none' } : { kind: 'file', dir: resolve(cwd, storage.path) }
+  return storage.kind === 'file' ? { kind: 'file', dir: resolve(cwd, storage.path) } : storage
 }
 
 function mailOf({ smtpUrl: server, mailFrom: from }: SettingValues): Pick<Config, 'mail'> {
@@ -236,6 +261,7 @@ function refuseContradictions(settings: ReadSettings): void {
   const { values, givenAs } = settings
   refuseOtherKey(settings)
   refuseIncompleteCurio(settings)
+  refuseMisplacedShortcuts(settings)
   for (const key of ['smtpUrl', 'mailFrom'] as const) {
     if (values.signup !== 'email' || values[key] !== undefined) continue
     throw new ConfigError(
@@ -265,6 +291,27 @@ function refuseHalfAChain({ values, givenAs }: ReadSettings): void {
   for (const [key, needed] of CHAIN_NEEDS) {
     if (values[key] === undefined || values[needed] !== undefined) continue
     throw new ConfigError(`${givenAs(key)} is set, so ${givenAs(needed)} must be set as well.`)
+  }
+}
+
+/** Who sends the bytes in place of this service has to be where they are. */
+function refuseMisplacedShortcuts({ values, givenAs }: ReadSettings): void {
+  const medium = values.storage?.kind ?? 'file'
+  if (values.s3Redirect > 0 && medium !== 's3') {
+    throw new ConfigError(
+      `${givenAs('s3Redirect')} is ${values.s3Redirect}, but ${givenAs('storage')} is no S3 storage to redirect to.`,
+    )
+  }
+  if (values.accel === undefined) return
+  if (medium !== 'file') {
+    throw new ConfigError(
+      `${givenAs('accel')} is set, but ${givenAs('storage')} is no directory that a proxy could read files from.`,
+    )
+  }
+  if (values.trustedProxies.length === 0) {
+    throw new ConfigError(
+      `${givenAs('accel')} is set, so ${givenAs('trustedProxies')} must name the proxy that sends the files.`,
+    )
   }
 }
 

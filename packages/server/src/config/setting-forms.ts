@@ -53,19 +53,10 @@ export const pathForm: SettingForm<string> = {
   schema: z.string().refine(isPath),
 }
 
-/** `sqlite:` and the path of a file; gives the path. A database in memory would lose what was promised, so it is none. */
-export const databaseForm: SettingForm<string> = {
-  accepts: 'sqlite: followed by the path of a file',
-  schema: pathAfter('sqlite:').refine((path) => path !== ':memory:'),
-}
-
-/** `file:` and the path of a directory, or `none`. */
-export const storageForm: SettingForm<{ kind: 'file'; path: string } | { kind: 'none' }> = {
-  accepts: 'file: followed by the path of a directory, or none',
-  schema: z.union([
-    z.literal('none').transform((kind) => ({ kind })),
-    pathAfter('file:').transform((path) => ({ kind: 'file' as const, path })),
-  ]),
+/** A path of a URL that begins and ends with a slash, and has no step upwards. */
+export const accelForm: SettingForm<string> = {
+  accepts: 'a path between slashes, such as /lade-blobs/',
+  schema: z.string().regex(/^\/([A-Za-z0-9_-][A-Za-z0-9._-]*\/)+$/),
 }
 
 /** Addresses and CIDR ranges with commas between, or `none`. A range of everything would trust every caller's word. */
@@ -111,7 +102,7 @@ function isPath(text: string): boolean {
 }
 
 /** `//host/path` names another machine; `///path` and `/path` are paths here. */
-function pathAfter(scheme: string) {
+export function pathAfter(scheme: string) {
   return z
     .string()
     .startsWith(scheme)

@@ -3,18 +3,18 @@ import { addressForm, chainKeyForm, rpcForm, usdcForm, usdcPriceForm } from './c
 import { mailFromForm, smtpForm } from './mail-forms.ts'
 import { proversForm } from './prover-forms.ts'
 import {
-  databaseForm,
+  accelForm,
   hostForm,
   oneOf,
   pathForm,
   proxiesForm,
   type SettingForm,
   secretForm,
-  storageForm,
   tokenKeyForm,
   urlForm,
   wholeNumber,
 } from './setting-forms.ts'
+import { databaseForm, storageForm } from './store-forms.ts'
 
 /** One setting: a variable of the environment and the flag of `lade serve` of the same name. */
 export interface Setting<Value = unknown> {
@@ -35,6 +35,8 @@ export interface Setting<Value = unknown> {
 
 const MAXIMUM_MB = 1_000_000_000
 const MAXIMUM_DAYS = 36_500
+/** A day: whoever has such a URL can read the file until its time is over, whatever happens to it here. */
+const MAXIMUM_REDIRECT_SECONDS = 86_400
 /** No more than fits one aggregate that every prover takes. */
 const MAXIMUM_AGGREGATED_MB = 256
 /** EIP-2294: what every client can hold. */
@@ -70,14 +72,30 @@ export const SETTINGS = {
   database: setting(databaseForm, {
     name: 'LADE_DATABASE',
     shownDefault: 'sqlite:<data>/lade.db',
-    meaning: 'Where the records are kept.',
-    lacks: [{ matches: /^postgres(ql)?:/i, driver: 'PostgreSQL driver' }],
+    meaning: 'Where the records are kept: in a file of SQLite, or in PostgreSQL for several machines.',
+    isSecret: true,
+  }),
+  databaseConnections: setting(wholeNumber(2, 1000), {
+    name: 'LADE_DATABASE_CONNECTIONS',
+    default: '16',
+    meaning: 'How many connections to PostgreSQL each process opens at most, beside two that it always has.',
   }),
   storage: setting(storageForm, {
     name: 'LADE_STORAGE',
     shownDefault: 'file:<data>/objects',
     meaning: 'Where the bytes of files are kept; with none every upload and retrieval answers 503 storage_offline.',
-    lacks: [{ matches: /^s3:/i, driver: 'S3 driver' }],
+  }),
+  s3Redirect: setting(wholeNumber(0, MAXIMUM_REDIRECT_SECONDS), {
+    name: 'LADE_S3_REDIRECT',
+    default: '0',
+    meaning:
+      'For how many seconds a URL of the S3 storage is good that big public files are redirected to; with 0 every file is read by this service.',
+  }),
+  accel: setting(accelForm, {
+    name: 'LADE_ACCEL',
+    shownDefault: 'unset: every file is read by this service',
+    meaning:
+      'The internal location from which nginx sends big files by itself; needs a storage of files and the proxy in LADE_TRUSTED_PROXIES.',
   }),
   provers: setting(proversForm, {
     name: 'LADE_PROVER',
@@ -281,6 +299,12 @@ export const SETTINGS = {
     name: 'LADE_MIN_FREE_MB',
     default: '1024',
     meaning: 'Uploads that would leave less free disk than this, in MB, answer 507 insufficient_storage.',
+  }),
+  scrubDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
+    name: 'LADE_SCRUB_DAYS',
+    default: '30',
+    meaning:
+      'In how many days every stored file is read again and compared with its digest and with the records; 0 for never.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',

@@ -280,7 +280,9 @@ describe('a placement job', () => {
         return ground.records.placements.unsettled(request)
       },
     }
-    await ground.pass(ground.job([one], { records: { ...ground.records, placements } }), 90_000)
+    const tired = { ...ground.records, placements }
+    const records = { ...tired, underLease: () => tired }
+    await ground.pass(ground.job([one], { records }), 90_000)
     expect((await ground.deal(file)).status).toBe('active')
     expect(ground.logLines.filter((line) => line.includes('the records are tired'))).toHaveLength(2)
   })

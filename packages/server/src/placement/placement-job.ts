@@ -2,10 +2,10 @@ import { randomBytes as secureRandomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Prover } from '../proving/prover.ts'
-import type { RecordStore } from '../records/record-store.ts'
 import { aggregateWaiting } from './aggregate.ts'
 import { Crew } from './crew.ts'
 import { enrolFiles } from './enrol.ts'
+import type { Leaseholder } from './leaseholder.ts'
 import { Outages } from './outages.ts'
 import type { PlacementContext } from './placement-context.ts'
 import { PlacementCrews } from './placement-crews.ts'
@@ -13,7 +13,8 @@ import { DEFAULT_PACE, type PlacementPace } from './placement-pace.ts'
 import { type PlacementCounters, PlacementTally } from './placement-tally.ts'
 import { forsakeProvers, settlePieces } from './settle.ts'
 
-const LEASE = 'placement'
+/** What the lease of this work is called. */
+export const PLACEMENT_LEASE = 'placement'
 const LEASE_MS = 10_000
 const RENEW_MS = 3000
 /** Files and pieces that are looked at in one round; uploads wait for the transaction that enrols them. */
@@ -33,13 +34,12 @@ export interface DealProposer {
 }
 
 export interface PlacementJobDeps {
-  readonly records: RecordStore
+  /** Of the lease {@link PLACEMENT_LEASE}, whose records are worked on. */
+  readonly leaseholder: Leaseholder
   readonly blobs: BlobStore
   readonly provers: readonly Prover[]
   readonly now: () => number
   readonly log: Logger
-  /** Tells this process from others that share the records. */
-  readonly instanceId: string
   readonly sourceUrl: (pieceCid: string) => string
   readonly copies: number
   readonly aggregateBelowBytes: number
@@ -89,7 +89,8 @@ export interface PlacementJob {
  * job.start()
  */
 export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
-  const { records, now, log, instanceId, onRound = () => {} } = deps
+  const { leaseholder, now, log, onRound = () => {} } = deps
+  const { records } = leaseholder
   const outages = new Outages()
   const tally = new PlacementTally()
   const stopping = new AbortController()
@@ -108,6 +109,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     const ending = new AbortController()
     const context: PlacementContext = {
       ...deps,
+      records,
       aggregateTargetBytes: deps.aggregateTargetBytes ?? AGGREGATE_TARGET_BYTES,
       randomBytes: deps.randomBytes ?? secureRandomBytes,
       pace: { ...DEFAULT_PACE, ...deps.pace },
@@ -144,8 +146,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
   async function hold(): Promise<Term | undefined> {
     if (term !== undefined && now() < term.takenAt + RENEW_MS) return term
     const takenAt = now()
-    const lease = { name: LEASE, holder: instanceId, now: takenAt, until: takenAt + LEASE_MS }
-    if (await records.leases.take(lease)) {
+    if (await leaseholder.take({ now: takenAt, until: takenAt + LEASE_MS })) {
       term ??= beginTerm()
       term.takenAt = takenAt
       return term
@@ -250,7 +251,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       term?.ending.abort(stopping.signal.reason)
       await looping
       await endTerm(new Error('placing files ends'))
-      if (hadTerm) await records.leases.giveBack({ name: LEASE, holder: instanceId })
+      if (hadTerm) await leaseholder.giveBack()
     },
     async round() {
       const round = await begin()

@@ -13,7 +13,8 @@ import { openScriptedProver, type ScriptedProver, type ScriptedProverOptions } f
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import type { DealRecord, FileRecord, PieceRecord, RecordStore, Visibility } from '../records/record-store.ts'
 import { memoryLog } from '../testing/running-service.ts'
-import { createPlacementJob, type PlacementJob, type PlacementJobDeps } from './placement-job.ts'
+import { createLeaseholder } from './leaseholder.ts'
+import { createPlacementJob, PLACEMENT_LEASE, type PlacementJob, type PlacementJobDeps } from './placement-job.ts'
 
 export const PRINCIPAL = 'user:1'
 const DAY = '2026-11-21'
@@ -32,10 +33,18 @@ export interface PlacementGround {
   remove(file: FileRecord): Promise<void>
   deal(file: FileRecord): Promise<DealRecord>
   /** A job with a quick pace; it ends with the ground. */
-  job(provers: readonly Prover[], overrides?: Partial<PlacementJobDeps>): PlacementJob
+  job(provers: readonly Prover[], overrides?: JobOptions): PlacementJob
   /** Rounds, `stepMs` of the clock apart, until `forMs` are over. */
   pass(job: PlacementJob, forMs?: number, stepMs?: number): Promise<void>
   close(): Promise<void>
+}
+
+/** What a test may have otherwise. */
+export interface JobOptions extends Partial<PlacementJobDeps> {
+  /** @default those of the ground */
+  readonly records?: RecordStore
+  /** Of the process that the job is in. @default 'instance-1' */
+  readonly instanceId?: string
 }
 
 export interface PutOptions {
@@ -121,14 +130,13 @@ export async function openPlacementGround(): Promise<PlacementGround> {
       if (deal === undefined) throw new Error(`file ${sequence} is not enrolled`)
       return deal
     },
-    job(provers, overrides = {}) {
+    job(provers, { records: own = records, instanceId: holder = 'instance-1', ...overrides } = {}) {
       const job = createPlacementJob({
-        records,
+        leaseholder: createLeaseholder({ records: own, name: PLACEMENT_LEASE, holder }),
         blobs,
         provers,
         log,
         now: () => clock.now,
-        instanceId: 'instance-1',
         sourceUrl: (pieceCid) => `https://stage.example/piece/${pieceCid}`,
         copies: 1,
         aggregateBelowBytes: 0,

@@ -28,6 +28,12 @@ export interface RunningService {
   remove(): Promise<void>
 }
 
+/** The file of a service's records. @throws {TypeError} for a service that has them elsewhere. */
+export function databaseFileOf({ database }: Config): string {
+  if (database.kind !== 'sqlite') throw new TypeError('The records of this service are in no file.')
+  return database.file
+}
+
 export interface UploadOptions {
   readonly cid?: string
   readonly token?: string

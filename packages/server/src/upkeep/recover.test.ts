@@ -20,7 +20,7 @@ describe('recover', () => {
       records: ground.records,
       blobs: ground.blobs,
       instanceId: ground.instanceId,
-      isAlive: (id) => alive.includes(id),
+      isAlive: async (id) => alive.includes(id),
       now: () => ground.clock.now,
     })
   const reserve = (instanceId: string, leaseMs = 60_000) =>
@@ -121,7 +121,13 @@ describe('recover', () => {
   it('works without a blob store', async () => {
     await leaveBehind('instance-2')
     const { records, instanceId, clock } = ground
-    const found = await recover({ records, blobs: undefined, instanceId, isAlive: () => false, now: () => clock.now })
+    const found = await recover({
+      records,
+      blobs: undefined,
+      instanceId,
+      isAlive: async () => false,
+      now: () => clock.now,
+    })
     expect(found).toEqual({ deadInstances: 1, reservations: 1, pendingBlobs: 0 })
   })
 })

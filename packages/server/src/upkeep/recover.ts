@@ -5,7 +5,8 @@ export interface RecoverDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore | undefined
   readonly instanceId: string
-  readonly isAlive: (instanceId: string) => boolean
+  /** A doubt counts for the living. */
+  readonly isAlive: (instanceId: string) => Promise<boolean>
   readonly now: () => number
 }
 
@@ -21,18 +22,20 @@ export interface Recovered {
  */
 export async function recover(deps: RecoverDeps): Promise<Recovered> {
   const { records, blobs, instanceId, isAlive, now } = deps
-  const isDead = (other: string): boolean => other !== instanceId && !isAlive(other)
+  const isDead = async (other: string): Promise<boolean> => other !== instanceId && !(await isAlive(other))
 
   let reservations = await records.quotas.releaseExpired({ now: now() })
   let pendingBlobs = 0
-  const dead = (await records.instances.list()).filter(isDead)
-  for (const other of dead) {
+  let deadInstances = 0
+  for (const other of await records.instances.list()) {
+    if (!(await isDead(other))) continue
+    deadInstances += 1
     // The pending bytes go first: once the instance is forgotten, nobody would look for them under its name.
     pendingBlobs += (await blobs?.sweepPending(other)) ?? 0
     reservations += (await records.instances.bury({ instanceId: other, now: now() })).reservations
   }
   for (const holder of (await blobs?.pendingHolders()) ?? []) {
-    if (isDead(holder)) pendingBlobs += (await blobs?.sweepPending(holder)) ?? 0
+    if (await isDead(holder)) pendingBlobs += (await blobs?.sweepPending(holder)) ?? 0
   }
-  return { deadInstances: dead.length, reservations, pendingBlobs }
+  return { deadInstances, reservations, pendingBlobs }
 }

@@ -26,7 +26,7 @@ describe('createUpkeep', () => {
       records: ground.records,
       blobs: ground.blobs,
       instanceId: ground.instanceId,
-      isAlive: () => false,
+      isAlive: async () => false,
       now: () => ground.clock.now,
       log: memoryLog(lines),
       flush: async () => {

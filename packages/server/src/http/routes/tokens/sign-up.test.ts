@@ -4,7 +4,7 @@ import type { SignupResult, StartResult } from '@lade/core/wire'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type MailServer, openMailServer } from '../../../testing/mail-server.ts'
-import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running-service.ts'
+import { bearer, databaseFileOf, type RunningService, type RunOptions, runService } from '../../../testing/running-service.ts'
 
 const ADA = 'ada@example.org'
 const START = Date.UTC(2030, 0, 1, 12)
@@ -75,7 +75,7 @@ async function tokenOf(service: RunningService, email = ADA, more: object = {}):
 
 /** What the records keep of challenges and counts. */
 function kept(service: RunningService) {
-  const database = new Database(service.config.database.file, { readonly: true })
+  const database = new Database(databaseFileOf(service.config), { readonly: true })
   try {
     const challenges = database.prepare('SELECT * FROM challenges').all() as Record<string, unknown>[]
     const counts = database.prepare('SELECT address, count FROM signups ORDER BY address').raw().all()
