@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config'
 
 /** Where `.ci/run` wants the counts of the tests, as JSON; nothing else sets it. */
 const reportPath = process.env.LADE_TEST_REPORT
@@ -8,10 +8,24 @@ const reportPath = process.env.LADE_TEST_REPORT
 // which takes longer, and which Node 24.21 now and then does not survive when many threads come and go.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url))
 
+/** Tests that need servers from Debian packages; `npm run test:services` runs them, and `npm test` does without. */
+const ON_SERVICES = '**/*.services.test.ts'
+
+const services: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'services',
+    include: [`{packages/*/src,services,deploy,faults}/${ON_SERVICES}`],
+    fileParallelism: false,
+    testTimeout: 7_200_000,
+    hookTimeout: 120_000,
+  },
+}
+
 /**
- * Four projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL), `examples` (each one run as its
- * reader would) and `faults` (processes killed, sockets cut, disks failing). `LADE_TEST_PLAN=full` raises the counts of the
- * last one.
+ * Five projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL), `examples` (each one run as its
+ * reader would), `faults` (processes killed, sockets cut, disks failing) and `services` (a real S3 store, nginx, several
+ * instances). `LADE_TEST_PLAN=full` raises the counts of the last two.
  */
 export default defineConfig({
   test: {
@@ -21,7 +35,14 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: reportPath === undefined ? ['default'] : ['default', ['json', { outputFile: reportPath }]],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{packages/*/src,tools,services,deploy}/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ON_SERVICES],
+        },
+      },
       { extends: true, test: { name: 'acceptance', include: ['acceptance/**/*.test.ts'] } },
       {
         extends: true,
@@ -29,8 +50,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'faults', include: ['faults/**/*.test.ts'], fileParallelism: false, testTimeout: 3_600_000 },
+        test: {
+          name: 'faults',
+          include: ['faults/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ON_SERVICES],
+          fileParallelism: false,
+          testTimeout: 3_600_000,
+        },
       },
+      ...(process.env.LADE_SERVICES === undefined ? [] : [services]),
     ],
   },
 })

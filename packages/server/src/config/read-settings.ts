@@ -15,7 +15,7 @@ export interface ReadSettings {
 }
 
 /** Variables of other programs that share the prefix: the client's own, and those of test runs. */
-const FOREIGN_VARIABLE = /^LADE_(TOKEN|URL|WALLET|WALLET_PASSWORD_FILE|TEST_.*|ACCEPTANCE_.*|PROVER_.*)$/
+const FOREIGN_VARIABLE = /^LADE_(TOKEN|URL|WALLET|WALLET_PASSWORD_FILE|TEST_.*|ACCEPTANCE_.*|SERVICES|PROVER_.*)$/
 
 /**
  * Reads each setting of the table by its own form; a flag wins over its variable.

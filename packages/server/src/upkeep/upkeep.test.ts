@@ -58,6 +58,13 @@ describe('createUpkeep', () => {
     expect(flushes).toBe(2)
   })
 
+  it('registers again where another instance took this one for dead', async () => {
+    const { instances } = ground.records
+    await instances.bury({ instanceId: ground.instanceId, now: ground.clock.now })
+    await upkeepOf().round()
+    expect(await instances.list()).toContain(ground.instanceId)
+  })
+
   it('forgets the nonces of wallets that are past their time', async () => {
     const { now } = ground.clock
     const use = (nonce: string) => ground.records.nonces.use({ account: 'wallet:1:0x', nonce, until: now + 1 })

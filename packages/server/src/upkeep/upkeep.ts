@@ -37,11 +37,27 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   async function round(): Promise<void> {
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
-    for (const step of [release, cleanUp, expire, discard, sweepBlocks, forgetChallenges, forgetNonces, deps.flush]) {
+    for (const step of [
+      register,
+      release,
+      cleanUp,
+      expire,
+      discard,
+      sweepBlocks,
+      forgetChallenges,
+      forgetNonces,
+      deps.flush,
+    ]) {
       // A step that fails, perhaps for days, keeps neither the others from their work nor the service from starting.
       await step().catch((error: unknown) => log.error({ err: error }, 'a step of upkeep failed'))
     }
     deps.remind()
+  }
+
+  /** While its lock was away, another instance may have taken this one for dead and forgotten it. */
+  async function register(): Promise<void> {
+    const known = await records.instances.list()
+    if (!known.includes(instanceId)) await records.instances.register({ instanceId, now: now() })
   }
 
   async function release(): Promise<void> {

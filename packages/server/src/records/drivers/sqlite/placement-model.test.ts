@@ -10,9 +10,9 @@ import { preparePlacementReads } from '../../sql/placement-reads.ts'
 import { prepareWrites } from '../../sql/writes.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { migrate } from './migrate.ts'
-import { FOREVER, PlacementModel } from './testing-placement-model.ts'
 import { sqliteSql } from './sqlite-sql.ts'
 import { atOnce } from './testing-at-once.ts'
+import { FOREVER, PlacementModel } from './testing-placement-model.ts'
 
 const PROVERS = ['north', 'south', 'west'] as const
 const CONTENTS = ['one', 'two', 'three'] as const
