@@ -168,7 +168,7 @@ const ZONES: readonly Zone[] = [
   },
   {
     name: 'server/main',
-    holds: /^packages\/server\/src\/(?:main|drivers|placing|processes)\.ts$/,
+    holds: /^packages\/server\/src\/(?:main|drivers|guarded-blobs|placing|processes)\.ts$/,
     imports: [
       ...CORE,
       'server/hashing',

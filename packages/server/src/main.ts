@@ -8,6 +8,7 @@ import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
 import { type DriverSurroundings, openBlobs, openChain, openKeys, openProvers, openRecords } from './drivers.ts'
+import { guardBlobs } from './guarded-blobs.ts'
 import type { ContentHashers } from './hashing/content-hasher.ts'
 import { startHashThreads } from './hashing/hash-threads.ts'
 import { pieceHashing } from './hashing/piece-hashing.ts'
@@ -106,8 +107,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const { records, locks } = await openRecords(config, { now, log, closers, onFatal })
   const lock = await locks.hold(instanceId)
   closers.push(() => lock.release())
-  const blobs = substitutes.blobs ?? (await openBlobs(config))
-  if (blobs !== undefined) closers.push(() => blobs.close())
+  const store = substitutes.blobs ?? (await openBlobs(config))
+  if (store !== undefined) closers.push(() => store.close())
+  const guarded = store === undefined ? undefined : guardBlobs({ store, records, instanceId, config, log, now })
+  const blobs = guarded?.blobs
   const keys = await openKeys(config, { records, now, log, closers })
   const mailer = config.signup === 'email' && config.mail !== undefined ? openSmtpMailer(config.mail) : undefined
   closers.push(() => mailer?.close())
@@ -148,6 +151,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     hashers: substitutes.hashers ?? hashThreads.hashers,
     provers,
     ...placing,
+    integrity: guarded,
     chain,
     keys,
     mailer,
@@ -173,6 +177,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   }
   upkeep.start()
   placing.start()
+  guarded?.scrub.start()
 
   let closing: Promise<void> | undefined
   async function drain(): Promise<void> {
@@ -189,6 +194,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     clearTimeout(patience)
     await upkeep.stop()
     await placing.stop()
+    await guarded?.stop()
     await app.close()
     await closeAll()
     flushLog()

@@ -2,6 +2,7 @@ import { describe, test } from 'vitest'
 import type { BlobStore } from './blob-store.ts'
 import { BROKEN_MEDIUM_CASES } from './conformance/broken-medium-cases.ts'
 import type { ConformanceCase } from './conformance/case.ts'
+import { DAMAGE_CASES } from './conformance/damage-cases.ts'
 import { LIFETIME_CASES } from './conformance/lifetime-cases.ts'
 import { LISTING_CASES } from './conformance/listing-cases.ts'
 import { PENDING_CASES } from './conformance/pending-cases.ts'
@@ -21,6 +22,11 @@ export interface BlobStoreSubject {
   openHandles?(store: BlobStore): number
   /** A size at which this store splits what it writes or reads; bodies around it are tried. */
   boundaryBytes?: number
+  /**
+   * How much of a pending blob this store may keep in memory, where the medium's failures and a restart do not reach it, until
+   * its commit. The cases about those use blobs that are larger. @default 0
+   */
+  heldBackBytes?: number
   /** Gaps this store admits to, by exact test title. A gap that passes is a failure. */
   gaps?: readonly { readonly test: string; readonly because: string }[]
 }
@@ -30,6 +36,7 @@ export const BLOB_STORE_CASES: readonly ConformanceCase[] = [
   ...READING_CASES,
   ...LISTING_CASES,
   ...BROKEN_MEDIUM_CASES,
+  ...DAMAGE_CASES,
   ...LIFETIME_CASES,
 ]
 

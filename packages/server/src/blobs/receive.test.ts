@@ -352,6 +352,28 @@ describe('receiveBlob', () => {
     },
   )
 
+  test('tells the store which digest it expects, where the id or the sender says it', async () => {
+    const raw = idOf('bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e')
+    const expectedOf = async (options: Partial<ReceiveOptions>) => {
+      const store = openMemoryBlobStore()
+      const begin = store.begin.bind(store)
+      let expected: string | undefined = 'never asked'
+      store.begin = async (request) => {
+        expected = request.expected
+        return begin(request)
+      }
+      await receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB, options)).catch(() => {})
+      return expected
+    }
+    expect(await expectedOf({})).toBe(BLOB.sha256)
+    expect(await expectedOf({ id: raw })).toBe(raw.sha256)
+    expect(await expectedOf({ id: ANY })).toBeUndefined()
+    expect(await expectedOf({ id: ANY, sha256: BLOB.sha256 })).toBe(BLOB.sha256)
+    // A CAR has another digest than the root that names it.
+    expect(await expectedOf({ id: raw, mayBeCar: true })).toBeUndefined()
+    expect(await expectedOf({ id: raw, mayBeCar: true, sha256: BLOB.sha256 })).toBe(BLOB.sha256)
+  })
+
   test('error: a store that cannot begin takes no byte of the body', async () => {
     const failure = new LadeError('insufficient_storage', { retryAfterSeconds: 60 })
     const store = openMemoryBlobStore()

@@ -76,7 +76,9 @@ export async function receiveBlob(
   const intake = new BodyIntake(source, { sizeBytes, blockBytes: bufferBytes, ownsChunks, signal, onProgress })
   let pending: PendingBlob | undefined
   try {
-    const blob = await store.begin({ holder, sizeBytes })
+    // A CAR has another digest than the root that names it.
+    const expected = options.sha256 ?? (mayBeCar === true ? undefined : id.sha256)
+    const blob = await store.begin({ holder, sizeBytes, expected })
     pending = blob
     options.onReady?.()
     intake.start()

@@ -356,6 +356,8 @@ describe('readConfig', () => {
       refusal({ LADE_CHAIN_KEY: 'hunter2' }),
       refusal({ LADE_SMTP_URL: 'smtp://lade:hunter2@mail.example/?pool=true' }),
       refusal({ LADE_DATABASE: 'postgres://lade:hunter2@db/' }),
+      refusal({ LADE_DATABASE: 'postgres:/lade:hunter2@db/lade' }),
+      refusal({ LADE_STORAGE: 's3://key:hunter2@bucket' }),
       refusal({ LADE_STORAGE: 's3://bucket?secret=hunter2' }),
       refusal({ LADE_PUBLIC_URL: 'https://lade:hunter2@lade.example' }),
     ]

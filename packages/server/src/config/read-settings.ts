@@ -54,9 +54,15 @@ function readOne(givenAs: string, text: string, setting: Setting): unknown {
   throw new ConfigError(`${givenAs}${shown}, but it must be ${accepts}.`)
 }
 
+/** Credentials in what was to be a URL and is none. */
+const BADLY_WRITTEN = /:(?!\/\/\[redacted\]@).*@/s
+
 /** Credentials and queries of URLs may hold secrets, and a message is no place for a long text. */
 function shownValue(text: string): string {
-  const harmless = text.replace(/\/\/.*@/s, '//[redacted]@').replace(/\?.*/s, '?[redacted]')
+  const harmless = text
+    .replace(/\/\/.*@/s, '//[redacted]@')
+    .replace(/\?.*/s, '?[redacted]')
+    .replace(BADLY_WRITTEN, ':[redacted]@')
   return JSON.stringify(harmless.length > 100 ? `${harmless.slice(0, 100)}…` : harmless)
 }
 

@@ -73,7 +73,6 @@ export const SETTINGS = {
     name: 'LADE_DATABASE',
     shownDefault: 'sqlite:<data>/lade.db',
     meaning: 'Where the records are kept: in a file of SQLite, or in PostgreSQL for several machines.',
-    isSecret: true,
   }),
   databaseConnections: setting(wholeNumber(2, 1000), {
     name: 'LADE_DATABASE_CONNECTIONS',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addressPrincipal } from '../quotas/principal.ts'
-import { clientAddressReader } from './client-address.ts'
+import { clientAddressReader, proxiedRequestTest } from './client-address.ts'
 import { requestOf } from './testing-request.ts'
 
 const PROXIES = ['10.0.0.0/8', '192.0.2.1', '2001:db8:aaaa::/48', '::1']
@@ -128,5 +128,19 @@ describe('clientAddressReader with trusted proxies', () => {
 
   it('trusts a hop that is written as a mapped address in hex', () => {
     expect(addressFor(PROXIES, '10.0.0.1', forwarded('198.51.100.1, ::ffff:a00:3'))).toBe('198.51.100.1')
+  })
+})
+
+describe('proxiedRequestTest', () => {
+  it.each([
+    ['10.0.0.1', true],
+    ['::ffff:10.0.0.1', true],
+    ['::1', true],
+    ['192.0.2.2', false],
+    ['fe80::1%eth0', false],
+    [undefined, false],
+  ])('answers of the peer %s: %s, whatever the headers claim', (peer, expected) => {
+    expect(proxiedRequestTest(PROXIES)(requestOf({ peer, lines: forwarded('10.0.0.1') }))).toBe(expected)
+    expect(proxiedRequestTest([])(requestOf({ peer, lines: forwarded('10.0.0.1') }))).toBe(false)
   })
 })

@@ -13,17 +13,10 @@ export type ClientAddress = (request: IncomingMessage) => string
  * @param trustedProxies - addresses and CIDR blocks.
  */
 export function clientAddressReader(trustedProxies: readonly string[]): ClientAddress {
-  const trusted = new BlockList()
-  for (const proxy of trustedProxies) {
-    const [address = '', prefix] = proxy.split('/')
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    if (prefix === undefined) trusted.addAddress(address, family)
-    else trusted.addSubnet(address, Number(prefix), family)
-  }
-  const isTrusted = (address: string): boolean => trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+  const isTrusted = trustIn(trustedProxies)
 
   return (request) => {
-    const peer = withoutMapping(request.socket.remoteAddress ?? '0.0.0.0')
+    const peer = peerOf(request)
     const forwarded = request.headers['x-forwarded-for']
     if (trustedProxies.length === 0 || forwarded === undefined || !isTrusted(peer)) return peer
     const chain = (typeof forwarded === 'string' ? forwarded : forwarded.join(',')).split(',').map(bareAddress)
@@ -35,6 +28,27 @@ export function clientAddressReader(trustedProxies: readonly string[]): ClientAd
     }
     return address
   }
+}
+
+/** True for requests that a trusted proxy sent, whose other headers may then be believed, too. */
+export function proxiedRequestTest(trustedProxies: readonly string[]): (request: IncomingMessage) => boolean {
+  const isTrusted = trustIn(trustedProxies)
+  return (request) => isTrusted(peerOf(request))
+}
+
+function trustIn(trustedProxies: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList()
+  for (const proxy of trustedProxies) {
+    const [address = '', prefix] = proxy.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    if (prefix === undefined) trusted.addAddress(address, family)
+    else trusted.addSubnet(address, Number(prefix), family)
+  }
+  return (address) => trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+}
+
+function peerOf(request: IncomingMessage): string {
+  return withoutMapping(request.socket.remoteAddress ?? '0.0.0.0')
 }
 
 function bareAddress(text: string): string | undefined {

@@ -5,7 +5,8 @@ import type { ServedFile } from '../retrieval/served-file.ts'
 /** Half a year and more: bytes under a content id do not change (the value that gateways of the network use). */
 export const IMMUTABLE = 'public, max-age=29030400, immutable'
 /** For what may give way to something better under the same address. */
-const PROVISIONAL = 'public, max-age=300'
+export const PROVISIONAL_SECONDS = 300
+const PROVISIONAL = `public, max-age=${PROVISIONAL_SECONDS}`
 
 const EXPOSED = [
   'Accept-Ranges',

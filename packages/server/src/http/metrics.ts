@@ -1,8 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { integrityMetrics } from './integrity-metrics.ts'
 import type { Service } from './service.ts'
 
 /** What the metrics are made of. */
-export type MetricsSource = Pick<Service, 'records' | 'placed' | 'keys' | 'now'>
+export type MetricsSource = Pick<Service, 'records' | 'placed' | 'keys' | 'now' | 'integrity'>
 
 /**
  * The metrics of this process and of the data, for Prometheus.
@@ -10,7 +11,7 @@ export type MetricsSource = Pick<Service, 'records' | 'placed' | 'keys' | 'now'>
  * What is counted in the records (copies, deals, files that wait) is the same in every process that shares them; what is counted since
  * the start (audits, copies moved) is this process's own, and grows in the one that places files.
  */
-export function createMetrics({ records, placed, keys, now }: MetricsSource): Registry {
+export function createMetrics({ records, placed, keys, now, integrity }: MetricsSource): Registry {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -72,7 +73,8 @@ export function createMetrics({ records, placed, keys, now }: MetricsSource): Re
     registers,
     collect() {
       const { pendingTransactions } = placed()
-      this.reset()
+      // `reset` would make it 0.
+      this.remove()
       if (pendingTransactions !== undefined) this.set(pendingTransactions)
     },
   })
@@ -82,9 +84,10 @@ export function createMetrics({ records, placed, keys, now }: MetricsSource): Re
     registers,
     collect() {
       const ageDays = keys.find()?.ageDays(new Date(now()))
-      this.reset()
+      this.remove()
       if (ageDays !== undefined) this.set(ageDays)
     },
   })
+  if (integrity !== undefined) integrityMetrics(registry, integrity)
   return registry
 }

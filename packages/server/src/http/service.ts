@@ -12,6 +12,8 @@ import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
+import type { DamageControl } from '../upkeep/damage.ts'
+import type { Scrub } from '../upkeep/scrub.ts'
 import type { StallWatch } from '../uploads/stall-watch.ts'
 import type { ClientAddress } from './client-address.ts'
 
@@ -19,6 +21,12 @@ import type { ClientAddress } from './client-address.ts'
 export interface PlacedCounters extends PlacementCounters {
   /** Undefined without deals on a chain. */
   readonly pendingTransactions: number | undefined
+}
+
+/** Where the service says what became of the bytes that it keeps. */
+export interface Integrity {
+  readonly damage: Pick<DamageControl, 'counters'>
+  readonly scrub: Pick<Scrub, 'scrubbedBytes' | 'lastFinishedAt'>
 }
 
 /** What the routes work with: everything `main.ts` has built, as one value. */
@@ -36,6 +44,8 @@ export interface Service {
   readonly proveFile: (request: { readonly file: number; readonly nonce: string }) => Promise<ProvenFile>
   /** What this process has done to place files. */
   readonly placed: () => PlacedCounters
+  /** Absent when no storage backend is bound. */
+  readonly integrity?: Integrity | undefined
   /** Wakes the job that places files; it may run in another process. */
   readonly placementJob: { wake(): void }
   /** How long an upload waits for its deal on the chain; 0 without a marketplace. */

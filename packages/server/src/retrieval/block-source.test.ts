@@ -160,6 +160,7 @@ describe('BlockSource', () => {
 function flipped(body: BlobBody): BlobBody {
   return {
     sizeBytes: body.sizeBytes,
+    version: body.version,
     async *chunks(range) {
       for await (const chunk of body.chunks(range)) {
         const other = Uint8Array.from(chunk)

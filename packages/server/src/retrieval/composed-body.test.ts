@@ -1,7 +1,9 @@
+import { LadeError } from '@lade/core/errors'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { BlobBody } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
+import { verifyingBlobStore } from '../blobs/wrappers/verifying-blob-store.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import { composedBody } from './composed-body.ts'
 import type { OpenObject } from './open-object.ts'
@@ -78,6 +80,38 @@ describe('composedBody', () => {
       break
     }
     expect(opened.now).toBe(0)
+  })
+
+  it('error: a part of wrong bytes ends the reading before its last chunk, whenever it is read as a whole', async () => {
+    const store = openMemoryBlobStore()
+    const damaged: string[] = []
+    const blobs = verifyingBlobStore({ store, onDamage: (sha256) => damaged.push(sha256) })
+    const parts = ['first', 'wrong', 'third'].map((name) => Buffer.alloc(150_000, name))
+    const ids = parts.map((bytes) => ({ object: sha256Hex(bytes), sizeBytes: bytes.length }))
+    for (const [index, id] of ids.entries()) {
+      const pending = await store.begin({ holder: 'test', sizeBytes: id.sizeBytes })
+      await pending.write(index === 1 ? Buffer.alloc(150_000, 'WRONG') : (parts[index] ?? new Uint8Array()))
+      await pending.commit(id.object)
+    }
+    const body = composedBody(ids, async ({ object }): Promise<OpenObject> => {
+      const opened = await blobs.open(object)
+      if (opened === undefined) throw new Error(`${object} is missing`)
+      return { kind: 'blob', body: opened }
+    })
+
+    for (const range of [undefined, { offset: 10, length: 400_000 }, { offset: 150_000, length: 150_000 }]) {
+      damaged.length = 0
+      const received: Buffer[] = []
+      const reading = (async () => {
+        for await (const chunk of body.chunks(range)) received.push(Buffer.from(chunk))
+      })()
+      await expect(reading).rejects.toSatisfy((error) => LadeError.has(error, 'storage_failed'))
+      const { offset } = range ?? { offset: 0 }
+      expect(offset + Buffer.concat(received).length).toBeLessThan(300_000)
+      expect(damaged).toEqual([ids[1]?.object])
+    }
+    const first = await read(body, { offset: 0, length: 150_000 })
+    expect(first.equals(parts[0] ?? Buffer.alloc(0))).toBe(true)
   })
 
   it('error: a part that cannot be opened ends the reading', async () => {

@@ -30,6 +30,8 @@ export function composedBody(
 
   return {
     sizeBytes,
+    // Each part is verified by itself, where it is opened.
+    version: undefined,
     chunks(range = { offset: 0, length: sizeBytes }) {
       const { offset, length } = range
       const isInside = offset >= 0 && length >= 0 && offset + length <= sizeBytes

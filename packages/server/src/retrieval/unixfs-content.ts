@@ -50,6 +50,7 @@ interface FileInCar {
 function fileBody({ source, root, sizeBytes }: FileInCar): BlobBody {
   return {
     sizeBytes,
+    version: undefined,
     async *chunks(range?: ByteRange) {
       try {
         yield* readUnixfsFile({ root, getBlock: (cid) => source.get(cid), range })

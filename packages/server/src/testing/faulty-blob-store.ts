@@ -3,7 +3,17 @@ import type { BlobStore, PendingBlob } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 
 /** Where a store can be made to fail. `after-commit` makes the blob readable and then fails. */
-export type BlobFault = 'begin' | 'write' | 'flush' | 'commit' | 'after-commit' | 'abort' | 'open' | 'delete' | 'sweep'
+export type BlobFault =
+  | 'begin'
+  | 'write'
+  | 'flush'
+  | 'commit'
+  | 'after-commit'
+  | 'abort'
+  | 'open'
+  | 'delete'
+  | 'quarantine'
+  | 'sweep'
 
 /** A blob store in memory whose next calls fail on demand, and which can be watched and held up. */
 export interface FaultyBlobStore extends BlobStore {
@@ -49,6 +59,10 @@ export function openFaultyBlobStore(): FaultyBlobStore {
       await store.beforeDelete(sha256)
       meet('delete')
       return inner.delete(sha256)
+    },
+    async quarantine(sha256) {
+      meet('quarantine')
+      return inner.quarantine(sha256)
     },
     async sweepPending(holder) {
       meet('sweep')

@@ -16,6 +16,8 @@ import {
 import { seededBytes } from './seeded-bytes.ts'
 
 const BLOB = blobOf('on a bad disk')
+/** More writes than any store sends in the background at once. */
+const WRITES_BEHIND = 8
 
 /** Breaks the medium, runs `act`, and expects the failure to be called one. */
 async function expectStorageFailure({ store, subject }: Bench, act: () => Promise<unknown>): Promise<void> {
@@ -49,12 +51,16 @@ function killsPendingOn(step: 'write' | 'flush' | 'commit'): ConformanceCase {
     title: `error: a medium that fails on ${step} is storage_failed, again on every later step, and abort leaves nothing`,
     needs: ['breakNext'],
     async run(bench) {
-      const { store } = bench
-      const pending = await write(store, BLOB)
+      const { store, subject } = bench
+      const blob = blobOf(seededBytes((subject.heldBackBytes ?? 0) + 13, 10))
+      const pending = await write(store, blob)
       const steps = {
-        write: () => pending.write(BLOB.bytes),
+        // A store that sends what is written in the background says so when it is some blobs behind.
+        write: async () => {
+          for (let round = 0; round < WRITES_BEHIND; round++) await pending.write(blob.bytes)
+        },
         flush: () => pending.flush(),
-        commit: () => pending.commit(BLOB.sha256),
+        commit: () => pending.commit(blob.sha256),
       }
       await expectStorageFailure(bench, steps[step])
       for (const later of Object.values(steps)) {
@@ -62,10 +68,10 @@ function killsPendingOn(step: 'write' | 'flush' | 'commit'): ConformanceCase {
       }
       await pending.abort()
       await pending.abort()
-      await expectInvisible(store, BLOB.sha256)
+      await expectInvisible(store, blob.sha256)
       expect(await store.sweepPending(HOLDER)).toBe(0)
-      await put(store, BLOB)
-      expectBytes(await get(store, BLOB.sha256), BLOB.bytes)
+      await put(store, blob)
+      expectBytes(await get(store, blob.sha256), blob.bytes)
     },
   }
 }
@@ -75,10 +81,14 @@ export const BROKEN_MEDIUM_CASES: readonly ConformanceCase[] = [
   failsOn('stat', ({ store }) => store.stat(BLOB.sha256)),
   failsOn('list', ({ store }) => listed(store)),
   failsOn('delete', ({ store }) => store.delete(BLOB.sha256)),
+  failsOn('quarantine', ({ store }) => store.quarantine(BLOB.sha256)),
   failsOn('pendingHolders', ({ store }) => store.pendingHolders()),
   failsOn('sweepPending', ({ store }) => store.sweepPending(HOLDER)),
   failsOn('check', ({ store }) => store.check()),
-  failsOn('begin', async ({ store }) => (await store.begin({ holder: HOLDER, sizeBytes: 1 })).abort()),
+  failsOn('begin', async ({ store, subject }) => {
+    const pending = await store.begin({ holder: HOLDER, sizeBytes: (subject.heldBackBytes ?? 0) + 1 })
+    await pending.abort()
+  }),
   killsPendingOn('write'),
   killsPendingOn('flush'),
   killsPendingOn('commit'),

@@ -88,7 +88,8 @@ export const LIFETIME_CASES: readonly ConformanceCase[] = [
       await put(bench.store, kept)
       await put(bench.store, removed)
       await bench.store.delete(removed.sha256)
-      const pending = await bench.store.begin({ holder: HOLDER, sizeBytes: 10 })
+      const sizeBytes = (bench.subject.heldBackBytes ?? 0) + 10
+      const pending = await bench.store.begin({ holder: HOLDER, sizeBytes })
       await pending.write(Uint8Array.of(1, 2, 3))
 
       await bench.store.close()

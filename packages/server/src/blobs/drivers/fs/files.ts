@@ -1,6 +1,13 @@
 import * as fs from 'node:fs'
 import { promisify } from 'node:util'
 
+/** What one look at an open file tells. */
+export interface OpenFile {
+  readonly sizeBytes: number
+  /** Changes whenever the file is another one, or was written to or renamed since. */
+  readonly version: string
+}
+
 /**
  * The calls that the fs store makes, each one system call, so that a test can watch and fail every one of them.
  *
@@ -15,7 +22,7 @@ export interface Files {
   write(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): Promise<number>
   fsync(fd: number): Promise<void>
   fdatasync(fd: number): Promise<void>
-  sizeOfOpen(fd: number): Promise<number>
+  statOpen(fd: number): Promise<OpenFile>
   sizeOf(path: string): Promise<number>
   rename(from: string, to: string): Promise<void>
   unlink(path: string): Promise<void>
@@ -29,7 +36,10 @@ export interface Files {
 }
 
 const open = promisify(fs.open)
-const fstat = promisify(fs.fstat)
+const fstat = (fd: number) =>
+  new Promise<fs.BigIntStats>((resolve, reject) => {
+    fs.fstat(fd, { bigint: true }, (error, stats) => (error === null ? resolve(stats) : reject(error)))
+  })
 const stat = promisify(fs.stat)
 const statfs = promisify(fs.statfs)
 const mkdir = promisify(fs.mkdir)
@@ -51,7 +61,10 @@ export const nodeFiles: Files = {
     }),
   fsync: promisify(fs.fsync),
   fdatasync: promisify(fs.fdatasync),
-  sizeOfOpen: async (fd) => (await fstat(fd)).size,
+  statOpen: async (fd) => {
+    const { ino, mtimeNs, ctimeNs, size } = await fstat(fd)
+    return { sizeBytes: Number(size), version: `${ino}-${mtimeNs}-${ctimeNs}-${size}` }
+  },
   sizeOf: async (path) => (await stat(path)).size,
   rename: promisify(fs.rename),
   unlink: promisify(fs.unlink),

@@ -1,25 +1,27 @@
 import type { BlobBody, ByteRange } from '../../blob-store.ts'
 import type { BufferList } from '../../buffer-list.ts'
 import { requireRange } from '../../store-arguments.ts'
-import type { Files } from './files.ts'
+import type { Files, OpenFile } from './files.ts'
 import { translated } from './fs-failure.ts'
 
 export interface FsBlobBodyParts {
   readonly files: Files
   readonly fd: number
-  readonly sizeBytes: number
+  readonly file: OpenFile
   readonly buffers: BufferList
 }
 
 /** An open file, read by position, so that several readers share it and a rename or an unlink does not disturb them. */
 export class FsBlobBody implements BlobBody {
   readonly sizeBytes: number
+  readonly version: string
   readonly #parts: FsBlobBodyParts
   readonly #reads = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
   constructor(parts: FsBlobBodyParts) {
-    this.sizeBytes = parts.sizeBytes
+    this.sizeBytes = parts.file.sizeBytes
+    this.version = parts.file.version
     this.#parts = parts
   }
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -52,6 +52,81 @@ describe('layout', () => {
     await write(home.store, blobOf('left behind'))
     await put(await home.again(), BLOB)
     expectBytes(await get(home.store, BLOB.sha256), BLOB.bytes)
+  })
+})
+
+describe('quarantine', () => {
+  test('keeps the bytes under their digest and the time, for the operator alone', async () => {
+    const earliest = Date.now()
+    await put(home.store, BLOB)
+    await home.store.quarantine(BLOB.sha256)
+    const names = await readdir(join(home.dir, 'quarantine'))
+    expect(names).toEqual([expect.stringMatching(new RegExp(`^${BLOB.sha256}-[0-9]+$`))])
+    expect(Number(names[0]?.split('-')[1])).toBeGreaterThanOrEqual(earliest)
+    expectBytes(await readFile(join(home.dir, 'quarantine', names[0] ?? '')), BLOB.bytes)
+    expect((await stat(join(home.dir, 'quarantine'))).mode & 0o777).toBe(0o700)
+  })
+
+  test('makes the place, the new name and the loss of the old one durable, in this order', async () => {
+    await put(home.store, BLOB)
+    home.watched.forget()
+    await home.store.quarantine(BLOB.sha256)
+    const moved = expect.stringMatching(new RegExp(`^rename quarantine/${BLOB.sha256}-`))
+    expect(home.watched.calls('mkdir', 'rename', 'fsync')).toEqual([
+      'mkdir objects/quarantine',
+      `fsync ${home.root.split('/').at(-1)}/objects`,
+      moved,
+      'fsync objects/quarantine',
+      `fsync objects/${SHARD}`,
+    ])
+  })
+
+  test('error: makes nothing on the place of a disk that is not mounted', async () => {
+    await rm(join(home.dir, 'pending'), { recursive: true })
+    await expect(home.store.quarantine(BLOB.sha256)).rejects.toSatisfy(isCode('storage_failed'))
+    expect(await readdir(home.dir)).toEqual([])
+  })
+})
+
+describe('version', () => {
+  test('takes no system call of its own', async () => {
+    await put(home.store, BLOB)
+    home.watched.forget()
+    const body = await opened(home.store, BLOB.sha256)
+    expect(body.version).toMatch(/^[0-9]+-[0-9]+-[0-9]+-5$/)
+    await body.close()
+    expect(home.watched.calls()).toEqual([
+      `open ${SHARD}/${BLOB.sha256}`,
+      `statOpen ${SHARD}/${BLOB.sha256}`,
+      `close ${SHARD}/${BLOB.sha256}`,
+    ])
+  })
+
+  test('is another one when the file was written to, also when its size and its times look the same', async () => {
+    await put(home.store, BLOB)
+    const path = join(home.dir, SHARD, BLOB.sha256)
+    const before = await opened(home.store, BLOB.sha256)
+    const { atime, mtime } = await stat(path)
+    // The clock of a file system goes by the ticks of the kernel.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await writeFile(path, 'HELLO')
+    await utimes(path, atime, mtime)
+    const after = await opened(home.store, BLOB.sha256)
+    expect(after.version).not.toBe(before.version)
+    await Promise.all([before.close(), after.close()])
+  })
+})
+
+describe('locate', () => {
+  test('answers the path of the blob in the directory of the store', async () => {
+    await put(home.store, BLOB)
+    const location = await home.store.locate?.(BLOB.sha256, {
+      contentType: '',
+      contentDisposition: '',
+      cacheControl: '',
+    })
+    expect(location).toEqual({ kind: 'file', path: `${SHARD}/${BLOB.sha256}` })
+    expectBytes(await readFile(join(home.dir, SHARD, BLOB.sha256)), BLOB.bytes)
   })
 })
 
@@ -163,7 +238,7 @@ describe('reading', () => {
 
   test('error: a file that opens and cannot be measured leaves no descriptor', async () => {
     await put(home.store, BLOB)
-    home.watched.failNext('sizeOfOpen')
+    home.watched.failNext('statOpen')
     await expect(home.store.open(BLOB.sha256)).rejects.toSatisfy(isCode('storage_failed'))
     expect(home.watched.openPaths.size).toBe(0)
   })

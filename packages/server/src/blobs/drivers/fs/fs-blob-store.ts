@@ -30,7 +30,8 @@ export interface FsBlobStoreOptions {
 }
 
 /**
- * Blobs as files: `<dir>/<first two hex digits>/<sha256>`, and `<dir>/pending/<holder>/<n>` on their way in.
+ * Blobs as files: `<dir>/<first two hex digits>/<sha256>`, `<dir>/pending/<holder>/<n>` on their way in, and
+ * `<dir>/quarantine/<sha256>-<time in ms>` once they turned out to be wrong.
  *
  * A commit is fsync of the file, close, rename, fsync of the directory, and of `dir` too when the shard directory is not
  * known to be durable: what it resolves for survives a power cut. A crash at any point leaves the whole blob or a file
@@ -51,6 +52,7 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
   const { files = nodeFiles, minFreeBytes } = options
   const dir = resolve(options.dir)
   const pendingDir = join(dir, 'pending')
+  const quarantineDir = join(dir, 'quarantine')
   const syncs = new Syncs(files)
   const headroom = new Headroom({ freeBytes: () => files.freeBytes(dir), minFreeBytes })
   const buffers = new BufferList({ bufferBytes: READ_BUFFER_BYTES, keepAtMost: READ_BUFFERS_KEPT })
@@ -118,7 +120,7 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
     const fd = await unlessMissing(() => files.open(blobPath(sha256), constants.O_RDONLY))
     if (fd === undefined) return confirmPresent()
     try {
-      return new FsBlobBody({ files, fd, sizeBytes: await files.sizeOfOpen(fd), buffers })
+      return new FsBlobBody({ files, fd, file: await files.statOpen(fd), buffers })
     } catch (error) {
       await files.close(fd)
       throw error
@@ -138,6 +140,16 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         yield { sha256, sizeBytes }
       }
     }
+  }
+
+  /** Moves a blob away, if there is one, to a name that is durable when it resolves. */
+  async function moveToQuarantine(sha256: string): Promise<void> {
+    // Before the directory is made: the place of an unmounted disk is to stay empty.
+    await confirmPresent()
+    await makeDirectory(files, quarantineDir)
+    await syncs.directory(dir)
+    await unlessMissing(() => files.rename(blobPath(sha256), join(quarantineDir, `${sha256}-${Date.now()}`)))
+    await syncs.directory(quarantineDir)
   }
 
   return {
@@ -164,6 +176,11 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         return openBody(sha256)
       }),
 
+    async locate(sha256) {
+      requireSha256(sha256)
+      return { kind: 'file', path: `${sha256.slice(0, 2)}/${sha256}` }
+    },
+
     stat: (sha256) =>
       translated(async () => {
         requireSha256(sha256)
@@ -187,6 +204,13 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         // Also when it was missing: whoever removed it may not have come to the fsync.
         await unlessMissing(() => syncs.directory(shardDir(sha256)))
         await confirmPresent()
+      }),
+
+    quarantine: (sha256) =>
+      translated(async () => {
+        requireSha256(sha256)
+        await moveToQuarantine(sha256)
+        await unlessMissing(() => syncs.directory(shardDir(sha256)))
       }),
 
     sweepPending: (holder) =>

@@ -63,9 +63,9 @@ export class WatchedFiles {
         await this.#note('fdatasync', this.#pathOf(fd))
         await nodeFiles.fdatasync(fd)
       },
-      sizeOfOpen: async (fd) => {
-        await this.#note('sizeOfOpen', this.#pathOf(fd))
-        return nodeFiles.sizeOfOpen(fd)
+      statOpen: async (fd) => {
+        await this.#note('statOpen', this.#pathOf(fd))
+        return nodeFiles.statOpen(fd)
       },
       sizeOf: async (path) => {
         await this.#note('sizeOf', path)

@@ -16,7 +16,8 @@ const CHUNK_BYTES = 65_536
  * store.traits // { medium: 'memory', durable: false }
  */
 export function openMemoryBlobStore(): BlobStore {
-  const blobs = new Map<string, Uint8Array>()
+  const blobs = new Map<string, StoredBlob>()
+  let commits = 0
   const pendingByHolder = new Map<string, Set<PendingBlob>>()
 
   return {
@@ -32,7 +33,7 @@ export function openMemoryBlobStore(): BlobStore {
           siblings.delete(pending)
         },
         keep: (sha256, bytes) => {
-          blobs.set(sha256, bytes)
+          blobs.set(sha256, { bytes, version: String(commits++) })
         },
       })
       siblings.add(pending)
@@ -43,29 +44,35 @@ export function openMemoryBlobStore(): BlobStore {
 
     async open(sha256) {
       requireSha256(sha256)
-      const bytes = blobs.get(sha256)
-      return bytes && bodyOf(bytes)
+      const stored = blobs.get(sha256)
+      return stored && bodyOf(stored)
     },
 
     async stat(sha256) {
       requireSha256(sha256)
-      const bytes = blobs.get(sha256)
-      return bytes && { sha256, sizeBytes: bytes.length }
+      const stored = blobs.get(sha256)
+      return stored && { sha256, sizeBytes: stored.bytes.length }
     },
 
     async *list({ after = '', limit = Number.POSITIVE_INFINITY } = {}): AsyncGenerator<BlobInfo> {
       const digests = [...blobs.keys()].filter((sha256) => sha256 > after).sort()
       let left = limit
       for (const sha256 of digests) {
-        const bytes = blobs.get(sha256)
+        const stored = blobs.get(sha256)
         if (left <= 0) return
-        if (bytes === undefined) continue
+        if (stored === undefined) continue
         left -= 1
-        yield { sha256, sizeBytes: bytes.length }
+        yield { sha256, sizeBytes: stored.bytes.length }
       }
     },
 
     async delete(sha256) {
+      requireSha256(sha256)
+      blobs.delete(sha256)
+    },
+
+    // Nobody could look at them in the memory of a process.
+    async quarantine(sha256) {
       requireSha256(sha256)
       blobs.delete(sha256)
     },
@@ -86,6 +93,11 @@ export function openMemoryBlobStore(): BlobStore {
 
     async close() {},
   }
+}
+
+interface StoredBlob {
+  readonly bytes: Uint8Array
+  readonly version: string
 }
 
 interface PendingPlace {
@@ -141,10 +153,11 @@ class MemoryPendingBlob implements PendingBlob {
   }
 }
 
-function bodyOf(bytes: Uint8Array): BlobBody {
+function bodyOf({ bytes, version }: StoredBlob): BlobBody {
   let isClosed = false
   return {
     sizeBytes: bytes.length,
+    version,
     chunks(range?: ByteRange) {
       const { offset, length } = requireRange(range, bytes.length)
       return (async function* () {

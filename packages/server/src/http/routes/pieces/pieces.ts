@@ -20,6 +20,7 @@ import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { getFile } from '../retrieval/get-file.ts'
 import { retrievalQuery } from '../retrieval/retrieval.ts'
+import { shortcutsOf } from '../retrieval/shortcuts.ts'
 import { problems, type Routes, security, takenOver, tokenQuery } from '../routes.ts'
 import { readCids } from './read-cids.ts'
 import { sendPiece } from './send-piece.ts'
@@ -27,10 +28,12 @@ import { sendPiece } from './send-piece.ts'
 const REPEATABLE = ['cid']
 
 export function pieceHandler(service: Service, hotFiles: HotFiles | undefined): RawHandler {
+  // Provers that pull take a redirect for a refusal.
+  const shortcuts = shortcutsOf(service.config, { mayRedirect: false })
   return async (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/piece/'.length)
     try {
-      await getFile(service, hotFiles, request, response, { cidText, query, headers }, requirePieceCid)
+      await getFile(service, hotFiles, request, response, { cidText, query, headers, shortcuts }, requirePieceCid)
     } catch (error) {
       const { blobs } = service
       const isNoFile = LadeError.has(error, 'not_found') || LadeError.has(error, 'gone')

@@ -8,12 +8,14 @@ import type { Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { refuseServiceWorker } from './refuse-service-worker.ts'
 import { sendFile } from './send-file.ts'
+import type { Shortcuts } from './shortcuts.ts'
 import { visibleFile } from './visible-file.ts'
 
 export interface GetFileInput {
   readonly cidText: string
   readonly query: Query
   readonly headers: OutgoingHttpHeaders
+  readonly shortcuts: Shortcuts
 }
 
 /**
@@ -30,7 +32,7 @@ export async function getFile(
   input: GetFileInput,
   checkForm: (cid: ContentId) => void = () => {},
 ): Promise<void> {
-  const { query, headers } = input
+  const { query, headers, shortcuts } = input
   Object.assign(headers, CONTENT_GUARD)
   refuseServiceWorker(request)
   const generation = hotFiles?.generation() ?? 0
@@ -38,5 +40,5 @@ export async function getFile(
   checkForm(cid)
   if (service.blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const found = await visibleFile(service, request, cid, query)
-  await sendFile(service, request, response, found, { cid, query, headers, hotFiles, generation })
+  await sendFile(service, request, response, found, { cid, query, headers, hotFiles, shortcuts, generation })
 }

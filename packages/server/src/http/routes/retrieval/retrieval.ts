@@ -5,6 +5,7 @@ import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { cidParams, problems, type Routes, takenOver } from '../routes.ts'
 import { getFile } from './get-file.ts'
+import { shortcutsOf } from './shortcuts.ts'
 
 /** What `/p/` reads in its query, and `/piece/`. */
 export const retrievalQuery = z.object({
@@ -14,9 +15,10 @@ export const retrievalQuery = z.object({
 })
 
 export function retrievalHandler(service: Service, hotFiles: HotFiles | undefined): RawHandler {
+  const shortcuts = shortcutsOf(service.config, { mayRedirect: true })
   return (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/p/'.length)
-    return getFile(service, hotFiles, request, response, { cidText, query, headers })
+    return getFile(service, hotFiles, request, response, { cidText, query, headers, shortcuts })
   }
 }
 
@@ -34,6 +36,7 @@ export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFile
     response: {
       200: z.unknown().describe('The bytes'),
       206: z.unknown().describe('The part of the bytes that Range asked for'),
+      307: z.unknown().describe('A big file, where the operator lets the storage send it: Location has it for a while'),
       304: z.unknown().describe('If-None-Match names this file; there is no body'),
       ...problems(400, 401, 403, 404, 410, 416, 503),
     },

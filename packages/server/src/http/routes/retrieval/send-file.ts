@@ -12,6 +12,8 @@ import type { HotFiles } from '../../hot-files.ts'
 import type { Query } from '../../query.ts'
 import { sendObject } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
+import { sendElsewhere } from './send-elsewhere.ts'
+import type { Shortcuts } from './shortcuts.ts'
 
 export interface FileRequest {
   readonly cid: ContentId
@@ -19,12 +21,13 @@ export interface FileRequest {
   /** What is to be in any answer. */
   readonly headers: OutgoingHttpHeaders
   readonly hotFiles: HotFiles | undefined
+  readonly shortcuts: Shortcuts
   /** The records' generation before the file was looked up. */
   readonly generation: number
 }
 
 /**
- * Answers a file that was found: whole, in part, as not modified, or by its head alone.
+ * Answers a file that was found: whole, in part, as not modified, by its head alone, or by whoever is to send it.
  *
  * @throws {LadeError} `range_not_satisfiable`, `invalid_filename`, `storage_offline`, `storage_failed`.
  */
@@ -45,7 +48,7 @@ export async function sendFile(
   }
   const content = await openContent(service, cid, found)
   try {
-    await sendContent(service, request, response, { ...asked, served, etag, content })
+    await sendContent(service, request, response, { ...asked, found, served, etag, content })
   } finally {
     await content.close()
   }
@@ -55,7 +58,12 @@ async function sendContent(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
-  asked: FileRequest & { readonly served: ServedFile; readonly etag: string; readonly content: FileContent },
+  asked: FileRequest & {
+    readonly found: FoundFile
+    readonly served: ServedFile
+    readonly etag: string
+    readonly content: FileContent
+  },
 ): Promise<void> {
   const { cid, query, served, etag, content } = asked
   const { sizeBytes } = content
@@ -76,6 +84,8 @@ async function sendContent(
     response.end()
     return
   }
+  const isElsewhere = await sendElsewhere(service, request, response, { ...asked, range, fileHeaders: headers })
+  if (isElsewhere) return
 
   const object = await content.open()
   response.writeHead(status, head)

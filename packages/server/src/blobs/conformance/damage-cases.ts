@@ -1,0 +1,86 @@
+import { expect } from 'vitest'
+import { ABSENT, blobOf, type ConformanceCase, expectBytes, expectInvisible, get, listed, opened, put } from './case.ts'
+import { seededBytes } from './seeded-bytes.ts'
+
+/** What a store does with bytes that turned out to be wrong, and what it says of bytes that did not change. */
+export const DAMAGE_CASES: readonly ConformanceCase[] = [
+  {
+    title: 'takes a quarantined blob out of reach, and one that is not there, and twice',
+    async run({ store }) {
+      const [kept, wrong] = [blobOf('kept'), blobOf(seededBytes(1_500_000, 20))]
+      await put(store, kept)
+      await put(store, wrong)
+      await store.quarantine(wrong.sha256)
+      await store.quarantine(wrong.sha256)
+      await store.quarantine(ABSENT)
+      await expectInvisible(store, wrong.sha256)
+      expect(await listed(store)).toEqual([kept.sha256])
+      expectBytes(await get(store, kept.sha256), kept.bytes)
+    },
+  },
+  {
+    title: 'takes a quarantined blob again as a new one, as often as it goes wrong',
+    async run({ store }) {
+      const blob = blobOf(seededBytes(700_000, 21))
+      for (let round = 0; round < 3; round++) {
+        await put(store, blob)
+        expectBytes(await get(store, blob.sha256), blob.bytes)
+        await store.quarantine(blob.sha256)
+        await expectInvisible(store, blob.sha256)
+      }
+      await put(store, blob)
+      expect(await listed(store)).toEqual([blob.sha256])
+      expectBytes(await get(store, blob.sha256), blob.bytes)
+    },
+  },
+  {
+    title: 'leaves a blob in quarantine when it is opened again',
+    needs: ['reopen'],
+    async run(bench) {
+      const [kept, wrong] = [blobOf('kept'), blobOf('wrong')]
+      await put(bench.store, kept)
+      await put(bench.store, wrong)
+      await bench.store.quarantine(wrong.sha256)
+      await bench.store.close()
+      if (bench.subject.reopen !== undefined) bench.store = await bench.subject.reopen(bench.store)
+      await expectInvisible(bench.store, wrong.sha256)
+      expect(await listed(bench.store)).toEqual([kept.sha256])
+      await put(bench.store, wrong)
+      expectBytes(await get(bench.store, wrong.sha256), wrong.bytes)
+    },
+  },
+  {
+    title: 'refuses to quarantine what could be a path',
+    async run({ store }) {
+      for (const name of ['', '..', '../../etc/passwd', 'A'.repeat(64)]) {
+        await expect(store.quarantine(name)).rejects.toThrow(TypeError)
+      }
+    },
+  },
+  {
+    title: 'says the same version while it holds the same blob, and never one version of two blobs',
+    async run({ store }) {
+      const blobs = Array.from({ length: 5 }, (_, index) => blobOf(`version ${index}`))
+      const seen = new Map<string, string>()
+      for (const blob of blobs) {
+        await put(store, blob)
+        const versions = [await versionOf(store, blob.sha256), await versionOf(store, blob.sha256)]
+        expect(versions[1]).toBe(versions[0])
+        await store.quarantine(blob.sha256)
+        await put(store, blob)
+        versions.push(await versionOf(store, blob.sha256))
+        for (const version of versions) {
+          if (version === undefined) continue
+          expect(seen.get(version) ?? blob.sha256, `version ${version}`).toBe(blob.sha256)
+          seen.set(version, blob.sha256)
+        }
+      }
+    },
+  },
+]
+
+async function versionOf(store: Parameters<typeof opened>[0], sha256: string): Promise<string | undefined> {
+  const body = await opened(store, sha256)
+  await body.close()
+  return body.version
+}

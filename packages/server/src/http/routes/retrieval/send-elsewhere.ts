@@ -1,0 +1,134 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { isActiveMediaType } from '@lade/core/wire'
+import type { BlobLocation, ByteRange } from '../../../blobs/blob-store.ts'
+import type { FoundFile } from '../../../retrieval/find-file.ts'
+import { locateFile } from '../../../retrieval/locate-file.ts'
+import type { ServedFile } from '../../../retrieval/served-file.ts'
+import { requestIdOf } from '../../exchange.ts'
+import { PROVISIONAL_SECONDS } from '../../file-headers.ts'
+import { singleHeader } from '../../framing.ts'
+import type { Service } from '../../service.ts'
+import type { Shortcuts } from './shortcuts.ts'
+
+export interface FileElsewhere {
+  readonly found: FoundFile
+  readonly served: ServedFile
+  readonly etag: string
+  /** The part that is asked for; undefined for all of it. */
+  readonly range: ByteRange | undefined
+  readonly shortcuts: Shortcuts
+  /** The headers of the file. */
+  readonly fileHeaders: Readonly<Record<string, string>>
+  /** What is to be in any answer. */
+  readonly headers: OutgoingHttpHeaders
+}
+
+/** What this service passes over, and what is read otherwise by those who know the file by another tag or by its time. */
+const PRECONDITIONS = ['if-match', 'if-modified-since', 'if-unmodified-since']
+
+/** With any of these the request is somebody's: some clients send them along, wherever they are redirected to. */
+const CREDENTIALS = ['authorization', 'signature', 'signature-input']
+
+/** Browsers look into the bytes of these, unless they are told not to, and may find a page. */
+const SNIFFED_TYPES: ReadonlySet<string> = new Set(['*/*', 'application/unknown', 'unknown/unknown'])
+
+/** A private name, since nginx would keep `Cache-Control` on the error with which a file that it cannot read is answered. */
+const CARRIED_CACHE_CONTROL = 'x-lade-cache-control'
+
+/**
+ * Answers a GET of a file without its bytes, where somebody else is to send them: the proxy (200 with `X-Accel-Redirect`), or
+ * the storage (307). Ranges are theirs to cut.
+ *
+ * @returns false when the bytes are to be read here, and nothing was answered.
+ * @throws {LadeError} `storage_failed`.
+ */
+export async function sendElsewhere(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  asked: FileElsewhere,
+): Promise<boolean> {
+  if (PRECONDITIONS.some((name) => request.headers[name] !== undefined)) return false
+  const accelPrefix = mayAccelerate(request, asked) ? asked.shortcuts.accelPrefixFor(request) : undefined
+  const mayRedirect = asked.shortcuts.redirects && isRedirectable(request, asked)
+  if (accelPrefix === undefined && !mayRedirect) return false
+
+  const location = await locateFile(service, asked.found, {
+    contentType: asked.served.contentType,
+    contentDisposition: asked.fileHeaders['content-disposition'] ?? 'attachment',
+    cacheControl: asked.fileHeaders['cache-control'] ?? 'no-store',
+  })
+  if (location?.kind === 'file' && accelPrefix !== undefined) {
+    response.writeHead(200, accelHead(request, asked, `${accelPrefix}${location.path}`)).end()
+    return true
+  }
+  if (location?.kind === 'url' && mayRedirect) {
+    response.writeHead(307, redirectHead(request, asked, location, service.now())).end()
+    return true
+  }
+  return false
+}
+
+/** The proxy knows our tag, and reads `Range` as we do as long as it is a single one. */
+function mayAccelerate(request: IncomingMessage, { range }: FileElsewhere): boolean {
+  return range !== undefined || request.headers.range === undefined
+}
+
+/**
+ * Public files only, asked for by nobody in particular: a URL works for whoever gets to know it, and cannot be taken back. Nor
+ * what browsers might show as a page, since the storage says nothing of `nosniff` and sandboxes.
+ */
+function isRedirectable(request: IncomingMessage, asked: FileElsewhere): boolean {
+  const { served, etag, range, fileHeaders } = asked
+  if (served.file.visibility !== 'public' || CREDENTIALS.some((name) => request.headers[name] !== undefined))
+    return false
+  const isSaved = fileHeaders['content-disposition']?.startsWith('attachment') === true
+  if (!isSaved && mayBecomePage(served.contentType)) return false
+  // The store has a tag of its own, by which whoever was redirected before goes on.
+  const ifRange = singleHeader(request, 'if-range')
+  if (ifRange !== undefined) return ifRange.trim() !== etag
+  return range !== undefined || request.headers.range === undefined
+}
+
+function mayBecomePage(contentType: string): boolean {
+  const essence = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
+  return isActiveMediaType(contentType) || SNIFFED_TYPES.has(essence)
+}
+
+/** nginx says by itself how long the file is, and that it has ranges, but the latter on no part of it. */
+function accelHead(request: IncomingMessage, asked: FileElsewhere, uri: string): OutgoingHttpHeaders {
+  const all = { ...requestIdOf(request), ...asked.fileHeaders, ...asked.headers }
+  const { 'accept-ranges': ranges, 'cache-control': caching, ...head } = all
+  const isForEverybody = String(caching).startsWith('public')
+  return {
+    ...head,
+    [isForEverybody ? CARRIED_CACHE_CONTROL : 'cache-control']: caching,
+    ...(asked.range === undefined ? {} : { 'accept-ranges': ranges }),
+    'content-length': 0,
+    'x-accel-redirect': uri,
+  }
+}
+
+/** No ETag: a cache that asked by it whether the redirect still holds would be told that the file does. */
+function redirectHead(
+  request: IncomingMessage,
+  { served, headers }: FileElsewhere,
+  { url, expiresAt }: Extract<BlobLocation, { kind: 'url' }>,
+  now: number,
+): OutgoingHttpHeaders {
+  return {
+    ...requestIdOf(request),
+    'cache-control': redirectCaching(served, expiresAt, now),
+    ...headers,
+    'content-length': 0,
+    location: url,
+  }
+}
+
+/** For half of the URL's time, so that whoever finds the redirect in a cache has the other half to begin. */
+function redirectCaching({ file, isSettled }: ServedFile, urlExpiresAt: number, now: number): string {
+  const urlMs = (urlExpiresAt - now) / 2
+  const fileMs = isSettled ? file.expiresAt - now : Math.min(file.expiresAt - now, PROVISIONAL_SECONDS * 1000)
+  const seconds = Math.floor(Math.min(urlMs, fileMs) / 1000)
+  return seconds < 1 ? 'no-store' : `public, max-age=${seconds}`
+}

@@ -1,0 +1,150 @@
+import { LadeError } from '@lade/core/errors'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
+import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
+import { sha256Hex } from '../hashing/sha256.ts'
+import { memoryLog } from '../testing/running-service.ts'
+import { createDamageControl, type DamageControl, type DamageDeps } from './damage.ts'
+
+const BYTES = Buffer.from('right')
+const SHA256 = sha256Hex(BYTES)
+
+describe('createDamageControl', () => {
+  let blobs: BlobStore
+  let lines: string[]
+  let clock: { now: number }
+
+  beforeEach(() => {
+    blobs = openMemoryBlobStore()
+    lines = []
+    clock = { now: Date.UTC(2026, 10, 21) }
+  })
+
+  const controlOf = (overrides: Partial<DamageDeps> = {}): DamageControl =>
+    createDamageControl({ blobs, log: memoryLog(lines), now: () => clock.now, ...overrides })
+  const put = async (bytes: Uint8Array, sha256 = sha256Hex(bytes)) => {
+    const pending = await blobs.begin({ holder: 'test', sizeBytes: bytes.length })
+    await pending.write(bytes)
+    await pending.commit(sha256)
+  }
+  const logged = () => lines.map((line) => JSON.parse(line) as { level: number; msg: string; sha256: string })
+
+  it('puts a blob away that is wrong again, and says so as an error', async () => {
+    await put(Buffer.from('wrong'), SHA256)
+    const wrong: string[] = []
+    const control = controlOf({ onWrong: (sha256) => wrong.push(sha256) })
+    expect(await control.suspect(SHA256)).toBe('quarantined')
+    expect(wrong).toEqual([SHA256])
+    expect(await blobs.stat(SHA256)).toBeUndefined()
+    expect(control.counters()).toEqual({ transient: 0, quarantined: 1, left: 0, unreadable: 0, missing: 0 })
+    expect(logged()).toEqual([
+      expect.objectContaining({ level: 50, sha256: SHA256, actual: sha256Hex(Buffer.from('wrong')), sizeBytes: 5 }),
+    ])
+  })
+
+  it('leaves a blob alone that is right at the second look, and warns', async () => {
+    await put(BYTES)
+    const control = controlOf()
+    expect(await control.suspect(SHA256)).toBe('transient')
+    expect(await blobs.stat(SHA256)).toBeDefined()
+    expect(control.counters()).toMatchObject({ transient: 1, quarantined: 0 })
+    expect(logged()).toEqual([expect.objectContaining({ level: 40, sha256: SHA256 })])
+  })
+
+  it('says nothing of a blob that is gone', async () => {
+    const control = controlOf()
+    expect(await control.suspect(SHA256)).toBe('gone')
+    expect(control.counters()).toEqual({ transient: 0, quarantined: 0, left: 0, unreadable: 0, missing: 0 })
+    expect(lines).toEqual([])
+  })
+
+  it('does not put away what was committed while it looked', async () => {
+    await put(Buffer.from('wrong'), SHA256)
+    const open = blobs.open.bind(blobs)
+    let opens = 0
+    const store = {
+      ...blobs,
+      async open(sha256: string): Promise<BlobBody | undefined> {
+        opens += 1
+        if (opens === 2) await put(BYTES)
+        return open(sha256)
+      },
+    }
+    const control = controlOf({ blobs: store })
+    expect(await control.suspect(SHA256)).toBe('transient')
+    expect(await blobs.stat(SHA256)).toEqual({ sha256: SHA256, sizeBytes: BYTES.length })
+  })
+
+  it('looks once for all who suspect a blob meanwhile, and again for those who come later', async () => {
+    await put(BYTES)
+    const control = controlOf()
+    const looks = await Promise.all([control.suspect(SHA256), control.suspect(SHA256), control.suspect(SHA256)])
+    expect(looks).toEqual(['transient', 'transient', 'transient'])
+    expect(control.counters().transient).toBe(1)
+    await control.suspect(SHA256)
+    expect(control.counters().transient).toBe(2)
+  })
+
+  it('looks at several blobs one after the other', async () => {
+    let open = 0
+    let mostOpen = 0
+    const all = Array.from({ length: 6 }, (_, index) => Buffer.from(`blob ${index}`))
+    for (const bytes of all) await put(bytes)
+    const store = {
+      ...blobs,
+      async open(sha256: string) {
+        const body = await blobs.open(sha256)
+        open += 1
+        mostOpen = Math.max(mostOpen, open)
+        const close = async (): Promise<void> => {
+          open -= 1
+        }
+        return body && { ...body, close }
+      },
+    }
+    const control = controlOf({ blobs: store })
+    for (const bytes of all) void control.suspect(sha256Hex(bytes))
+    await control.settled()
+    expect({ mostOpen, open, ...control.counters() }).toMatchObject({ mostOpen: 1, open: 0, transient: 6 })
+  })
+
+  it('leaves blobs where they are when too many were put away within a day', async () => {
+    const control = controlOf({ mostQuarantinesPerDay: 2 })
+    const wrongOf = async (name: string) => {
+      const sha256 = sha256Hex(Buffer.from(name))
+      await put(Buffer.from(`not ${name}`), sha256)
+      return sha256
+    }
+    const seen = []
+    for (const name of ['one', 'two', 'three']) seen.push(await control.suspect(await wrongOf(name)))
+    expect(seen).toEqual(['quarantined', 'quarantined', 'left'])
+    expect(await blobs.stat(sha256Hex(Buffer.from('three')))).toBeDefined()
+    clock.now += 86_400_001
+    expect(await control.suspect(await wrongOf('four'))).toBe('quarantined')
+    expect(control.counters()).toMatchObject({ quarantined: 3, left: 1 })
+  })
+
+  it('error: a medium that fails is counted and logged, and nothing is put away', async () => {
+    await put(Buffer.from('wrong'), SHA256)
+    const down = async (): Promise<never> => {
+      throw new LadeError('storage_failed', { retryAfterSeconds: 1 })
+    }
+    expect(await controlOf({ blobs: { ...blobs, open: down } }).suspect(SHA256)).toBe('unreadable')
+    const control = controlOf({ blobs: { ...blobs, quarantine: down } })
+    expect(await control.suspect(SHA256)).toBe('unreadable')
+    expect(control.counters()).toMatchObject({ unreadable: 1, quarantined: 0 })
+    expect(await blobs.stat(SHA256)).toBeDefined()
+    expect(logged().map(({ level }) => level)).toEqual([50, 50])
+  })
+
+  it('counts blobs that the records miss', () => {
+    const control = controlOf()
+    control.reportMissing({ sha256: SHA256, recordedBytes: 5, storedBytes: undefined })
+    control.reportMissing({ sha256: SHA256, recordedBytes: 5, storedBytes: 4 })
+    expect(control.counters().missing).toBe(2)
+    expect(logged()).toEqual([
+      expect.objectContaining({ level: 50, sha256: SHA256, recordedBytes: 5 }),
+      expect.objectContaining({ level: 50, sha256: SHA256, recordedBytes: 5, storedBytes: 4 }),
+    ])
+  })
+})

@@ -1,0 +1,139 @@
+import type { Logger } from 'pino'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { digestOfBlob } from './digest-of-blob.ts'
+
+/** A blob that is committed again at every look is written to, and not damaged. */
+const MOST_LOOKS = 5
+/** More damage than this in a day is likelier to be in the machine that reads than in the bytes. */
+const MOST_QUARANTINES_PER_DAY = 100
+const DAY_MS = 86_400_000
+
+/** What became of suspicions since the start of this process. */
+export interface DamageCounters {
+  /** Blobs that were read wrong once and right the next time: the memory, the cable or the disk is failing. */
+  readonly transient: number
+  /** Blobs of wrong bytes that were put away. */
+  readonly quarantined: number
+  /** Blobs of wrong bytes that were left where they are, because too many had been put away. */
+  readonly left: number
+  /** Suspected blobs that the medium did not let anybody read again. */
+  readonly unreadable: number
+  /** Blobs that the records promise and the store does not have, or has in another size. */
+  readonly missing: number
+}
+
+export type DamageKind = keyof DamageCounters
+
+/** What a second look has shown. `gone`: there is nothing under the digest, so that nobody can be given wrong bytes. */
+export type SecondLook = Exclude<DamageKind, 'missing'> | 'gone'
+
+export interface DamageDeps {
+  /** The store itself: what a wrapper remembers to be right is not to be believed here. */
+  readonly blobs: BlobStore
+  readonly log: Logger
+  readonly now: () => number
+  /** Told of each blob that was wrong at the second look too, before anything is done about it. */
+  readonly onWrong?: (sha256: string) => void
+  /** How many blobs this process puts away in 24 hours. @default 100 */
+  readonly mostQuarantinesPerDay?: number
+}
+
+/** A blob that is not there as the records have it. */
+export interface MissingBlob {
+  readonly sha256: string
+  readonly recordedBytes: number
+  /** Undefined when there is none. */
+  readonly storedBytes: number | undefined
+}
+
+export interface DamageControl {
+  /**
+   * Reads a blob again that somebody got wrong bytes of: wrong bytes go to quarantine, right ones are noted and left alone. Never
+   * rejects. Whoever suspects a blob that is suspected already is answered along; several blobs are looked at one after the other.
+   */
+  suspect(sha256: string): Promise<SecondLook>
+  /** Notes a blob that a record promises and that is not there as promised. */
+  reportMissing(blob: MissingBlob): void
+  counters(): DamageCounters
+  /** Resolves when no look is under way. */
+  settled(): Promise<void>
+}
+
+/**
+ * Decides what is done about bytes that do not hash to their digest.
+ *
+ * A blob in quarantine is missing to everybody: its readers get `storage_failed`, and the next upload of the same bytes, whoever makes
+ * it, serves all of its files again. A blob that is committed anew while it is looked at is looked at again, and not put away.
+ */
+export function createDamageControl(deps: DamageDeps): DamageControl {
+  const { blobs, log, now, onWrong = () => {}, mostQuarantinesPerDay = MOST_QUARANTINES_PER_DAY } = deps
+  const counts: Record<DamageKind, number> = { transient: 0, quarantined: 0, left: 0, unreadable: 0, missing: 0 }
+  const looks = new Map<string, Promise<SecondLook>>()
+  let quarantinedAt: readonly number[] = []
+  let lastLook: Promise<unknown> = Promise.resolve()
+
+  async function look(sha256: string): Promise<SecondLook> {
+    try {
+      for (let times = 0; times < MOST_LOOKS; times += 1) {
+        const seen = await digestOfBlob(blobs, sha256)
+        if (seen === undefined) return 'gone'
+        const { actual, sizeBytes } = seen
+        if (actual === sha256) {
+          log.warn({ sha256, sizeBytes }, 'a blob was read wrong once and is right now')
+          return 'transient'
+        }
+        // Whoever committed it meanwhile was promised what is there now.
+        if ((await versionOf(sha256)) !== seen.version) continue
+        onWrong(sha256)
+        quarantinedAt = quarantinedAt.filter((at) => at > now() - DAY_MS)
+        if (quarantinedAt.length >= mostQuarantinesPerDay) {
+          log.error(
+            { sha256, actual, sizeBytes },
+            'a blob holds wrong bytes, as too many did today: it is left where it is',
+          )
+          return 'left'
+        }
+        await blobs.quarantine(sha256)
+        quarantinedAt = [...quarantinedAt, now()]
+        log.error({ sha256, actual, sizeBytes }, 'a blob holds wrong bytes and was put into quarantine')
+        return 'quarantined'
+      }
+      throw new Error('the blob is another one at every look')
+    } catch (error) {
+      log.error({ sha256, err: error }, 'a suspected blob cannot be read or put away')
+      return 'unreadable'
+    }
+  }
+
+  async function versionOf(sha256: string): Promise<string | undefined> {
+    const body = await blobs.open(sha256)
+    await body?.close()
+    return body?.version
+  }
+
+  return {
+    suspect(sha256) {
+      const underWay = looks.get(sha256)
+      if (underWay !== undefined) return underWay
+      // One at a time: a medium that is failing gets no more to do.
+      const looking = lastLook
+        .then(() => look(sha256))
+        .then((seen) => {
+          looks.delete(sha256)
+          if (seen !== 'gone') counts[seen] += 1
+          return seen
+        })
+      looks.set(sha256, looking)
+      lastLook = looking
+      return looking
+    },
+    reportMissing({ sha256, recordedBytes, storedBytes }) {
+      counts.missing += 1
+      log.error({ sha256, recordedBytes, storedBytes }, 'a blob is not there as the records have it')
+    },
+    counters: () => ({ ...counts }),
+    async settled() {
+      await lastLook
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '../hashing/sha256.ts'
+import { memoryLog } from '../testing/running-service.ts'
+import { openStagingGround, type StagingGround } from '../testing/staging-ground.ts'
+import { discardObjects } from '../uploads/discard-objects.ts'
+import { createDamageControl, type DamageControl } from './damage.ts'
+import { createScrub, type Scrub } from './scrub.ts'
+
+const DAY_MS = 86_400_000
+
+describe('createScrub on staged files', () => {
+  let ground: StagingGround
+  let damage: DamageControl
+  let scrub: Scrub
+
+  beforeEach(async () => {
+    ground = await openStagingGround()
+    const { records, blobs, instanceId, clock } = ground
+    const parts = { blobs, log: memoryLog([]), now: () => clock.now }
+    damage = createDamageControl(parts)
+    scrub = createScrub({ ...parts, records, damage, instanceId, days: 1 })
+    await scrub.round()
+  })
+  afterEach(async () => {
+    await scrub.stop()
+    await ground.remove()
+  })
+
+  /** Makes bytes readable under a digest, as a medium that changed them or a process that died would have. */
+  const leave = async (bytes: Uint8Array, sha256 = sha256Hex(bytes)) => {
+    const pending = await ground.blobs.begin({ holder: 'gone', sizeBytes: bytes.length })
+    await pending.write(bytes)
+    await pending.commit(sha256)
+    return sha256
+  }
+  const walk = async () => {
+    ground.clock.now += DAY_MS
+    return scrub.round()
+  }
+
+  it('puts wrong bytes away, and the next upload of the right ones serves the files of all', async () => {
+    const [right, damaged] = [Buffer.from('stays right'), Buffer.from('goes wrong!')]
+    await ground.stage(right, { tier: { principal: 'user:1' } })
+    await ground.stage(damaged, { tier: { principal: 'user:1' } })
+    await leave(Buffer.from('GOES WRONG!'), sha256Hex(damaged))
+    expect(await walk()).toBe(true)
+    expect(damage.counters()).toMatchObject({ quarantined: 1, missing: 0 })
+    expect(await ground.blobs.digests()).toEqual([sha256Hex(right)])
+
+    await walk()
+    expect(damage.counters()).toMatchObject({ quarantined: 1, missing: 1 })
+    await ground.stage(damaged, { tier: { principal: 'user:2' } })
+    await walk()
+    expect(damage.counters()).toMatchObject({ quarantined: 1, missing: 1 })
+    expect(await scrub.lastFinishedAt()).toBe(ground.clock.now)
+  })
+
+  it('has bytes removed that nobody needs, and keeps those of files and of uploads that end meanwhile', async () => {
+    const kept = Buffer.from('kept')
+    await ground.stage(kept)
+    const orphan = await leave(Buffer.from('left behind by a process that died'))
+    const uploading = Buffer.from('being uploaded')
+    let isScrubbed = false
+    ground.blobs.beforeCommit = async () => {
+      if (isScrubbed) return
+      isScrubbed = true
+      // Readable before its record is there.
+      await leave(uploading)
+      await walk()
+    }
+    await ground.stage(uploading)
+    expect(isScrubbed).toBe(true)
+    expect(await ground.blobs.digests()).toContain(orphan)
+    await discardObjects(ground)
+    expect(await ground.blobs.digests()).toEqual([sha256Hex(kept), sha256Hex(uploading)].sort())
+    expect(await ground.records.quotas.audit()).toEqual([])
+  })
+})

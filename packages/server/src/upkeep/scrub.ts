@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Fence, InventoryRecords, LeaseRecords } from '../records/record-store.ts'
+import { BytePace } from './byte-pace.ts'
+import type { DamageControl } from './damage.ts'
+import {
+  dueBefore,
+  isWholeWalkDue,
+  newScrubMark,
+  readScrubMark,
+  type ScrubMark,
+  type ScrubTally,
+  writeScrubMark,
+} from './scrub-mark.ts'
+import { scrubWalk } from './scrub-walk.ts'
+
+const NAME = 'scrub'
+const DAY_MS = 86_400_000
+const LEASE_MS = 60_000
+const RENEW_MS = 20_000
+const ROUND_EVERY_MS = 60_000
+/** How much of the walk is done twice when the process ends without notice. */
+const SAVE_EVERY_MS = 15_000
+const MOST_BYTES_PER_SECOND = 64 * 1024 * 1024
+/** A walk that takes this much longer than it should is worth a warning. */
+const LATE_FACTOR = 1.25
+
+/** What a scrub needs of a `RecordStore`. */
+export interface ScrubRecords {
+  readonly inventory: InventoryRecords
+  readonly leases: LeaseRecords
+  underLease(fence: () => Fence | undefined): { readonly inventory: InventoryRecords }
+}
+
+export interface ScrubDeps {
+  readonly records: ScrubRecords
+  /** The store itself: a wrapper that remembers what was right would read, and not look. */
+  readonly blobs: BlobStore
+  readonly damage: DamageControl
+  /** Tells this process from others that share the records. */
+  readonly instanceId: string
+  /** In how many days the whole store is read once; 0 for never. */
+  readonly days: number
+  readonly now: () => number
+  readonly log: Logger
+  /** @default 67_108_864 */
+  readonly mostBytesPerSecond?: number
+}
+
+export interface Scrub {
+  /** Does what is due by now, if this process has the lease: answers whether it has. For those who do not `start`. */
+  round(): Promise<boolean>
+  /** Repeats rounds until `stop`. */
+  start(): void
+  /** Ends what is under way, keeps the place, and resolves soon. */
+  stop(): Promise<void>
+  /** Bytes that this process has read since its start. */
+  scrubbedBytes(): number
+  /** When any process last came to the end of the store, in epoch milliseconds; undefined when none ever has. */
+  lastFinishedAt(): Promise<number | undefined>
+}
+
+class LeaseLost extends Error {}
+
+/**
+ * Reads the whole store once in `days`, in the order of digests, and compares each blob with its digest and with the records: wrong bytes go
+ * to `damage`, as do blobs that records miss, and blobs that nobody needs are planned for removal.
+ *
+ * The work is spread evenly over the time: a digest's turn comes when as much of the period has passed as of all digests lies before it.
+ * Whatever is late, after a stop or in a store that is big for its medium, is made up for, never faster than `mostBytesPerSecond`.
+ * Of all processes that share the records one does this; the place is kept in the records, so that any of them goes on.
+ *
+ * @example
+ * const scrub = createScrub({ records, blobs, damage, instanceId, days: 30, now: Date.now, log })
+ * scrub.start()
+ */
+export function createScrub(deps: ScrubDeps): Scrub {
+  const { records, blobs, damage, instanceId, now, log } = deps
+  const periodMs = deps.days * DAY_MS
+  const pace = new BytePace(deps.mostBytesPerSecond ?? MOST_BYTES_PER_SECOND)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let lease: { readonly fence: Fence; readonly takenAt: number } | undefined
+  const { inventory } = records.underLease(() => lease?.fence)
+  let scrubbedBytes = 0
+  let looping: Promise<void> = Promise.resolve()
+
+  async function hold(): Promise<boolean> {
+    const takenAt = now()
+    if (lease !== undefined && takenAt < lease.takenAt + RENEW_MS) return true
+    const fence = await records.leases.take({ name: NAME, holder: instanceId, now: takenAt, until: takenAt + LEASE_MS })
+    lease = fence && { fence, takenAt }
+    return lease !== undefined
+  }
+
+  async function readMark(): Promise<ScrubMark | undefined> {
+    return readScrubMark(await records.inventory.mark(NAME))
+  }
+
+  async function save(mark: ScrubMark): Promise<void> {
+    await inventory.setMark({ name: NAME, value: writeScrubMark(mark) })
+  }
+
+  async function round(): Promise<boolean> {
+    if (deps.days === 0 || !(await hold())) return false
+    let mark = (await readMark()) ?? newScrubMark(now())
+    const begunAt = now()
+    const isLast = isWholeWalkDue(mark, periodMs, begunAt)
+    const before = dueBefore(mark, periodMs, begunAt)
+    let savedAt = begunAt
+    try {
+      await scrubWalk(
+        {
+          inventory,
+          blobs,
+          damage,
+          now,
+          async onBytes(sizeBytes) {
+            scrubbedBytes += sizeBytes
+            await pace.passed(sizeBytes, signal)
+            await goOn()
+          },
+          async onDone(sha256, met) {
+            mark = { ...mark, after: sha256, tally: sumOf(mark.tally, met) }
+            await goOn()
+            if (now() < savedAt + SAVE_EVERY_MS) return
+            savedAt = now()
+            await save(mark)
+          },
+        },
+        { after: mark.after, before },
+      )
+    } catch (error) {
+      // What was done is kept; that it cannot be kept is no news when the records do not answer or another process goes on.
+      await save(mark).catch(() => {})
+      if (error instanceof LeaseLost) return false
+      throw error
+    }
+    await save(isLast ? finished(mark) : { ...mark, after: mark.after > before ? mark.after : before })
+    return true
+  }
+
+  /** Between two steps: the process may be about to stop, and the lease must not run out unnoticed. */
+  async function goOn(): Promise<void> {
+    signal.throwIfAborted()
+    if (!(await hold())) throw new LeaseLost('another process scrubs now')
+  }
+
+  function finished({ startedAt, tally }: ScrubMark): ScrubMark {
+    const finishedAt = now()
+    const tookDays = Number(((finishedAt - startedAt) / DAY_MS).toFixed(2))
+    log.info({ ...tally, tookDays }, 'the whole store was scrubbed')
+    if (tookDays > deps.days * LATE_FACTOR) {
+      log.warn({ tookDays, days: deps.days }, 'scrubbing the store takes longer than LADE_SCRUB_DAYS')
+    }
+    return newScrubMark(finishedAt, finishedAt)
+  }
+
+  async function loop(): Promise<void> {
+    while (!signal.aborted) {
+      await round().catch((error: unknown) => {
+        if (!signal.aborted) log.error({ err: error }, 'a round of scrubbing failed')
+      })
+      // The wait ends early by `stop` alone.
+      await sleep(ROUND_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  return {
+    round,
+    start() {
+      if (deps.days > 0) looping = loop()
+    },
+    async stop() {
+      if (!signal.aborted) stopping.abort(new Error('scrubbing ends'))
+      await looping
+      if (lease !== undefined) await records.leases.giveBack({ name: NAME, holder: instanceId })
+      lease = undefined
+    },
+    scrubbedBytes: () => scrubbedBytes,
+    lastFinishedAt: async () => (await readMark())?.finishedAt,
+  }
+}
+
+function sumOf(tally: ScrubTally, met: Partial<ScrubTally>): ScrubTally {
+  const { blobs = 0, bytes = 0, wrong = 0, missing = 0, orphans = 0 } = met
+  return {
+    blobs: tally.blobs + blobs,
+    bytes: tally.bytes + bytes,
+    wrong: tally.wrong + wrong,
+    missing: tally.missing + missing,
+    orphans: tally.orphans + orphans,
+  }
+}
