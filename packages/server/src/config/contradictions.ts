@@ -1,0 +1,115 @@
+import { ConfigError } from './config-error.ts'
+import type { ReadSettings } from './read-settings.ts'
+import { parseRsaKey, parseTokenKey } from './token-key.ts'
+
+/** Each setting with the other one that it says nothing without. */
+const CHAIN_NEEDS = [
+  ['chainRpc', 'usdc'],
+  ['usdc', 'chainRpc'],
+  ['usdcPerGib', 'chainRpc'],
+  ['chainId', 'chainRpc'],
+  ['marketplace', 'chainRpc'],
+  ['marketplace', 'chainKey'],
+  ['chainKey', 'marketplace'],
+  ['dealUsdcPerGibDay', 'marketplace'],
+] as const
+
+/**
+ * Refuses settings that are each right and cannot hold together.
+ *
+ * @throws {ConfigError} for the first that it finds.
+ */
+export function refuseContradictions(settings: ReadSettings): void {
+  const { values, givenAs } = settings
+  refuseOtherKey(settings)
+  refuseIncompleteCurio(settings)
+  refuseMisplacedShortcuts(settings)
+  for (const key of ['smtpUrl', 'mailFrom'] as const) {
+    if (values.signup !== 'email' || values[key] !== undefined) continue
+    throw new ConfigError(
+      `${givenAs('signup')} is email, so ${givenAs(key)} must be set as well, or the codes cannot be sent.`,
+    )
+  }
+  refuseHalfAChain(settings)
+  for (const key of ['sponsoredDays', 'tokenDays'] as const) {
+    if (values[key] > values.termMaxDays) {
+      throw new ConfigError(
+        `${givenAs(key)} is ${values[key]}, but it must not be more than ${givenAs('termMaxDays')}, which is ${values.termMaxDays}.`,
+      )
+    }
+  }
+  if (values.contentUrl === undefined) return
+  const host = values.host.includes(':') ? `[${values.host}]` : values.host
+  const publicUrl = values.publicUrl ?? `http://${host}:${values.port}`
+  if (new URL(values.contentUrl).origin === new URL(publicUrl).origin) {
+    throw new ConfigError(
+      `${givenAs('contentUrl')} is "${values.contentUrl}", but it must be another origin than the public URL, since its files run as programs there.`,
+    )
+  }
+}
+
+/** A chain without the token that counts there means nothing, nor does anything said about a chain that is not there. */
+function refuseHalfAChain({ values, givenAs }: ReadSettings): void {
+  for (const [key, needed] of CHAIN_NEEDS) {
+    if (values[key] === undefined || values[needed] !== undefined) continue
+    throw new ConfigError(`${givenAs(key)} is set, so ${givenAs(needed)} must be set as well.`)
+  }
+}
+
+/** Who sends the bytes in place of this service has to be where they are. */
+function refuseMisplacedShortcuts({ values, givenAs }: ReadSettings): void {
+  const medium = values.storage?.kind ?? 'file'
+  if (values.s3Redirect > 0 && medium !== 's3') {
+    throw new ConfigError(
+      `${givenAs('s3Redirect')} is ${values.s3Redirect}, but ${givenAs('storage')} is no S3 storage to redirect to.`,
+    )
+  }
+  if (values.accel === undefined) return
+  if (medium !== 'file') {
+    throw new ConfigError(
+      `${givenAs('accel')} is set, but ${givenAs('storage')} is no directory that a proxy could read files from.`,
+    )
+  }
+  if (values.trustedProxies.length === 0) {
+    throw new ConfigError(
+      `${givenAs('accel')} is set, so ${givenAs('trustedProxies')} must name the proxy that sends the files.`,
+    )
+  }
+}
+
+/** Curio is paid by somebody, and fetches pieces from where the whole internet can. */
+function refuseIncompleteCurio({ values, givenAs }: ReadSettings): void {
+  const isCurio = values.provers.some(({ kind }) => kind === 'curio' || kind === 'curio-pull')
+  if (isCurio && values.curioKey === undefined) {
+    throw new ConfigError(
+      `${givenAs('provers')} names a prover of Curio, so ${givenAs('curioKey')} must be set as well, or nobody can pay it.`,
+    )
+  }
+  if (!isCurio && values.curioKey !== undefined) {
+    throw new ConfigError(
+      `${givenAs('curioKey')} is set, but ${givenAs('provers')} names no prover of Curio to be paid.`,
+    )
+  }
+  const isPulling = values.provers.some(({ kind }) => kind === 'curio-pull')
+  if (isPulling && !values.publicUrl?.startsWith('https:')) {
+    throw new ConfigError(
+      `${givenAs('provers')} names a prover that fetches pieces, so ${givenAs('publicUrl')} must be an https address that it reaches.`,
+    )
+  }
+}
+
+/** A key of one algorithm is none of the other, and a public key taken for a secret would let everybody sign. */
+function refuseOtherKey({ values, givenAs }: ReadSettings): void {
+  if (values.tokenKey === undefined) return
+  const text = values.tokenKey.reveal()
+  if (values.tokenAlg === 'HS256' && parseTokenKey(text) === undefined) {
+    throw new ConfigError(
+      `${givenAs('tokenKey')} holds an RSA key, but ${givenAs('tokenAlg')} is HS256, which needs a secret of at least 32 bytes.`,
+    )
+  }
+  if (values.tokenAlg === 'RS256' && parseRsaKey(text) === undefined) {
+    throw new ConfigError(
+      `${givenAs('tokenAlg')} is RS256, but ${givenAs('tokenKey')} holds no RSA private key of 2048 to 8192 bits as PEM or JWK.`,
+    )
+  }
+}
