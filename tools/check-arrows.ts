@@ -43,6 +43,7 @@ const USE_CASES = [
   'placement',
   'transactions',
   'pieces',
+  'storage-move',
   'upkeep',
 ].map((folder) => `server/${folder}`)
 const PUBLISHED = [
@@ -168,7 +169,7 @@ const ZONES: readonly Zone[] = [
   },
   {
     name: 'server/main',
-    holds: /^packages\/server\/src\/(?:main|drivers|guarded-blobs|placing|processes)\.ts$/,
+    holds: /^packages\/server\/src\/(?:main|drivers|guarded-blobs|moving|moving-source|placing|processes|stores)\.ts$/,
     imports: [
       ...CORE,
       'server/hashing',
@@ -233,6 +234,12 @@ const ZONES: readonly Zone[] = [
     imports: [...PUBLISHED, 'services'],
     why: 'faults imports the entry points of packages, and services',
   },
+  {
+    name: 'deploy',
+    holds: /^deploy\//,
+    imports: [...PUBLISHED, 'services', 'faults'],
+    why: 'deploy is held against the code by its entry points',
+  },
   { name: 'tools', holds: /^tools\//, imports: PUBLISHED, why: 'tools imports the entry points of packages' },
   {
     name: 'examples',
@@ -242,7 +249,7 @@ const ZONES: readonly Zone[] = [
   },
 ]
 
-const ROOTS = ['packages', 'acceptance', 'bench', 'faults', 'services', 'tools', 'examples']
+const ROOTS = ['packages', 'acceptance', 'bench', 'deploy', 'faults', 'services', 'tools', 'examples']
 /** Folders of what others wrote, or a build did. */
 const GENERATED = ['node_modules', 'dist']
 const SOURCE = /\.(?:ts|mts|js|mjs)$/

@@ -52,7 +52,10 @@ export async function openRecords(
 }
 
 /** @returns undefined where no storage is bound. */
-export async function openBlobs(config: Config): Promise<BlobStore | undefined> {
+export async function openBlobs(
+  config: Config,
+  { log }: { readonly log?: Logger } = {},
+): Promise<BlobStore | undefined> {
   const { storage } = config
   switch (storage.kind) {
     case 'none':
@@ -64,7 +67,8 @@ export async function openBlobs(config: Config): Promise<BlobStore | undefined> 
     case 's3': {
       const { openS3BlobStore } = await import('./blobs/drivers/s3/s3-blob-store.ts')
       const { redirectSeconds } = config.retrieval
-      return openS3BlobStore({ ...storage, ...(redirectSeconds > 0 && { redirectSeconds }) })
+      const onTrait = (sentence: string): void => log?.warn(sentence)
+      return openS3BlobStore({ ...storage, onTrait, ...(redirectSeconds > 0 && { redirectSeconds }) })
     }
   }
 }

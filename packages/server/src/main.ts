@@ -107,7 +107,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const { records, locks } = await openRecords(config, { now, log, closers, onFatal })
   const lock = await locks.hold(instanceId)
   closers.push(() => lock.release())
-  const store = substitutes.blobs ?? (await openBlobs(config))
+  const store = substitutes.blobs ?? (await openBlobs(config, { log }))
   if (store !== undefined) closers.push(() => store.close())
   const guarded = store === undefined ? undefined : guardBlobs({ store, records, instanceId, config, log, now })
   const blobs = guarded?.blobs
@@ -182,6 +182,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   let closing: Promise<void> | undefined
   async function drain(): Promise<void> {
     isDraining = true
+    // The turn after the poll: whoever has connected by now has been accepted, and is not cut off by the end of listening.
+    await new Promise((resolve) => setImmediate(resolve))
     const closed = new Promise<void>((resolve) => app.server.close(() => resolve()))
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     app.server.closeIdleConnections()

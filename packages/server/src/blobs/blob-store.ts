@@ -15,7 +15,7 @@ export interface BlobInfo {
 /** Where a reader finds a blob without the service in between. */
 export type BlobLocation =
   | { readonly kind: 'file'; readonly path: string }
-  /** A URL that answers GET and HEAD, with ranges, to whoever knows it, until its time is over. */
+  /** A URL that answers GET (and perhaps nothing else), with ranges, to whoever knows it, until its time is over. */
   | { readonly kind: 'url'; readonly url: string; readonly expiresAt: number }
 
 /** What a URL for readers answers with. */

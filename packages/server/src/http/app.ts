@@ -61,6 +61,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
           limitBodyTime(request, service.config.bodyIdleMs)
           route(request, response)
         },
+        isDraining: service.isDraining,
         log: service.log,
         now: service.now,
       }),

@@ -21,6 +21,8 @@ export interface HttpServerOptions {
   readonly handle: RequestHandler
   /** Answers at once what it can, ahead of everything else; false leaves the request to `handle`. */
   readonly answerHot: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** True while no new connections are taken: each answer is then the last of its connection. */
+  readonly isDraining: () => boolean
   readonly log: Logger
   readonly now: () => number
 }
@@ -33,7 +35,7 @@ export interface HttpServerOptions {
  * watched for progress instead. Heads have 10 seconds, checked every second.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerHot, log, now } = options
+  const { handle, answerHot, isDraining, log, now } = options
   const nextRequestId = requestIdMaker()
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, nextRequestId(), now())
@@ -63,6 +65,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   // A client that ends its side behind the last byte of its request still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('request', (request, response) => {
+    if (isDraining()) response.shouldKeepAlive = false
     if (!answerHot(request, response)) receive(request, response)
   })
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
@@ -71,6 +74,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     sendProblem(request, response, new LadeError('expectation_failed', { expect }), { connection: 'close' })
   }
   server.on('checkContinue', (request, response) => {
+    if (isDraining()) response.shouldKeepAlive = false
     // Node takes a list that has 100-continue in it for 100-continue.
     if (request.headers.expect?.toLowerCase() === '100-continue') receive(request, response)
     else refuseExpectation(request, response)

@@ -53,7 +53,6 @@ export function composeRoutes(app: Routes, service: Service): void {
       notes.cid = head.cid.text
       notes.tier = tier.name
       notes.parts = request.body.parts.length
-      if (service.isDraining()) throw new LadeError('shutting_down', { retryAfterSeconds: 5 })
       const input = { tier, ...readComposition(head, request.body), signal: closedSignal(reply.raw) }
       const file = await composeFile(service, input)
       notes.sizeBytes = file.sizeBytes

@@ -33,7 +33,6 @@ export async function createUpload(
   notes.sizeBytes = head.sizeBytes
   const tier = await tierOf(service, request, query)
   notes.tier = tier.name
-  if (service.isDraining()) throw new LadeError('shutting_down', { retryAfterSeconds: 5 })
   try {
     const { file, usedBytes, isNew, isPlaced } = await (hasSmallBody(service, request, head)
       ? stageAtOnce(service, { tier, head }, () => takeBody(request))

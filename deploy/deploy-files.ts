@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SETTINGS } from '@lade/server/config'
+import { parse } from 'yaml'
+
+export const ROOT: string = fileURLToPath(new URL('..', import.meta.url))
+export const DEPLOY: string = join(ROOT, 'deploy')
+export const PAGES: string = join(ROOT, 'docs/operate')
+/** The port of the service unless set, which every file here leaves as it is. */
+export const PORT: string = SETTINGS.port.default
+/** The names of all settings. */
+export const SETTING_NAMES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ name }) => name))
+
+// biome-ignore lint/suspicious/noExplicitAny: documents of other programs, read by their paths
+export type Yaml = any
+
+/** The text of a file under `deploy/`. */
+export function textOf(path: string): string {
+  return readFileSync(join(DEPLOY, path), 'utf8')
+}
+
+/** The one document of a file under `deploy/`. */
+export function yamlOf(path: string): Yaml {
+  return parse(textOf(path), { merge: true })
+}
+
+/** The paths of all files below a folder, tests excepted. */
+export function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.endsWith('.ts'))
+}
+
+/** What a program ended with and said, on either stream. */
+export function run(command: string, args: readonly string[]): { status: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  return { status, said: `${stdout}${stderr}` }
+}
+
+/**
+ * How many seconds a duration of nginx, compose or systemd is.
+ *
+ * @example
+ * secondsOf('2m') // 120
+ */
+export function secondsOf(text: string): number {
+  const [, count = '', unit = 's'] = /^(\d+)(s|m)?$/.exec(text) ?? []
+  return Number(count) * (unit === 'm' ? 60 : 1)
+}

@@ -1,0 +1,127 @@
+import { MultipartUpload, type StoredPart } from './multipart-upload.ts'
+import type { PartBuffer } from './part-buffer.ts'
+import { PartSender } from './part-sender.ts'
+import { sweepMarker, writeMarker } from './pending-marker.ts'
+import type { S3Calls } from './s3-calls.ts'
+import { copyObject } from './s3-copy.ts'
+import { S3Failure } from './s3-failure.ts'
+import type { S3Keys } from './s3-keys.ts'
+import { deleteObject } from './s3-objects.ts'
+import type { Slots } from './slots.ts'
+
+export interface PendingUploadParts {
+  readonly calls: S3Calls
+  readonly keys: S3Keys
+  readonly slots: Slots
+  readonly holder: string
+  /** Names this pending blob among those of its holder. */
+  readonly id: string
+  /** The digest that will be committed, where it is known. */
+  readonly expected: string | undefined
+}
+
+/**
+ * A pending blob that goes to the store in parts.
+ *
+ * With an expected digest its parts go to where the blob will be, and nothing is there before the last call. Without one
+ * they go to a place of their own, from where the store copies what was completed.
+ */
+export class PendingUpload {
+  readonly #parts: PendingUploadParts
+  readonly #upload: MultipartUpload
+  readonly #sender: PartSender
+  readonly #marker: string
+  #mayHaveWaiting = false
+
+  private constructor(parts: PendingUploadParts, upload: MultipartUpload) {
+    this.#parts = parts
+    this.#upload = upload
+    this.#sender = new PartSender(upload, parts.slots)
+    this.#marker = parts.keys.marker(parts.holder, parts.id)
+  }
+
+  /** Begins an upload, and writes its marker before it has any part. */
+  static async begin(parts: PendingUploadParts): Promise<PendingUpload> {
+    const { calls, keys, holder, id, expected } = parts
+    const key = expected === undefined ? keys.waiting(holder, id) : keys.blob(expected)
+    const upload = await MultipartUpload.create(calls, key)
+    const pending = new PendingUpload(parts, upload)
+    try {
+      await writeMarker(calls, pending.#marker, [upload.name])
+      return pending
+    } catch (error) {
+      // It has no parts yet, and costs nothing until the bucket's rule ends it; the caller needs the first error.
+      await upload.abort().catch(() => {})
+      throw error
+    }
+  }
+
+  send(part: PartBuffer): Promise<void> {
+    return this.#sender.send(part)
+  }
+
+  requireSound(): void {
+    this.#sender.requireSound()
+  }
+
+  get isEmpty(): boolean {
+    return this.#sender.isEmpty
+  }
+
+  /** Resolves when every part that was sent is stored. */
+  async flush(): Promise<void> {
+    await this.#sender.settle()
+  }
+
+  /** Makes the blob visible under `sha256`. */
+  async publish(sha256: string): Promise<void> {
+    const { expected } = this.#parts
+    const stored = await this.#sender.settle()
+    if (expected === undefined) {
+      await this.#publishByCopy(stored, sha256)
+    } else {
+      // The parts are at the other digest's place, from where they cannot be moved without being visible there.
+      if (expected !== sha256) throw new S3Failure('commit', { kind: 'permanent', code: 'NotTheExpectedDigest' })
+      await this.#upload.complete(stored)
+    }
+    // The blob is committed; a marker that stays is swept with its holder.
+    await this.#forget().catch(() => {})
+  }
+
+  /** Ends the sending of parts; only `discard` makes sense afterwards. */
+  interrupt(): void {
+    this.#sender.interrupt()
+  }
+
+  /** Removes everything that was uploaded. */
+  async discard(): Promise<void> {
+    // A part that arrives after the end of its upload would stay.
+    await this.#sender.stop()
+    await this.#upload.abort()
+    await this.#removeWaiting()
+    await sweepMarker(this.#parts.calls, this.#marker)
+  }
+
+  async #publishByCopy(stored: readonly StoredPart[], sha256: string): Promise<void> {
+    const { calls, keys } = this.#parts
+    this.#mayHaveWaiting = true
+    await this.#upload.complete(stored)
+    await copyObject(calls, {
+      from: this.#upload.name.key,
+      to: keys.blob(sha256),
+      sizeBytes: stored.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      sha256,
+      onUpload: (name) => writeMarker(calls, this.#marker, [this.#upload.name, name]),
+    })
+  }
+
+  /** The marker last: as long as it is there, a sweep comes back for the rest. */
+  async #forget(): Promise<void> {
+    await this.#removeWaiting()
+    await deleteObject(this.#parts.calls, this.#marker)
+  }
+
+  async #removeWaiting(): Promise<void> {
+    if (this.#mayHaveWaiting) await deleteObject(this.#parts.calls, this.#upload.name.key)
+  }
+}

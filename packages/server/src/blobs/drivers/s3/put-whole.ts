@@ -1,0 +1,31 @@
+import { type CheckedBytes, compareEtag } from './checked-bytes.ts'
+import type { S3Calls } from './s3-calls.ts'
+import { S3Failure } from './s3-failure.ts'
+import { deleteObject, headObject, putObject } from './s3-objects.ts'
+
+/**
+ * Puts a blob by one request, and looks at what the store then has: its size, and its md5 where the ETag is one.
+ *
+ * The request is signed with the blob's digest, so that the store refuses bytes that do not have it. When there is a blob
+ * already, it stays; one that is not the same is replaced.
+ */
+export async function putWhole(calls: S3Calls, key: string, content: CheckedBytes): Promise<void> {
+  try {
+    const outcome = await putObject(calls, key, content, { ifAbsent: true })
+    if (await isStored(calls, key, content)) return
+    if (outcome === 'exists') {
+      await putObject(calls, key, content, { ifAbsent: false })
+      if (await isStored(calls, key, content)) return
+    }
+    throw new S3Failure('PutObject', { kind: 'permanent', code: 'OtherBytesStored' })
+  } catch (error) {
+    // Bytes that are known to be wrong are not left under the digest; the caller needs the first error.
+    if (error instanceof S3Failure && error.code === 'OtherBytesStored') await deleteObject(calls, key).catch(() => {})
+    throw error
+  }
+}
+
+async function isStored(calls: S3Calls, key: string, { bytes, md5 }: CheckedBytes): Promise<boolean> {
+  const stored = await headObject(calls, key)
+  return stored?.sizeBytes === bytes.length && compareEtag(stored.etag, md5) !== 'different'
+}
