@@ -120,7 +120,30 @@ describe('lookups', () => {
 
   test('deals are found by the head of their id', () => {
     const ofDeals = statements().filter((sql) => sql.includes('deal_id, 1, 12'))
-    expect(ofDeals).toHaveLength(2)
+    expect(ofDeals).toHaveLength(3)
     for (const sql of ofDeals) expect(planOf(sql).join('; ')).toMatch(/USING INDEX files_by_deal \(<expr>=\?/)
+  })
+
+  test('live files are found among themselves, page by page and without sorting', () => {
+    const lists = statements().filter((sql) => /principal = :principal AND sequence < :before/.test(sql))
+    expect(lists).toHaveLength(6)
+    const plans = lists.map((sql) => planOf(sql).join('; '))
+    const using = (index: string): number =>
+      plans.filter((plan) => plan.includes(`USING ${index} (principal=? AND sequence>? AND sequence<?)`)).length
+    expect(using('INDEX files_live_by_principal')).toBe(2)
+    expect(using('INDEX files_by_principal')).toBe(2)
+    expect(using('COVERING INDEX files_live_by_principal')).toBe(1)
+    expect(using('COVERING INDEX files_by_principal')).toBe(1)
+    expect(plans.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([])
+  })
+
+  test('the live files of an object are found among themselves, the earliest first', () => {
+    const ofObjects = statements().filter((sql) => sql.includes('INDEXED BY files_live_by_object'))
+    expect(ofObjects.length).toBeGreaterThan(5)
+    for (const sql of ofObjects) {
+      const plan = planOf(sql).join('; ')
+      expect(plan).toMatch(/files (EXISTS )?USING (COVERING )?INDEX files_live_by_object \(object=\?/)
+      if (sql.includes('ORDER BY sequence')) expect(plan).not.toContain('TEMP B-TREE')
+    }
   })
 })

@@ -5,6 +5,7 @@ import type { Steps } from '../../sql/sql.ts'
 import { openConnection } from './connection.ts'
 import { migrate } from './migrate.ts'
 import { read } from './read.ts'
+import { refuseSetAside } from './set-aside.ts'
 import { runNow, sqliteSql } from './sqlite-sql.ts'
 import { Writer } from './writer.ts'
 
@@ -21,13 +22,14 @@ export interface SqliteRecordStoreOptions {
  * Records in one SQLite file: WAL, `synchronous=FULL`, one writing thread that commits in groups, reads on the calling
  * thread. Several processes may share the file.
  *
- * @throws {Error} when the file cannot be opened, is newer than this program, or refuses the durable settings.
+ * @throws {Error} when the file cannot be opened, is newer than this program, refuses the durable settings, or has been moved away.
  *
  * @example
  * const records = await openSqliteRecordStore({ file: 'data/lade.db', onFatal: (error) => process.exit(1) })
  * records.traits.engine // 'sqlite'
  */
 export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): Promise<RecordStore> {
+  refuseSetAside(options.file)
   const connection = openConnection(options.file)
   try {
     migrate(connection)

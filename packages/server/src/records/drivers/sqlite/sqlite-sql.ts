@@ -7,6 +7,10 @@ const DIALECT: Dialect = {
   greatest: (one, other) => `max(${one}, ${other})`,
   nextSequence: '(SELECT coalesce(MAX(sequence), 0) + 1 FROM files)',
   includesFolded: (text, part) => `instr(lower(${text}), lower(${part})) > 0`,
+  ownFiles: {
+    condition: 'principal = :principal AND sequence < :before AND sequence >= :from',
+    newestFirst: 'sequence DESC',
+  },
   whole: (placeholder) => placeholder,
 }
 

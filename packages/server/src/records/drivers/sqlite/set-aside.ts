@@ -1,0 +1,98 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { openConnection } from './connection.ts'
+
+/** How a file begins that stands where records were. SQLite takes no such file for a database. */
+const BEGINNING = 'The records of Lade that were here have been moved'
+
+/**
+ * Puts a finished database file aside, durably, and leaves in its place a few lines that say so, on which no service starts. At no moment
+ * is there nothing at the old name, where a service would begin anew.
+ *
+ * @param options.where - where the records are now, in words that hold no secret.
+ * @returns the name that the file has now, in the same folder.
+ * @throws {Error} when somebody has the file open.
+ */
+export function setRecordsAside(options: {
+  readonly file: string
+  readonly where: string
+  readonly now: Date
+}): string {
+  const { file, where, now } = options
+  foldLogIn(file)
+  const stamp = now
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-')
+  const aside = `${file}.moved-${stamp}`
+  const temporary = `${aside}.tmp`
+  writeDurably(
+    temporary,
+    `${BEGINNING} to ${where}, on ${now.toISOString()}.\n` +
+      `They are kept in ${basename(aside)} as they were then. To go back to them, rename that file to ${basename(file)}.\n`,
+  )
+  linkSync(file, aside)
+  renameSync(temporary, file)
+  syncFolder(dirname(file))
+  return aside
+}
+
+/**
+ * Refuses a file whose records were put aside.
+ *
+ * @throws {Error} with what stands in it.
+ */
+export function refuseSetAside(file: string): void {
+  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) return
+  const text = Buffer.alloc(4096)
+  const handle = openSync(file, 'r')
+  let length: number
+  try {
+    length = readSync(handle, text)
+  } finally {
+    closeSync(handle)
+  }
+  const said = text.toString('utf8', 0, length)
+  if (said.startsWith(BEGINNING)) throw new Error(said.trim().replaceAll('\n', ' '))
+}
+
+/** Brings what is still in the log into the file itself, which from then on is all there is. */
+function foldLogIn(file: string): void {
+  const connection = openConnection(file)
+  try {
+    const mode = connection.pragma('journal_mode = DELETE', { simple: true })
+    if (mode !== 'delete') throw new Error(`${file} is in use: SQLite does not close its log.`)
+  } finally {
+    connection.close()
+  }
+  if (existsSync(`${file}-wal`)) throw new Error(`${file} is in use: its log is there again.`)
+}
+
+function writeDurably(path: string, text: string): void {
+  const handle = openSync(path, 'w', 0o600)
+  try {
+    writeSync(handle, text)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function syncFolder(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
