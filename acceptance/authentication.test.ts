@@ -44,8 +44,8 @@ describe('rule 2: the token in the Authorization header', () => {
     const user = await target.anyUser(context)
     const credential = `Authorization: Bearer ${user.token}`
     const raw = await exchangeRaw(
-      target.baseUrl,
-      head('GET /api/usage HTTP/1.1', `Host: ${target.baseUrl.host}`, credential, credential, 'Connection: close'),
+      target.directUrl,
+      head('GET /api/usage HTTP/1.1', `Host: ${target.directUrl.host}`, credential, credential, 'Connection: close'),
     )
     expect([400, 401]).toContain(raw.first?.status)
     expect(['bad_request', 'invalid_token']).toContain((JSON.parse(raw.first?.body ?? '{}') as Problem).error)

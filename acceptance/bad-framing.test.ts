@@ -21,8 +21,8 @@ async function uploadWith(context: Context, write: (parts: { line: string; host:
   target.needsDirectConnection(context)
   const user = await target.freshUser(context)
   const cid = rawCidOf(Buffer.from(BODY)).base32
-  const data = write({ line: `POST /api/upload?cid=${cid} HTTP/1.1`, host: `Host: ${target.baseUrl.host}`, user })
-  const raw = await exchangeRaw(target.baseUrl, data)
+  const data = write({ line: `POST /api/upload?cid=${cid} HTTP/1.1`, host: `Host: ${target.directUrl.host}`, user })
+  const raw = await exchangeRaw(target.directUrl, data)
   const usage = await user.usage()
   expect(usage.today).toMatchObject({ bytes: 0, files: 0, reservedBytes: 0 })
   expect(usage.stored).toEqual({ bytes: 0, files: 0 })
@@ -259,10 +259,10 @@ describe('header fields', () => {
   test('a header named __proto__ harms nothing', async (context) => {
     target.needsDirectConnection(context)
     const raw = await exchangeRaw(
-      target.baseUrl,
+      target.directUrl,
       head(
         'GET /healthz HTTP/1.1',
-        `Host: ${target.baseUrl.host}`,
+        `Host: ${target.directUrl.host}`,
         '__proto__: x',
         'constructor: y',
         'Connection: close',
@@ -300,8 +300,8 @@ describe('paths under /p/', () => {
   ])('refuses %s', async (path, context) => {
     target.needsDirectConnection(context)
     const raw = await exchangeRaw(
-      target.contentUrl,
-      head(`GET ${path} HTTP/1.1`, `Host: ${target.contentUrl.host}`, 'Connection: close'),
+      target.directContentUrl,
+      head(`GET ${path} HTTP/1.1`, `Host: ${target.directContentUrl.host}`, 'Connection: close'),
     )
     expectRefused(raw, [400, 404], ['bad_request', 'invalid_cid', 'not_found'])
     expect(raw.first?.body).not.toMatch(/root:|ENOENT|\/data\//)
@@ -309,18 +309,18 @@ describe('paths under /p/', () => {
 })
 
 describe('more than one request on a connection', () => {
-  const ask = () => head('GET /healthz HTTP/1.1', `Host: ${target.baseUrl.host}`)
+  const ask = () => head('GET /healthz HTTP/1.1', `Host: ${target.directUrl.host}`)
 
   test('pipelined requests are answered in order', async (context) => {
     target.needsDirectConnection(context)
-    const last = head('GET /api/nothing HTTP/1.1', `Host: ${target.baseUrl.host}`, 'Connection: close')
-    const raw = await exchangeRaw(target.baseUrl, ask() + ask() + last)
+    const last = head('GET /api/nothing HTTP/1.1', `Host: ${target.directUrl.host}`, 'Connection: close')
+    const raw = await exchangeRaw(target.directUrl, ask() + ask() + last)
     expect(raw.responses.map((response) => response.status)).toEqual([200, 200, 404])
   })
 
   test('garbage after a good request is refused once, and the connection closed', async (context) => {
     target.needsDirectConnection(context)
-    const raw: RawExchange = await exchangeRaw(target.baseUrl, `${ask()}\x00\x01garbage\r\n\r\n${ask()}`)
+    const raw: RawExchange = await exchangeRaw(target.directUrl, `${ask()}\x00\x01garbage\r\n\r\n${ask()}`)
     expect(raw.closed).toBe(true)
     const statuses = raw.responses.map((response) => response.status)
     expect([[200, 400], [400], [200]]).toContainEqual(statuses)
@@ -344,8 +344,8 @@ describe('more than one request on a connection', () => {
   test('an Upgrade is not followed', async (context) => {
     target.needsDirectConnection(context)
     const raw = await exchangeRaw(
-      target.baseUrl,
-      head('GET /healthz HTTP/1.1', `Host: ${target.baseUrl.host}`, 'Upgrade: websocket', 'Connection: Upgrade'),
+      target.directUrl,
+      head('GET /healthz HTTP/1.1', `Host: ${target.directUrl.host}`, 'Upgrade: websocket', 'Connection: Upgrade'),
       NO_CLOSE_MS,
     )
     expect(raw.responses.some((response) => response.status === 101)).toBe(false)
@@ -354,7 +354,7 @@ describe('more than one request on a connection', () => {
   test('CONNECT opens no tunnel', async (context) => {
     target.needsDirectConnection(context)
     const raw = await exchangeRaw(
-      target.baseUrl,
+      target.directUrl,
       head('CONNECT 127.0.0.1:22 HTTP/1.1', 'Host: 127.0.0.1:22') + SMUGGLED,
     )
     expect(raw.responses.filter((response) => response.status < 300)).toEqual([])

@@ -135,11 +135,11 @@ describe('repeated query parameters', () => {
 describe('a JSON body that does not arrive', () => {
   test('ends its connection, however steadily it drips', async (context) => {
     target.needsOwnServer(context, 'the time that a body may take is chosen at its start')
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     const drip = setInterval(() => connection.write(Uint8Array.of(0x20)), 300)
     try {
       connection.write(
-        `POST /api/auth/signup HTTP/1.1\r\nHost: ${target.baseUrl.host}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+        `POST /api/auth/signup HTTP/1.1\r\nHost: ${target.directUrl.host}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
       )
       expect(await connection.until(() => connection.isClosed, 10_000)).toBe(true)
     } finally {

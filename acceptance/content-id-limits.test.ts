@@ -35,10 +35,10 @@ describe('a CID of one block', () => {
     const cid = multibase(blockCid(BLOCK_CODEC.dagCbor, 'sha256', sampleBytes())).base32
     const lines = [`Authorization: Bearer ${user.token}`, 'Content-Type: text/plain', 'Expect: 100-continue']
     const raw = await exchangeRaw(
-      target.baseUrl,
+      target.directUrl,
       head(
         `POST /api/upload?cid=${cid} HTTP/1.1`,
-        `Host: ${target.baseUrl.host}`,
+        `Host: ${target.directUrl.host}`,
         `Content-Length: ${MAX_BLOCK_BYTES + 1}`,
         ...lines,
       ),

@@ -157,11 +157,11 @@ describe('addresses', () => {
 
 describe('uploads in flight', () => {
   async function openUpload(lines: string[], bytes: Uint8Array): Promise<RawConnection> {
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     connection.write(
       head(
         `POST /api/upload?cid=${rawCidOf(bytes).base32} HTTP/1.1`,
-        `Host: ${target.baseUrl.host}`,
+        `Host: ${target.directUrl.host}`,
         'Content-Type: text/plain',
         'X-Term-Days: 1',
         `Content-Length: ${bytes.length}`,

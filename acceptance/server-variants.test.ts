@@ -2,6 +2,7 @@
  * What depends on how a server is configured. Each of these starts a server of its own, so all are about the code beside
  * this suite; against a foreign server they are skipped.
  */
+import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Caller, headerOf } from './caller.ts'
 import { rawCidOf } from './content-ids.ts'
@@ -45,10 +46,10 @@ describe.skipIf(isForeign).concurrent('LADE_STORAGE=none', () => {
     expectProblem(await invalid.upload(sampleBytes()), 401, 'invalid_token')
     expectProblem(await callerAt().upload(sampleBytes(MIB + 1)), 413, 'too_large')
     const raw = await exchangeRaw(
-      server.baseUrl,
+      server.directUrl,
       head(
         `POST /api/upload?cid=${rawCidOf(sampleBytes()).base32} HTTP/1.1`,
-        `Host: ${server.baseUrl.host}`,
+        `Host: ${server.directUrl.host}`,
         'Content-Type: text/plain',
         'Content-Length: 10',
         'Expect: 100-continue',
@@ -62,7 +63,10 @@ describe.skipIf(isForeign).concurrent('LADE_STORAGE=none', () => {
 
 describe.skipIf(isForeign).concurrent('a disk that is too full', () => {
   test('refuses uploads as insufficient_storage and charges nothing', async () => {
-    const { signUp } = await serve({ LADE_MIN_FREE_MB: '1000000000' })
+    const dataDir = await newDataDir()
+    // Also where the other tests keep their bytes in a store that has no disk to fill.
+    const changes = { LADE_MIN_FREE_MB: '1000000000', LADE_STORAGE: `file:${join(dataDir, 'objects')}` }
+    const { signUp } = await serve(changes, dataDir)
     const user = await signUp('full@example.com')
     for (const size of [100, MIB]) {
       expectProblem(await user.upload(sampleBytes(size)), 507, 'insufficient_storage')

@@ -5,6 +5,7 @@
  * is skipped with a reason, and each file prints how many were. Against its own server nothing may be skipped.
  */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, type TestContext } from 'vitest'
 import { Caller, exchange } from './caller.ts'
 import { rawCidOf } from './content-ids.ts'
@@ -29,6 +30,8 @@ export const OWN_ENV: Record<string, string> = {
 }
 
 export const MIB = 1_048_576
+
+const REVOKED_EVERYWHERE_MS = 2_000
 
 /** Random bytes, so that no two runs share an object. */
 export const sampleBytes = (sizeBytes = 100): Buffer => randomBytes(sizeBytes)
@@ -80,8 +83,18 @@ export class Target {
     return ready(this.#baseUrl)
   }
 
+  /** Where raw sockets go: past the proxy, if the suite's own server has one, which would answer malformed requests itself. */
+  get directUrl(): URL {
+    return this.#server?.directUrl ?? this.baseUrl
+  }
+
   get contentUrl(): URL {
     return ready(this.#contentUrl)
+  }
+
+  /** As {@link Target.directUrl}, for retrieval. */
+  get directContentUrl(): URL {
+    return this.#server?.directUrl ?? this.contentUrl
   }
 
   get info(): ServiceInfo {
@@ -132,6 +145,11 @@ export class Target {
     const caller = this.anonymous()
     const usage = await caller.with({ Authorization: `Bearer ${token}` }).usage()
     return new User(caller, { token, email: usage.email, userId: usage.userId })
+  }
+
+  /** Waits until a revocation counts: at once where one process answers, after 2 s where there may be several. */
+  async untilRevoked(): Promise<void> {
+    if (this.#server?.instances !== 1) await sleep(REVOKED_EVERYWHERE_MS)
   }
 
   /** Skips on a foreign server, with the reason; on the suite's own server it does nothing. */

@@ -94,6 +94,7 @@ describe('POST /api/tokens/revoke', () => {
     const revoked = await second.post('/api/tokens/revoke', { jti: jtiOf(first) })
     expect(revoked.status, revoked.body.toString()).toBe(200)
     expect(revoked.json<object>()).toMatchObject({ jti: jtiOf(first), revokedAt: expect.anything() })
+    await target.untilRevoked()
     for (const [name, request] of EVERYWHERE) {
       const answer = await request(first, cid)
       expect(answer.json<{ error: string }>().error, name).toBe('revoked_token')
@@ -116,6 +117,7 @@ describe('POST /api/tokens/revoke', () => {
   test('a token can revoke itself', async (context) => {
     const user = await target.freshUser(context)
     expect((await user.post('/api/tokens/revoke', { jti: jtiOf(user) })).status).toBe(200)
+    await target.untilRevoked()
     expectProblem(await user.get('/api/usage'), 401, 'revoked_token')
   })
 
@@ -155,6 +157,7 @@ describe('rotation (rule 7)', () => {
     const { cid } = await old.stage(sampleBytes(123))
     const renewed = await target.freshUser(context, { email: old.email })
     expect((await renewed.post('/api/tokens/revoke', { jti: jtiOf(old) })).status).toBe(200)
+    await target.untilRevoked()
     expectProblem(await old.get('/api/files'), 401, 'revoked_token')
     expect((await renewed.files()).files.map((file) => file.cid)).toEqual([cid])
     expect((await renewed.usage()).today.bytes).toBe(123)

@@ -10,7 +10,7 @@ const DECLARED = 1_000
 function uploadHead(user: User, cid: string, declaredBytes = DECLARED): string {
   return head(
     `POST /api/upload?cid=${cid} HTTP/1.1`,
-    `Host: ${target.baseUrl.host}`,
+    `Host: ${target.directUrl.host}`,
     `Authorization: Bearer ${user.token}`,
     'Content-Type: text/plain',
     'X-Term-Days: 1',
@@ -34,7 +34,7 @@ describe('a body that does not arrive as declared', () => {
     const user = await target.freshUser(context)
     const bytes = sampleBytes(DECLARED)
     const cid = rawCidOf(bytes).base32
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     connection.write(uploadHead(user, cid))
     connection.write(bytes.subarray(0, 500))
     connection.end()
@@ -51,7 +51,7 @@ describe('a body that does not arrive as declared', () => {
     const user = await target.freshUser(context)
     const bytes = sampleBytes(DECLARED)
     const cid = rawCidOf(bytes).base32
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     connection.write(uploadHead(user, cid))
     connection.write(bytes.subarray(0, 999))
     const reserved = async () => (await user.usage()).today.reservedBytes
@@ -67,7 +67,7 @@ describe('a body that does not arrive as declared', () => {
     const user = await target.freshUser(context)
     const bytes = sampleBytes(DECLARED)
     const cid = rawCidOf(bytes).base32
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     connection.write(uploadHead(user, cid))
     connection.write(bytes.subarray(0, 100))
     expect(await connection.until(() => connection.isClosed, 10_000)).toBe(true)
@@ -83,7 +83,7 @@ describe('a body that does not arrive as declared', () => {
     const user = await target.freshUser(context)
     const bytes = sampleBytes(DECLARED)
     const cid = rawCidOf(bytes).base32
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     connection.write(uploadHead(user, cid))
     connection.write(bytes.subarray(0, 10))
     connection.reset()
@@ -102,7 +102,7 @@ describe('a body that does not arrive as declared', () => {
     const bytes = sampleBytes(DECLARED)
     const cid = rawCidOf(bytes).base32
     const raw = await exchangeRaw(
-      target.baseUrl,
+      target.directUrl,
       Buffer.concat([Buffer.from(uploadHead(user, cid)), bytes, Buffer.from('AND MORE\r\n\r\n')]),
     )
     expect(raw.closed).toBe(true)
@@ -118,7 +118,7 @@ describe('a body that does not arrive as declared', () => {
   test('a body that arrives in single bytes is one upload', async (context) => {
     const user = await target.anyUser(context)
     const bytes = sampleBytes(40)
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     try {
       connection.write(uploadHead(user, rawCidOf(bytes).base32, bytes.length))
       for (const byte of bytes) {

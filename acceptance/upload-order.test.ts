@@ -36,7 +36,7 @@ const ALL: Required<Faults> = {
 function uploadHead(faults: Faults, ...extra: string[]): string {
   return head(
     `POST /api/upload?cid=${faults.cid ?? rawCidOf(sampleBytes()).base32} HTTP/1.1`,
-    `Host: ${target.baseUrl.host}`,
+    `Host: ${target.directUrl.host}`,
     faults.framing ?? faults.length ?? `Content-Length: ${TOO_LONG}`,
     `Content-Type: ${faults.contentType ?? 'text/plain'}`,
     ...(faults.filename === undefined ? [] : [`X-Filename: ${faults.filename}`]),
@@ -89,7 +89,7 @@ describe('the order of checks', () => {
   test.concurrent.for(ORDER)(
     'answers for $first first when everything after it is wrong too',
     async ({ faults, status, code }) => {
-      expectRefused(await exchangeRaw(target.baseUrl, uploadHead(faults), NO_CLOSE_MS), [status], [code], {
+      expectRefused(await exchangeRaw(target.directUrl, uploadHead(faults), NO_CLOSE_MS), [status], [code], {
         closed: false,
       })
     },
@@ -97,32 +97,32 @@ describe('the order of checks', () => {
 
   test('answers no_body before credentials', async () => {
     const faults = uploadHead({ authorization: ALL.authorization }).replace(/Content-Length: \d+\r\n/, '')
-    expectRefused(await exchangeRaw(target.baseUrl, faults, NO_CLOSE_MS), [400], ['no_body'], { closed: false })
+    expectRefused(await exchangeRaw(target.directUrl, faults, NO_CLOSE_MS), [400], ['no_body'], { closed: false })
   })
 
   test('answers for the scope before the per-file size', async (context) => {
     const user = await target.freshUser(context, { scopes: ['get'] })
-    const raw = await exchangeRaw(target.baseUrl, uploadHead({ authorization: `Bearer ${user.token}` }), NO_CLOSE_MS)
+    const raw = await exchangeRaw(target.directUrl, uploadHead({ authorization: `Bearer ${user.token}` }), NO_CLOSE_MS)
     expectRefused(raw, [403], ['insufficient_scope'], { closed: false })
   })
 
   test('answers for the per-file size before the quota', async (context) => {
     const user = await target.freshUser(context, { quotaMb: 1 })
-    const raw = await exchangeRaw(target.baseUrl, uploadHead({ authorization: `Bearer ${user.token}` }), NO_CLOSE_MS)
+    const raw = await exchangeRaw(target.directUrl, uploadHead({ authorization: `Bearer ${user.token}` }), NO_CLOSE_MS)
     expectRefused(raw, [413], ['too_large'], { closed: false })
   })
 })
 
 describe('Expect: 100-continue', () => {
   test.concurrent.for(ORDER)('refuses before any 100 when $first is wrong', async ({ faults, status, code }) => {
-    const raw = await exchangeRaw(target.baseUrl, uploadHead(faults, 'Expect: 100-continue'))
+    const raw = await exchangeRaw(target.directUrl, uploadHead(faults, 'Expect: 100-continue'))
     expectRefused(raw, [status], [code])
   })
 
   test('refuses before any 100 when the scope is missing', async (context) => {
     const user = await target.freshUser(context, { scopes: ['list'] })
     const raw = await exchangeRaw(
-      target.baseUrl,
+      target.directUrl,
       uploadHead({ authorization: `Bearer ${user.token}`, length: 'Content-Length: 10' }, 'Expect: 100-continue'),
     )
     expectRefused(raw, [403], ['insufficient_scope'])
@@ -131,7 +131,7 @@ describe('Expect: 100-continue', () => {
   test('refuses before any 100 when the quota is used up', async (context) => {
     const user = await target.freshUser(context, { quotaMb: 1 })
     const raw = await exchangeRaw(
-      target.baseUrl,
+      target.directUrl,
       uploadHead({ authorization: `Bearer ${user.token}`, length: 'Content-Length: 1048577' }, 'Expect: 100-continue'),
     )
     expectRefused(raw, [429], ['quota_exceeded'])
@@ -140,7 +140,7 @@ describe('Expect: 100-continue', () => {
   test('a good upload is told 100, and answered 200 once the body is there', async (context) => {
     const user = await target.anyUser(context)
     const bytes = sampleBytes(2_000)
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     try {
       connection.write(
         uploadHead(
@@ -160,7 +160,7 @@ describe('Expect: 100-continue', () => {
 
   test.concurrent.for(['200-ok', '100-continue, x', 'gzip'])('refuses "Expect: %s" with 417', async (expectation) => {
     const raw = await exchangeRaw(
-      target.baseUrl,
+      target.directUrl,
       uploadHead({ length: 'Content-Length: 10', cid: 'a'.repeat(64) }, `Expect: ${expectation}`),
     )
     expectRefused(raw, [417], ['expectation_failed'])

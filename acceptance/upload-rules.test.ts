@@ -44,8 +44,8 @@ describe('upload rules', () => {
   test('rule 2: refuses a request without a body as no_body', async () => {
     const cid = rawCidOf(sampleBytes()).base32
     const raw = await exchangeRaw(
-      target.baseUrl,
-      head(`POST /api/upload?cid=${cid} HTTP/1.1`, `Host: ${target.baseUrl.host}`, 'Content-Type: text/plain'),
+      target.directUrl,
+      head(`POST /api/upload?cid=${cid} HTTP/1.1`, `Host: ${target.directUrl.host}`, 'Content-Type: text/plain'),
       NO_CLOSE_MS,
     )
     expectRefused(raw, [400], ['no_body'], { closed: false })
@@ -89,10 +89,10 @@ describe('upload rules', () => {
       [[`Authorization: Bearer ${user.token}`], target.info.tiers.token.fileBytes],
     ] as const) {
       const raw = await exchangeRaw(
-        target.baseUrl,
+        target.directUrl,
         head(
           `POST /api/upload?cid=${rawCidOf(sampleBytes()).base32} HTTP/1.1`,
-          `Host: ${target.baseUrl.host}`,
+          `Host: ${target.directUrl.host}`,
           'Content-Type: text/plain',
           `Content-Length: ${limit + 1}`,
           ...lines,

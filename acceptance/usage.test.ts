@@ -48,12 +48,12 @@ describe('GET /api/usage', () => {
   test('an upload in flight is reserved, and becomes a charge when it ends', async (context) => {
     const user = await target.freshUser(context)
     const bytes = sampleBytes(5_000)
-    const connection = await RawConnection.open(target.baseUrl)
+    const connection = await RawConnection.open(target.directUrl)
     try {
       connection.write(
         head(
           `POST /api/upload?cid=${rawCidOf(bytes).base32} HTTP/1.1`,
-          `Host: ${target.baseUrl.host}`,
+          `Host: ${target.directUrl.host}`,
           `Authorization: Bearer ${user.token}`,
           'Content-Type: text/plain',
           'Content-Length: 5000',

@@ -10,8 +10,8 @@ export interface FileRow {
   readonly isLive: boolean
 }
 
-/** What is on disk, read past the service. */
-export interface DataDirectory {
+/** What a service keeps, wherever that is, read past the service. */
+export interface StoredData {
   readonly files: readonly FileRow[]
   /** Charged bytes by principal, over all days. */
   readonly usage: ReadonlyMap<string, number>
@@ -23,10 +23,14 @@ export interface DataDirectory {
   readonly composedObjects: ReadonlySet<string>
   /** Digests of objects whose bytes are in files of their own. */
   readonly blobObjects: ReadonlySet<string>
-  /** Digests of the files under `objects`. */
+  /** Digests of what is under `objects`. */
   readonly blobs: ReadonlySet<string>
-  /** Files on their way in, as `<holder>/<name>`. */
+  /** What is on its way in, as `<holder>/<name>`. */
   readonly pending: readonly string[]
+}
+
+/** What is on disk. */
+export interface DataDirectory extends StoredData {
   /** What SQLite says about its own file: `ok`. */
   readonly integrity: string
 }

@@ -6,10 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @example
  * expect(await eventually(() => atRest(readDataDirectory(dir)), 2000)).toEqual([])
  */
-export async function eventually(broken: () => readonly string[], withinMs: number): Promise<readonly string[]> {
+export async function eventually(
+  broken: () => readonly string[] | Promise<readonly string[]>,
+  withinMs: number,
+): Promise<readonly string[]> {
   const end = Date.now() + withinMs
   for (;;) {
-    const sentences = broken()
+    const sentences = await broken()
     if (sentences.length === 0 || Date.now() > end) return sentences
     await sleep(50)
   }

@@ -1,6 +1,6 @@
 import { type Answer, send } from './caller.ts'
 import { sha256Hex } from './content.ts'
-import { type DataDirectory, readDataDirectory } from './data-directory.ts'
+import { type DataDirectory, readDataDirectory, type StoredData } from './data-directory.ts'
 import type { Ledger, Staging } from './ledger.ts'
 import type { ServerProcess } from './server-process.ts'
 
@@ -22,7 +22,7 @@ export async function brokenInvariants(server: ServerProcess, ledger: Ledger): P
 }
 
 /** What a service without uploads under way may not have on disk, and what does not match there. */
-export function atRest(data: DataDirectory): string[] {
+export function atRest(data: StoredData): string[] {
   const { blobs, blobObjects, composedObjects, inlineObjects } = data
   const live = new Set(data.files.filter((file) => file.isLive).map((file) => file.sha256))
   return [
@@ -48,7 +48,8 @@ async function served(origin: URL, data: DataDirectory, ledger: Ledger): Promise
   return broken
 }
 
-function servingProblem(cid: string, answer: Answer, stagings: readonly Staging[]): string | undefined {
+/** What is wrong with the answer to `GET /p/<cid>`, given all uploads of it. */
+export function servingProblem(cid: string, answer: Answer, stagings: readonly Staging[]): string | undefined {
   if (answer.status === 200) {
     if (sha256Hex(answer.body) !== cid) return `wrong bytes (${answer.body.length}) served for ${cid}`
     const isGone = stagings.every((staging) => staging.outcome === 'refused' || staging.removal === 'ack')
@@ -60,7 +61,8 @@ function servingProblem(cid: string, answer: Answer, stagings: readonly Staging[
   return `ACKNOWLEDGED UPLOAD LOST: ${cid} (${promised.content.sizeBytes} bytes) answered ${answer.status}`
 }
 
-function charged(data: DataDirectory, ledger: Ledger): string[] {
+/** What is wrong with the charges: they are the sums of the rows, and no more and no less than callers were told. */
+export function charged(data: StoredData, ledger: Ledger): string[] {
   const rows = new Map<string, number>()
   for (const { principal, chargedBytes } of data.files) {
     rows.set(principal, (rows.get(principal) ?? 0) + chargedBytes)

@@ -62,12 +62,12 @@ export class Ledger {
   async upload(origin: URL, caller: Caller, content: Content, agent?: Agent): Promise<Answer | undefined> {
     const staging: Staging = { caller, content, outcome: 'unknown' }
     this.stagings.push(staging)
-    return this.#ask(staging, origin, agent)
+    return this.again(origin, staging, agent)
   }
 
   /** Asks again for uploads whose fate is unknown; the same caller and bytes, as a client does that lost its connection. */
   async retryUnknowns(origin: URL): Promise<void> {
-    for (const staging of this.unknowns) await this.#ask(staging, origin)
+    for (const staging of this.unknowns) await this.again(origin, staging)
   }
 
   /** Removes an acknowledged upload. */
@@ -79,7 +79,8 @@ export class Ledger {
     return answer
   }
 
-  async #ask(staging: Staging, origin: URL, agent?: Agent): Promise<Answer | undefined> {
+  /** Uploads the content of `staging` once more, and notes what the caller was told. */
+  async again(origin: URL, staging: Staging, agent?: Agent): Promise<Answer | undefined> {
     const { caller, content } = staging
     const answer = await orUndefined(upload(origin, caller, content, agent === undefined ? {} : { agent }))
     if (answer !== undefined) staging.status = answer.status

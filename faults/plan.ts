@@ -40,6 +40,22 @@ export const PLAN = {
   chainReorgs: count(10, 100),
   /** Stops by SIGTERM with uploads under way. */
   drains: count(2, 20),
+  /** Ends by SIGKILL of one of three instances on PostgreSQL and S3, and how many there are between two looks at everything. */
+  fleetKills: count(4, 300),
+  fleetKillsPerCheck: count(4, 10),
+  /** Immediate stops of the database of a fleet. */
+  postgresStops: count(2, 50),
+  /** Outages of the object store of a fleet. */
+  s3Outages: count(2, 50),
+  /** Connections to the database that are cut during a COMMIT: half of them before it arrives, half before its answer does. */
+  cutCommits: count(10, 200),
+  cutCommitsPerCheck: count(10, 20),
+  /** Rounds of parallel uploads at the edge of a quota, over three instances. */
+  fleetQuotaRounds: count(1, 20),
+  /** Rolling restarts of a fleet while it answers 100 requests a second. */
+  rollingRestarts: count(1, 5),
+  /** Stops by SIGTERM of one instance of a fleet. */
+  fleetDrains: count(3, 50),
   /** Uploads under ids that are made up, wrong by a little, or right in an odd spelling. */
   generatedIds: count(500, 5000),
   /** Files that are placed with provers that fail at random. */

@@ -42,8 +42,7 @@ export interface ServerOptions {
 }
 
 /** Callers choose their own address by `X-Forwarded-For`, and nothing but what a test sets stands in the way of uploads. */
-const BASE_ENV = {
-  LADE_PORT: '0',
+export const BASE_ENV = {
   LADE_MIN_FREE_MB: '0',
   LADE_LOG_LEVEL: 'warn',
   LADE_TRUSTED_PROXIES: '127.0.0.1',
@@ -61,7 +60,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   const dataDir = options.dataDir ?? tempDirectory()
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [MAIN, 'serve'], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE, ...BASE_ENV, LADE_DATA_DIR: dataDir, ...options.env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...BASE_ENV, LADE_PORT: '0', LADE_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''

@@ -35,7 +35,7 @@ describe('docs/use/command-line.md', () => {
 
   it('names no command and no flag that there is not', () => {
     const names = leaves.map(({ name }) => name)
-    for (const [, rest = ''] of page.matchAll(/(?:`|\$ |\| |\()lade ((?:[a-z]+ ?)+)/g)) {
+    for (const [, rest = ''] of page.matchAll(/(?:`|\$ |\| |\()lade ((?:[a-z]+(?:-[a-z]+)* ?)+)/g)) {
       const said = rest.trim()
       const isKnown = names.some((name) => `${said} `.startsWith(`${name} `) || `${name} `.startsWith(`${said} `))
       expect(isKnown, said).toBe(true)

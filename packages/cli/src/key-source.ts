@@ -1,8 +1,69 @@
 import { join } from 'node:path'
 import type { Config } from '@lade/server/config'
-import { keyFileName } from '@lade/server/keys'
+import {
+  keyFileName,
+  openKeptKey,
+  openKeyFile,
+  readKeptKey,
+  readKeyFile,
+  rotateKeptKey,
+  rotateKeyFile,
+  type SigningKey,
+} from '@lade/server/keys'
 
-/** The file in the data directory of the key for the algorithm in force; not in use while `LADE_TOKEN_KEY` is set. */
-export function keyFileOf({ dataDir, tokenAlg }: Config): string {
-  return join(dataDir, keyFileName(tokenAlg))
+/** A key, and what could be better about how it is kept. */
+export interface FoundKey {
+  readonly key: SigningKey
+  readonly warnings: readonly string[]
+}
+
+/** Where the signing key is kept while `LADE_TOKEN_KEY` does not give it. */
+export interface KeyPlace {
+  /** As the end of "The key is in …": the path of the file, or `the database …`, never with a password. */
+  readonly name: string
+  readonly kind: 'file' | 'database'
+  /** Undefined when there is none; creates none. */
+  read(): Promise<FoundKey | undefined>
+  /** Creates one where there is none. */
+  open(now: Date): Promise<FoundKey>
+  /** Replaces it. */
+  rotate(now: Date): Promise<FoundKey>
+}
+
+/**
+ * Looks after the key where the service has it: in the data directory, or in PostgreSQL where the records are there.
+ *
+ * @throws {LadeError} `storage_failed` when the database cannot be reached; whatever `use` throws.
+ */
+export async function withKeyPlace<Value>(config: Config, use: (place: KeyPlace) => Promise<Value>): Promise<Value> {
+  const { database, tokenAlg: alg } = config
+  if (database.kind === 'sqlite') return use(placeInFile(config))
+  const { databaseInWords, openKeptSecrets } = await import('@lade/server/stores')
+  const secrets = await openKeptSecrets(database)
+  const kept = async (key: Promise<SigningKey>): Promise<FoundKey> => ({ key: await key, warnings: [] })
+  try {
+    return await use({
+      name: databaseInWords(database),
+      kind: 'database',
+      async read() {
+        const key = await readKeptKey({ secrets, alg })
+        return key && { key, warnings: [] }
+      },
+      open: (now) => kept(openKeptKey({ secrets, alg, now })),
+      rotate: (now) => kept(rotateKeptKey({ secrets, alg, now })),
+    })
+  } finally {
+    await secrets.close()
+  }
+}
+
+function placeInFile({ dataDir, tokenAlg: alg }: Config): KeyPlace {
+  const file = join(dataDir, keyFileName(alg))
+  return {
+    name: file,
+    kind: 'file',
+    read: () => readKeyFile({ file, alg }),
+    open: (now) => openKeyFile({ file, alg, now }),
+    rotate: (now) => rotateKeyFile({ file, alg, now }),
+  }
 }

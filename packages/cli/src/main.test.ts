@@ -31,6 +31,7 @@ const COMMANDS = [
   'verify',
   'serve',
   'keys',
+  'migrate-storage',
   'doctor',
   'completion',
 ]

@@ -5,6 +5,7 @@ import { addHash } from './commands/hash.ts'
 import { addKeysMint } from './commands/keys-mint.ts'
 import { addKeysRotate } from './commands/keys-rotate.ts'
 import { addKeysShow } from './commands/keys-show.ts'
+import { addMigrateStorage } from './commands/migrate-storage.ts'
 import { addProver } from './commands/prover.ts'
 import { addServe } from './commands/serve.ts'
 import { addVerify } from './commands/verify.ts'
@@ -21,6 +22,7 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
   addKeysShow(keys, terminal)
   addKeysRotate(keys, terminal)
   addKeysMint(keys, terminal)
+  addMigrateStorage(program, terminal)
   addProver(program, terminal)
   addDevnet(program, terminal)
   addDoctor(program, terminal)

@@ -22,14 +22,20 @@ export const ALL_SETTINGS = Object.keys(SETTINGS) as SettingKey[]
 /**
  * The configuration from the flags of `command` and the environment.
  *
+ * @param instead - values that are taken in place of those, by setting.
  * @throws {ConfigError}
  */
-export function configOf(command: Command, keys: readonly SettingKey[], terminal: Terminal): Config {
+export function configOf(
+  command: Command,
+  keys: readonly SettingKey[],
+  terminal: Terminal,
+  instead: Partial<Record<SettingKey, string>> = {},
+): Config {
   const options: Record<string, string | undefined> = command.opts()
   const flags: Record<string, string | undefined> = {}
-  for (const { name } of settingsOf(keys)) {
-    const option = new Option(`${flagOf(name)} <value>`)
-    flags[option.name()] = options[option.attributeName()]
+  for (const key of keys) {
+    const option = new Option(`${flagOf(SETTINGS[key].name)} <value>`)
+    flags[option.name()] = instead[key] ?? options[option.attributeName()]
   }
   return readConfig({ env: terminal.env, flags, cwd: terminal.cwd })
 }

@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
 import type { Chain } from './chain/chain.ts'
-import { type Config, type RemoteProverSetting, tokenKeyMaterial } from './config/config.ts'
+import { type Config, type RemoteProverSetting, StartError, tokenKeyMaterial } from './config/config.ts'
+import { databaseInWords, storageInWords } from './config/in-words.ts'
 import { type LocalProverOptions, openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
@@ -33,8 +34,10 @@ export async function openRecords(
   config: Config,
   { log, closers, onFatal }: DriverSurroundings & { readonly onFatal: (error: Error) => void },
 ): Promise<{ readonly records: RecordStore; readonly locks: InstanceLocks }> {
+  const place = databaseInWords(config.database)
   if (config.database.kind === 'sqlite') {
-    const records = await openSqliteRecordStore({ file: config.database.file, onFatal })
+    const { file } = config.database
+    const records = await orStartError(place, () => openSqliteRecordStore({ file, onFatal }))
     closers.push(() => records.close())
     return { records, locks: openInstanceLocks({ dir: join(config.dataDir, 'instances') }) }
   }
@@ -44,7 +47,7 @@ export async function openRecords(
   const { openPostgresRecordStore } = await import('./records/drivers/postgres/postgres-record-store.ts')
   const { openPostgresInstanceLocks } = await import('./records/drivers/postgres/instance-locks.ts')
   const onWarning = (sentence: string): void => log.warn(sentence)
-  const records = await openPostgresRecordStore({ url, maxConnections, onWarning })
+  const records = await orStartError(place, () => openPostgresRecordStore({ url, maxConnections, onWarning }))
   closers.push(() => records.close())
   const locks = openPostgresInstanceLocks({ url })
   closers.push(() => locks.close())
@@ -62,15 +65,33 @@ export async function openBlobs(
       return undefined
     case 'file': {
       const minFreeBytes = Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES)
-      return openFsBlobStore({ dir: storage.dir, minFreeBytes })
+      return orStartError(storage.dir, () => openFsBlobStore({ dir: storage.dir, minFreeBytes }))
     }
     case 's3': {
       const { openS3BlobStore } = await import('./blobs/drivers/s3/s3-blob-store.ts')
       const { redirectSeconds } = config.retrieval
       const onTrait = (sentence: string): void => log?.warn(sentence)
-      return openS3BlobStore({ ...storage, onTrait, ...(redirectSeconds > 0 && { redirectSeconds }) })
+      return orStartError(storageInWords(storage), () =>
+        openS3BlobStore({ ...storage, onTrait, ...(redirectSeconds > 0 && { redirectSeconds }) }),
+      )
     }
   }
+}
+
+async function orStartError<Opened>(place: string, open: () => Promise<Opened>): Promise<Opened> {
+  try {
+    return await open()
+  } catch (error) {
+    throw new StartError(`Lade cannot use ${place}: ${innermost(error)}`, { cause: error })
+  }
+}
+
+/** The last of the causes, which is what the operating system, the database or the store said. */
+function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.cause instanceof Error) return innermost(error.cause)
+  // An error of several attempts has no message of its own.
+  return error.message === '' && 'code' in error ? String(error.code) : error.message
 }
 
 /** The keys that tokens are signed with, followed while they are replaced. */

@@ -5,8 +5,10 @@ import { type Account, accountOf, addAccountOptions, clientAs } from '../account
 import { addWalletOptions } from '../account/wallet-options.ts'
 import { checkLogins, checkNode } from '../doctor/check-account.ts'
 import { checkDataDir } from '../doctor/check-data-dir.ts'
+import { checkDatabase } from '../doctor/check-database.ts'
 import { checkKey } from '../doctor/check-key.ts'
 import { checkPort, checkService } from '../doctor/check-service.ts'
+import { checkStorage } from '../doctor/check-storage.ts'
 import { checkToken } from '../doctor/check-token.ts'
 import { checkWallet } from '../doctor/check-wallet.ts'
 import { broken, type Finding } from '../doctor/finding.ts'
@@ -18,7 +20,7 @@ import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 import { LocalError, UsageError } from '../usage-error.ts'
 
-const SETTING_KEYS = ['dataDir', 'host', 'port'] as const
+const SETTING_KEYS = ['dataDir', 'database', 'storage', 'host', 'port'] as const
 
 /** `lade doctor`: looks at everything that has to work, and says in sentences what does not. */
 export function addDoctor(program: Command, terminal: Terminal): void {
@@ -26,7 +28,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     .command('doctor')
     .summary('Say what is wrong with machine, service or token.')
     .description(
-      'Look at this machine, its data directory, the service and the token, and say what is wrong. Ends with 1 when something is broken.',
+      'Look at this machine, its data directory, database and storage, the service and the token, and say what is wrong. Ends with 1 when something is broken.',
     )
     .option('--json', 'Print one JSON object.')
     .action(() => examine(command, terminal))
@@ -95,7 +97,8 @@ async function lookAtThisMachine(
 ): Promise<void> {
   try {
     const config = configOf(command, SETTING_KEYS, terminal)
-    tell(...(await checkDataDir(config, terminal)), await checkKey(config, terminal.now()))
+    tell(...(await checkDataDir(config, terminal)), ...(await checkDatabase(config)), ...(await checkStorage(config)))
+    tell(await checkKey(config, terminal.now()))
     if (!answers) tell(await checkPort(config.host, config.port))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@lade/core/wire'
 import { type Config, tokenKeyMaterial } from '@lade/server/config'
-import { mintToken, normalizeEmail, openKeyFile, SigningKey, userIdOf } from '@lade/server/keys'
+import { mintToken, normalizeEmail, SigningKey, userIdOf } from '@lade/server/keys'
 import type { Command } from 'commander'
-import { keyFileOf } from '../key-source.ts'
+import { type FoundKey, withKeyPlace } from '../key-source.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { ALL_SCOPES, parseScopes } from '../scopes-option.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const SETTING_KEYS = ['dataDir', 'tokenKey', 'tokenAlg'] as const
+const SETTING_KEYS = ['dataDir', 'database', 'tokenKey', 'tokenAlg'] as const
 const DEFAULT_TTL_DAYS = 365
 const MAXIMUM_TTL_DAYS = 3650
 const MAXIMUM_QUOTA_MB = 1_000_000_000
@@ -79,14 +79,10 @@ async function mint(options: MintOptions, config: Config, terminal: Terminal): P
   terminal.note('The token is shown only here.')
 }
 
-async function keyOf(
-  config: Config,
-  now: Date,
-): Promise<{ key: SigningKey; source: string; warnings: readonly string[] }> {
+async function keyOf(config: Config, now: Date): Promise<FoundKey & { readonly source: string }> {
   if (config.tokenKey !== undefined) {
     const key = await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey))
     return { key, source: 'LADE_TOKEN_KEY', warnings: [] }
   }
-  const file = keyFileOf(config)
-  return { ...(await openKeyFile({ file, alg: config.tokenAlg, now })), source: file }
+  return withKeyPlace(config, async ({ name, open }) => ({ ...(await open(now)), source: name }))
 }

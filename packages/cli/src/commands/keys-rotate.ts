@@ -1,14 +1,13 @@
 import { ConfigError } from '@lade/server/config'
-import { readKeyFile, rotateKeyFile } from '@lade/server/keys'
 import type { Command } from 'commander'
 import { Ended, EXIT } from '../exit-code.ts'
-import { keyFileOf } from '../key-source.ts'
+import { withKeyPlace } from '../key-source.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const SETTING_KEYS = ['dataDir', 'tokenKey', 'tokenAlg'] as const
+const SETTING_KEYS = ['dataDir', 'database', 'tokenKey', 'tokenAlg'] as const
 
-/** `lade keys rotate`: replaces the signing key in the data directory, without asking. */
+/** `lade keys rotate`: replaces the signing key in the data directory or the database, without asking. */
 export function addKeysRotate(keys: Command, terminal: Terminal): void {
   const command = keys
     .command('rotate')
@@ -27,15 +26,15 @@ async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
       'The signing key comes from LADE_TOKEN_KEY, so it is rotated by changing that value and restarting every server.',
     )
   }
-  const file = keyFileOf(config)
-  const alg = config.tokenAlg
-  // A mistyped directory must not end in a key that no server uses.
-  if ((await readKeyFile({ file, alg })) === undefined) {
-    terminal.note(`There is no key at ${file}, so there is nothing to rotate.`)
-    throw new Ended(EXIT.failed)
-  }
-  const { key } = await rotateKeyFile({ file, alg, now: terminal.now() })
-  terminal.print(`The signing key in ${file} is now ${key.id}.`)
+  await withKeyPlace(config, async ({ name, read, rotate }) => {
+    // A mistyped directory must not end in a key that no server uses.
+    if ((await read()) === undefined) {
+      terminal.note(`There is no key in ${name}, so there is nothing to rotate.`)
+      throw new Ended(EXIT.failed)
+    }
+    const { key } = await rotate(terminal.now())
+    terminal.print(`The signing key in ${name} is now ${key.id}.`)
+  })
   terminal.print(
     'Every token and share link made until now is invalid; users sign up again, and running servers follow within 2 seconds.',
   )

@@ -1,12 +1,12 @@
 import { tokenKeyMaterial } from '@lade/server/config'
-import { ROTATION_DAYS, readKeyFile, SigningKey } from '@lade/server/keys'
+import { ROTATION_DAYS, SigningKey } from '@lade/server/keys'
 import type { Command } from 'commander'
 import { Ended, EXIT } from '../exit-code.ts'
-import { keyFileOf } from '../key-source.ts'
+import { type FoundKey, type KeyPlace, withKeyPlace } from '../key-source.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const SETTING_KEYS = ['dataDir', 'tokenKey', 'tokenAlg'] as const
+const SETTING_KEYS = ['dataDir', 'database', 'tokenKey', 'tokenAlg'] as const
 
 /** `lade keys show`: where the signing key is and how old, never the key. Creates nothing. */
 export function addKeysShow(keys: Command, terminal: Terminal): void {
@@ -21,22 +21,28 @@ export function addKeysShow(keys: Command, terminal: Terminal): void {
   addSettingOptions(command, SETTING_KEYS)
 }
 
+interface ShownKey extends FoundKey {
+  readonly source: 'LADE_TOKEN_KEY' | KeyPlace['kind']
+  readonly place: string
+}
+
 async function showKey(command: Command, terminal: Terminal): Promise<void> {
   const config = configOf(command, SETTING_KEYS, terminal)
-  const file = keyFileOf(config)
   if (config.tokenKey !== undefined) {
     const key = await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey))
-    return show({ source: 'LADE_TOKEN_KEY', file: null, key, warnings: [] })
+    return show({ source: 'LADE_TOKEN_KEY', place: 'LADE_TOKEN_KEY', key, warnings: [] })
   }
-  const opened = await readKeyFile({ file, alg: config.tokenAlg })
-  if (opened === undefined) {
-    terminal.note(`There is no key at ${file} yet; "lade serve" creates it.`)
-    throw new Ended(EXIT.failed)
-  }
-  show({ source: 'file', file, ...opened })
+  await withKeyPlace(config, async ({ kind, name, read }) => {
+    const found = await read()
+    if (found === undefined) {
+      terminal.note(`There is no key in ${name} yet; "lade serve" creates it.`)
+      throw new Ended(EXIT.failed)
+    }
+    show({ source: kind, place: name, ...found })
+  })
 
-  function show(found: { source: string; file: string | null; key: SigningKey; warnings: readonly string[] }): void {
-    const { key, source, warnings } = found
+  function show(found: ShownKey): void {
+    const { key, source, place, warnings } = found
     const now = terminal.now()
     const ageDays = key.ageDays(now) ?? null
     const isOverdue = key.isOverdue(now)
@@ -44,10 +50,11 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
     if (command.opts().json) {
       const issuedAt = key.issuedAtSeconds === undefined ? null : new Date(key.issuedAtSeconds * 1000).toISOString()
       const { alg, id } = key
-      terminal.print(JSON.stringify({ source, file: found.file, alg, id, issuedAt, ageDays, overdue: isOverdue }))
+      const file = source === 'file' ? place : null
+      terminal.print(JSON.stringify({ source, file, alg, id, issuedAt, ageDays, overdue: isOverdue }))
       return
     }
-    terminal.print(`The signing key ${key.id} is in ${found.file ?? source}.`)
+    terminal.print(`The signing key ${key.id} is in ${place}.`)
     if (ageDays === null) terminal.print('Its age is not known.')
     else if (isOverdue)
       terminal.print(`It is ${days(ageDays)} old: overdue, since a key is to be rotated every ${days(ROTATION_DAYS)}.`)

@@ -12,6 +12,8 @@ export interface ProgressView {
   readonly doneBytes: number
   /** Absent while nobody knows. */
   readonly totalBytes?: number | undefined
+  /** What is counted where that is no bytes, such as `rows`. */
+  readonly unit?: string | undefined
   /** Anything else worth a word, such as the parts. */
   readonly remark?: string | undefined
 }
@@ -86,12 +88,15 @@ export function createProgress(
  * lineOf({ label: 'Sending', doneBytes: 1, totalBytes: 2 }, pace, 79)
  * // 'Sending  [===============               ]   50%  12.0 MiB/s  0:04 left'
  */
-export function lineOf({ label, doneBytes, totalBytes, remark }: ProgressView, pace: Pace, width: number): string {
+export function lineOf(view: ProgressView, pace: Pace, width: number): string {
+  const { label, doneBytes, totalBytes, unit, remark } = view
+  const amountOf = (count: number) =>
+    unit === undefined ? formatBytes(count) : `${count.toLocaleString('en-US')} ${unit}`
   const rate = pace.bytesPerSecond()
   const share = totalBytes === undefined || totalBytes === 0 ? undefined : Math.min(1, doneBytes / totalBytes)
   const facts = [
-    share === undefined ? formatBytes(doneBytes) : `${String(Math.floor(share * 100)).padStart(3)}%`,
-    ...(rate === undefined ? [] : [`${formatBytes(Math.round(rate))}/s`]),
+    share === undefined ? amountOf(doneBytes) : `${String(Math.floor(share * 100)).padStart(3)}%`,
+    ...(rate === undefined ? [] : [`${amountOf(Math.round(rate))}/s`]),
     ...(rate && totalBytes !== undefined ? [`${formatClock((totalBytes - doneBytes) / rate)} left`] : []),
   ]
   const known = [printable(label), ...facts].join('  ')

@@ -8,3 +8,8 @@
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
+
+/** Settings that are right and lead to something that cannot be used, such as a database that does not answer. The message is one sentence. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}

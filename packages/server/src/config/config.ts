@@ -8,7 +8,7 @@ import { MEGABYTE } from './setting-forms.ts'
 import type { SettingValues } from './settings.ts'
 import type { S3Location } from './store-forms.ts'
 
-export { ConfigError } from './config-error.ts'
+export { ConfigError, StartError } from './config-error.ts'
 export { configurationTable } from './configuration-table.ts'
 export type { ProverSetting, RemoteProverSetting } from './prover-forms.ts'
 export { SecretString } from './secret-string.ts'

@@ -1,5 +1,5 @@
 import { MAX_DEALS_PER_PAGE } from '@lade/core/wire'
-import { type FilePage, pageOf, readPage, refused } from '../files/page.ts'
+import { type FilePage, filteredPage, readPage, refused } from '../files/page.ts'
 import type { ListDealsRequest, RecordStore } from '../records/record-store.ts'
 
 export interface ListDealsInput {
@@ -11,7 +11,8 @@ export interface ListDealsInput {
 }
 
 /**
- * A page of the principal's deals, newest first, those that have ended among them unless a status is asked for.
+ * A page of the principal's deals, newest first, those that have ended among them unless a status is asked for. It may have fewer deals
+ * than its limit, or none, before a page that follows.
  *
  * @returns the files of the deals.
  * @throws {LadeError} `bad_request` for a cursor, limit or status that is none.
@@ -19,13 +20,10 @@ export interface ListDealsInput {
 export async function listDeals(records: RecordStore, input: ListDealsInput): Promise<FilePage> {
   const { principal, now } = input
   const page = readPage(input, MAX_DEALS_PER_PAGE)
-  const found = await records.files.listDeals({
-    ...page.request,
-    principal,
-    now,
-    ...asked(input.status),
-  })
-  return pageOf(found, page.limit)
+  const filter = asked(input.status)
+  return filteredPage(records, { ...page, principal, isOpen: filter.ended === 'live' }, (request) =>
+    records.files.listDeals({ ...request, ...filter, principal, now }),
+  )
 }
 
 /** What a status asks of the records; `expiring` is what is active and about to end. */

@@ -1,6 +1,6 @@
 import { MAX_FILES_PER_PAGE } from '@lade/core/wire'
 import type { FileEnd, RecordStore } from '../records/record-store.ts'
-import { type FilePage, pageOf, readPage, refused } from './page.ts'
+import { type FilePage, filteredPage, pageOf, readPage, refused } from './page.ts'
 
 export interface ListFilesInput {
   readonly principal: string
@@ -13,26 +13,31 @@ export interface ListFilesInput {
 }
 
 /**
- * A page of the principal's files, newest first. Files staged while a listing is paged through do not shift its pages.
+ * A page of the principal's files, newest first. Files staged while a listing is paged through do not shift its pages. One with a
+ * filter may have fewer files than its limit, or none, before a page that follows.
  *
  * @throws {LadeError} `bad_request` for a cursor, limit or status that is none.
  */
 export async function listFiles(records: RecordStore, input: ListFilesInput): Promise<FilePage> {
   const page = readPage(input, MAX_FILES_PER_PAGE)
   const ended = endedOf(input.status)
-  const found = await records.files.list({
-    ...page.request,
-    principal: input.principal,
-    now: input.now,
+  const filter = {
     ...(input.q === undefined || input.q === '' ? {} : { search: input.q }),
     ...(input.contentType === undefined ? {} : { contentType: input.contentType }),
-    ...(ended === undefined ? {} : { ended }),
-  })
-  return pageOf(found, page.limit)
+  }
+  const { principal, now } = input
+  const isOpen = ended === 'live'
+  // Live files have an index of their own, which every one of them is taken from.
+  if (isOpen && Object.keys(filter).length === 0) {
+    return pageOf(await records.files.list({ ...page.request, principal, now, ended }), page.limit)
+  }
+  return filteredPage(records, { ...page, principal, isOpen }, (request) =>
+    records.files.list({ ...request, ...filter, principal, now, ended }),
+  )
 }
 
 /** Files that ended are listed only when asked for. */
-function endedOf(status: string | undefined): 'live' | FileEnd | undefined {
+function endedOf(status: string | undefined): 'live' | FileEnd {
   switch (status) {
     case undefined:
     case 'staged':

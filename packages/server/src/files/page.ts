@@ -1,7 +1,9 @@
 import { LadeError } from '@lade/core/errors'
-import type { FileRecord } from '../records/record-store.ts'
+import type { FileRecord, RecordStore } from '../records/record-store.ts'
 
 const DEFAULT_PAGE = 100
+/** Files that a page looks at, so that a filter which few pass takes milliseconds, however many files somebody has. */
+const MOST_LOOKED_AT = 10_000
 
 export interface FilePage {
   readonly files: readonly FileRecord[]
@@ -30,11 +32,48 @@ export function readPage(
   return { limit, request }
 }
 
+/** Whose files a filter goes through: all, or only those that have not been ended. */
+export interface FilteredPage extends AskedPage {
+  readonly principal: string
+  readonly isOpen: boolean
+  /** @default 10_000 */
+  readonly mostLookedAt?: number
+}
+
+/**
+ * A page of files that pass a filter. It looks at so many at most, and may have fewer files than its limit for that, or none, though
+ * a page follows.
+ *
+ * @param list - answers the files of the filter within the bounds that it is given.
+ */
+export async function filteredPage(
+  records: RecordStore,
+  { principal, isOpen, limit, request, mostLookedAt = MOST_LOOKED_AT }: FilteredPage,
+  list: (request: AskedPage['request'] & { readonly fromSequence?: number }) => Promise<readonly FileRecord[]>,
+): Promise<FilePage> {
+  const { beforeSequence } = request
+  const bounds = {
+    principal,
+    isOpen,
+    count: mostLookedAt,
+    ...(beforeSequence === undefined ? {} : { beforeSequence }),
+  }
+  const fromSequence = await records.files.countBack(bounds)
+  const found = await list(fromSequence === undefined ? request : { ...request, fromSequence })
+  const page = pageOf(found, limit)
+  if (page.nextCursor !== null || fromSequence === undefined) return page
+  return { ...page, nextCursor: cursorOf(fromSequence) }
+}
+
 /** The page, of what was found for it. */
 export function pageOf(found: readonly FileRecord[], limit: number): FilePage {
   const files = found.slice(0, limit)
   const last = files.at(-1)
-  return { files, nextCursor: found.length > limit && last !== undefined ? last.sequence.toString(36) : null }
+  return { files, nextCursor: found.length > limit && last !== undefined ? cursorOf(last.sequence) : null }
+}
+
+function cursorOf(sequence: number): string {
+  return sequence.toString(36)
 }
 
 function limitOf(text: string | undefined, maximum: number): number {

@@ -248,12 +248,15 @@ export interface Usage {
   readonly stored: { readonly bytes: number; readonly files: number }
 }
 
-/** A principal's day whose running counter differs from the sum of its files; an empty list is the only good answer. */
+/** A principal's day whose running counters differ from the sums of its files; an empty list is the only good answer. */
 export interface UsageDrift {
   readonly principal: string
   readonly day: string
   readonly counterBytes: number
   readonly chargedBytes: number
+  /** Of the files that have not ended. */
+  readonly storedCounterBytes: number
+  readonly storedBytes: number
 }
 
 /**
@@ -293,10 +296,19 @@ export interface ListFilesRequest {
   readonly limit: number
   /** Only files staged before this one. */
   readonly beforeSequence?: number
+  /** Only this file, and those staged after it. */
+  readonly fromSequence?: number
   /** A part of the name or the cid, ASCII case folded. */
   readonly search?: string
   readonly contentType?: string
   readonly ended?: FileEnd | 'live'
+}
+
+export interface CountBackRequest {
+  readonly principal: string
+  readonly beforeSequence?: number
+  readonly count: number
+  readonly isOpen: boolean
 }
 
 export interface ListDealsRequest {
@@ -305,6 +317,8 @@ export interface ListDealsRequest {
   readonly limit: number
   /** Only deals of files that were staged before this one. */
   readonly beforeSequence?: number
+  /** Only deals of this file, and of those staged after it. */
+  readonly fromSequence?: number
   readonly ended?: 'live' | 'expired' | 'removed'
   /** Only live deals that stand here; a file that is not enrolled is `staged`. */
   readonly status?: PlacedStatus
@@ -332,6 +346,13 @@ export interface FileRecords {
   bySequence(sequence: number): Promise<FileRecord | undefined>
   /** Newest first. */
   list(request: ListFilesRequest): Promise<readonly FileRecord[]>
+  /**
+   * The sequence of the principal's file that is the `count`-th when they are counted back from `beforeSequence`, or from the newest;
+   * undefined when there are not as many. Bounds how many files a filter looks at in vain.
+   *
+   * @param request.isOpen - counts only files that have not been ended.
+   */
+  countBack(request: CountBackRequest): Promise<number | undefined>
   /** The latest file of each deal of the principal, newest first. Parts that were composed have no deal any more. */
   listDeals(request: ListDealsRequest): Promise<readonly FileRecord[]>
   /** The latest file of this deal of the principal. */

@@ -22,9 +22,19 @@ export function keptKeyName(alg: TokenAlg): string {
  * @throws {LadeError} `storage_failed`; `auth_offline` when what is kept is no key.
  */
 export async function openKeptKey({ secrets, alg, now }: KeptKeyPlace & { readonly now: Date }): Promise<SigningKey> {
-  const kept = await secrets.find(keptKeyName(alg))
-  if (kept !== undefined) return keyFrom(alg, kept)
+  const kept = await readKeptKey({ secrets, alg })
+  if (kept !== undefined) return kept
   return keyFrom(alg, await secrets.offer({ name: keptKeyName(alg), value: await newKeyText(alg, now) }))
+}
+
+/**
+ * The signing key that the records keep, or `undefined` when there is none. Makes none.
+ *
+ * @throws {LadeError} `storage_failed`; `auth_offline` when what is kept is no key.
+ */
+export async function readKeptKey({ secrets, alg }: KeptKeyPlace): Promise<SigningKey | undefined> {
+  const kept = await secrets.find(keptKeyName(alg))
+  return kept === undefined ? undefined : keyFrom(alg, kept)
 }
 
 /** Replaces the key; every token and share link made until now is invalid as soon as each process has seen it. */

@@ -9,6 +9,7 @@ import type { SigningKey } from './signing-key.ts'
 
 // Published as @lade/server/keys: all that a program needs to keep the key and to mint tokens without a running server.
 export { normalizeEmail, userIdOf } from './email.ts'
+export { openKeptKey, readKeptKey, rotateKeptKey } from './kept-key.ts'
 export { ROTATION_DAYS, SigningKey } from './signing-key.ts'
 export type { TokenClaims } from './token-claims.ts'
 export { mintToken } from './token-codec.ts'
@@ -70,15 +71,32 @@ export async function openKeyFile({ file, alg = 'HS256', now }: KeyFileOptions):
 export async function readKeyFile({ file, alg = 'HS256' }: KeyFilePlace): Promise<OpenedKeyFile | undefined> {
   const found = await orAuthOffline(`${file} cannot be read`, () => readTextAndMode(file))
   if (found === undefined) return undefined
+  const key = await keyFrom(file, alg, found.text)
   const warnings =
     (found.mode & 0o077) === 0
       ? []
       : [
           `${file} can be read by other users of this machine (mode ${modeText(found.mode)}); chmod it to 600 and rotate the key.`,
         ]
-  const key = await parseKeyText(alg, found.text)
-  if (typeof key === 'string') throw authOffline(new Error(`${file} ${key}`))
   return { key, warnings }
+}
+
+/**
+ * The text of the file, which holds a key, for whoever keeps it elsewhere: it is as secret as the key. `undefined` when there is no such file.
+ *
+ * @throws {LadeError} `auth_offline`, as {@link openKeyFile}.
+ */
+export async function readKeyFileText({ file, alg = 'HS256' }: KeyFilePlace): Promise<string | undefined> {
+  const found = await orAuthOffline(`${file} cannot be read`, () => readTextAndMode(file))
+  if (found === undefined) return undefined
+  await keyFrom(file, alg, found.text)
+  return found.text
+}
+
+async function keyFrom(file: string, alg: TokenAlg, text: string): Promise<SigningKey> {
+  const key = await parseKeyText(alg, text)
+  if (typeof key === 'string') throw authOffline(new Error(`${file} ${key}`))
+  return key
 }
 
 /**

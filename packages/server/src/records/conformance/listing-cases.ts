@@ -84,6 +84,38 @@ export function listingCases({ it }: Cases): void {
     expect(await list(store, { contentType: 'text' })).toEqual([])
   })
 
+  it('counts back from the newest file or from any, over all or those that have not been ended', async (store) => {
+    const files = await Promise.all(['a', 'b', 'c', 'd'].map((name) => stageNamed(store, name)))
+    await stageNamed(store, 'other', { principal: BOB })
+    const [first, second, third, fourth] = files.map(({ sequence }) => sequence).sort((one, other) => one - other)
+    const removed = files.find(({ sequence }) => sequence === third)
+    await store.files.remove({ principal: ALICE, key: removed?.key ?? '', now: NOW })
+    const back = (count: number, isOpen: boolean, beforeSequence?: number) =>
+      store.files.countBack({
+        principal: ALICE,
+        count,
+        isOpen,
+        ...(beforeSequence === undefined ? {} : { beforeSequence }),
+      })
+    expect(await back(1, false)).toBe(fourth)
+    expect(await back(4, false)).toBe(first)
+    expect(await back(5, false)).toBeUndefined()
+    expect(await back(2, true)).toBe(second)
+    expect(await back(1, false, fourth)).toBe(third)
+    expect(await back(1, true, fourth)).toBe(second)
+    expect(await back(1, true, first)).toBeUndefined()
+  })
+
+  it('lists from a file on, which counts', async (store) => {
+    await stageNamed(store, 'a report')
+    const { sequence: fromSequence } = await stageNamed(store, 'b report')
+    await stageNamed(store, 'c report')
+    expect(await list(store, { search: 'report', fromSequence })).toEqual(['c report', 'b report'])
+    expect(await list(store, { fromSequence, ended: 'live' })).toEqual(['c report', 'b report'])
+    const deals = await store.files.listDeals({ principal: ALICE, now: NOW, limit: 100, fromSequence })
+    expect(deals.map(({ filename }) => filename)).toEqual(['c report', 'b report'])
+  })
+
   it('applies all filters together with the cursor', async (store) => {
     await stageNamed(store, 'a report', { contentType: 'text/html' })
     await stageNamed(store, 'b report', { contentType: 'text/html' })

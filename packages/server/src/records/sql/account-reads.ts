@@ -21,26 +21,53 @@ interface UsageRequest {
   readonly now: number
 }
 
+interface StoredRow {
+  readonly bytes: number | null
+  readonly files: number | null
+}
+
+interface OverdueRow {
+  readonly sequence: number
+  readonly expiresAt: number
+  readonly principal: string
+  readonly bytes: number
+}
+
+const OVERDUE_ROWS = 1000
+
+/** What a file takes. A composed one was charged with its parts, so it is its object that says how big it is. */
+const STORED_BYTES = `CASE WHEN charged_bytes > 0 THEN charged_bytes
+         ELSE (SELECT size_bytes FROM objects WHERE objects.id = files.object) END`
+
 /** Reads of usage, tokens, instances and discards. */
 export function prepareAccountReads(db: Sql) {
   const days = db.prepare<[string, string, string], UsageDay>(
-    'SELECT day AS date, bytes, files FROM usage WHERE principal = ? AND day BETWEEN ? AND ? ORDER BY day',
+    'SELECT day AS date, bytes, files FROM usage WHERE principal = ? AND day BETWEEN ? AND ? AND files > 0 ORDER BY day',
   )
   const reserved = db
     .prepare<[string, string], number | null>('SELECT SUM(bytes) FROM reservations WHERE principal = ? AND day = ?')
     .pluck()
-  const stored = db.prepare<[string, number], { bytes: number | null; files: number }>(
-    // A composed file was charged with its parts, so it is its object that says how big it is.
-    `SELECT SUM(CASE WHEN charged_bytes > 0 THEN charged_bytes
-         ELSE (SELECT size_bytes FROM objects WHERE objects.id = files.object) END) AS bytes, COUNT(*) AS files FROM files
-     WHERE principal = ? AND ended_at IS NULL AND expires_at > ?`,
+  const open = db.prepare<[string], StoredRow>(
+    'SELECT SUM(stored_bytes) AS bytes, SUM(stored_files) AS files FROM usage WHERE principal = ?',
+  )
+  // In the order of the index and so many at a time, so that no engine thinks of reading the table instead.
+  const overdue = db.prepare<{ now: number; at: number; after: number }, OverdueRow>(
+    `SELECT sequence, expires_at AS "expiresAt", principal, ${STORED_BYTES} AS bytes
+     FROM files ${db.dialect.indexedBy('files_by_expiry')}
+     WHERE ended_at IS NULL AND expires_at <= :now AND (expires_at, sequence) > (:at, :after)
+     ORDER BY expires_at, sequence LIMIT ${OVERDUE_ROWS}`,
   )
   const drift = db.prepare<[], UsageDrift>(
-    `SELECT principal, day, SUM(counter) AS "counterBytes", SUM(charged) AS "chargedBytes" FROM (
-       SELECT principal, day, bytes AS counter, 0 AS charged FROM usage
+    `SELECT principal, day, SUM(counter) AS "counterBytes", SUM(charged) AS "chargedBytes",
+       SUM(stored_counter) AS "storedCounterBytes", SUM(stored) AS "storedBytes" FROM (
+       SELECT principal, day, bytes AS counter, 0 AS charged, stored_bytes AS stored_counter, 0 AS stored,
+         files AS charges, stored_files AS live FROM usage
        UNION ALL
-       SELECT principal, charged_day, 0, charged_bytes FROM files
-     ) AS charges GROUP BY principal, day HAVING SUM(counter) <> SUM(charged) ORDER BY principal, day`,
+       SELECT principal, charged_day, 0, charged_bytes, 0, CASE WHEN ended_at IS NULL THEN ${STORED_BYTES} ELSE 0 END,
+         CASE WHEN charged_bytes > 0 THEN -1 ELSE 0 END, CASE WHEN ended_at IS NULL THEN -1 ELSE 0 END FROM files
+     ) AS days GROUP BY principal, day
+     HAVING SUM(counter) <> SUM(charged) OR SUM(stored_counter) <> SUM(stored) OR SUM(charges) <> 0 OR SUM(live) <> 0
+     ORDER BY principal, day`,
   )
   const revokedAt = db.prepare<[string], number | null>('SELECT revoked_at FROM tokens WHERE jti = ?').pluck()
   const tokens = db.prepare<[string], TokenRow>('SELECT * FROM tokens WHERE sub = ? ORDER BY issued_at DESC, jti')
@@ -51,14 +78,33 @@ export function prepareAccountReads(db: Sql) {
     )
     .pluck()
 
+  /** What is past its term, and nobody has ended yet: few files of all principals, unless nobody ends any. */
+  function* overdueOf(principal: string, now: number): Steps<{ readonly bytes: number; readonly files: number }> {
+    let [bytes, files] = [0, 0]
+    let last: OverdueRow | undefined
+    do {
+      const rows = yield* overdue.all({ now, at: last?.expiresAt ?? 0, after: last?.sequence ?? 0 })
+      for (const row of rows.filter((one) => one.principal === principal)) {
+        bytes += row.bytes
+        files += 1
+      }
+      last = rows.length === OVERDUE_ROWS ? rows.at(-1) : undefined
+    } while (last !== undefined)
+    return { bytes, files }
+  }
+
   return {
     // In one snapshot, so that a charge is never seen both as reserved and as charged.
     *usage({ principal, fromDay, today, now }: UsageRequest): Steps<Usage> {
-      const held = yield* stored.get(principal, now)
+      const held = yield* open.get(principal)
+      const over = yield* overdueOf(principal, now)
       return {
         days: yield* days.all(principal, fromDay, today),
         reservedBytes: (yield* reserved.get(principal, today)) ?? 0,
-        stored: { bytes: held?.bytes ?? 0, files: held?.files ?? 0 },
+        stored: {
+          bytes: (held?.bytes ?? 0) - over.bytes,
+          files: (held?.files ?? 0) - over.files,
+        },
       }
     },
 

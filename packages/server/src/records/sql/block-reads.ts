@@ -18,15 +18,16 @@ interface BlockRow {
 /** Reads of the blocks that lie in objects. */
 export function prepareBlockReads(db: Sql) {
   const content = prepareContentReads(db)
+  const openFiles = `files ${db.dialect.indexedBy('files_live_by_object')}`
   const publicObject = db.prepare<[number, number], Pick<BlockRow, 'handle' | 'size_bytes'>>(
     `SELECT sha256 AS handle, size_bytes FROM objects WHERE id = ? AND EXISTS (
-       SELECT 1 FROM files WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')`,
+       SELECT 1 FROM ${openFiles} WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')`,
   )
   const publicBlock = db.prepare<[Uint8Array, number], BlockRow>(
     `SELECT dag, layout, node, offset_bytes, length_bytes, sha256 AS handle, size_bytes
      FROM blocks JOIN dags ON dags.id = blocks.dag JOIN objects ON objects.id = dags.object
      WHERE multihash = ? AND EXISTS (
-       SELECT 1 FROM files WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')
+       SELECT 1 FROM ${openFiles} WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')
      ORDER BY dag LIMIT 1`,
   )
   const ownBlock = db.prepare<[ObjectHandle, Uint8Array], BlockRow>(

@@ -24,7 +24,8 @@ export function prepareCompositionReads(db: Sql) {
   )
   const anyPublic = db
     .prepare<[number, number], number>(
-      "SELECT 1 FROM files WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public' LIMIT 1",
+      `SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')}
+       WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public' LIMIT 1`,
     )
     .pluck()
   const partsOf = db.prepare<[number], ObjectPart>(

@@ -7,12 +7,14 @@ import { prepareFileInserts } from './file-inserts.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { ObjectRelease } from './object-release.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
+import { prepareUsageWrites } from './usage-writes.ts'
 
 /** Files that are put together from others. Each function runs inside the caller's transaction. */
 export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const { closeDeal } = prepareDealClosing(db)
+  const { fileEnded } = prepareUsageWrites(db)
   const bySequence = db.prepare<[number], FileRow>(`SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence = ?`)
   const partsOf = db.prepare<[number], number>('SELECT part FROM parts WHERE whole = ? ORDER BY position').pluck()
   const endAsPart = db.prepare<[number, number, number]>(
@@ -70,12 +72,13 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
       const rows = yield* partRows(commit)
       if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
 
-      if (open !== undefined) yield* endAsExpired(open.sequence, now)
+      if (open !== undefined) yield* endAsExpired(open, now)
       const object = yield* contents.putComposed(commit, known, yield* objectsOf(parts, rows))
       const sequence = yield* insertFile(object, file, { day, bytes: 0 })
-      for (const part of rows.keys()) {
-        yield* endAsPart.run(now, sequence, part)
-        yield* closeDeal(part, now)
+      for (const part of rows.values()) {
+        yield* endAsPart.run(now, sequence, part.sequence)
+        yield* fileEnded(part)
+        yield* closeDeal(part.sequence, now)
       }
       yield* forEach(rows.values(), (part) => releaseObject(part.object, now))
       return { outcome: 'recorded', file: yield* fileOf(sequence) }

@@ -1,18 +1,14 @@
 import type { NewFile } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
-import { opaqueNameOf } from './file-row.ts'
+import { type FileRow, opaqueNameOf } from './file-row.ts'
 import { insertedNumber } from './inserted-number.ts'
 import type { Sql, SqlValue, Steps } from './sql.ts'
+import { type Charge, prepareUsageWrites } from './usage-writes.ts'
 
-/** What a file costs, and whom: the principal's day. */
-export interface Charge {
-  readonly day: string
-  readonly bytes: number
-}
-
-/** Adds rows of files. Runs inside the caller's transaction, which keeps the counters of usage. */
+/** Adds rows of files, and charges them. Runs inside the caller's transaction. */
 export function prepareFileInserts(db: Sql) {
   const { closeDeal } = prepareDealClosing(db)
+  const { fileAdded, fileEnded } = prepareUsageWrites(db)
   const insert = db
     .prepare<SqlValue[], number>(
       `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
@@ -26,9 +22,10 @@ export function prepareFileInserts(db: Sql) {
 
   return {
     /** Ends a file whose term is over, so that another one can take its place. */
-    *endAsExpired(sequence: number, now: number): Steps<void> {
-      yield* endAsExpired.run(sequence)
-      yield* closeDeal(sequence, now)
+    *endAsExpired(row: FileRow, now: number): Steps<void> {
+      yield* endAsExpired.run(row.sequence)
+      yield* fileEnded(row)
+      yield* closeDeal(row.sequence, now)
     },
 
     /** Answers the sequence of the new file. */
@@ -51,7 +48,9 @@ export function prepareFileInserts(db: Sql) {
         charge.day,
         charge.bytes,
       )
-      return yield* insertedNumber(inserted)
+      const sequence = yield* insertedNumber(inserted)
+      yield* fileAdded(file.principal, charge, file.sizeBytes)
+      return sequence
     },
   }
 }

@@ -1,4 +1,5 @@
 import type {
+  CountBackRequest,
   FileEnd,
   FileRecord,
   ListDealsRequest,
@@ -13,16 +14,23 @@ import { mapEach, type Sql, type Steps } from './sql.ts'
 
 const SHA256 = 'sha256:'
 
+const IS_LIVE = 'ended_at IS NULL AND expires_at > :now'
+
 /** Point reads and listings of files. */
 export function prepareFileReads(db: Sql) {
   const content = prepareContentReads(db)
+  const { ownFiles } = db.dialect
+  /** Files that have not been ended, by an index of those alone: who has millions has ended more. */
+  const openFiles = (index: string): string =>
+    `files ${db.dialect.indexedBy(index)} JOIN objects ON objects.id = files.object`
+  const openOfObject = openFiles('files_live_by_object')
   const earliestPublicOfDigest = db.prepare<[string, number], FileRow>(
-    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
+    `SELECT ${FILE_COLUMNS} FROM ${openOfObject}
      WHERE objects.sha256 = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
      ORDER BY sequence LIMIT 1`,
   )
   const earliestPublic = db.prepare<[number, number], FileRow>(
-    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
+    `SELECT ${FILE_COLUMNS} FROM ${openOfObject} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
      ORDER BY sequence LIMIT 1`,
   )
   const earliestOwn = db.prepare<[number, number, string], FileRow>(
@@ -34,7 +42,8 @@ export function prepareFileReads(db: Sql) {
   )
   const anyLive = db
     .prepare<[number, number], number>(
-      'SELECT 1 FROM files WHERE object = ? AND ended_at IS NULL AND expires_at > ? LIMIT 1',
+      `SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')}
+       WHERE object = ? AND ended_at IS NULL AND expires_at > ? LIMIT 1`,
     )
     .pluck()
   const inline = db
@@ -46,46 +55,75 @@ export function prepareFileReads(db: Sql) {
   )
   const bySequence = db.prepare<[number], FileRow>(`SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence = ?`)
   // Every filter is optional: NULL lets all rows pass. Where a placeholder stands first, its type has to be said.
-  const list = db.prepare<[Record<string, string | number | null>], FileRow>(
-    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
-     WHERE principal = :principal
-       AND (${db.dialect.whole(':before')} IS NULL OR sequence < :before)
-       AND (CAST(:search AS TEXT) IS NULL OR ${db.dialect.includesFolded("coalesce(filename, '')", ':search')}
-         OR ${db.dialect.includesFolded('cid', ':search')})
-       AND (CAST(:contentType AS TEXT) IS NULL OR lower(content_type) = :contentType
-         OR lower(content_type) LIKE :contentTypePrefix ESCAPE '\\')
-       AND CASE CAST(:ended AS TEXT)
-         WHEN 'live' THEN ended_at IS NULL AND expires_at > :now
-         WHEN 'removed' THEN "end" = 'removed' AND composed_into IS NULL
-         WHEN 'composed' THEN composed_into IS NOT NULL
-         WHEN 'expired' THEN "end" = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
-         ELSE TRUE END
-     ORDER BY sequence DESC LIMIT :limit`,
+  const listFrom = (rows: string, ended: string) =>
+    db.prepare<[Record<string, string | number | null>], FileRow>(
+      `SELECT ${FILE_COLUMNS} FROM ${rows}
+       WHERE principal = :principal AND sequence < :before AND sequence >= :from AND ${ended}
+         AND (CAST(:search AS TEXT) IS NULL OR ${db.dialect.includesFolded("coalesce(filename, '')", ':search')}
+           OR ${db.dialect.includesFolded('cid', ':search')})
+         AND (CAST(:contentType AS TEXT) IS NULL OR lower(content_type) = :contentType
+           OR lower(content_type) LIKE :contentTypePrefix ESCAPE '\\')
+       ORDER BY sequence DESC LIMIT :limit`,
+    )
+  const listLive = listFrom(openFiles('files_live_by_principal'), IS_LIVE)
+  const listEnded = listFrom(
+    FILE_ROWS,
+    `CASE CAST(:ended AS TEXT)
+       WHEN 'removed' THEN "end" = 'removed' AND composed_into IS NULL
+       WHEN 'composed' THEN composed_into IS NOT NULL
+       WHEN 'expired' THEN "end" = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
+       ELSE TRUE END`,
   )
+  const countBackFrom = (files: string, isCounted: string) =>
+    db
+      .prepare<{ principal: string; before: number; from: number; skip: number }, number>(
+        `SELECT sequence FROM ${files} WHERE ${ownFiles.condition} AND ${isCounted}
+         ORDER BY ${ownFiles.newestFirst} LIMIT 1 OFFSET :skip`,
+      )
+      .pluck()
+  const countBackAll = countBackFrom('files', 'TRUE')
+  const countBackOpen = countBackFrom(`files ${db.dialect.indexedBy('files_live_by_principal')}`, 'ended_at IS NULL')
 
   const latestOfDeal = db.prepare<[{ dealId: string; principal: string }], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
      WHERE ${isOfDeal(':dealId')} AND ${unindexed('principal')} = :principal ORDER BY sequence DESC LIMIT 1`,
   )
-  const listDeals = db.prepare<[Record<string, string | number | null>], FileRow>(
-    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
-     WHERE principal = :principal AND composed_into IS NULL
-       AND (${db.dialect.whole(':before')} IS NULL OR sequence < :before)
-       AND CASE CAST(:ended AS TEXT)
-         WHEN 'live' THEN ended_at IS NULL AND expires_at > :now
-         WHEN 'removed' THEN "end" = 'removed'
-         WHEN 'expired' THEN "end" = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
-         ELSE TRUE END
-       AND (${db.dialect.whole(':expiring')} IS NULL OR :expiring = CASE
-         WHEN expires_at - ${db.dialect.least('3.0', 'term_days / 10.0')} * 86400000 <= :now THEN 1 ELSE 0 END)
-       AND (CAST(:status AS TEXT) IS NULL OR (ended_at IS NULL AND expires_at > :now
-         AND :status = coalesce((SELECT status FROM deals WHERE deals.file = files.sequence), 'staged')))
-       AND NOT EXISTS (
-         SELECT 1 FROM files AS later
-         WHERE ${isOfDeal('files.deal_id', 'later.')} AND ${unindexed('later.principal')} = files.principal
-           AND later.sequence > files.sequence)
-     ORDER BY sequence DESC LIMIT :limit`,
+  const listDealsFrom = (rows: string, ended: string) =>
+    db.prepare<[Record<string, string | number | null>], FileRow>(
+      `SELECT ${FILE_COLUMNS} FROM ${rows}
+       WHERE principal = :principal AND sequence < :before AND sequence >= :from AND composed_into IS NULL AND ${ended}
+         AND (${db.dialect.whole(':expiring')} IS NULL OR :expiring = CASE
+           WHEN expires_at - ${db.dialect.least('3.0', 'term_days / 10.0')} * 86400000 <= :now THEN 1 ELSE 0 END)
+         AND (CAST(:status AS TEXT) IS NULL OR (ended_at IS NULL AND expires_at > :now
+           AND :status = coalesce((SELECT status FROM deals WHERE deals.file = files.sequence), 'staged')))
+         AND NOT EXISTS (
+           SELECT 1 FROM files AS later
+           WHERE ${isOfDeal('files.deal_id', 'later.')} AND ${unindexed('later.principal')} = files.principal
+             AND later.sequence > files.sequence)
+       ORDER BY sequence DESC LIMIT :limit`,
+    )
+  const listLiveDeals = listDealsFrom(openFiles('files_live_by_principal'), IS_LIVE)
+  const listEndedDeals = listDealsFrom(
+    FILE_ROWS,
+    `CASE CAST(:ended AS TEXT)
+       WHEN 'removed' THEN "end" = 'removed'
+       WHEN 'expired' THEN "end" = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
+       ELSE TRUE END`,
   )
+
+  function* countBack({ principal, beforeSequence, count, isOpen }: CountBackRequest): Steps<number | undefined> {
+    const before = beforeSequence ?? Number.MAX_SAFE_INTEGER
+    return yield* (isOpen ? countBackOpen : countBackAll).get({ principal, before, from: 0, skip: count - 1 })
+  }
+
+  /**
+   * The bound of a page right behind its newest file. An engine that knows whose most files are may look for these from the newest file
+   * of all on, and would pass those that others have staged since.
+   */
+  function* boundOf(request: Omit<CountBackRequest, 'count'>): Steps<number> {
+    const newest = yield* countBack({ ...request, count: 1 })
+    return newest === undefined ? 0 : newest + 1
+  }
 
   function* visibleTo(object: number, now: number, principal: string | undefined): Steps<FileRow | undefined> {
     const row = yield* earliestPublic.get(object, now)
@@ -174,9 +212,13 @@ export function prepareFileReads(db: Sql) {
 
     *list(request: ListFilesRequest): Steps<readonly FileRecord[]> {
       const contentType = request.contentType === undefined ? undefined : foldCase(request.contentType)
+      const isOpen = request.ended === 'live'
+      const before = yield* boundOf({ ...request, isOpen })
+      const list = isOpen ? listLive : listEnded
       const rows = yield* list.all({
         principal: request.principal,
-        before: request.beforeSequence ?? null,
+        before,
+        from: request.fromSequence ?? 0,
         search: request.search ?? null,
         contentType: contentType ?? null,
         contentTypePrefix: contentType === undefined ? null : `${contentType.replace(/[\\%_]/g, '\\$&')};%`,
@@ -187,10 +229,15 @@ export function prepareFileReads(db: Sql) {
       return rows.map(fileFromRow)
     },
 
+    countBack,
+
     *listDeals(request: ListDealsRequest): Steps<readonly FileRecord[]> {
-      const { principal, now, limit, beforeSequence, ended, status, isExpiring } = request
+      const { principal, now, limit, fromSequence, ended, status, isExpiring } = request
+      const isOpen = ended === 'live' || status !== undefined
+      const listDeals = isOpen ? listLiveDeals : listEndedDeals
       const asked = {
-        before: beforeSequence ?? null,
+        before: yield* boundOf({ ...request, isOpen }),
+        from: fromSequence ?? 0,
         ended: ended ?? null,
         status: status ?? null,
         expiring: isExpiring === undefined ? null : Number(isExpiring),

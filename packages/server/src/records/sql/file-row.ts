@@ -29,6 +29,8 @@ export interface FileRow {
   readonly ended_at: number | null
   readonly end: 'expired' | 'removed' | null
   readonly deal_id: string
+  readonly charged_day: string
+  readonly charged_bytes: number
   readonly composed_into: number | null
 }
 

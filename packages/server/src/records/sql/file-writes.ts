@@ -4,6 +4,7 @@ import { prepareDealClosing } from './deal-closing.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { ObjectRelease } from './object-release.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
+import { prepareUsageWrites } from './usage-writes.ts'
 
 interface RemoveRequest {
   readonly principal: string
@@ -15,6 +16,7 @@ interface RemoveRequest {
 export function prepareFileWrites(db: Sql, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
   const { closeDeal } = prepareDealClosing(db)
+  const { fileEnded } = prepareUsageWrites(db)
   const pastTerm = db.prepare<[number, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE ended_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
   )
@@ -24,6 +26,7 @@ export function prepareFileWrites(db: Sql, { releaseObject }: ObjectRelease) {
 
   function* end(row: FileRow, endedAt: number, reason: 'expired' | 'removed', now: number): Steps<void> {
     yield* endFile.run(endedAt, reason, row.sequence)
+    yield* fileEnded(row)
     yield* closeDeal(row.sequence, now)
     yield* releaseObject(row.object, now)
   }

@@ -13,7 +13,9 @@ interface KeptRow {
 /** Decides when bytes are needed by no file any more. Runs inside the caller's transaction. */
 export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards: DiscardWrites) {
   const anyLive = db
-    .prepare<[number], number>('SELECT 1 FROM files WHERE object = ? AND ended_at IS NULL LIMIT 1')
+    .prepare<[number], number>(
+      `SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')} WHERE object = ? AND ended_at IS NULL LIMIT 1`,
+    )
     .pluck()
   const anyWhole = db.prepare<[number], number>('SELECT 1 FROM parts WHERE part = ? LIMIT 1').pluck()
   const keptOf = db.prepare<[number], KeptRow>('SELECT sha256 AS handle, place FROM objects WHERE id = ?')

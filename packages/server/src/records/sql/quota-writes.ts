@@ -74,10 +74,6 @@ export function prepareQuotaWrites(
   const ofInstance = db.prepare<[string], string>('SELECT id FROM reservations WHERE instance = ?').pluck()
 
   const bindName = db.prepare<[string, number]>('INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const charge = db.prepare<[string, string, number]>(
-    `INSERT INTO usage (principal, day, bytes, files) VALUES (?, ?, ?, 1)
-     ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + 1`,
-  )
 
   function* knownOf(commit: FileCommit): Steps<KnownBefore> {
     const { file } = commit
@@ -109,7 +105,7 @@ export function prepareQuotaWrites(
   /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
   function* record(commit: FileCommit, { object: known, open }: KnownBefore, day: string): Steps<number> {
     const { file } = commit
-    if (open !== undefined) yield* endAsExpired(open.sequence, commit.now)
+    if (open !== undefined) yield* endAsExpired(open, commit.now)
     const object = yield* contents.putObject(commit, known)
     // Bytes that are kept as those of parts stay so, and those that came now go again.
     if (known !== undefined && commit.inline === undefined && (yield* contents.isComposed(known))) {
@@ -118,7 +114,6 @@ export function prepareQuotaWrites(
     const name = opaqueNameOf(file.key)
     if (name !== '') yield* bindName.run(name, object)
     const sequence = yield* insertFile(object, file, { day, bytes: file.sizeBytes })
-    yield* charge.run(file.principal, day, file.sizeBytes)
     if (commit.placement !== undefined) yield* placeFile(sequence, commit.placement, commit.now)
     return sequence
   }

@@ -41,6 +41,7 @@ export function prepareReads(db: Sql) {
     latestFile: files.latest,
     fileBySequence: files.bySequence,
     listFiles: files.list,
+    countBack: files.countBack,
     listDeals: files.listDeals,
     fileByDeal: files.byDeal,
     piecesOfKeys: files.pieces,

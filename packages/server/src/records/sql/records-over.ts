@@ -47,6 +47,7 @@ export function recordsOver({ read, write }: SqlEngine, own: RecordsOfEngine): R
       latest: (request) => read('latestFile', request),
       bySequence: (sequence) => read('fileBySequence', sequence),
       list: (request) => read('listFiles', request),
+      countBack: (request) => read('countBack', request),
       listDeals: (request) => read('listDeals', request),
       byDeal: (request) => read('fileByDeal', request),
       remove: (request) => write('removeFile', request),

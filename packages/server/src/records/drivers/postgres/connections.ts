@@ -1,14 +1,10 @@
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import type { Query, QueryAnswer } from '../../sql/sql.ts'
+import { isSilence } from './failures.ts'
+import { PATIENCE } from './patience.ts'
 
-/** How long a connection may take to come about, and to be waited for. */
-const CONNECT_MS = 5000
-/** What the server lets one statement take, one lock be waited for, and a transaction lie idle. */
-const STATEMENT_MS = 20_000
-const LOCK_MS = 5000
-const IDLE_IN_TRANSACTION_MS = 20_000
-/** After which an answer is given up that the server should have refused by then: the network lost it. */
-const SILENCE_MS = 25_000
+/** What the operator sees in the server's list of sessions, unless the address says something else. */
+export const APPLICATION = 'lade'
 
 const INT8 = types.builtins.INT8
 const NUMERIC = types.builtins.NUMERIC
@@ -22,6 +18,18 @@ const NUMBERS: ClientConfig['types'] = {
 export interface ConnectionOptions {
   /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows, such as `sslmode`. */
   readonly url: string
+  /** What the session is called in the server's list. @default 'lade' */
+  readonly application?: string
+  /** How long it may take to come about, and in a pool to be waited for. @default 5000 */
+  readonly connectMs?: number
+  /** What the server lets one statement take. @default 20000 */
+  readonly statementMs?: number
+  /** How long one lock is waited for. @default 5000 */
+  readonly lockMs?: number
+  /** After which the server ends a transaction that nobody goes on with. @default 10000 */
+  readonly idleInTransactionMs?: number
+  /** After which an answer is given up. @default 25000 */
+  readonly silenceMs?: number
   /** Settings of every session, beside the time-outs. */
   readonly session?: Readonly<Record<string, string | number>>
 }
@@ -30,23 +38,32 @@ export interface ConnectionOptions {
  * How each connection is made. Whatever hangs comes to an end: a machine that is gone is noticed by either side, and no session holds
  * a lock for long after its process has died.
  */
-export function connectionConfig({ url, session = {} }: ConnectionOptions): ClientConfig {
+export function connectionConfig(options: ConnectionOptions): ClientConfig {
+  const { connectMs, lockMs, idleInTransactionMs, statementMs, silenceMs } = {
+    ...PATIENCE,
+    statementMs: PATIENCE.readStatementMs,
+    silenceMs: PATIENCE.readSilenceMs,
+    ...options,
+  }
   const settings = {
     tcp_keepalives_idle: 5,
     tcp_keepalives_interval: 5,
     tcp_keepalives_count: 2,
+    // A peer that does not take an answer is not asked for signs of life, so that this needs a limit of its own.
+    tcp_user_timeout: 15_000,
     jit: 'off',
-    ...session,
+    ...options.session,
   }
   return {
-    connectionString: url,
-    application_name: 'lade',
-    connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    lock_timeout: LOCK_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    query_timeout: SILENCE_MS,
+    connectionString: options.url,
+    application_name: options.application ?? APPLICATION,
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    lock_timeout: lockMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    query_timeout: silenceMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 5000,
     types: NUMBERS,
     options: Object.entries(settings)
       .map(([name, value]) => `-c ${name}=${value}`)
@@ -54,10 +71,48 @@ export function connectionConfig({ url, session = {} }: ConnectionOptions): Clie
   }
 }
 
+export interface PoolOptions extends ConnectionOptions {
+  readonly max: number
+  /** Whether queries are sent before the answers to those ahead of them are here. */
+  readonly isPipelined?: boolean
+}
+
+/**
+ * The connections of a pool. When one of them falls silent, those that were made before are likely to be dead as well, and each would
+ * be waited for until it is found out: they are not used again.
+ */
+export class Connections {
+  readonly pool: Pool
+  readonly #generations = new WeakMap<PoolClient, number>()
+  #generation = 0
+
+  constructor(options: PoolOptions) {
+    this.pool = openPool(options)
+    this.pool.on('connect', (client) => this.#generations.set(client, this.#generation))
+  }
+
+  /** One for the caller alone, who releases it. */
+  async take(): Promise<PoolClient> {
+    for (;;) {
+      const client = await this.pool.connect()
+      if (this.#generations.get(client) === this.#generation) return client
+      client.release(true)
+    }
+  }
+
+  /** Called with what a connection failed with. */
+  failed(error: unknown): void {
+    if (isSilence(error)) this.#generation += 1
+  }
+}
+
 /** A pool whose connections break quietly: who uses one that broke meets the failure there. */
-export function openPool(options: ConnectionOptions & { readonly max: number }): Pool {
-  const pool = new Pool({ ...connectionConfig(options), max: options.max, idleTimeoutMillis: 60_000 })
+export function openPool(options: PoolOptions): Pool {
+  const { max, isPipelined = false } = options
+  const pool = new Pool({ ...connectionConfig(options), max, idleTimeoutMillis: 60_000, pipeline: isPipelined })
   pool.on('error', () => {})
+  // The pool listens to those that nobody uses; one that breaks in use says so here, and would end the process if nobody heard.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

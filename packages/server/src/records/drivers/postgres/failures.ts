@@ -3,8 +3,8 @@ import { LadeError } from '@lade/core/errors'
 /**
  * What a failure says about the transaction that met it.
  *
- * `again`: it was undone, and may go well when it is run again. `lost`: the connection broke, so that nobody knows what became of a
- * COMMIT that was under way; everything before that was undone. `full`: no room. `fault`: it would fail again.
+ * `again`: it was undone, and may go well when it is run again. `lost`: the connection broke or is of no use any more, so that nobody
+ * knows what became of a COMMIT that was under way; everything before that was undone. `full`: no room. `fault`: it would fail again.
  */
 export type Verdict = 'again' | 'lost' | 'full' | 'fault'
 
@@ -18,6 +18,10 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
   '23505': 'again',
   // query_canceled: by a time-out of ours.
   '57014': 'again',
+  // feature_not_supported: a prepared statement whose table was changed by a newer program; invalid_sql_statement_name: one that
+  // somebody in between forgot. A new connection prepares it anew.
+  '0A000': 'lost',
+  '26000': 'lost',
   // too_many_connections
   '53300': 'lost',
   // out_of_memory
@@ -37,31 +41,73 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
 }
 
 const SOCKET_CODES = new Set([
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
+  'EHOSTDOWN',
   'EHOSTUNREACH',
+  'EMFILE',
+  'ENETDOWN',
+  'ENETRESET',
   'ENETUNREACH',
+  'ENFILE',
+  // The socket of a server on the same machine that is not running.
+  'ENOENT',
+  'ENOTCONN',
   'ENOTFOUND',
-  'EAI_AGAIN',
+  'EPIPE',
+  'EPROTO',
+  'ERR_SOCKET_CLOSED',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+  'ETIMEDOUT',
 ])
 
-/** What `pg` says when a connection ends or does not answer; it gives these no code. */
+/** What `pg` 8 and its pool say when a connection ends, does not come about or does not answer; they give these no code. */
 const CONNECTION_MESSAGES =
-  /^(Connection terminated|Query read timeout|timeout exceeded|Client (was closed|has encountered))/i
+  /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded|Client (was closed|has encountered)|There was an error establishing an SSL connection|Received unexpected )/i
+
+const UNIQUE_VIOLATION = '23505'
+
+/** A COMMIT was under way when the connection broke, and nobody could be asked in time what became of it. */
+export class OutcomeUnknown extends Error {
+  constructor(cause: unknown) {
+    super('The connection to the database broke while it committed, and it cannot be asked what became of that.', {
+      cause,
+    })
+    this.name = 'OutcomeUnknown'
+  }
+}
 
 export function verdictOf(error: unknown): Verdict {
   if (!(error instanceof Error)) return 'fault'
-  const code = 'code' in error ? String(error.code) : ''
+  if (error instanceof OutcomeUnknown) return 'lost'
+  const code = codeOf(error)
   if (SOCKET_CODES.has(code) || CONNECTION_MESSAGES.test(error.message)) return 'lost'
   if (!/^[0-9A-Z]{5}$/.test(code)) return 'fault'
   return VERDICTS[code] ?? VERDICTS[code.slice(0, 2)] ?? 'fault'
 }
 
+/** True when an answer was waited for in vain, so that nothing says that the connection broke. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
+}
+
+/** The SQLSTATE of a failure, or what the operating system calls it; empty for one that has neither. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** True when something like it is there already. */
+export function isUniqueViolation(error: unknown): boolean {
+  return codeOf(error) === UNIQUE_VIOLATION
+}
+
 /** True for the key of a write that is there already: the write was committed. */
 export function isKeyTaken(error: unknown): boolean {
-  return error instanceof Error && 'constraint' in error && error.constraint === 'write_keys_pkey'
+  return isUniqueViolation(error) && error instanceof Error && 'table' in error && error.table === 'write_keys'
 }
 
 /** A failure of the database, as callers see it. */

@@ -4,12 +4,13 @@ import { POSTGRES_MIGRATIONS } from '../../migrations/postgres.ts'
 /** The lock of whoever brings the schema up to date; any number that nobody else uses. */
 const MIGRATION_LOCK = 4_711_2026
 /** Migrations of a big installation take their time, and those who wait for them as well. */
-const MIGRATION_MS = 3_600_000
+export const MIGRATION_MS = 3_600_000
 
 /**
  * Brings the schema to the newest version, each step in a transaction of its own. Of all processes that start at once one does it, and
  * the others wait.
  *
+ * @param client - one that waits {@link MIGRATION_MS} for an answer.
  * @throws {Error} when the data was written by a newer version of Lade.
  */
 export async function migrate(client: Client, migrations: readonly string[] = POSTGRES_MIGRATIONS): Promise<void> {
@@ -31,6 +32,8 @@ export async function migrate(client: Client, migrations: readonly string[] = PO
       await client.query(`BEGIN; ${migration}; ${mark}; COMMIT`)
     }
   } finally {
+    // A step that failed is still open. What cannot be said on a connection that broke is no longer needed.
+    await client.query('ROLLBACK').catch(() => {})
     await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {})
   }
 }

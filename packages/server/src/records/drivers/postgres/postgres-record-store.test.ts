@@ -1,27 +1,35 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
+import { startTcpRelay, type TcpRelay } from '../../../../../../services/tcp-relay.ts'
 import { describeRecordStore } from '../../conformance.ts'
 import type { RecordStore } from '../../record-store.ts'
+import { PATIENCE } from './patience.ts'
 import { openPostgresRecordStore } from './postgres-record-store.ts'
 
 let postgres: Postgres
+let relay: TcpRelay
 let url: string
 let admin: Client
+/** Of all stores here: it is short while the database is away, so that nobody waits for its return. */
+const patience = { writeMs: PATIENCE.writeMs, readMs: PATIENCE.readMs }
 
 beforeAll(async () => {
   postgres = await startPostgres({ fsync: false })
   url = await postgres.createDatabase('conformance')
+  relay = await startTcpRelay(postgres.port)
   admin = new Client({ connectionString: url })
   await admin.connect()
 })
 
 afterAll(async () => {
-  await admin.end()
+  await admin?.end()
+  await relay?.discard()
   await postgres.discard()
 })
 
-const open = () => openPostgresRecordStore({ url, maxConnections: 8 })
+const open = () =>
+  openPostgresRecordStore({ url: url.replace(/:\d+\//, `:${relay.port}/`), maxConnections: 8, patience })
 
 /** Empties every table, which is faster than a new database. */
 async function clear(): Promise<void> {
@@ -35,6 +43,8 @@ describeRecordStore('postgres', {
   open,
   async discard(store: RecordStore) {
     await store.close()
+    relay.reopen()
+    Object.assign(patience, { writeMs: PATIENCE.writeMs, readMs: PATIENCE.readMs })
     await clear()
   },
   async reopen(store) {
@@ -42,4 +52,8 @@ describeRecordStore('postgres', {
     return open()
   },
   openSecond: open,
+  breakNext() {
+    relay.close()
+    Object.assign(patience, { writeMs: 200, readMs: 200 })
+  },
 })

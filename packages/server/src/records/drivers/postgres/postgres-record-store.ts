@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { RecordStore } from '../../record-store.ts'
 import { prepareLeaseWrites } from '../../sql/lease-writes.ts'
@@ -5,13 +6,16 @@ import { prepareReads, type ReadInput, type ReadName, type ReadOutput, SNAPSHOT_
 import { recordsOver } from '../../sql/records-over.ts'
 import type { Steps } from '../../sql/sql.ts'
 import { prepareWrites, type WriteName } from '../../sql/writes.ts'
-import { askOn, createClient, openPool } from './connections.ts'
+import { APPLICATION, askOn, Connections, createClient } from './connections.ts'
+import { Crowding } from './crowding.ts'
 import { translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
-import { migrate } from './migrate.ts'
+import { MIGRATION_MS, migrate } from './migrate.ts'
+import { PATIENCE, type Patience } from './patience.ts'
 import { postgresSql, runOn } from './postgres-sql.ts'
 import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
+import { noCounts, type TransactionCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
 import { type WriteCall, WriteQueue } from './write-queue.ts'
 
@@ -22,10 +26,33 @@ export interface PostgresRecordStoreOptions {
   readonly maxConnections?: number
   /** Told what the operator should know, such as that the server does not write durably. */
   readonly onWarning?: (sentence: string) => void
+  /** How long things are waited for, where it is not the usual. `writeMs` and `readMs` are looked at each time. */
+  readonly patience?: Partial<Patience>
 }
 
-/** How long a read is tried again whose connection breaks. */
-const READ_PATIENCE_MS = 10_000
+/** Records, and how their database fares. */
+export interface PostgresRecordStore extends RecordStore {
+  state(): PostgresState
+}
+
+export interface PostgresState {
+  readonly transactions: TransactionCounts
+  /** Whether writes of different principals follow each other at this time, since they undid each other. */
+  readonly isCrowded: boolean
+  /** Lanes that have something to write. */
+  readonly lanes: number
+  readonly writers: PoolState
+  readonly readers: PoolState
+}
+
+export interface PoolState {
+  /** Connections that are open or being opened, and those of them that nobody uses. */
+  readonly open: number
+  readonly idle: number
+  /** How many wait for one. */
+  readonly waiting: number
+}
+
 const READ_REST_MS = 200
 
 /**
@@ -43,9 +70,14 @@ const READ_REST_MS = 200
  * const records = await openPostgresRecordStore({ url: 'postgres://lade:secret@127.0.0.1/lade' })
  * records.traits.engine // 'postgres'
  */
-export async function openPostgresRecordStore(options: PostgresRecordStoreOptions): Promise<RecordStore> {
+export async function openPostgresRecordStore(options: PostgresRecordStoreOptions): Promise<PostgresRecordStore> {
   const { url, maxConnections = 16, onWarning = () => {} } = options
-  const starting = createClient({ url })
+  const patienceNow = (): Patience => ({ ...PATIENCE, ...options.patience })
+  const patience = patienceNow()
+  // Sessions of this store, and no others.
+  const application = `${APPLICATION} ${randomUUID().slice(0, 8)}`
+  const session = { ...patience, url, application }
+  const starting = createClient({ ...session, statementMs: MIGRATION_MS, silenceMs: MIGRATION_MS })
   await starting.connect()
   try {
     await requireDurable(starting, onWarning)
@@ -55,21 +87,32 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   }
 
   // Every write finds its rows by an index. Reading a small table as a whole instead would make it meet every other write.
-  const writers = openPool({
-    url,
+  const writers = new Connections({
+    ...session,
+    statementMs: patience.writeStatementMs,
+    silenceMs: patience.writeSilenceMs,
     max: Math.max(1, Math.ceil(maxConnections / 2)),
+    isPipelined: true,
     session: { enable_seqscan: 'off', synchronous_commit: 'on' },
   })
-  const readers = openPool({ url, max: Math.max(1, Math.floor(maxConnections / 2)) })
+  const readers = new Connections({
+    ...session,
+    statementMs: patience.readStatementMs,
+    silenceMs: patience.readSilenceMs,
+    max: Math.max(1, Math.floor(maxConnections / 2)),
+  })
   const reads: Record<ReadName, (input: never) => Steps<unknown>> = prepareReads(postgresSql())
   const sql = postgresSql()
   const writes: Record<WriteName, (input: never) => Steps<unknown>> = prepareWrites(sql)
   const leases = prepareLeaseWrites(sql)
-  const settled = new SettledSequences(readers)
+  const settled = new SettledSequences(readers.pool)
   let isOpen = true
 
+  const counts = noCounts()
+  const crowding = new Crowding()
+
   async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
-    return transact({ pool: writers, lock, isOpen: () => isOpen }, async (client) => {
+    const outputs = await transact({ ...transactions, patienceMs: patienceNow().writeMs, lock }, async (client) => {
       const ask = askOn(client)
       const outputs: unknown[] = []
       for (const { name, input, fence } of calls) {
@@ -80,14 +123,24 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       }
       return outputs
     })
+    crowding.note('made')
+    return outputs
   }
 
-  const queue = new WriteQueue(runWrites)
+  const transactions = {
+    connections: writers,
+    application,
+    isOpen: () => isOpen,
+    counts,
+    onConflict: () => crowding.note('undone'),
+  }
+  const isCrowded = (): boolean => crowding.isCrowded
+  const queue = new WriteQueue({ run: runWrites, patienceMs: patience.writeMs, isCrowded })
   const underWay = new Set<Promise<unknown>>()
-  const stopForgetting = forgetOldKeys(writers)
+  const stopForgetting = forgetOldKeys(writers.pool)
 
   async function read<Name extends ReadName>(name: Name, input: ReadInput<Name>): Promise<ReadOutput<Name>> {
-    const giveUpAt = performance.now() + READ_PATIENCE_MS
+    const giveUpAt = performance.now() + patienceNow().readMs
     for (;;) {
       try {
         const bound = name === 'unenrolled' ? { ...(input as object), upTo: await settled.upTo() } : input
@@ -105,10 +158,10 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     isOpen = false
     stopForgetting()
     await Promise.allSettled(underWay)
-    await Promise.all([writers.end(), readers.end()])
+    await Promise.all([writers.pool.end(), readers.pool.end()])
   }
 
-  return recordsOver(
+  const records = recordsOver(
     {
       read,
       async write(name, input, fence) {
@@ -128,7 +181,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       traits: { engine: 'postgres' },
       async check() {
         try {
-          await readers.query('SELECT 1')
+          await readers.pool.query('SELECT 1')
         } catch (error) {
           throw translatedFailure(error)
         }
@@ -139,10 +192,24 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       },
     },
   )
+  return {
+    ...records,
+    state: () => ({
+      transactions: { ...counts },
+      isCrowded: isCrowded(),
+      lanes: queue.lanes,
+      writers: stateOf(writers.pool),
+      readers: stateOf(readers.pool),
+    }),
+  }
 }
 
-async function runRead(pool: Pool, steps: Steps<unknown>, needsSnapshot: boolean): Promise<unknown> {
-  const client = await pool.connect()
+function stateOf({ totalCount, idleCount, waitingCount }: Pool): PoolState {
+  return { open: totalCount, idle: idleCount, waiting: waitingCount }
+}
+
+async function runRead(connections: Connections, steps: Steps<unknown>, needsSnapshot: boolean): Promise<unknown> {
+  const client = await connections.take()
   let failure: Error | undefined
   try {
     if (needsSnapshot) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
@@ -150,6 +217,7 @@ async function runRead(pool: Pool, steps: Steps<unknown>, needsSnapshot: boolean
     if (needsSnapshot) await client.query('COMMIT')
     return value
   } catch (error) {
+    connections.failed(error)
     failure = error instanceof Error ? error : new Error(String(error))
     throw error
   } finally {

@@ -1,18 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool, PoolClient } from 'pg'
-import { isKeyTaken, verdictOf } from './failures.ts'
+import type { PoolClient } from 'pg'
+import type { Connections } from './connections.ts'
+import { codeOf, isKeyTaken, isUniqueViolation, OutcomeUnknown, verdictOf } from './failures.ts'
+import type { MutableCounts } from './transaction-counts.ts'
 
-/** How long a transaction is run again and again before its failure is told. */
-const PATIENCE_MS = 12_000
 const FIRST_WAIT_MS = 5
 const LONGEST_WAIT_MS = 500
+/** However often a COMMIT is lost, so many times the patience is the end. */
+const MAX_PATIENCES = 3
+/** Something that is still there after so many looks was there before. */
+const MAX_RACES = 10
 
 export interface TransactionOptions {
-  readonly pool: Pool
+  /** Pipelined ones. */
+  readonly connections: Connections
   /** A lock that is held from before the transaction until after it. */
   readonly lock: string | undefined
-  /** Answers false when the store is being closed: nothing is tried again then. */
+  /** For how long the transaction is run again and again before its failure is told. */
+  readonly patienceMs: number
+  /** What their sessions are called, and no others. */
+  readonly application: string
+  /** Answers false when the store is being closed: a database that is away is not waited for then. */
   readonly isOpen: () => boolean
+  readonly counts: MutableCounts
+  /** Told of every attempt that another transaction undid. */
+  readonly onConflict?: () => void
 }
 
 /**
@@ -22,68 +34,133 @@ export interface TransactionOptions {
  * same key: that waits for the old transaction where it is still going on, and fails where it was committed, which is then what this
  * answers. So a transaction takes effect once, and is never told as failed by a broken connection alone while the database is there.
  *
- * @throws what the last attempt threw, when it would fail again or after about twelve seconds. Then, and only then, a transaction whose
- *   COMMIT was under way may have been made.
+ * @throws what the last attempt threw, when it would fail again or after the patience is at an end. Nothing was changed then.
+ * @throws {OutcomeUnknown} when a COMMIT was under way and the database could not be asked about it, for as long as the patience once
+ *   more, and three times it in all. Then, and only then, the transaction may have been made.
  */
 export async function transact<Value>(
-  { pool, lock, isOpen }: TransactionOptions,
+  options: TransactionOptions,
   body: (client: PoolClient) => Promise<Value>,
 ): Promise<Value> {
+  const { connections, patienceMs, isOpen, counts, onConflict } = options
   const key = randomUUID()
-  const giveUpAt = performance.now() + PATIENCE_MS
+  const since = performance.now()
+  let giveUpAt = since + patienceMs
   let inDoubt: { readonly value: Value } | undefined
+  let abandoned: number | undefined
+  let races = 0
   for (let attempt = 0; ; attempt += 1) {
-    const progress: Progress<Value> = { committing: undefined }
+    const progress: Progress<Value> = { session: undefined, hasKey: false, committing: undefined }
     try {
-      return await runOnce({ pool, lock, key }, body, progress)
+      const value = await runOnce({ ...options, key, abandoned }, body, progress)
+      counts.committed += 1
+      return value
     } catch (error) {
-      if (inDoubt !== undefined && isKeyTaken(error)) return inDoubt.value
+      if (inDoubt !== undefined && isKeyTaken(error) && (await isConfirmed(connections))) {
+        counts.foundCommitted += 1
+        return inDoubt.value
+      }
       const verdict = verdictOf(error)
-      if (verdict === 'lost' && progress.committing !== undefined) inDoubt = progress.committing
-      const isFinal = verdict === 'fault' || verdict === 'full'
-      if (isFinal || !isOpen() || performance.now() > giveUpAt) throw error
+      connections.failed(error)
+      count(error, counts)
+      if (codeOf(error) === '40001') onConflict?.()
+      // Whose key could be inserted, the attempts before it were undone.
+      if (progress.hasKey) inDoubt = undefined
+      if (verdict === 'lost') {
+        abandoned = progress.session ?? abandoned
+        if (progress.committing !== undefined) {
+          inDoubt = progress.committing
+          giveUpAt = Math.min(performance.now() + patienceMs, since + MAX_PATIENCES * patienceMs)
+        }
+      }
+      if (inDoubt === undefined) {
+        if (isUniqueViolation(error)) races += 1
+        const isFinal = verdict === 'fault' || verdict === 'full' || races > MAX_RACES
+        if (isFinal || (verdict === 'lost' && !isOpen()) || performance.now() > giveUpAt) throw error
+      } else if (performance.now() > giveUpAt) {
+        counts.unknown += 1
+        throw new OutcomeUnknown(error)
+      }
       await rest(attempt)
     }
   }
 }
 
 interface Progress<Value> {
+  /** The number of the server's process. */
+  session: number | undefined
+  /** Whether the key of the transaction was free. */
+  hasKey: boolean
   /** What the transaction answers, from when its COMMIT is sent. */
   committing: { readonly value: Value } | undefined
 }
 
-interface Attempt {
-  readonly pool: Pool
-  readonly lock: string | undefined
+interface Attempt extends TransactionOptions {
   readonly key: string
+  /** The session of an attempt that was lost, which may be waiting for the rest of it. */
+  readonly abandoned: number | undefined
 }
 
 async function runOnce<Value>(
-  { pool, lock, key }: Attempt,
+  { connections, lock, key, abandoned, application }: Attempt,
   body: (client: PoolClient) => Promise<Value>,
   progress: Progress<Value>,
 ): Promise<Value> {
-  const client = await pool.connect()
+  const client = await connections.take()
   let isSound = false
+  let unlocked: Promise<unknown> | undefined
   try {
-    // Before the transaction, since that sees the records as they are at its first statement.
-    if (lock !== undefined) await client.query(LOCK, [lock])
-    await client.query(`BEGIN ISOLATION LEVEL SERIALIZABLE; INSERT INTO write_keys (key) VALUES ('${key}')`)
+    progress.session = (client as { readonly processID?: number }).processID
+    // Where it cannot be ended, the waits below are as long as the server lets it live.
+    if (abandoned !== undefined) await client.query(END_SESSION, [abandoned, application]).catch(() => {})
+    await allOf([
+      // Before the transaction, since that sees the records as they are at its first statement.
+      lock === undefined ? undefined : client.query({ name: 'lade-lock', text: LOCK, values: [lock] }),
+      client.query('BEGIN ISOLATION LEVEL SERIALIZABLE'),
+      client.query({ name: 'lade-key', text: INSERT_KEY, values: [key] }),
+    ])
+    progress.hasKey = true
     const value = await body(client)
     progress.committing = { value }
-    await client.query('COMMIT')
+    const committed = client.query('COMMIT')
+    unlocked = lock === undefined ? undefined : client.query({ name: 'lade-unlock', text: UNLOCK })
+    // It is waited for below, and may fail before that.
+    unlocked?.catch(() => {})
+    await committed
     isSound = true
     return value
   } catch (error) {
     isSound = verdictOf(error) !== 'lost' && (await rollBack(client))
+    if (isSound && lock !== undefined) unlocked ??= client.query({ name: 'lade-unlock', text: UNLOCK })
     throw error
   } finally {
-    giveBack(client, lock, isSound)
+    giveBack(client, unlocked, isSound)
   }
 }
 
 const LOCK = 'SELECT pg_advisory_lock(hashtextextended($1, 0))'
 const UNLOCK = 'SELECT pg_advisory_unlock_all()'
+const INSERT_KEY = 'INSERT INTO write_keys (key) VALUES ($1)'
+/** A pooler in between makes up numbers of its own, so that the name of the session has to be right as well. */
+const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+  WHERE pid = $1 AND application_name = $2 AND pid <> pg_backend_pid()`
+
+/** Waits for all of them, whichever fail, and then throws what the first of those did. */
+async function allOf(queries: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  const failed = (await Promise.allSettled(queries)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
+/**
+ * True when what was committed before is as durable as a COMMIT that is answered: a session that is ended while it waits for a standby
+ * has committed all the same, and what is committed after it waits for the standby anew.
+ */
+async function isConfirmed({ pool }: Connections): Promise<boolean> {
+  return pool.query({ name: 'lade-key', text: INSERT_KEY, values: [randomUUID()] }).then(
+    () => true,
+    () => false,
+  )
+}
 
 async function rollBack(client: PoolClient): Promise<boolean> {
   return client.query('ROLLBACK').then(
@@ -93,15 +170,24 @@ async function rollBack(client: PoolClient): Promise<boolean> {
 }
 
 /** Nobody waits for the end of the lock; a connection that cannot let go of it is closed, which does. */
-function giveBack(client: PoolClient, lock: string | undefined, isSound: boolean): void {
-  if (!isSound || lock === undefined) {
+function giveBack(client: PoolClient, unlocked: Promise<unknown> | undefined, isSound: boolean): void {
+  if (!isSound || unlocked === undefined) {
     client.release(!isSound)
     return
   }
-  client.query(UNLOCK).then(
+  unlocked.then(
     () => client.release(),
     () => client.release(true),
   )
+}
+
+function count(error: unknown, counts: MutableCounts): void {
+  const code = codeOf(error)
+  if (code === '40001') counts.conflicts += 1
+  else if (code === '40P01') counts.deadlocks += 1
+  else if (code === '55P03') counts.lockTimeouts += 1
+  else if (code === '23505') counts.races += 1
+  else if (verdictOf(error) === 'lost') counts.lost += 1
 }
 
 function rest(attempt: number): Promise<void> {

@@ -72,8 +72,28 @@ const LANES: LaneOf = {
   transactionSuperseded: chain,
 }
 
-/** The lane of a write; undefined for one that waits for no other. */
-export function laneOf<Name extends WriteName>(name: Name, input: WriteInput<Name>): string | undefined {
+/** Those that touch what uploads touch: in a crowd they all follow each other. */
+const CROWDING: ReadonlySet<WriteName> = new Set<WriteName>([
+  'reserve',
+  'claim',
+  'commit',
+  'commitAtOnce',
+  'compose',
+  'release',
+  'removeFile',
+])
+
+/**
+ * The lane of a write; undefined for one that waits for no other.
+ *
+ * @param isCrowded - whether writes of different principals undo each other at this time.
+ */
+export function laneOf<Name extends WriteName>(
+  name: Name,
+  input: WriteInput<Name>,
+  isCrowded = false,
+): string | undefined {
+  if (isCrowded && CROWDING.has(name)) return 'crowd'
   const lane: ((input: WriteInput<Name>) => string) | null = LANES[name]
   return lane?.(input)
 }

@@ -1,6 +1,6 @@
 import type { Fence } from '../../record-store.ts'
 import type { WriteInput, WriteName, WriteOutput } from '../../sql/writes.ts'
-import { verdictOf } from './failures.ts'
+import { isUniqueViolation, verdictOf } from './failures.ts'
 import { laneOf } from './write-lanes.ts'
 
 /** One write, and who waits for it. */
@@ -14,6 +14,16 @@ interface Waiting {
   readonly call: WriteCall
   readonly resolve: (output: never) => void
   readonly reject: (error: unknown) => void
+  readonly since: number
+}
+
+export interface WriteQueueOptions {
+  /** Makes writes in one transaction, all or none, and answers their outputs in order. */
+  readonly run: (calls: readonly WriteCall[], lane: string | undefined) => Promise<readonly unknown[]>
+  /** For how long a write waits for those before it at the least, when these fail because the database is away. */
+  readonly patienceMs: number
+  /** Whether writes of different principals undo each other at this time. */
+  readonly isCrowded: () => boolean
 }
 
 /** About as many writes share a transaction at most. */
@@ -24,23 +34,29 @@ const MAX_GROUP = 64
  * shares the next one. Writes without a lane run at once.
  *
  * When one of several writes that share a transaction cannot be made, each is run by itself: the good ones are made, and the bad one
- * fails alone.
+ * fails alone. When the database is away, those that share a transaction fail together, and with them those behind that have waited for
+ * as long as a write is tried.
  */
 export class WriteQueue {
-  readonly #run: (calls: readonly WriteCall[], lane: string | undefined) => Promise<readonly unknown[]>
+  readonly #options: WriteQueueOptions
   readonly #lanes = new Map<string, Waiting[]>()
 
-  /** @param run - makes writes in one transaction, all or none, and answers theirs outputs in order. */
-  constructor(run: (calls: readonly WriteCall[], lane: string | undefined) => Promise<readonly unknown[]>) {
-    this.#run = run
+  constructor(options: WriteQueueOptions) {
+    this.#options = options
+  }
+
+  /** Lanes that have something to do. */
+  get lanes(): number {
+    return this.#lanes.size
   }
 
   async write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>> {
     const call: WriteCall = { name, input: input as never, fence }
-    const lane = laneOf(name, input)
-    if (lane === undefined) return (await this.#run([call], undefined))[0] as WriteOutput<Name>
+    const lane = laneOf(name, input, this.#options.isCrowded())
+    if (lane === undefined) return (await this.#options.run([call], undefined))[0] as WriteOutput<Name>
     return new Promise<WriteOutput<Name>>((resolve, reject) => {
-      const waiting: Waiting = { call, resolve: resolve as (output: never) => void, reject }
+      const since = performance.now()
+      const waiting: Waiting = { call, resolve: resolve as (output: never) => void, reject, since }
       const queue = this.#lanes.get(lane)
       if (queue !== undefined) {
         queue.push(waiting)
@@ -55,29 +71,41 @@ export class WriteQueue {
     const queue = this.#lanes.get(lane) ?? []
     while (queue.length > 0) {
       const group = queue.splice(0, MAX_GROUP)
-      const isDone = await this.#together(group, lane)
-      if (!isDone) for (const waiting of group) await this.#alone(waiting, lane)
+      const failure = await this.#together(group, lane)
+      if (failure === undefined) continue
+      if (isOfOneWrite(failure.cause) && group.length > 1) {
+        for (const waiting of group) await this.#together([waiting], lane)
+      } else {
+        this.#rejectOld(queue, failure.cause)
+      }
     }
     this.#lanes.delete(lane)
   }
 
-  /** False when nothing was made and nobody was told. */
-  async #together(group: readonly Waiting[], lane: string): Promise<boolean> {
+  /** Undefined when all were made; nobody was told of a failure that may be of one among several. */
+  async #together(group: readonly Waiting[], lane: string): Promise<{ readonly cause: unknown } | undefined> {
     try {
-      const outputs = await this.#run(
+      const outputs = await this.#options.run(
         group.map(({ call }) => call),
         lane,
       )
       for (const [index, { resolve }] of group.entries()) resolve(outputs[index] as never)
-      return true
-    } catch (error) {
-      if (group.length > 1 && verdictOf(error) === 'fault') return false
-      for (const { reject } of group) reject(error)
-      return true
+      return undefined
+    } catch (cause) {
+      if (group.length === 1 || !isOfOneWrite(cause)) for (const { reject } of group) reject(cause)
+      return { cause }
     }
   }
 
-  async #alone(waiting: Waiting, lane: string): Promise<void> {
-    await this.#together([waiting], lane)
+  /** The oldest are in front. */
+  #rejectOld(queue: Waiting[], cause: unknown): void {
+    const before = performance.now() - this.#options.patienceMs
+    const firstYoung = queue.findIndex(({ since }) => since > before)
+    for (const { reject } of queue.splice(0, firstYoung < 0 ? queue.length : firstYoung)) reject(cause)
   }
+}
+
+/** Whether a failure is of what is written, and not of the database. */
+function isOfOneWrite(cause: unknown): boolean {
+  return verdictOf(cause) === 'fault' || isUniqueViolation(cause)
 }
