@@ -169,7 +169,8 @@ const ZONES: readonly Zone[] = [
   },
   {
     name: 'server/main',
-    holds: /^packages\/server\/src\/(?:main|drivers|guarded-blobs|moving|moving-source|placing|processes|stores)\.ts$/,
+    holds:
+      /^packages\/server\/src\/(?:main|drivers|guarded-blobs|measuring|moving|moving-source|placing|processes|stores)\.ts$/,
     imports: [
       ...CORE,
       'server/hashing',
@@ -218,9 +219,9 @@ const ZONES: readonly Zone[] = [
   {
     name: 'bench',
     holds: /^bench\//,
-    imports: ['server/hashing', 'server/config', 'server/main'],
+    imports: ['server/hashing', 'server/config', 'server/main', 'services'],
     testsToo: true,
-    why: 'bench starts a service by its entry points, and measures it and hashing from outside',
+    why: 'bench starts a service by its entry points, and measures it, hashing and the records from outside',
   },
   {
     name: 'services',

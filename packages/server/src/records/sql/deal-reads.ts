@@ -33,11 +33,25 @@ interface Counts {
   readonly waiting: number
 }
 
+/** Deals that one statement asks for. */
+const DEALS_AT_ONCE = 100
+const PLACEHOLDERS = Array.from({ length: DEALS_AT_ONCE }, () => '?').join(', ')
+const NO_FILE = 0
+
+/** As many numbers as there are placeholders. */
+function filledUp(files: readonly number[]): number[] {
+  return [...files, ...Array.from({ length: DEALS_AT_ONCE - files.length }, () => NO_FILE)]
+}
+
 /** Reads of deals with all that carries them. */
 export function prepareDealReads(db: Sql) {
   const pieces = preparePieceReads(db)
   const deal = db.prepare<[number], DealRow>(
     'SELECT file, copies_wanted, status, status_at, cause FROM deals WHERE file = ?',
+  )
+  // So many at once, since an engine behind a network would be asked for each of them.
+  const someDeals = db.prepare<number[], DealRow>(
+    `SELECT file, copies_wanted, status, status_at, cause FROM deals WHERE file IN (${PLACEHOLDERS})`,
   )
   const piecesOf = db.prepare<[number], DealPieceRow>(
     'SELECT piece, padded_offset_bytes FROM deal_pieces WHERE file = ? ORDER BY position',
@@ -87,12 +101,13 @@ export function prepareDealReads(db: Sql) {
     },
 
     *standings(files: readonly number[]): Steps<readonly Standing[]> {
-      const found: Standing[] = []
-      for (const file of files) {
-        const row = yield* deal.get(file)
-        if (row !== undefined) found.push(standingFromRow(row))
+      const found = new Map<number, Standing>()
+      for (let from = 0; from < files.length; from += DEALS_AT_ONCE) {
+        const asked = files.slice(from, from + DEALS_AT_ONCE)
+        const rows = asked.length === 1 ? deal.all(...(asked as [number])) : someDeals.all(...filledUp(asked))
+        for (const row of yield* rows) found.set(row.file, standingFromRow(row))
       }
-      return found
+      return files.flatMap((file) => found.get(file) ?? [])
     },
 
     *aggregatesOf(objects: readonly ObjectHandle[]): Steps<readonly FoundAggregate[]> {

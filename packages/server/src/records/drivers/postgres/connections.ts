@@ -46,11 +46,12 @@ export function connectionConfig(options: ConnectionOptions): ClientConfig {
     ...options,
   }
   const settings = {
-    tcp_keepalives_idle: 5,
-    tcp_keepalives_interval: 5,
-    tcp_keepalives_count: 2,
+    // Ten seconds, which is less than a write is tried for that waits behind a machine that fell silent.
+    tcp_keepalives_idle: 4,
+    tcp_keepalives_interval: 2,
+    tcp_keepalives_count: 3,
     // A peer that does not take an answer is not asked for signs of life, so that this needs a limit of its own.
-    tcp_user_timeout: 15_000,
+    tcp_user_timeout: 10_000,
     jit: 'off',
     ...options.session,
   }

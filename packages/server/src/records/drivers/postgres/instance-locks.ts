@@ -22,7 +22,7 @@ export interface PostgresInstanceLocksOptions {
 
 /**
  * Locks on connections to the database, which lets go of them when the process or its machine is gone: at once for a process that ends,
- * within some fifteen seconds for a machine that falls silent.
+ * within some ten seconds for a machine that falls silent.
  *
  * `isHeld` fails with `storage_failed` while the database is away: nobody can tell then.
  */

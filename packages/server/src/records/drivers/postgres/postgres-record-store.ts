@@ -17,6 +17,7 @@ import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
 import { noCounts, type TransactionCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
+import { CROWD, meetsCrowd } from './write-lanes.ts'
 import { type WriteCall, WriteQueue } from './write-queue.ts'
 
 export interface PostgresRecordStoreOptions {
@@ -112,7 +113,9 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   const crowding = new Crowding()
 
   async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
-    const outputs = await transact({ ...transactions, patienceMs: patienceNow().writeMs, lock }, async (client) => {
+    const sharedLock = lock !== CROWD && calls.some(({ name }) => meetsCrowd(name)) ? CROWD : undefined
+    const patienceMs = patienceNow().writeMs
+    const outputs = await transact({ ...transactions, patienceMs, lock, sharedLock }, async (client) => {
       const ask = askOn(client)
       const outputs: unknown[] = []
       for (const { name, input, fence } of calls) {

@@ -5,7 +5,7 @@ import { codeOf, isKeyTaken, isUniqueViolation, OutcomeUnknown, verdictOf } from
 import type { MutableCounts } from './transaction-counts.ts'
 
 const FIRST_WAIT_MS = 5
-const LONGEST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 250
 /** However often a COMMIT is lost, so many times the patience is the end. */
 const MAX_PATIENCES = 3
 /** Something that is still there after so many looks was there before. */
@@ -16,6 +16,8 @@ export interface TransactionOptions {
   readonly connections: Connections
   /** A lock that is held from before the transaction until after it. */
   readonly lock: string | undefined
+  /** One that is held like it, at the same time as others who share it, and not while somebody has it as `lock`. */
+  readonly sharedLock?: string | undefined
   /** For how long the transaction is run again and again before its failure is told. */
   readonly patienceMs: number
   /** What their sessions are called, and no others. */
@@ -102,11 +104,12 @@ interface Attempt extends TransactionOptions {
 }
 
 async function runOnce<Value>(
-  { connections, lock, key, abandoned, application }: Attempt,
+  { connections, lock, sharedLock, key, abandoned, application }: Attempt,
   body: (client: PoolClient) => Promise<Value>,
   progress: Progress<Value>,
 ): Promise<Value> {
   const client = await connections.take()
+  const isLocked = lock !== undefined || sharedLock !== undefined
   let isSound = false
   let unlocked: Promise<unknown> | undefined
   try {
@@ -115,15 +118,17 @@ async function runOnce<Value>(
     if (abandoned !== undefined) await client.query(END_SESSION, [abandoned, application]).catch(() => {})
     await allOf([
       // Before the transaction, since that sees the records as they are at its first statement.
+      // The shared one last: who waits for its own lock keeps nobody from the other.
       lock === undefined ? undefined : client.query({ name: 'lade-lock', text: LOCK, values: [lock] }),
-      client.query('BEGIN ISOLATION LEVEL SERIALIZABLE'),
-      client.query({ name: 'lade-key', text: INSERT_KEY, values: [key] }),
+      sharedLock === undefined ? undefined : client.query({ name: 'lade-share', text: SHARE, values: [sharedLock] }),
+      // One message, of which nothing is done after what fails: a key outside of its transaction would be one that is taken.
+      client.query(`BEGIN ISOLATION LEVEL SERIALIZABLE; INSERT INTO write_keys (key) VALUES ('${key}')`),
     ])
     progress.hasKey = true
     const value = await body(client)
     progress.committing = { value }
     const committed = client.query('COMMIT')
-    unlocked = lock === undefined ? undefined : client.query({ name: 'lade-unlock', text: UNLOCK })
+    unlocked = isLocked ? client.query({ name: 'lade-unlock', text: UNLOCK }) : undefined
     // It is waited for below, and may fail before that.
     unlocked?.catch(() => {})
     await committed
@@ -131,7 +136,7 @@ async function runOnce<Value>(
     return value
   } catch (error) {
     isSound = verdictOf(error) !== 'lost' && (await rollBack(client))
-    if (isSound && lock !== undefined) unlocked ??= client.query({ name: 'lade-unlock', text: UNLOCK })
+    if (isSound && isLocked) unlocked ??= client.query({ name: 'lade-unlock', text: UNLOCK })
     throw error
   } finally {
     giveBack(client, unlocked, isSound)
@@ -139,8 +144,8 @@ async function runOnce<Value>(
 }
 
 const LOCK = 'SELECT pg_advisory_lock(hashtextextended($1, 0))'
+const SHARE = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
 const UNLOCK = 'SELECT pg_advisory_unlock_all()'
-const INSERT_KEY = 'INSERT INTO write_keys (key) VALUES ($1)'
 /** A pooler in between makes up numbers of its own, so that the name of the session has to be right as well. */
 const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
   WHERE pid = $1 AND application_name = $2 AND pid <> pg_backend_pid()`
@@ -156,7 +161,7 @@ async function allOf(queries: readonly (Promise<unknown> | undefined)[]): Promis
  * has committed all the same, and what is committed after it waits for the standby anew.
  */
 async function isConfirmed({ pool }: Connections): Promise<boolean> {
-  return pool.query({ name: 'lade-key', text: INSERT_KEY, values: [randomUUID()] }).then(
+  return pool.query('INSERT INTO write_keys (key) VALUES (gen_random_uuid())').then(
     () => true,
     () => false,
   )

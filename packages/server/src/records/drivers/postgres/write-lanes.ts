@@ -72,7 +72,9 @@ const LANES: LaneOf = {
   transactionSuperseded: chain,
 }
 
-/** Those that touch what uploads touch: in a crowd they all follow each other. */
+/** The lane of a crowd. Whoever is in it has the records to itself: writes that {@link meetsCrowd} names wait for it in their lanes. */
+export const CROWD = 'crowd'
+
 const CROWDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'reserve',
   'claim',
@@ -82,6 +84,11 @@ const CROWDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'release',
   'removeFile',
 ])
+
+/** True for a write that touches what uploads touch: in a crowd they all follow each other. */
+export function meetsCrowd(name: WriteName): boolean {
+  return CROWDING.has(name)
+}
 
 /**
  * The lane of a write; undefined for one that waits for no other.
@@ -93,7 +100,7 @@ export function laneOf<Name extends WriteName>(
   input: WriteInput<Name>,
   isCrowded = false,
 ): string | undefined {
-  if (isCrowded && CROWDING.has(name)) return 'crowd'
+  if (isCrowded && meetsCrowd(name)) return CROWD
   const lane: ((input: WriteInput<Name>) => string) | null = LANES[name]
   return lane?.(input)
 }

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { Ledger } from '../ledger.ts'
+import { eightCallers } from '../load.ts'
+import { PLAN } from '../plan.ts'
+import { runSeed, type SeededRandom, seededRandom } from '../seeded-random.ts'
+import { expectWhole, RECOVERY_MS, recovered } from './fleet-invariants.ts'
+import { startFleetLoad } from './fleet-load.ts'
+import { type FleetRig, startRig, useServers } from './rig.ts'
+
+const servers = useServers()
+
+/** Breaks something of the rig, and answers how to mend it. */
+type Break = (rig: FleetRig, random: SeededRandom) => Promise<() => Promise<void>>
+
+const stopPostgres: Break = async ({ postgres }) => {
+  await postgres.stopImmediately()
+  return () => postgres.start()
+}
+
+/** The store refuses every connection, or falls silent. */
+const loseStore: Break = async ({ s3 }, random) => {
+  if (random.next() < 0.5) s3.close()
+  else s3.swallow()
+  return async () => s3.reopen()
+}
+
+/** Breaks one thing under load, mends it after up to `longestMs`, and holds the fleet to everything. */
+async function outage(index: number, breakIt: Break, longestMs: number): Promise<void> {
+  const random = seededRandom(runSeed + index)
+  const rig = await startRig(servers())
+  const ledger = new Ledger()
+  const pids = rig.fleet.instances.map(({ process }) => process.pid)
+  const load = startFleetLoad(rig.fleet.url, { callers: await eightCallers(rig.fleet.url), ledger, random })
+  await sleep(random.between(300, 2000))
+  const mend = await breakIt(rig, random)
+  await sleep(random.between(0, longestMs))
+  const ackedBefore = ledger.acks.length
+  await mend()
+  const recoveryMs = await recovered(rig)
+  await sleep(500)
+  await load.stop()
+  const story = `seed ${random.seed}, ${ledger.acks.length} acknowledged, ${ledger.unknowns.length} unknown, ${load.repeats} repeated, ${load.reads} read`
+  const restMs = await expectWhole(rig, ledger, story)
+  expect(load.problems, story).toEqual([])
+  expect(ledger.acks.length, story).toBeGreaterThan(ackedBefore)
+  expect(recoveryMs + restMs, story).toBeLessThan(RECOVERY_MS)
+  expect(
+    rig.fleet.instances.filter(({ process }) => process.isRunning).map(({ process }) => process.pid),
+    `an instance ended: ${rig.log()}`,
+  ).toEqual(pids)
+  console.info(`${story}; ready after ${Math.round(recoveryMs)} ms, at rest ${Math.round(restMs)} ms later`)
+}
+
+describe('an immediate stop of PostgreSQL under load', () => {
+  test.each(Array.from({ length: PLAN.postgresStops }, (_, index) => index))(
+    'loses and charges nothing, ends no instance, and is over when PostgreSQL is back (%i)',
+    (index) => outage(index, stopPostgres, 5000),
+  )
+})
+
+describe('an outage of the object store under load', () => {
+  test.each(Array.from({ length: PLAN.s3Outages }, (_, index) => index))(
+    'loses and charges nothing, ends no instance, and is over when the store is back (%i)',
+    (index) => outage(1000 + index, loseStore, 8000),
+  )
+})

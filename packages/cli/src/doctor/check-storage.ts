@@ -1,0 +1,32 @@
+import { LadeError } from '@lade/core/errors'
+import type { Config } from '@lade/server/config'
+import { causesOf } from '../causes.ts'
+import { broken, type Finding, ok } from './finding.ts'
+
+/** A clock that is off by more than a store allows looks like wrong credentials; this is what it is called there. */
+const SKEWED = /RequestTimeTooSkewed|RequestExpired/
+
+/**
+ * The bucket that the blobs are in: a small blob is put there, read and removed. Nothing for files, which the data directory stands for, and
+ * for no storage.
+ */
+export async function checkStorage(config: Config): Promise<Finding[]> {
+  if (config.storage.kind !== 's3') return []
+  const { probeStorage, storageInWords } = await import('@lade/server/stores')
+  const name = storageInWords(config.storage)
+  const startedMs = performance.now()
+  try {
+    const wrong = await probeStorage(config)
+    const tookMs = (performance.now() - startedMs).toFixed(0)
+    return [
+      wrong === undefined
+        ? ok('storage', `A blob was put into ${name}, read, and removed, in ${tookMs} ms.`)
+        : broken('storage', `The store behind ${name} ${wrong}.`),
+    ]
+  } catch (error) {
+    if (!LadeError.is(error)) throw error
+    const cause = causesOf(error)
+    const advice = SKEWED.test(cause) ? ' Set the clock of this machine.' : ''
+    return [broken('storage', `A blob cannot be put into ${name}, read and removed: ${cause}.${advice}`)]
+  }
+}

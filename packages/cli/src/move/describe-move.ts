@@ -1,0 +1,128 @@
+import type { Config } from '@lade/server/config'
+import type { Amount, BlobProblem, MoveReport } from '@lade/server/moving'
+import { countOf, formatBytes } from '../output/amounts.ts'
+import { printable } from '../output/printable.ts'
+
+/** More would fill the terminal; `--json` has them all. */
+const SHOWN_PROBLEMS = 20
+
+const PROBLEMS = {
+  missing: 'is not in the storage',
+  size: 'has another size in the storage',
+  wrong: 'has wrong bytes in the storage',
+  unreadable: 'cannot be read from the storage',
+} as const satisfies Record<BlobProblem['problem'], string>
+
+export interface MoveDescribed {
+  readonly from: Config
+  readonly to: Config
+  readonly toDatabase?: string
+  readonly toStorage?: string
+  readonly dryRun?: boolean
+}
+
+/** What was moved, or would be, for people: what to do next comes last. */
+export function describeMove(report: MoveReport, asked: MoveDescribed): string[] {
+  return asked.dryRun
+    ? [...plannedBlobs(report), ...plannedRecords(report), 'Nothing was changed.']
+    : [...movedBlobs(report), ...movedRecords(report), ...nextSteps(report, asked)]
+}
+
+function plannedBlobs({ survey }: MoveReport): string[] {
+  if (survey === undefined) return []
+  return [
+    `Blobs: ${amountOf(survey.needed)} needed; ${amountOf(survey.toCopy)} to copy, ${amountOf(survey.there)} there already.`,
+    ...othersIn(survey.others),
+    ...problemsIn(survey.problems),
+  ]
+}
+
+function plannedRecords({ tables, occupied }: MoveReport): string[] {
+  if (tables === undefined) return []
+  const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)
+  const files = tables.files ?? 0
+  return [
+    `Records: ${countOf(rows, 'row')} in ${countOf(Object.keys(tables).length, 'table')}, ${countOf(files, 'file')} among them.`,
+    ...(occupied !== undefined && occupied.length > 0
+      ? [`The new database has data in ${occupied.join(', ')}. Records are moved into an empty one only.`]
+      : []),
+  ]
+}
+
+function movedBlobs({ survey, blobs }: MoveReport): string[] {
+  if (survey === undefined || blobs === undefined) return []
+  return [
+    `Blobs: ${amountOf(blobs.copied)} copied and hashed, ${amountOf(blobs.there)} were there.`,
+    ...othersIn(survey.others),
+    ...problemsIn(blobs.problems),
+  ]
+}
+
+function movedRecords({ records, drift = [], setAside }: MoveReport): string[] {
+  if (records === undefined) return []
+  const what = `${countOf(records.rows, 'row')} in ${countOf(records.tables, 'table')}`
+  return [
+    records.outcome === 'copied'
+      ? `Records: ${what} copied and compared.`
+      : `Records: ${what} had been copied and compared before.`,
+    drift.length === 0
+      ? 'Every quota adds up.'
+      : `The quotas of ${countOf(drift.length, 'day')} did not add up before the move, and do not now.`,
+    ...(setAside === undefined ? [] : [`The old database is kept as ${setAside}; no service starts on it by mistake.`]),
+  ]
+}
+
+function nextSteps({ records, blobs }: MoveReport, { from, to, toDatabase, toStorage }: MoveDescribed): string[] {
+  const variables = [
+    ...(records === undefined || toDatabase === undefined ? [] : [`LADE_DATABASE=${withoutPassword(toDatabase)}`]),
+    ...(blobs === undefined || toStorage === undefined ? [] : [`LADE_STORAGE=${absolute(to, toStorage)}`]),
+  ]
+  const remarks = [
+    ...(toDatabase !== undefined && hasPassword(toDatabase) ? ['The password belongs into LADE_DATABASE, too.'] : []),
+    ...(records !== undefined && blobs === undefined && from.storage.kind === 'file'
+      ? [`The blobs stay in ${from.storage.dir}.`]
+      : []),
+  ]
+  return ['Start every instance with:', ...variables.map((variable) => `  ${variable}`), ...remarks]
+}
+
+function absolute({ storage }: Config, given: string): string {
+  return storage.kind === 'file' ? `file:${storage.dir}` : given
+}
+
+function hasPassword(url: string): boolean {
+  return new URL(url).password !== ''
+}
+
+function withoutPassword(url: string): string {
+  const parsed = new URL(url)
+  parsed.password = ''
+  return parsed.href
+}
+
+function amountOf({ count, bytes }: Amount): string {
+  return `${count.toLocaleString('en-US')} (${formatBytes(bytes)})`
+}
+
+function othersIn(others: number): string[] {
+  if (others === 0) return []
+  const [blobs, are, them] = [countOf(others, 'blob'), others === 1 ? 'is' : 'are', others === 1 ? 'it' : 'them']
+  return [`Warning: ${blobs} at the new place ${are} not of this service, which will remove ${them} one day.`]
+}
+
+function lineOf({ sha256, sizeBytes, problem, file }: BlobProblem): string {
+  const line = `  ${sha256} (${formatBytes(sizeBytes)}) ${PROBLEMS[problem]}`
+  if (file === undefined) return line
+  return printable(`${line}: ${[file.cid, file.filename].filter((name) => name !== null).join(' ')}`)
+}
+
+function problemsIn(problems: readonly BlobProblem[]): string[] {
+  const lines = problems.slice(0, SHOWN_PROBLEMS).map(lineOf)
+  const left = problems.length - lines.length
+  if (problems.length === 0) return []
+  return [
+    `${countOf(problems.length, 'blob')} cannot be copied:`,
+    ...lines,
+    ...(left > 0 ? [`  and ${left.toLocaleString('en-US')} more; --json lists all.`] : []),
+  ]
+}

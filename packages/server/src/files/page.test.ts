@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { filteredPage, readPage } from './page.ts'
+
+const FILES = 12
+
+describe('filteredPage', () => {
+  let ground: StagingGround
+  beforeAll(async () => {
+    ground = await openStagingGround()
+    for (let index = 0; index < FILES; index += 1) {
+      const filename = index % 5 === 1 ? `rare ${index}` : `file ${index}`
+      await ground.stage(Buffer.from(`body ${index}`), { head: { filename }, deps: { inlineBytes: 100 } })
+    }
+    const [newest] = await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 1 })
+    await ground.records.files.remove({ principal: PRINCIPAL, key: newest?.key ?? '', now: ground.clock.now })
+  })
+  afterAll(() => ground.remove())
+
+  const page = (asked: { cursor?: string | undefined; limit: string }, mostLookedAt: number, isOpen: boolean) =>
+    filteredPage(ground.records, { ...readPage(asked, 1000), principal: PRINCIPAL, isOpen, mostLookedAt }, (request) =>
+      ground.records.files.list({
+        ...request,
+        principal: PRINCIPAL,
+        now: ground.clock.now,
+        search: 'rare',
+        ...(isOpen ? { ended: 'live' as const } : {}),
+      }),
+    )
+
+  it('gives what passes once and in order, however few files a page looks at', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 15 }),
+        fc.integer({ min: 1, max: 15 }),
+        fc.boolean(),
+        async (limit, most, isOpen) => {
+          const seen: (string | null)[] = []
+          let cursor: string | undefined
+          let pages = 0
+          do {
+            const { files, nextCursor } = await page({ limit: String(limit), cursor }, most, isOpen)
+            expect(files.length).toBeLessThanOrEqual(Math.min(limit, most))
+            seen.push(...files.map(({ filename }) => filename))
+            cursor = nextCursor ?? undefined
+            pages += 1
+          } while (cursor !== undefined && pages <= FILES + 1)
+          expect(cursor).toBeUndefined()
+          expect(seen).toEqual(isOpen ? ['rare 6', 'rare 1'] : ['rare 11', 'rare 6', 'rare 1'])
+        },
+      ),
+      { numRuns: 60 },
+    ))
+
+  it('may be empty before a page that follows', async () => {
+    const { files, nextCursor } = await page({ limit: '5' }, 3, true)
+    expect(files).toEqual([])
+    expect(nextCursor).not.toBeNull()
+  })
+})

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import type { Config } from './config/config.ts'
+import { databaseInWords } from './config/in-words.ts'
+import { type DriverSurroundings, openRecords } from './drivers.ts'
+import { refuseSetAside } from './records/drivers/sqlite/set-aside.ts'
+import { openSqliteTables } from './records/drivers/sqlite/table-source.ts'
+import type { RecordStore } from './records/record-store.ts'
+import type { NamedValue, TableSource } from './records/table-transfer.ts'
+import { MoveRefused } from './storage-move/move-refused.ts'
+import { requireStopped } from './storage-move/require-stopped.ts'
+import { keptKeyName } from './tokens/kept-key.ts'
+import { keyFileName, readKeyFileText } from './tokens/key-file.ts'
+
+/** The database lets go of the lock of an instance that has just ended only after this long. */
+const POSTGRES_PATIENCE_MS = 12_000
+
+export interface MoveSurroundings {
+  readonly signal: AbortSignal
+  readonly now: () => Date
+  readonly onWarning: (sentence: string) => void
+  readonly closers: DriverSurroundings['closers']
+}
+
+/** The records that a move starts from. */
+export interface MoveSource {
+  readonly records: RecordStore
+  /** Absent where they are in no file. */
+  readonly tables: TableSource | undefined
+}
+
+/**
+ * Opens the records of an installation. Unless it may run, none of its instances lives, and none can start until the source is closed.
+ *
+ * @throws {MoveRefused} when there are no records, or they have been moved, or an instance lives that is not to.
+ */
+export async function openMoveSource(
+  config: Config,
+  { mayRun, ...surroundings }: MoveSurroundings & { readonly mayRun: boolean },
+): Promise<MoveSource> {
+  const { database } = config
+  if (database.kind === 'sqlite' && !existsSync(database.file)) {
+    throw new MoveRefused(`There are no records at ${database.file}. Check LADE_DATA_DIR and LADE_DATABASE.`)
+  }
+  if (database.kind === 'sqlite') refuseMoved(database.file)
+  const { records, requireNobody } = await openForMove(config, surroundings)
+  if (!mayRun) await requireNobody()
+  const tables = await hold(config, { ...surroundings, isHeld: !mayRun })
+  // One that came before the hold has said by now that it is there.
+  if (!mayRun) await requireNobody()
+  return { records, tables }
+}
+
+function refuseMoved(file: string): void {
+  try {
+    refuseSetAside(file)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new MoveRefused(error.message)
+  }
+}
+
+/** Records, and how to make sure that no instance lives on them. */
+export async function openForMove(
+  config: Config,
+  { signal, now, onWarning, closers }: MoveSurroundings,
+): Promise<{ readonly records: RecordStore; requireNobody(): Promise<void> }> {
+  const log = pino({ level: 'warn' }, { write: (line) => onWarning((JSON.parse(line) as { msg: string }).msg) })
+  const onFatal = (error: Error): void => onWarning(`The medium under the records failed: ${error.message}`)
+  const { records, locks } = await openRecords(config, { now: () => now().getTime(), log, closers, onFatal })
+  return {
+    records,
+    requireNobody: () =>
+      requireStopped({
+        instances: records.instances,
+        locks,
+        place: databaseInWords(config.database),
+        patienceMs: config.database.kind === 'postgres' ? POSTGRES_PATIENCE_MS : 0,
+        wait: (ms) => sleep(ms, undefined, { signal }),
+      }),
+  }
+}
+
+async function hold(
+  { database }: Config,
+  { isHeld, closers }: MoveSurroundings & { readonly isHeld: boolean },
+): Promise<TableSource | undefined> {
+  if (database.kind === 'sqlite') {
+    const source = openSqliteTables({ file: database.file, isHeld })
+    closers.push(() => source.close())
+    return source
+  }
+  if (!isHeld) return undefined
+  const { holdPostgresStill } = await import('./records/drivers/postgres/standstill.ts')
+  const still = await holdPostgresStill({ url: database.url.reveal() })
+  closers.push(() => still.close())
+  return undefined
+}
+
+/**
+ * The keys of the data directory, as secrets of a database; none where `LADE_TOKEN_KEY` is the key.
+ *
+ * @throws {LadeError} `auth_offline` when a file cannot be read or holds no key: moved without it, no token would be good any more.
+ */
+export async function keysForDatabase({ dataDir, tokenKey }: Config): Promise<NamedValue[]> {
+  if (tokenKey !== undefined) return []
+  const keys: NamedValue[] = []
+  for (const alg of ['HS256', 'RS256'] as const) {
+    const value = await readKeyFileText({ file: join(dataDir, keyFileName(alg)), alg })
+    if (value !== undefined) keys.push({ name: keptKeyName(alg), value })
+  }
+  return keys
+}

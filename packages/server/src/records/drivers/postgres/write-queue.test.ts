@@ -1,0 +1,174 @@
+import { setImmediate as tick } from 'node:timers/promises'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { OutcomeUnknown } from './failures.ts'
+import { type WriteCall, WriteQueue } from './write-queue.ts'
+
+interface Run {
+  readonly names: readonly string[]
+  readonly lane: string | undefined
+  readonly end: (error?: unknown) => void
+}
+
+const LOST = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+const FAULT = Object.assign(new Error('null value'), { code: '23502' })
+
+/** A queue over a database that answers when it is told to; each write is the removal of a file. */
+function queueOf({ patienceMs = 1000, isCrowded = (): boolean => false } = {}) {
+  const runs: Run[] = []
+  const run = (calls: readonly WriteCall[], lane: string | undefined): Promise<readonly unknown[]> => {
+    const names = calls.map(({ input }) => (input as { key: string }).key)
+    return new Promise((resolve, reject) => {
+      runs.push({ names, lane, end: (error) => (error === undefined ? resolve(names) : reject(error)) })
+    })
+  }
+  const queue = new WriteQueue({ run, patienceMs, isCrowded })
+  const write = (principal: string, key: string): Promise<unknown> =>
+    queue.write('removeFile', { principal, key, now: 1 })
+  return { queue, runs, write }
+}
+
+describe('WriteQueue', () => {
+  test('runs what is alone at once, and what has gathered behind it together and in order', async () => {
+    const { queue, runs, write } = queueOf()
+    const writes = ['a', 'b', 'c', 'd'].map((key) => write('alice', key))
+    expect(runs.map(({ names }) => names)).toEqual([['a']])
+    runs[0]?.end()
+    await tick()
+    expect(runs.map(({ names }) => names)).toEqual([['a'], ['b', 'c', 'd']])
+    runs[1]?.end()
+    expect(await Promise.all(writes)).toEqual(['a', 'b', 'c', 'd'])
+    expect(queue.lanes).toBe(0)
+  })
+
+  test('runs lanes side by side, and what has no lane without waiting', async () => {
+    const { queue, runs, write } = queueOf()
+    const writes = [write('alice', 'a'), write('bob', 'b'), write('alice', 'c')]
+    const free = queue.write('closeOffer', { key: 'free' } as never)
+    expect(runs.map(({ names, lane }) => [names[0], lane])).toEqual([
+      ['a', 'principal alice'],
+      ['b', 'principal bob'],
+      ['free', undefined],
+    ])
+    runs[2]?.end()
+    expect(await free).toBe('free')
+    runs[1]?.end()
+    expect(await writes[1]).toBe('b')
+    expect(queue.lanes).toBe(1)
+    runs[0]?.end()
+    await tick()
+    runs[3]?.end()
+    await Promise.all(writes)
+  })
+
+  test('shares one transaction among 64 at most, and takes those that came first', async () => {
+    const { runs, write } = queueOf()
+    const writes = Array.from({ length: 200 }, (_, index) => write('alice', `${index}`))
+    for (let index = 0; index < 5; index += 1) {
+      runs[index]?.end()
+      await tick()
+    }
+    expect(runs.map(({ names }) => names.length)).toEqual([1, 64, 64, 64, 7])
+    expect(await Promise.all(writes)).toEqual(Array.from({ length: 200 }, (_, index) => `${index}`))
+  })
+
+  test('makes the good writes of a group one by one when a bad one is among them', async () => {
+    const { runs, write } = queueOf()
+    const first = write('alice', 'first')
+    const group = ['a', 'bad', 'c'].map((key) => write('alice', key))
+    const settled = Promise.allSettled(group)
+    runs[0]?.end()
+    await first
+    await tick()
+    runs[1]?.end(FAULT)
+    for (const index of [2, 3, 4]) {
+      await tick()
+      runs[index]?.end(runs[index]?.names[0] === 'bad' ? FAULT : undefined)
+    }
+    expect(runs.slice(1).map(({ names }) => names)).toEqual([['a', 'bad', 'c'], ['a'], ['bad'], ['c']])
+    expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  test.each([
+    ['a connection that is lost', LOST],
+    ['a COMMIT of which nobody knows', new OutcomeUnknown(FAULT)],
+    ['a disk that is full', Object.assign(new Error('full'), { code: '53100' })],
+    ['a lock that cannot be had', Object.assign(new Error('locked'), { code: '55P03' })],
+  ])('error: %s fails all that share a transaction, and none is run again', async (_, error) => {
+    const { queue, runs, write } = queueOf()
+    const first = write('alice', 'first')
+    const group = Promise.allSettled(['a', 'b'].map((key) => write('alice', key)))
+    runs[0]?.end()
+    await first
+    await tick()
+    runs[1]?.end(error)
+    expect((await group).map((result) => result.status === 'rejected' && result.reason)).toEqual([error, error])
+    await tick()
+    expect(runs).toHaveLength(2)
+    expect(queue.lanes).toBe(0)
+  })
+
+  test('error: those who waited for as long as a write is tried fail with it, later ones are tried', async () => {
+    const { runs, write } = queueOf({ patienceMs: 30 })
+    const first = Promise.allSettled([write('alice', 'first')])
+    const old = Promise.allSettled(['a', 'b'].map((key) => write('alice', key)))
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    const young = write('alice', 'young')
+    runs[0]?.end(LOST)
+    await first
+    expect((await old).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(runs.map(({ names }) => names)).toEqual([['first'], ['young']])
+    runs[1]?.end()
+    expect(await young).toBe('young')
+  })
+
+  test('puts all principals in one lane while there is a crowd', async () => {
+    let isCrowded = true
+    const { runs, write } = queueOf({ isCrowded: () => isCrowded })
+    const writes = ['alice', 'bob', 'carol'].map((principal) => write(principal, principal))
+    expect(runs.map(({ lane }) => lane)).toEqual(['crowd'])
+    runs[0]?.end()
+    await tick()
+    isCrowded = false
+    writes.push(write('dave', 'dave'))
+    expect(runs.map(({ lane, names }) => [lane, names.length])).toEqual([
+      ['crowd', 1],
+      ['crowd', 2],
+      ['principal dave', 1],
+    ])
+    for (const run of runs) run.end()
+    await Promise.all(writes)
+  })
+
+  test('answers every write once, in the order of its lane, and forgets all of them', async () => {
+    const arrivals = fc.array(fc.record({ lane: fc.integer({ min: 0, max: 3 }), ends: fc.boolean() }), {
+      maxLength: 60,
+    })
+    await fc.assert(
+      fc.asyncProperty(arrivals, async (steps) => {
+        const { queue, runs, write } = queueOf()
+        const asked: Promise<unknown>[] = []
+        let ended = 0
+        for (const [index, { lane, ends }] of steps.entries()) {
+          asked.push(write(`${lane}`, `${lane} ${index}`))
+          if (!ends) continue
+          runs[ended]?.end()
+          ended += 1
+          await tick()
+        }
+        while (ended < runs.length) {
+          runs[ended]?.end()
+          ended += 1
+          await tick()
+        }
+        expect(await Promise.all(asked)).toEqual(steps.map(({ lane }, index) => `${lane} ${index}`))
+        for (const lane of [0, 1, 2, 3]) {
+          const made = runs.flatMap(({ names }) => names).filter((name) => name.startsWith(`${lane} `))
+          expect(made).toEqual(steps.flatMap((step, index) => (step.lane === lane ? [`${lane} ${index}`] : [])))
+        }
+        expect(queue.lanes).toBe(0)
+      }),
+      { numRuns: 50 },
+    )
+  })
+})

@@ -1,0 +1,42 @@
+import type { FileRow } from './file-row.ts'
+import type { Sql, Steps } from './sql.ts'
+
+/** What a file is charged, and whom: the principal's day. */
+export interface Charge {
+  readonly day: string
+  /** 0 for a composed file, which was charged with its parts. */
+  readonly bytes: number
+}
+
+/**
+ * The counters of a principal's day: what was charged to it, and what of that is stored still. Runs inside the caller's transaction,
+ * which adds or ends the file.
+ */
+export function prepareUsageWrites(db: Sql) {
+  const add = db.prepare<{ principal: string; day: string; bytes: number; files: number; stored: number }>(
+    `INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files)
+     VALUES (:principal, :day, :bytes, :files, :stored, 1)
+     ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + excluded.files,
+       stored_bytes = usage.stored_bytes + excluded.stored_bytes, stored_files = usage.stored_files + 1`,
+  )
+  const takeOff = db.prepare<[number, string, string]>(
+    'UPDATE usage SET stored_bytes = stored_bytes - ?, stored_files = stored_files - 1 WHERE principal = ? AND day = ?',
+  )
+
+  return {
+    *fileAdded(principal: string, { day, bytes }: Charge, sizeBytes: number): Steps<void> {
+      const files = bytes > 0 ? 1 : 0
+      yield* add.run({ principal, day, bytes, files, stored: storedBytes(bytes, sizeBytes) })
+    },
+
+    /** Call once for a file that had not ended. It is taken off its own day, so that it meets no upload of today. */
+    *fileEnded(row: FileRow): Steps<void> {
+      yield* takeOff.run(storedBytes(row.charged_bytes, row.size_bytes), row.principal, row.charged_day)
+    },
+  }
+}
+
+/** It is its object that says how big a composed file is. */
+function storedBytes(chargedBytes: number, sizeBytes: number): number {
+  return chargedBytes > 0 ? chargedBytes : sizeBytes
+}

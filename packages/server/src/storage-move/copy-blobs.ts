@@ -1,0 +1,88 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { BytePace } from '../upkeep/byte-pace.ts'
+import { type BlobPagesDeps, blobPages, type NeededBlob } from './blob-pages.ts'
+import { type CopyOneDeps, copyOneBlob } from './copy-one-blob.ts'
+import { type Amount, type BlobProblem, RunningAmount } from './survey-blobs.ts'
+
+/** Whose pending place the destination has for blobs on their way; a move that begins clears it of what another one left. */
+export const MOVE_HOLDER = 'storage-move'
+
+export interface CopyBlobsDeps extends BlobPagesDeps {
+  readonly source: BlobStore
+  readonly destination: BlobStore
+  /** Blobs on their way at a time. */
+  readonly jobs: number
+  /** Reads back whatever the destination has. */
+  readonly verify: boolean
+  /** Absent: as fast as it goes. */
+  readonly bytesPerSecond?: number | undefined
+  readonly signal: AbortSignal
+  /** Told of bytes that were copied. */
+  readonly onBytes: (sizeBytes: number) => void
+}
+
+export interface CopiedBlobs {
+  readonly copied: Amount
+  /** What the destination had already. */
+  readonly there: Amount
+  readonly problems: readonly BlobProblem[]
+}
+
+/**
+ * Copies every blob that the records need and the destination lacks, some side by side. Each is hashed as it is read and committed only when its
+ * bytes are right, so that the destination never has a wrong or half blob. What cannot be copied is told in the end, after all the rest.
+ *
+ * It may end anywhere and be run again: what is at the destination is not copied again. The source is only read.
+ *
+ * @throws {LadeError} `storage_failed`, `insufficient_storage`, when one of the stores does not answer or the destination is full.
+ * @throws the reason of `signal`.
+ */
+export async function copyBlobs(deps: CopyBlobsDeps): Promise<CopiedBlobs> {
+  const { destination, jobs, bytesPerSecond } = deps
+  await destination.sweepPending(MOVE_HOLDER)
+  // Of many at work the first that fails ends the others.
+  const ending = new AbortController()
+  const signal = AbortSignal.any([deps.signal, ending.signal])
+  const pace = bytesPerSecond === undefined ? undefined : new BytePace(bytesPerSecond)
+  const copying: CopyOneDeps = {
+    ...deps,
+    holder: MOVE_HOLDER,
+    signal,
+    async onChunk(sizeBytes) {
+      deps.onBytes(sizeBytes)
+      await pace?.passed(sizeBytes, signal)
+    },
+  }
+  const [copied, there] = [new RunningAmount(), new RunningAmount()]
+  const problems: BlobProblem[] = []
+  const queue = neededBlobs(deps)
+
+  async function work(): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted()
+      const next = await queue.next()
+      if (next.done === true) return
+      const outcome = await copyOneBlob(copying, next.value)
+      if (outcome === 'copied') copied.add(next.value.sizeBytes)
+      else if (outcome === 'there') there.add(next.value.sizeBytes)
+      else problems.push(outcome)
+    }
+  }
+
+  const workers = Array.from({ length: jobs }, () =>
+    work().catch((error: unknown) => {
+      ending.abort(error)
+      throw error
+    }),
+  )
+  await Promise.allSettled(workers)
+  if (deps.signal.aborted) throw deps.signal.reason
+  await Promise.all(ending.signal.aborted ? [Promise.reject(ending.signal.reason)] : workers)
+  await destination.sweepPending(MOVE_HOLDER)
+  problems.sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
+  return { copied: copied.amount, there: there.amount, problems }
+}
+
+async function* neededBlobs(deps: BlobPagesDeps): AsyncGenerator<NeededBlob> {
+  for await (const { needed } of blobPages(deps)) yield* needed
+}

@@ -1,0 +1,33 @@
+import type { InstanceLocks } from '../records/instance-locks.ts'
+import type { InstanceRecords } from '../records/record-store.ts'
+import { MoveRefused } from './move-refused.ts'
+
+const LOOK_EVERY_MS = 500
+
+export interface RequireStoppedDeps {
+  readonly instances: Pick<InstanceRecords, 'list'>
+  readonly locks: Pick<InstanceLocks, 'isHeld'>
+  /** What they run on, as the end of the sentence "An instance runs on …". */
+  readonly place: string
+  /** How long an instance that has just ended may still seem to live. */
+  readonly patienceMs: number
+  readonly wait: (ms: number) => Promise<void>
+}
+
+/**
+ * Resolves when no instance lives that these records know.
+ *
+ * @throws {MoveRefused} when one does.
+ */
+export async function requireStopped({ instances, locks, place, patienceMs, wait }: RequireStoppedDeps): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+    const living: string[] = []
+    for (const id of await instances.list()) if (await locks.isHeld(id)) living.push(id)
+    if (living.length === 0) return
+    if (waitedMs >= patienceMs) {
+      const runs = living.length === 1 ? 'An instance runs' : `${living.length} instances run`
+      throw new MoveRefused(`${runs} on ${place}. Stop every instance first.`)
+    }
+    await wait(LOOK_EVERY_MS)
+  }
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto'
+import { probeStore } from './blobs/probe-store.ts'
+import type { Config } from './config/config.ts'
+import { openBlobs } from './drivers.ts'
+import { POSTGRES_MIGRATIONS } from './records/migrations/postgres.ts'
+import type { SecretRecords } from './records/record-store.ts'
+
+export { databaseInWords, storageInWords } from './config/in-words.ts'
+export type { DatabaseFacts } from './records/drivers/postgres/examine.ts'
+
+type PostgresSetting = Extract<Config['database'], { readonly kind: 'postgres' }>
+
+/** The schema that this program brings a PostgreSQL database to. */
+export const POSTGRES_SCHEMA_VERSION = POSTGRES_MIGRATIONS.length
+
+/**
+ * The secrets that a PostgreSQL database keeps, without a service and without touching its schema.
+ *
+ * @throws {LadeError} `storage_failed` when it cannot be reached.
+ */
+export async function openKeptSecrets({ url }: PostgresSetting): Promise<SecretRecords & { close(): Promise<void> }> {
+  const { openPostgresSecrets } = await import('./records/drivers/postgres/secrets.ts')
+  return openPostgresSecrets({ url: url.reveal() })
+}
+
+/** What a PostgreSQL says of itself. @throws {LadeError} `storage_failed` when it cannot be reached. */
+export async function examineDatabase({ url }: PostgresSetting) {
+  const { examinePostgres } = await import('./records/drivers/postgres/examine.ts')
+  return examinePostgres({ url: url.reveal() })
+}
+
+/**
+ * Puts a blob of random bytes into the storage, reads it, and removes it.
+ *
+ * @returns what the store did wrong, as the end of the sentence "The store …"; undefined when it is good.
+ * @throws {LadeError} `storage_failed`, `insufficient_storage`.
+ */
+export async function probeStorage(config: Config): Promise<string | undefined> {
+  const store = await openBlobs(config)
+  if (store === undefined) return 'is not there'
+  try {
+    return await probeStore(store, randomBytes(32))
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { startChild } from './child.ts'
+import { freePort } from './free-port.ts'
+
+const SCRIPT = fileURLToPath(new URL('ceph.sh', import.meta.url))
+/** The gateway's own port, and the two of the monitor behind it. */
+const PORTS = 3
+
+/** The keys of its one user, which `ceph.sh` makes. */
+const KEY = { accessKeyId: 'test', secretAccessKey: 'testing' }
+
+/** The credentials of {@link Ceph}, as every S3 client takes them from the environment. */
+export const CEPH_CREDENTIALS = { AWS_ACCESS_KEY_ID: KEY.accessKeyId, AWS_SECRET_ACCESS_KEY: KEY.secretAccessKey }
+
+/** A real S3 server on loopback: a single-node Ceph with its RADOS gateway, which keeps everything in memory. */
+export interface Ceph {
+  readonly port: number
+  readonly endpoint: URL
+  /** Creates a bucket; one that exists is fine. */
+  createBucket(name: string): Promise<void>
+  /** Ends all of it. */
+  discard(): Promise<void>
+}
+
+/**
+ * Starts Ceph, which takes about fifteen seconds, by `ceph.sh`.
+ *
+ * @param options.memoryBytes - how much it can keep. @default 2 GiB
+ * @throws {Error} with what the script said, such as that a Debian package is missing.
+ */
+export async function startCeph(options: { readonly memoryBytes?: number } = {}): Promise<Ceph> {
+  const home = mkdtempSync(join(tmpdir(), 'lade-ceph-'))
+  const dir = join(home, 'ceph')
+  const port = await freePort(PORTS)
+  const endpoint = new URL(`http://127.0.0.1:${port}`)
+  const { memoryBytes } = options
+  const env = { ...process.env, ...(memoryBytes !== undefined && { CEPH_MEMORY_BYTES: String(memoryBytes) }) }
+  const stopWithThisProcess = (): void => void execFileSync('bash', [SCRIPT, 'stop', dir])
+  async function discard(): Promise<void> {
+    await startChild('bash', [SCRIPT, 'stop', dir]).exited
+    process.off('exit', stopWithThisProcess)
+    rmSync(home, { recursive: true, force: true })
+  }
+  process.once('exit', stopWithThisProcess)
+  const script = startChild('bash', [SCRIPT, 'start', dir, String(port)], { env })
+  const { code } = await script.exited
+  if (code !== 0) {
+    await discard()
+    throw new Error(`ceph.sh ended with ${code}:\n${script.printed()}${script.errors()}`)
+  }
+  return { port, endpoint, createBucket: (name) => createBucket(endpoint, name), discard }
+}
+
+/** Creates a bucket at `endpoint`, unless it is there. */
+async function createBucket(endpoint: URL, name: string): Promise<void> {
+  const client = s3Client(endpoint)
+  try {
+    await client.send(new CreateBucketCommand({ Bucket: name }))
+  } finally {
+    client.destroy()
+  }
+}
+
+/** A client of {@link Ceph}. */
+export function s3Client(endpoint: URL): S3Client {
+  return new S3Client({
+    endpoint: endpoint.href,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: KEY,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  })
+}
