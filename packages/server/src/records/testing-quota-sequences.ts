@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type QuotaAnswer, type QuotaCall, QuotaModel, type VerifiedBytes } from './quota-model.ts'
-import type { AtOnceOutcome, ContentView, FileCommit, RecordStore } from './record-store.ts'
+import type { AtOnceOutcome, FileCommit, RecordStore } from './record-store.ts'
+import { CAPS, CONTENTS, type Command, command, PARTS, type Step, WHOLE } from './testing-quota-commands.ts'
 
 const SIDE_BY_SIDE = 50
 const MAX_STEPS = 40
@@ -13,100 +14,8 @@ const SHORT_TERM = 5 * HOUR
 const LONG_TERM = 1_000 * HOUR
 const FIRST_DAY = '2026-01-01'
 const MAX_IN_FLIGHT = 4
-const CAPS = [500, 1_000, 1_500, 2 ** 40 + 1_000, Number.MAX_SAFE_INTEGER]
 /** The sizes of the bytes that are staged; the last two have one piece root. */
 const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 833, 250, 350]
-
-interface Content {
-  /** Which bytes. */
-  readonly bytes: number
-  readonly named: 'sha256' | 'opaque' | 'piece' | 'piece-v1' | 'dag-pb' | 'block'
-  /** How they answer to the key, where that has to be learned. */
-  readonly view?: ContentView
-}
-
-const CONTENTS: readonly Content[] = [
-  { bytes: 0, named: 'sha256' },
-  { bytes: 1, named: 'sha256' },
-  { bytes: 2, named: 'sha256' },
-  { bytes: 3, named: 'sha256' },
-  // One opaque key.
-  { bytes: 4, named: 'opaque' },
-  { bytes: 5, named: 'opaque' },
-  // One name, which these bytes have each in its own way; the first of them also by their digest.
-  { bytes: 1, named: 'dag-pb', view: 'bytes' },
-  { bytes: 6, named: 'dag-pb', view: 'unixfs' },
-  // One version 1 key.
-  { bytes: 8, named: 'piece-v1' },
-  { bytes: 9, named: 'piece-v1' },
-  { bytes: 9, named: 'piece' },
-  { bytes: 0, named: 'block' },
-  // What the second and the third make up.
-  { bytes: 7, named: 'piece' },
-  { bytes: 7, named: 'sha256' },
-]
-const PARTS = [1, 2]
-const WHOLE = CONTENTS.length - 2
-
-type Step =
-  | {
-      readonly do: 'reserve'
-      readonly user: number
-      readonly content: number
-      readonly cap: number
-      readonly on: number
-    }
-  | { readonly do: 'commit'; readonly pick: number; readonly isShort: boolean }
-  | {
-      readonly do: 'commit at once'
-      readonly user: number
-      readonly content: number
-      readonly cap: number
-      readonly isShort: boolean
-    }
-  | { readonly do: 'compose'; readonly user: number; readonly isRead: boolean; readonly isShort: boolean }
-  | { readonly do: 'release'; readonly pick: number }
-  | { readonly do: 'lapse' | 'bury'; readonly on: number }
-  | { readonly do: 'remove'; readonly user: number; readonly content: number }
-  | { readonly do: 'sweep' }
-
-type Command = Step | { readonly do: 'next day' } | { readonly do: 'both'; readonly steps: readonly [Step, Step] }
-
-const user = fc.integer({ min: 0, max: 1 })
-const on = fc.integer({ min: 0, max: 1 })
-const content = fc.integer({ min: 0, max: CONTENTS.length - 1 })
-const cap = fc.integer({ min: 0, max: CAPS.length - 1 })
-const pick = fc.nat({ max: 60 })
-const is = <Name extends string>(name: Name) => fc.constant(name)
-
-const reserve = fc.record({ do: is('reserve'), user, content, cap, on })
-const commit = fc.record({ do: is('commit'), pick, isShort: fc.boolean() })
-const atOnce = fc.record({ do: is('commit at once'), user, content, cap, isShort: fc.boolean() })
-/** Without these the parts of a file are rarely all there. */
-const part = fc.record({
-  do: is('commit at once'),
-  user,
-  content: fc.constantFrom(...PARTS),
-  cap: fc.constant(CAPS.length - 1),
-  isShort: fc.boolean(),
-})
-const compose = fc.record({ do: is('compose'), user, isRead: fc.boolean(), isShort: fc.boolean() })
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { arbitrary: reserve, weight: 6 },
-  { arbitrary: commit, weight: 5 },
-  { arbitrary: atOnce, weight: 4 },
-  { arbitrary: part, weight: 4 },
-  { arbitrary: compose, weight: 3 },
-  { arbitrary: fc.record({ do: is('release'), pick }), weight: 2 },
-  { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'bury'), on }), weight: 1 },
-  { arbitrary: fc.record({ do: is('remove'), user, content }), weight: 2 },
-  { arbitrary: fc.record({ do: is('sweep') }), weight: 1 },
-)
-const command: fc.Arbitrary<Command> = fc.oneof(
-  { arbitrary: step, weight: 12 },
-  { arbitrary: fc.record({ do: is('next day') }), weight: 1 },
-  { arbitrary: fc.record({ do: is('both'), steps: fc.tuple(step, step) }), weight: 4 },
-)
 
 /** One sequence: two users, two instances and their contents, which no other sequence shares, and what the model says. */
 class Sequence {

@@ -4,6 +4,7 @@ import { type Postgres, startPostgres } from '../../../../../../services/postgre
 import { until } from '../../../../../../services/until.ts'
 import { commitAtOnce, counted, times, upload } from '../../conformance/case.ts'
 import { Connections } from './connections.ts'
+import { verdictOf } from './failures.ts'
 import { openPostgresRecordStore, type PostgresRecordStore } from './postgres-record-store.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
@@ -199,7 +200,7 @@ describe('transact', () => {
       },
       { isOpen },
     )
-    await expect(lost).rejects.toThrow(/terminat/)
+    await expect(lost).rejects.toSatisfy((error) => verdictOf(error) === 'lost')
     expect(counts).toMatchObject({ lost: 1, unknown: 0 })
     await Promise.all(times(8, () => run(increment, { isOpen })))
     expect(await valueIn(other, 'a')).toBe(8)
