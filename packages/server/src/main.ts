@@ -27,6 +27,9 @@ import { StallWatch } from './uploads/stall-watch.ts'
 
 export { isMember } from './processes.ts'
 
+/** How long the records may take for the end of jobs and for leave to be taken of them. */
+const LEAVE_MS = 8000
+
 /** A running service. */
 export interface Lade {
   /** Where it is reached, without trailing slash. */
@@ -128,8 +131,13 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, log, flush, remind })
   await records.instances.register({ instanceId, now: now() })
   closers.push(async () => {
-    await authorizer.flushUses()
-    await records.instances.bury({ instanceId, now: now() })
+    try {
+      await authorizer.flushUses()
+      await records.instances.bury({ instanceId, now: now() })
+    } catch (error) {
+      if (!LadeError.has(error, 'storage_failed')) throw error
+      log.warn({ err: error }, 'the records did not take leave of this instance; another one cleans up after it')
+    }
   })
   // Before the port is open: what a crash left behind must not meet new requests.
   await upkeep.round()
@@ -194,11 +202,14 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     await closed
     clearInterval(idle)
     clearTimeout(patience)
+    // Records that do not answer would be asked again and again by each who takes leave of them.
+    const impatience = setTimeout(() => void records.close().catch(() => {}), LEAVE_MS)
     await upkeep.stop()
     await placing.stop()
     await guarded?.stop()
     await app.close()
     await closeAll()
+    clearTimeout(impatience)
     flushLog()
   }
   return {

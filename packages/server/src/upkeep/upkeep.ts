@@ -48,6 +48,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       forgetNonces,
       deps.flush,
     ]) {
+      if (isStopped) return
       // A step that fails, perhaps for days, keeps neither the others from their work nor the service from starting.
       await step().catch((error: unknown) => log.error({ err: error }, 'a step of upkeep failed'))
     }
