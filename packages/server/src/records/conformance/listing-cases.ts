@@ -116,6 +116,15 @@ export function listingCases({ it }: Cases): void {
     expect(deals.map(({ filename }) => filename)).toEqual(['c report', 'b report'])
   })
 
+  it('finds nothing under text that has a NUL in it', async (store) => {
+    await stageNamed(store, 'a report')
+    expect(await list(store, { search: 'a\0' })).toEqual([])
+    expect(await list(store, { contentType: 'text/plain\0' })).toEqual([])
+    expect(await store.files.byDeal({ principal: ALICE, dealId: 'd-0x\0' })).toBeUndefined()
+    expect(await store.tokens.revokedAt('\0')).toBeUndefined()
+    expect(await store.tokens.revoke({ jti: '\0', sub: 'alice', now: NOW })).toBeUndefined()
+  })
+
   it('applies all filters together with the cursor', async (store) => {
     await stageNamed(store, 'a report', { contentType: 'text/html' })
     await stageNamed(store, 'b report', { contentType: 'text/html' })

@@ -1,5 +1,5 @@
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
-import type { Query, QueryAnswer } from '../../sql/sql.ts'
+import type { Query, QueryAnswer, SqlValue } from '../../sql/sql.ts'
 import { isSilence } from './failures.ts'
 import { PATIENCE } from './patience.ts'
 
@@ -127,7 +127,13 @@ export function createClient(options: ConnectionOptions): Client {
 /** Sends queries of the records to one connection, which keeps each of them prepared. */
 export function askOn(client: PoolClient): (query: Query) => Promise<QueryAnswer> {
   return async ({ statement, values }) => {
-    const { rows, rowCount } = await client.query({ name: statement.name, text: statement.text, values: [...values] })
+    const { name, text } = statement
+    const { rows, rowCount } = await client.query({ name, text, values: values.map(withoutNul) })
     return { rows, changes: rowCount ?? 0 }
   }
+}
+
+/** No text here has a NUL in it. Who asks for one finds nothing, as where texts may have them. */
+function withoutNul(value: SqlValue): SqlValue {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 }
