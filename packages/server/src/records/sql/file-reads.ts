@@ -211,8 +211,8 @@ export function prepareFileReads(db: Sql) {
     },
 
     *list(request: ListFilesRequest): Steps<readonly FileRecord[]> {
-      // SQLite's lower() ends a text at its NUL, and would find what has only the beginning.
-      if (request.search?.includes('\0')) return []
+      // SQLite ends a text at its NUL here, and would find what has only the beginning.
+      if (request.search?.includes('\0') || request.contentType?.includes('\0')) return []
       const contentType = request.contentType === undefined ? undefined : foldCase(request.contentType)
       const isOpen = request.ended === 'live'
       const before = yield* boundOf({ ...request, isOpen })
