@@ -18,7 +18,7 @@ const services: TestProjectConfiguration = {
     include: [`{packages/*/src,services,deploy,faults}/${ON_SERVICES}`],
     fileParallelism: false,
     testTimeout: 7_200_000,
-    hookTimeout: 120_000,
+    hookTimeout: 180_000,
   },
 }
 
@@ -43,7 +43,16 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ON_SERVICES],
         },
       },
-      { extends: true, test: { name: 'acceptance', include: ['acceptance/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'acceptance',
+          include: ['acceptance/**/*.test.ts'],
+          globalSetup: ['services/stack-setup.ts'],
+          // Three instances, a database and a store take longer to begin, and to be asked.
+          ...(process.env.LADE_TEST_STACK === undefined ? {} : { testTimeout: 120_000, hookTimeout: 120_000 }),
+        },
+      },
       {
         extends: true,
         test: { name: 'examples', include: ['examples/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
