@@ -1,36 +1,43 @@
 import { checked } from './checked-bytes.ts'
-import { abortUpload, type UploadName } from './multipart-upload.ts'
+import type { UploadName } from './multipart-upload.ts'
 import type { S3Calls } from './s3-calls.ts'
 import { unlessAbsent } from './s3-failure.ts'
-import { deleteObject, putObject, readSmallObject } from './s3-objects.ts'
+import { putObject, readSmallObject } from './s3-objects.ts'
+
+/** Which uploads belong to a pending blob. */
+export interface Marker {
+  readonly uploads: readonly UploadName[]
+  /** The key to which an upload is about to be begun, or was, and whose id its process did not come to write down. */
+  readonly beginning?: string | undefined
+}
 
 /**
  * Writes down which uploads belong to a pending blob, so that another process can end them.
  *
  * They cannot be found otherwise: an upload to the key of a blob does not say whose it is.
  */
-export async function writeMarker(calls: S3Calls, key: string, uploads: readonly UploadName[]): Promise<void> {
-  await putObject(calls, key, checked(Buffer.from(JSON.stringify({ uploads }))), { ifAbsent: false })
+export async function writeMarker(calls: S3Calls, key: string, marker: Marker): Promise<void> {
+  await putObject(calls, key, checked(Buffer.from(JSON.stringify(marker))), { ifAbsent: false })
 }
 
-/** Ends every upload that the marker under `key` names, and then removes the marker. Can be repeated after any failure. */
-export async function sweepMarker(calls: S3Calls, key: string): Promise<void> {
+/** What the marker under `key` says; nothing for what is no marker, or is not there. */
+export async function readMarker(calls: S3Calls, key: string): Promise<Marker> {
   const bytes = await unlessAbsent(() => readSmallObject(calls, key))
-  for (const name of bytes === undefined ? [] : uploadsOf(bytes.toString())) await abortUpload(calls, name)
-  await deleteObject(calls, key)
+  return bytes === undefined ? { uploads: [] } : markerFrom(bytes.toString())
 }
 
-/** The uploads that a marker names; none for what is no marker. */
-function uploadsOf(text: string): UploadName[] {
+function markerFrom(text: string): Marker {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    if (error instanceof SyntaxError) return []
+    if (error instanceof SyntaxError) return { uploads: [] }
     throw error
   }
-  const uploads = typeof value === 'object' && value !== null && 'uploads' in value ? value.uploads : undefined
-  return Array.isArray(uploads) ? uploads.filter(isUploadName) : []
+  if (typeof value !== 'object' || value === null) return { uploads: [] }
+  const uploads = 'uploads' in value && Array.isArray(value.uploads) ? value.uploads.filter(isUploadName) : []
+  const beginning = 'beginning' in value && typeof value.beginning === 'string' ? value.beginning : undefined
+  return { uploads, beginning }
 }
 
 function isUploadName(value: unknown): value is UploadName {

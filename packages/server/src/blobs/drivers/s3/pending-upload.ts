@@ -1,12 +1,13 @@
 import { MultipartUpload, type StoredPart } from './multipart-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import { PartSender } from './part-sender.ts'
-import { sweepMarker, writeMarker } from './pending-marker.ts'
+import { writeMarker } from './pending-marker.ts'
 import type { S3Calls } from './s3-calls.ts'
 import { copyObject } from './s3-copy.ts'
 import { S3Failure } from './s3-failure.ts'
 import type { S3Keys } from './s3-keys.ts'
 import { deleteObject } from './s3-objects.ts'
+import { sweepMarker } from './s3-sweep.ts'
 import type { Slots } from './slots.ts'
 
 export interface PendingUploadParts {
@@ -40,18 +41,21 @@ export class PendingUpload {
     this.#marker = parts.keys.marker(parts.holder, parts.id)
   }
 
-  /** Begins an upload, and writes its marker before it has any part. */
+  /** Begins an upload. Its marker is there before it, and has its id before it has any part. */
   static async begin(parts: PendingUploadParts): Promise<PendingUpload> {
     const { calls, keys, holder, id, expected } = parts
     const key = expected === undefined ? keys.waiting(holder, id) : keys.blob(expected)
-    const upload = await MultipartUpload.create(calls, key)
-    const pending = new PendingUpload(parts, upload)
+    const marker = keys.marker(holder, id)
+    // An upload to a place that has its holder's name is found by that.
+    if (expected !== undefined) await writeMarker(calls, marker, { uploads: [], beginning: key })
+    let upload: MultipartUpload | undefined
     try {
-      await writeMarker(calls, pending.#marker, [upload.name])
-      return pending
+      upload = await MultipartUpload.create(calls, key)
+      await writeMarker(calls, marker, { uploads: [upload.name] })
+      return new PendingUpload(parts, upload)
     } catch (error) {
-      // It has no parts yet, and costs nothing until the bucket's rule ends it; the caller needs the first error.
-      await upload.abort().catch(() => {})
+      // What is left is swept with its holder; the caller needs the first error.
+      await upload?.abort().catch(() => {})
       throw error
     }
   }
@@ -99,7 +103,7 @@ export class PendingUpload {
     await this.#sender.stop()
     await this.#upload.abort()
     await this.#removeWaiting()
-    await sweepMarker(this.#parts.calls, this.#marker)
+    await sweepMarker(this.#parts.calls, this.#parts.keys, this.#marker)
   }
 
   async #publishByCopy(stored: readonly StoredPart[], sha256: string): Promise<void> {
@@ -111,7 +115,7 @@ export class PendingUpload {
       to: keys.blob(sha256),
       sizeBytes: stored.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       sha256,
-      onUpload: (name) => writeMarker(calls, this.#marker, [this.#upload.name, name]),
+      onUpload: (name) => writeMarker(calls, this.#marker, { uploads: [this.#upload.name, name] }),
     })
   }
 

@@ -57,6 +57,7 @@ describe('openS3BlobStore', () => {
     const store = await opened(home)
     await putExpected(store, BIG)
     expect(home.s3.requests.filter((name) => name !== 'UploadPart')).toEqual([
+      'PutObject',
       'CreateMultipartUpload',
       'PutObject',
       'CompleteMultipartUpload',
@@ -151,6 +152,29 @@ describe('openS3BlobStore', () => {
     expect(await living.sweepPending(HOLDER)).toBe(2)
     expect([home.s3.objects.size, home.s3.uploads.size]).toEqual([0, 0])
     expect(await living.pendingHolders()).toEqual([])
+  })
+
+  test('ends an upload whose process died before it could write down its id, and no other to the same key', async () => {
+    const home = await start()
+    const store = await opened(home)
+    const living = await store.begin({ holder: 'living', sizeBytes: BIG.bytes.length, expected: BIG.sha256 })
+    await living.write(BIG.bytes.subarray(0, PART_BYTES + 1))
+    const dead = await store.begin({ holder: 'dead', sizeBytes: BIG.bytes.length, expected: BIG.sha256 })
+    await dead.write(BIG.bytes.subarray(0, PART_BYTES + 1))
+    await dead.flush()
+    const [key] = [...home.s3.objects.keys()].filter((name) => name.includes('/pending/dead/'))
+    const blobKey = `lade/objects/${BIG.sha256.slice(0, 2)}/${BIG.sha256}`
+    const raw = await opened(home)
+    expect(home.s3.uploads.size).toBe(2)
+    const marker = home.s3.objects.get(key ?? '')
+    if (key === undefined || marker === undefined) throw new TypeError('there is no marker')
+    const bytes = Buffer.from(JSON.stringify({ uploads: [], beginning: blobKey }))
+    home.s3.objects.set(key, { ...marker, bytes })
+    expect(await raw.sweepPending('dead')).toBe(1)
+    expect(home.s3.uploads.size).toBe(1)
+    await living.write(BIG.bytes.subarray(PART_BYTES + 1))
+    await living.commit(BIG.sha256)
+    expectBytes(await get(store, BIG.sha256), BIG.bytes)
   })
 
   test("leaves another holder's upload of the same digest alone", async () => {

@@ -11,7 +11,7 @@ import { locateObject } from './s3-location.ts'
 import { deleteObject, headObject, listKeys } from './s3-objects.ts'
 import type { S3BlobStoreOptions } from './s3-options.ts'
 import { S3PendingBlob } from './s3-pending-blob.ts'
-import { sweepPrefix } from './s3-sweep.ts'
+import { sweepHolder } from './s3-sweep.ts'
 import { Slots } from './slots.ts'
 
 /** Parts in flight at once, of all uploads together: what they hold in memory beside the part that each one fills. */
@@ -168,7 +168,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
         const inMemory = [...(pendingByHolder.get(holder) ?? [])].filter((pending) => pending.isInMemory)
         for (const pending of pendingByHolder.get(holder) ?? []) pending.sweep()
         pendingByHolder.delete(holder)
-        return inMemory.length + (await sweepPrefix(calls, keys.holder(holder)))
+        return inMemory.length + (await sweepHolder(calls, keys, holder))
       }),
 
     pendingHolders: () =>
