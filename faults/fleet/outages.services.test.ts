@@ -9,6 +9,9 @@ import { startFleetLoad } from './fleet-load.ts'
 import { type FleetRig, startRig, useServers } from './rig.ts'
 
 const servers = useServers()
+const SHORT_MS = 6000
+/** Longer than the service tries by itself, so that callers are told of it. */
+const LONG_MS = { least: 13_000, most: 18_000 }
 
 /** Breaks something of the rig, and answers how to mend it. */
 type Break = (rig: FleetRig, random: SeededRandom) => Promise<() => Promise<void>>
@@ -25,8 +28,8 @@ const loseStore: Break = async ({ s3 }, random) => {
   return async () => s3.reopen()
 }
 
-/** Breaks one thing under load, mends it after up to `longestMs`, and holds the fleet to everything. */
-async function outage(index: number, breakIt: Break, longestMs: number): Promise<void> {
+/** Breaks one thing under load, mends it after a while, and holds the fleet to everything. Every fifth time it is a long while. */
+async function outage(index: number, breakIt: Break): Promise<void> {
   const random = seededRandom(runSeed + index)
   const rig = await startRig(servers())
   const ledger = new Ledger()
@@ -34,7 +37,8 @@ async function outage(index: number, breakIt: Break, longestMs: number): Promise
   const load = startFleetLoad(rig.fleet.url, { callers: await eightCallers(rig.fleet.url), ledger, random })
   await sleep(random.between(300, 2000))
   const mend = await breakIt(rig, random)
-  await sleep(random.between(0, longestMs))
+  const lastsMs = index % 5 === 4 ? random.between(LONG_MS.least, LONG_MS.most) : random.between(0, SHORT_MS)
+  await sleep(lastsMs)
   const ackedBefore = ledger.acks.length
   await mend()
   const recoveryMs = await recovered(rig)
@@ -49,19 +53,21 @@ async function outage(index: number, breakIt: Break, longestMs: number): Promise
     rig.fleet.instances.filter(({ process }) => process.isRunning).map(({ process }) => process.pid),
     `an instance ended: ${rig.log()}`,
   ).toEqual(pids)
-  console.info(`${story}; ready after ${Math.round(recoveryMs)} ms, at rest ${Math.round(restMs)} ms later`)
+  console.info(
+    `away for ${lastsMs} ms: ${story}; ready after ${Math.round(recoveryMs)} ms, at rest ${Math.round(restMs)} ms later`,
+  )
 }
 
 describe('an immediate stop of PostgreSQL under load', () => {
   test.each(Array.from({ length: PLAN.postgresStops }, (_, index) => index))(
     'loses and charges nothing, ends no instance, and is over when PostgreSQL is back (%i)',
-    (index) => outage(index, stopPostgres, 5000),
+    (index) => outage(index, stopPostgres),
   )
 })
 
 describe('an outage of the object store under load', () => {
   test.each(Array.from({ length: PLAN.s3Outages }, (_, index) => index))(
     'loses and charges nothing, ends no instance, and is over when the store is back (%i)',
-    (index) => outage(1000 + index, loseStore, 8000),
+    (index) => outage(1000 + index, loseStore),
   )
 })
