@@ -26,14 +26,21 @@ export interface StoredPart extends CompletedPart {
 /** An upload in parts. Nothing of it can be read before `complete`, and nothing is left of it after `abort`. */
 export class MultipartUpload {
   readonly name: UploadName
+  /** True when its beginning was asked for more than once: another one may have been begun whose id nobody was told. */
+  readonly mayHaveTwin: boolean
   readonly #calls: S3Calls
   /** What was announced at its beginning holds for all of its parts. */
   readonly #hasChecksums: boolean
 
-  private constructor(calls: S3Calls, name: UploadName, hasChecksums: boolean) {
+  private constructor(
+    calls: S3Calls,
+    name: UploadName,
+    { hasChecksums, mayHaveTwin }: { readonly hasChecksums: boolean; readonly mayHaveTwin: boolean },
+  ) {
     this.#calls = calls
     this.name = name
     this.#hasChecksums = hasChecksums
+    this.mayHaveTwin = mayHaveTwin
   }
 
   /** @param options.hasChecksums - false for parts that are copied within the store, whose digests nobody here knows. */
@@ -44,14 +51,20 @@ export class MultipartUpload {
       Key: key,
       ...(checksums ? { ChecksumAlgorithm: 'SHA256' as const } : {}),
     }
+    let tries = 0
     try {
-      const { UploadId } = await calls.run('CreateMultipartUpload', (client, options) =>
-        client.send(new CreateMultipartUploadCommand(input), options),
-      )
+      const { UploadId } = await calls.run('CreateMultipartUpload', (client, options) => {
+        tries += 1
+        return client.send(new CreateMultipartUploadCommand(input), options)
+      })
       if (UploadId === undefined) {
         throw new S3Failure('CreateMultipartUpload', { kind: 'permanent', code: 'NoUploadId' })
       }
-      return new MultipartUpload(calls, { key, uploadId: UploadId }, checksums)
+      return new MultipartUpload(
+        calls,
+        { key, uploadId: UploadId },
+        { hasChecksums: checksums, mayHaveTwin: tries > 1 },
+      )
     } catch (error) {
       if (!checksums || !isFailure(error, 'unsupported')) throw error
       calls.unlearn('checksums', 'The object store knows no SHA-256 checksums; MD5 is compared.')

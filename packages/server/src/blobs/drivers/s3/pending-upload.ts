@@ -6,6 +6,7 @@ import type { S3Calls } from './s3-calls.ts'
 import { copyObject } from './s3-copy.ts'
 import { S3Failure } from './s3-failure.ts'
 import type { S3Keys } from './s3-keys.ts'
+import type { S3Leftovers } from './s3-leftovers.ts'
 import { deleteObject } from './s3-objects.ts'
 import { sweepMarker } from './s3-sweep.ts'
 import type { Slots } from './slots.ts'
@@ -14,6 +15,7 @@ export interface PendingUploadParts {
   readonly calls: S3Calls
   readonly keys: S3Keys
   readonly slots: Slots
+  readonly leftovers: S3Leftovers
   readonly holder: string
   /** Names this pending blob among those of its holder. */
   readonly id: string
@@ -46,16 +48,14 @@ export class PendingUpload {
     const { calls, keys, holder, id, expected } = parts
     const key = expected === undefined ? keys.waiting(holder, id) : keys.blob(expected)
     const marker = keys.marker(holder, id)
-    // An upload to a place that has its holder's name is found by that.
-    if (expected !== undefined) await writeMarker(calls, marker, { uploads: [], beginning: key })
-    let upload: MultipartUpload | undefined
     try {
-      upload = await MultipartUpload.create(calls, key)
-      await writeMarker(calls, marker, { uploads: [upload.name] })
+      // An upload to a place that has its holder's name is found by that.
+      if (expected !== undefined) await writeMarker(calls, marker, { uploads: [], beginning: key })
+      const upload = await MultipartUpload.create(calls, key)
+      await writeMarker(calls, marker, { uploads: [upload.name], ...(upload.mayHaveTwin && { beginning: key }) })
       return new PendingUpload(parts, upload)
     } catch (error) {
-      // What is left is swept with its holder; the caller needs the first error.
-      await upload?.abort().catch(() => {})
+      parts.leftovers.add(marker)
       throw error
     }
   }
@@ -88,8 +88,8 @@ export class PendingUpload {
       if (expected !== sha256) throw new S3Failure('commit', { kind: 'permanent', code: 'NotTheExpectedDigest' })
       await this.#upload.complete(stored)
     }
-    // The blob is committed; a marker that stays is swept with its holder.
-    await this.#forget().catch(() => {})
+    // The blob is committed, whatever becomes of the marker.
+    await this.#forget().catch(() => this.#parts.leftovers.add(this.#marker))
   }
 
   /** Ends the sending of parts; only `discard` makes sense afterwards. */
@@ -101,9 +101,14 @@ export class PendingUpload {
   async discard(): Promise<void> {
     // A part that arrives after the end of its upload would stay.
     await this.#sender.stop()
-    await this.#upload.abort()
-    await this.#removeWaiting()
-    await sweepMarker(this.#parts.calls, this.#parts.keys, this.#marker)
+    try {
+      await this.#upload.abort()
+      await this.#removeWaiting()
+      await this.#sweep()
+    } catch (error) {
+      this.#parts.leftovers.add(this.#marker)
+      throw error
+    }
   }
 
   async #publishByCopy(stored: readonly StoredPart[], sha256: string): Promise<void> {
@@ -122,7 +127,13 @@ export class PendingUpload {
   /** The marker last: as long as it is there, a sweep comes back for the rest. */
   async #forget(): Promise<void> {
     await this.#removeWaiting()
-    await deleteObject(this.#parts.calls, this.#marker)
+    if (this.#upload.mayHaveTwin) await this.#sweep()
+    else await deleteObject(this.#parts.calls, this.#marker)
+  }
+
+  async #sweep(): Promise<void> {
+    const { calls, keys, leftovers } = this.#parts
+    if (!(await sweepMarker(calls, keys, this.#marker))) leftovers.add(this.#marker)
   }
 
   async #removeWaiting(): Promise<void> {

@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { FakeS3Options } from '../../../testing/fake-s3/fake-s3.ts'
 import { blobOf, expectBytes, get, HOLDER, listed, put, type SampleBlob } from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
@@ -175,6 +175,19 @@ describe('openS3BlobStore', () => {
     await living.write(BIG.bytes.subarray(PART_BYTES + 1))
     await living.commit(BIG.sha256)
     expectBytes(await get(store, BIG.sha256), BIG.bytes)
+  })
+
+  test('clears away, when the store answers again, what an outage left of its uploads', async () => {
+    const home = await start()
+    const store = await opened(home)
+    const pending = await store.begin({ holder: HOLDER, sizeBytes: BIG.bytes.length, expected: BIG.sha256 })
+    await pending.write(BIG.bytes.subarray(0, PART_BYTES + 1))
+    await pending.flush()
+    home.s3.faults.outage = 'unavailable'
+    await expect(pending.abort()).rejects.toMatchObject({ code: 'storage_failed' })
+    expect(home.s3.uploads.size).toBe(1)
+    home.s3.faults.outage = 'off'
+    await vi.waitFor(() => expect([home.s3.uploads.size, home.s3.objects.size]).toEqual([0, 0]), { timeout: 10_000 })
   })
 
   test("leaves another holder's upload of the same digest alone", async () => {

@@ -7,6 +7,7 @@ import { S3Calls, type S3Habits } from './s3-calls.ts'
 import { copyObject } from './s3-copy.ts'
 import { translated } from './s3-failure.ts'
 import { S3Keys } from './s3-keys.ts'
+import { S3Leftovers } from './s3-leftovers.ts'
 import { locateObject } from './s3-location.ts'
 import { deleteObject, headObject, listKeys } from './s3-objects.ts'
 import type { S3BlobStoreOptions } from './s3-options.ts'
@@ -52,6 +53,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
   const keys = new S3Keys(settings.prefix)
   const buffers = new BufferList({ bufferBytes: settings.partBytes, keepAtMost: PART_BUFFERS_KEPT })
   const slots = new Slots(PARTS_IN_FLIGHT)
+  const leftovers = new S3Leftovers(calls, keys)
   const pendingByHolder = new Map<string, Set<S3PendingBlob>>()
 
   /** The least that says that the bucket is there and the credentials are good. */
@@ -73,6 +75,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       calls,
       keys,
       slots,
+      leftovers,
       buffers,
       holder,
       id: randomBytes(12).toString('hex'),
@@ -184,7 +187,10 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
 
     check: () => translated(check),
 
-    close: () => calls.close(),
+    async close() {
+      await leftovers.close()
+      await calls.close()
+    },
   }
 }
 

@@ -24,12 +24,17 @@ export async function sweepHolder(calls: S3Calls, keys: S3Keys, holder: string):
   return markers.size
 }
 
-/** Ends every upload that the marker under `key` is about, and then removes the marker. Can be repeated after any failure. */
-export async function sweepMarker(calls: S3Calls, keys: S3Keys, key: string): Promise<void> {
+/**
+ * Ends every upload that the marker under `key` is about, and then removes the marker. Can be repeated after any failure.
+ *
+ * @returns false when the marker stays, since it could not be told which upload to its key is the one.
+ */
+export async function sweepMarker(calls: S3Calls, keys: S3Keys, key: string): Promise<boolean> {
   const { uploads, beginning } = await readMarker(calls, key)
   for (const name of uploads) await abortUpload(calls, name)
   const isDone = beginning === undefined || (await abortUnwritten(calls, keys, { marker: key, beginning }))
   if (isDone) await deleteObject(calls, key)
+  return isDone
 }
 
 /**
