@@ -8,7 +8,7 @@ const reportPath = process.env.LADE_TEST_REPORT
 // which takes longer, and which Node 24.21 now and then does not survive when many threads come and go.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url))
 
-/** Tests that need servers from Debian packages; `npm run test:services` runs them, and `npm test` does without. */
+/** Tests that need servers, and take their time; `npm run test:services` runs them, and `npm test` does without. */
 const ON_SERVICES = '**/*.services.test.ts'
 
 const services: TestProjectConfiguration = {
@@ -16,6 +16,7 @@ const services: TestProjectConfiguration = {
   test: {
     name: 'services',
     include: [`{packages/*/src,services,deploy,faults}/${ON_SERVICES}`],
+    // A fleet keeps both processors busy.
     fileParallelism: false,
     testTimeout: 7_200_000,
     hookTimeout: 180_000,
