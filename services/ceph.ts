@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { startChild } from './child.ts'
 import { freePort } from './free-port.ts'
+import { openTempHome } from './temp-home.ts'
 
 const SCRIPT = fileURLToPath(new URL('ceph.sh', import.meta.url))
 /** The gateway's own port, and the two of the monitor behind it. */
@@ -34,8 +33,8 @@ export interface Ceph {
  * @throws {Error} with what the script said, such as that a Debian package is missing.
  */
 export async function startCeph(options: { readonly memoryBytes?: number } = {}): Promise<Ceph> {
-  const home = mkdtempSync(join(tmpdir(), 'lade-ceph-'))
-  const dir = join(home, 'ceph')
+  const home = openTempHome('ceph')
+  const dir = join(home.path, 'ceph')
   const port = await freePort(PORTS)
   const endpoint = new URL(`http://127.0.0.1:${port}`)
   const { memoryBytes } = options
@@ -44,9 +43,9 @@ export async function startCeph(options: { readonly memoryBytes?: number } = {})
   async function discard(): Promise<void> {
     await startChild('bash', [SCRIPT, 'stop', dir]).exited
     process.off('exit', stopWithThisProcess)
-    rmSync(home, { recursive: true, force: true })
+    home.discard()
   }
-  process.once('exit', stopWithThisProcess)
+  process.prependOnceListener('exit', stopWithThisProcess)
   const script = startChild('bash', [SCRIPT, 'start', dir, String(port)], { env })
   const { code } = await script.exited
   if (code !== 0) {

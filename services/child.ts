@@ -67,7 +67,8 @@ export function startChild(command: string, args: readonly string[], options: Ch
     })
   })
   const killWithThisProcess = (): void => void child.kill('SIGKILL')
-  process.once('exit', killWithThisProcess)
+  // First of all: what else is done at the exit may be the removal of its files.
+  process.prependOnceListener('exit', killWithThisProcess)
   exited.then(() => process.off('exit', killWithThisProcess))
   const told = (): string => `${printed}${errors}`
 

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Exit } from './child.ts'
 import { freePort } from './free-port.ts'
 import { type Lade, startLade } from './lade.ts'
 import { type Nginx, startNginx } from './nginx.ts'
+import { openTempHome } from './temp-home.ts'
 import { until } from './until.ts'
 
 const READY_TIMEOUT_MS = 60_000
@@ -58,7 +58,7 @@ export interface Fleet {
  */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { size = 3, env, sharesDataDir = false } = options
-  const home = mkdtempSync(join(tmpdir(), 'lade-fleet-'))
+  const home = openTempHome('fleet')
   const publicPort = await freePort()
   const url = new URL(`http://127.0.0.1:${publicPort}`)
   const instances: StartedInstance[] = []
@@ -67,10 +67,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   async function discard(): Promise<void> {
     await Promise.all(instances.map((instance) => instance.kill()))
     await nginx?.discard()
-    rmSync(home, { recursive: true, force: true })
+    home.discard()
   }
   async function startOne(index: number): Promise<void> {
-    const dataDir = join(home, sharesDataDir ? 'data' : `data-${index}`)
+    const dataDir = join(home.path, sharesDataDir ? 'data' : `data-${index}`)
     mkdirSync(dataDir, { recursive: true })
     const port = await freePort()
     const instance = new StartedInstance(port, {

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startChild } from './child.ts'
 import { freePort } from './free-port.ts'
 import { proxyConfiguration } from './nginx-configuration.ts'
+import { openTempHome } from './temp-home.ts'
 import { untilListening } from './until.ts'
 
 const START_TIMEOUT_MS = 10_000
@@ -29,15 +29,15 @@ export interface Nginx {
 export async function startNginx(instances: readonly URL[], options: { port?: number } = {}): Promise<Nginx> {
   if (PROGRAM === undefined) throw new Error('nginx is not installed (package nginx)')
   const port = options.port ?? (await freePort())
-  const home = mkdtempSync(join(tmpdir(), 'lade-nginx-'))
-  const file = join(home, 'nginx.conf')
-  const logFile = join(home, 'error.log')
-  writeFileSync(file, proxyConfiguration({ home, port, instances, logFile }))
-  const nginx = startChild(PROGRAM, ['-p', home, '-c', file, '-e', logFile])
+  const home = openTempHome('nginx')
+  const file = join(home.path, 'nginx.conf')
+  const logFile = join(home.path, 'error.log')
+  writeFileSync(file, proxyConfiguration({ home: home.path, port, instances, logFile }))
+  const nginx = startChild(PROGRAM, ['-p', home.path, '-c', file, '-e', logFile])
   const log = (): string => `${nginx.errors()}${existsSync(logFile) ? readFileSync(logFile, 'utf8') : ''}`
   async function discard(): Promise<void> {
     if (nginx.isRunning) await nginx.end('SIGTERM', STOP_TIMEOUT_MS)
-    rmSync(home, { recursive: true, force: true })
+    home.discard()
   }
   try {
     await untilListening(port, START_TIMEOUT_MS, () => {

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { type Child, type ChildOptions, startChild } from './child.ts'
 import { freePort } from './free-port.ts'
+import { openTempHome } from './temp-home.ts'
 
 /** The system account that the server runs under when this process is root, which PostgreSQL refuses to be. */
 const ACCOUNT = 'postgres'
@@ -58,15 +58,19 @@ export interface Postgres extends PostgresDatabases {
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = accountOfServer()
   const { initdb, postgres } = await programs()
-  const home = mkdtempSync(join(tmpdir(), 'lade-postgres-'))
-  const dataDir = join(home, 'data')
+  const home = openTempHome('postgres')
+  const dataDir = join(home.path, 'data')
   mkdirSync(dataDir, { mode: 0o700 })
   if (account.uid !== undefined && account.gid !== undefined) {
-    chownSync(home, account.uid, account.gid)
+    chownSync(home.path, account.uid, account.gid)
     chownSync(dataDir, account.uid, account.gid)
   }
   const port = await freePort()
-  const asAccount: ChildOptions = { ...account, cwd: home, env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } }
+  const asAccount: ChildOptions = {
+    ...account,
+    cwd: home.path,
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+  }
   const flags = Object.entries({
     port: String(port),
     listen_addresses: '127.0.0.1',
@@ -87,7 +91,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
   async function discard(): Promise<void> {
     await end('SIGQUIT')
-    rmSync(home, { recursive: true, force: true })
+    home.discard()
   }
 
   try {
