@@ -28,7 +28,7 @@ import { StallWatch } from './uploads/stall-watch.ts'
 export { isMember } from './processes.ts'
 
 /** How long the records may take for the end of jobs and for leave to be taken of them. */
-const LEAVE_MS = 8000
+const LEAVE_MS = 3000
 
 /** A running service. */
 export interface Lade {
@@ -204,10 +204,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     clearTimeout(patience)
     // Records that do not answer would be asked again and again by each who takes leave of them.
     const impatience = setTimeout(() => void records.close().catch(() => {}), LEAVE_MS)
-    await upkeep.stop()
-    await placing.stop()
-    await guarded?.stop()
-    await app.close()
+    for (const stop of [upkeep.stop, placing.stop, guarded?.stop, () => app.close()]) {
+      // One that cannot end as it should, such as by giving a lease back, must not keep the rest open.
+      await stop?.().catch((error: unknown) => log.warn({ err: error }, 'a part did not end as it should'))
+    }
     await closeAll()
     clearTimeout(impatience)
     flushLog()

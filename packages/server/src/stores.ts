@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { LadeError } from '@lade/core/errors'
 import { probeStore } from './blobs/probe-store.ts'
-import type { Config } from './config/config.ts'
+import { type Config, StartError } from './config/config.ts'
 import { openBlobs } from './drivers.ts'
 import { POSTGRES_MIGRATIONS } from './records/migrations/postgres.ts'
 import type { SecretRecords } from './records/record-store.ts'
@@ -36,7 +37,10 @@ export async function examineDatabase({ url }: PostgresSetting) {
  * @throws {LadeError} `storage_failed`, `insufficient_storage`.
  */
 export async function probeStorage(config: Config): Promise<string | undefined> {
-  const store = await openBlobs(config)
+  const store = await openBlobs(config).catch((error: unknown) => {
+    // Here it is what the store said that counts, and not that nothing can start.
+    throw error instanceof StartError && LadeError.is(error.cause) ? error.cause : error
+  })
   if (store === undefined) return 'is not there'
   try {
     return await probeStore(store, randomBytes(32))
