@@ -28,6 +28,20 @@ describe('StallWatch', () => {
     expect(watch.count).toBe(0)
   })
 
+  it('counts no time in which nobody took from the body', () => {
+    const controller = new AbortController()
+    let isAwaited = false
+    const body = watch.watch(controller, () => isAwaited)
+    vi.advanceTimersByTime(300_000)
+    expect(controller.signal.aborted).toBe(false)
+    isAwaited = true
+    vi.advanceTimersByTime(28_000)
+    expect(controller.signal.aborted).toBe(false)
+    vi.advanceTimersByTime(3000)
+    expect(controller.signal.aborted).toBe(true)
+    body.end()
+  })
+
   it('lets a body go on for hours that brings a little more than the least', () => {
     const controller = new AbortController()
     const body = watch.watch(controller)

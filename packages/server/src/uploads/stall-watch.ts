@@ -17,6 +17,7 @@ interface Watched {
   minuteStartedAt: number
   minuteStartBytes: number
   readonly controller: AbortController
+  readonly isAwaited: () => boolean
 }
 
 /**
@@ -42,8 +43,12 @@ export class StallWatch {
     return this.#bodies.size
   }
 
-  /** Watches one body; `controller` is aborted with `body_timeout` when it stalls. */
-  watch(controller: AbortController): WatchedBody {
+  /**
+   * Watches one body; `controller` is aborted with `body_timeout` when it stalls.
+   *
+   * @param isAwaited - false while nobody takes from the body, such as while the store is slow: that is not its sender's time.
+   */
+  watch(controller: AbortController, isAwaited: () => boolean = () => true): WatchedBody {
     const now = this.#now()
     const body: Watched = {
       receivedBytes: 0,
@@ -51,6 +56,7 @@ export class StallWatch {
       minuteStartedAt: now,
       minuteStartBytes: 0,
       controller,
+      isAwaited,
     }
     this.#bodies.add(body)
     return {
@@ -74,6 +80,12 @@ export class StallWatch {
   #check(): void {
     const now = this.#now()
     for (const body of this.#bodies) {
+      if (!body.isAwaited()) {
+        body.lastProgressAt = now
+        body.minuteStartedAt = now
+        body.minuteStartBytes = body.receivedBytes
+        continue
+      }
       const isIdle = now - body.lastProgressAt >= this.#idleMs
       if (isIdle || this.#isDripping(body, now)) {
         body.controller.abort(new LadeError('body_timeout', { receivedBytes: body.receivedBytes }))

@@ -85,7 +85,8 @@ async function stageStream(
   const admission = await admitUpload(service, { tier, head, isStorageBound: blobs !== undefined })
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const controller = new AbortController()
-  const watched = stallWatch.watch(controller)
+  let isReady = false
+  const watched = stallWatch.watch(controller, () => isReady && !request.isPaused())
   let receivedBytes = 0
   const exchange = exchangeOf(request)
   exchange.onBodyCut = () =>
@@ -100,6 +101,7 @@ async function stageStream(
         ownsChunks: true,
         signal: controller.signal,
         onReady: () => {
+          isReady = true
           if (request.headers.expect !== undefined) response.writeContinue()
         },
         onProgress: (totalBytes) => {
