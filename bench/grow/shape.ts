@@ -217,6 +217,17 @@ function placementFillings({ files, now }: Shape, { digest, bytes, numbers }: Ro
       sql: `INSERT INTO audits (copy, at, seed, passed, cause, proof)
         SELECT i, ${now} - 1000, ${digest('seed')}, 1, NULL, NULL FROM (SELECT id AS i FROM copies WHERE state = 'stored') AS stored`,
     },
+    // What triggers count, which are off meanwhile.
+    {
+      table: 'copy_counts',
+      sql: `INSERT INTO copy_counts (prover, state, shard, count)
+        SELECT prover, state, piece % 64, COUNT(*) FROM copies GROUP BY prover, state, piece % 64`,
+    },
+    {
+      table: 'deal_counts',
+      sql: `INSERT INTO deal_counts (status, waits, shard, count)
+        SELECT status, waits, file % 64, COUNT(*) FROM deals WHERE closed_at IS NULL GROUP BY status, waits, file % 64`,
+    },
     { table: 'cursors', sql: `INSERT INTO cursors (name, value) VALUES ('enrolled', ${enrolled})` },
   ]
 }

@@ -50,7 +50,7 @@ function open(file: string): Promise<RecordStore> {
   })
 }
 
-/** Indexes are made behind the rows, which takes a fraction of the time; the schema is that of the migrations. */
+/** Indexes and triggers are made behind the rows, which takes a fraction of the time; the schema is that of the migrations. */
 function fill(file: string, shape: Shape, progress: (line: string) => void): void {
   const db = new Database(file)
   db.pragma('journal_mode = OFF')
@@ -62,7 +62,11 @@ function fill(file: string, shape: Shape, progress: (line: string) => void): voi
       "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL",
     )
     .all()
+  const triggers = db
+    .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+    .all()
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
+  for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
   for (const { table, sql } of fillings(shape, WORDS)) {
     const startedAt = performance.now()
     const { changes } = db.prepare(sql).run()
@@ -73,5 +77,6 @@ function fill(file: string, shape: Shape, progress: (line: string) => void): voi
     db.exec(sql)
     progress(`${name} in ${Math.round((performance.now() - startedAt) / 1000)} s`)
   }
+  for (const { sql } of triggers) db.exec(sql)
   db.close()
 }

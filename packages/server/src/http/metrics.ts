@@ -1,5 +1,4 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { recentCounts } from '../placement/recent-counts.ts'
 import { integrityMetrics } from './integrity-metrics.ts'
 import type { Service } from './service.ts'
 
@@ -29,7 +28,7 @@ export function createMetrics({ records, placed, keys, now, integrity }: Metrics
     help: 'Small files that wait to be aggregated.',
     registers,
     async collect() {
-      const counts = await recentCounts(records.placements)
+      const counts = await records.placements.counts()
       copies.reset()
       for (const { prover, state, count } of counts.copies) copies.set({ prover, state }, count)
       deals.reset()

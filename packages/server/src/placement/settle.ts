@@ -1,7 +1,6 @@
 import type { UnsettledPiece } from '../records/record-store.ts'
 import { type ChosenCopies, chooseCopies, isLive } from './choose-copies.ts'
 import { type PlacementContext, proverNamed } from './placement-context.ts'
-import { recentCounts } from './recent-counts.ts'
 
 /** Settlements that are written side by side, so that they share the wait for the disk. */
 const AT_ONCE = 32
@@ -76,7 +75,7 @@ function isToDissolve({ isComplete, copies, copiesWanted }: UnsettledPiece, { ad
 
 async function loadsOf({ records }: SettleContext): Promise<Map<string, number>> {
   const loads = new Map<string, number>()
-  for (const { prover, state, count } of (await recentCounts(records.placements)).copies) {
+  for (const { prover, state, count } of (await records.placements.counts()).copies) {
     if (state === 'failed' || state === 'released') continue
     loads.set(prover, (loads.get(prover) ?? 0) + count)
   }
@@ -95,7 +94,7 @@ export async function forsakeProvers(context: SettleContext): Promise<void> {
     if (proverNamed(context, prover) !== undefined) continue
     await placements.additionRejected({ addition: id, now: now(), nextAt: now(), cause })
   }
-  const { copies } = await recentCounts(placements)
+  const { copies } = await placements.counts()
   for (const { prover, state } of copies) {
     if (proverNamed(context, prover) !== undefined) continue
     if (state !== 'pending' && state !== 'parked' && state !== 'stored') continue

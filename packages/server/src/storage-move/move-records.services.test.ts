@@ -72,6 +72,7 @@ async function guards(): Promise<unknown> {
     await ask(`SELECT conrelid::regclass::text AS owner, conname, pg_get_constraintdef(oid) FROM pg_constraint
       WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2`),
     await ask("SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"),
+    await ask('SELECT tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1'),
   ]
 }
 

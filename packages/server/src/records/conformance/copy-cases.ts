@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { RecordStore } from '../record-store.ts'
-import { type Cases, counted, HOUR, NOW } from './case.ts'
+import { ALICE, type Cases, counted, HOUR, NOW, stage, upload } from './case.ts'
 import { composed, stageParts } from './composing.ts'
 import {
   audit,
@@ -8,6 +8,7 @@ import {
   dealOf,
   enrol,
   enrolled,
+  enrolWaiting,
   NORTH,
   place,
   placedFile,
@@ -166,6 +167,28 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const stands = deals.map(({ status, count }) => `${status} ${count}`)
     expect(stands.toSorted()).toEqual(['active 1', 'proposed 1', 'staged 1'])
     expect(waiting).toBe(0)
+  })
+
+  it('counts what waits, ends and comes back, and a second end not at all', async (store) => {
+    const { file, piece, copy } = await placedFile(store, 'stored', { content: 'one' })
+    const waits = await stage(store, upload({ content: 'two', capBytes: 1e6 }))
+    await enrolWaiting(store, [waits])
+    const { deals, waiting } = await store.placements.counts()
+    expect(deals).toEqual([
+      { status: 'proposed', count: 1 },
+      { status: 'staged', count: 1 },
+    ])
+    expect(waiting).toBe(1)
+    for (const { key } of [waits, file, file]) await store.files.remove({ principal: ALICE, key, now: NOW })
+    await settle(store, { piece, release: [copy] })
+    const released = { prover: NORTH, state: 'released', count: 1 }
+    expect(await store.placements.counts()).toEqual({ copies: [released], deals: [], waiting: 0 })
+    await placedFile(store, 'parked', { content: 'three' })
+    expect(await store.placements.counts()).toEqual({
+      copies: [{ prover: NORTH, state: 'parked', count: 1 }, released],
+      deals: [{ status: 'proposed', count: 1 }],
+      waiting: 0,
+    })
   })
 
   itWithTwo('parks a copy once through two handles', async (store, other) => {

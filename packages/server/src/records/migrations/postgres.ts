@@ -223,7 +223,6 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     closed_at BIGINT
   );
   CREATE INDEX deals_waiting ON deals (file) WHERE waits = 1 AND closed_at IS NULL;
-  CREATE INDEX deals_by_status ON deals (status) WHERE closed_at IS NULL;
 
   -- object and offset_bytes say where this deal has the bytes of the piece, which stay there when those of pieces.object
   -- are gone. In an aggregate both are NULL, and padded_offset_bytes is not.
@@ -274,6 +273,51 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX copies_to_remove ON copies (next_at) WHERE to_remove = 1 AND piece_id IS NOT NULL;
   CREATE INDEX copies_to_queue ON copies (prover, id)
     WHERE onchain = 0 AND ended_at IS NULL AND state IN ('parked', 'adding', 'stored');
+
+  -- How many copies there are at a prover in a state, and how many open deals in a status, kept by triggers so that nobody has to count
+  -- rows, and nobody can forget to. In up to 64 rows each, by the piece or the file, so that writers do not all wait for one.
+  CREATE TABLE copy_counts (
+    prover TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    shard BIGINT NOT NULL,
+    count BIGINT NOT NULL,
+    PRIMARY KEY (prover, state, shard)
+  );
+  CREATE FUNCTION count_copies() RETURNS trigger LANGUAGE plpgsql AS $count$
+  BEGIN
+    IF TG_OP = 'UPDATE' THEN
+      UPDATE copy_counts SET count = count - 1 WHERE prover = OLD.prover AND state = OLD.state AND shard = OLD.piece % 64;
+    END IF;
+    INSERT INTO copy_counts (prover, state, shard, count) VALUES (NEW.prover, NEW.state, NEW.piece % 64, 1)
+      ON CONFLICT (prover, state, shard) DO UPDATE SET count = copy_counts.count + 1;
+    RETURN NULL;
+  END $count$;
+  CREATE TRIGGER copies_counted AFTER INSERT ON copies FOR EACH ROW EXECUTE FUNCTION count_copies();
+  CREATE TRIGGER copies_counted_anew AFTER UPDATE OF state ON copies FOR EACH ROW WHEN (OLD.state <> NEW.state)
+    EXECUTE FUNCTION count_copies();
+
+  CREATE TABLE deal_counts (
+    status TEXT COLLATE "C" NOT NULL,
+    waits BIGINT NOT NULL,
+    shard BIGINT NOT NULL,
+    count BIGINT NOT NULL,
+    PRIMARY KEY (status, waits, shard)
+  );
+  CREATE FUNCTION count_deals() RETURNS trigger LANGUAGE plpgsql AS $count$
+  BEGIN
+    IF TG_OP = 'UPDATE' AND OLD.closed_at IS NULL THEN
+      UPDATE deal_counts SET count = count - 1 WHERE status = OLD.status AND waits = OLD.waits AND shard = OLD.file % 64;
+    END IF;
+    IF NEW.closed_at IS NULL THEN
+      INSERT INTO deal_counts (status, waits, shard, count) VALUES (NEW.status, NEW.waits, NEW.file % 64, 1)
+        ON CONFLICT (status, waits, shard) DO UPDATE SET count = deal_counts.count + 1;
+    END IF;
+    RETURN NULL;
+  END $count$;
+  CREATE TRIGGER deals_counted AFTER INSERT ON deals FOR EACH ROW EXECUTE FUNCTION count_deals();
+  CREATE TRIGGER deals_counted_anew AFTER UPDATE OF status, waits, closed_at ON deals FOR EACH ROW
+    WHEN (OLD.closed_at IS DISTINCT FROM NEW.closed_at OR OLD.status <> NEW.status OR OLD.waits <> NEW.waits)
+    EXECUTE FUNCTION count_deals();
 
   -- Only those under way. A number is never used again, so that a late answer meets no other addition.
   CREATE TABLE additions (

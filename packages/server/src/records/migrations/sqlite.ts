@@ -411,4 +411,51 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     FROM files WHERE ended_at IS NULL GROUP BY principal, charged_day
     ON CONFLICT (principal, day) DO UPDATE SET stored_bytes = excluded.stored_bytes, stored_files = excluded.stored_files;
   `,
+  `
+  -- How many copies there are at a prover in a state, and how many open deals in a status, kept by triggers so that nobody has to count
+  -- rows, and nobody can forget to. In up to 64 rows each, by the piece or the file, so that writers on another engine do not all
+  -- wait for one.
+  CREATE TABLE copy_counts (
+    prover TEXT NOT NULL,
+    state TEXT NOT NULL,
+    shard INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (prover, state, shard)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO copy_counts (prover, state, shard, count)
+    SELECT prover, state, piece % 64, COUNT(*) FROM copies GROUP BY prover, state, piece % 64;
+  CREATE TRIGGER copies_counted AFTER INSERT ON copies BEGIN
+    INSERT INTO copy_counts (prover, state, shard, count) VALUES (NEW.prover, NEW.state, NEW.piece % 64, 1)
+      ON CONFLICT (prover, state, shard) DO UPDATE SET count = count + 1;
+  END;
+  CREATE TRIGGER copies_counted_anew AFTER UPDATE OF state ON copies WHEN OLD.state <> NEW.state BEGIN
+    UPDATE copy_counts SET count = count - 1 WHERE prover = OLD.prover AND state = OLD.state AND shard = OLD.piece % 64;
+    INSERT INTO copy_counts (prover, state, shard, count) VALUES (NEW.prover, NEW.state, NEW.piece % 64, 1)
+      ON CONFLICT (prover, state, shard) DO UPDATE SET count = count + 1;
+  END;
+
+  CREATE TABLE deal_counts (
+    status TEXT NOT NULL,
+    waits INTEGER NOT NULL,
+    shard INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (status, waits, shard)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO deal_counts (status, waits, shard, count)
+    SELECT status, waits, file % 64, COUNT(*) FROM deals WHERE closed_at IS NULL GROUP BY status, waits, file % 64;
+  CREATE TRIGGER deals_counted AFTER INSERT ON deals WHEN NEW.closed_at IS NULL BEGIN
+    INSERT INTO deal_counts (status, waits, shard, count) VALUES (NEW.status, NEW.waits, NEW.file % 64, 1)
+      ON CONFLICT (status, waits, shard) DO UPDATE SET count = count + 1;
+  END;
+  CREATE TRIGGER deals_counted_out AFTER UPDATE OF status, waits, closed_at ON deals
+  WHEN OLD.closed_at IS NULL AND (NEW.closed_at IS NOT NULL OR OLD.status <> NEW.status OR OLD.waits <> NEW.waits) BEGIN
+    UPDATE deal_counts SET count = count - 1 WHERE status = OLD.status AND waits = OLD.waits AND shard = OLD.file % 64;
+  END;
+  CREATE TRIGGER deals_counted_anew AFTER UPDATE OF status, waits, closed_at ON deals
+  WHEN NEW.closed_at IS NULL AND (OLD.closed_at IS NOT NULL OR OLD.status <> NEW.status OR OLD.waits <> NEW.waits) BEGIN
+    INSERT INTO deal_counts (status, waits, shard, count) VALUES (NEW.status, NEW.waits, NEW.file % 64, 1)
+      ON CONFLICT (status, waits, shard) DO UPDATE SET count = count + 1;
+  END;
+  DROP INDEX deals_by_status;
+  `,
 ]

@@ -63,14 +63,13 @@ export function prepareDealReads(db: Sql) {
      WHERE pieces.id IN (SELECT piece FROM deal_pieces WHERE file = ?) ORDER BY audits.id DESC LIMIT ?`,
   )
   const copyCounts = db.prepare<[], Counts['copies'][number]>(
-    'SELECT prover, state, COUNT(*) AS count FROM copies GROUP BY prover, state ORDER BY prover, state',
+    `SELECT prover, state, SUM(count) AS count FROM copy_counts GROUP BY prover, state HAVING SUM(count) > 0
+     ORDER BY prover, state`,
   )
   const dealCounts = db.prepare<[], Counts['deals'][number]>(
-    'SELECT status, COUNT(*) AS count FROM deals WHERE closed_at IS NULL GROUP BY status ORDER BY status',
+    'SELECT status, SUM(count) AS count FROM deal_counts GROUP BY status HAVING SUM(count) > 0 ORDER BY status',
   )
-  const waitingCount = db
-    .prepare<[], number>('SELECT COUNT(*) FROM deals WHERE waits = 1 AND closed_at IS NULL')
-    .pluck()
+  const waitingCount = db.prepare<[], number | null>('SELECT SUM(count) FROM deal_counts WHERE waits = 1').pluck()
 
   const aggregateOf = db.prepare<[ObjectHandle], { root: Buffer; sizeBytes: number }>(
     `SELECT pieces.piece_root AS root, pieces.size_bytes AS "sizeBytes"

@@ -13,15 +13,19 @@ const BIG_BYTES = 256 * 1024
 /** For making indexes; what the server gives by itself is little. */
 const INDEX_MEMORY = '128MB'
 
+/** What the triggers do that keep counts, which come with the rows: by themselves they would count all of them again, one by one. */
+const COUNTING = ['count_copies', 'count_deals']
+
 /** What was taken off the tables, as statements that bring it back. */
 interface TakenOff {
   readonly indexes: readonly string[]
   readonly constraints: readonly string[]
+  readonly triggers: readonly string[]
 }
 
 /**
- * Locks and empties the tables in a transaction. Indexes and foreign keys are taken off first and made again in the end, which is faster
- * by far, checks all rows at once, and leaves no order in which rows have to come.
+ * Locks and empties the tables in a transaction. Indexes, foreign keys and counting triggers are taken off first and come back in the
+ * end, which is faster by far, checks all rows at once, and leaves no order in which rows have to come.
  *
  * @throws {LadeError} `storage_failed`; what `requireSameTables` throws.
  */
@@ -59,7 +63,8 @@ export async function beginTableImport(client: Client, tables: readonly Table[])
     complete: (lastNumbers) =>
       step(async () => {
         await client.query(`SET LOCAL maintenance_work_mem = '${INDEX_MEMORY}'`)
-        for (const statement of [...takenOff.indexes, ...takenOff.constraints]) await client.query(statement)
+        const { indexes, constraints, triggers } = takenOff
+        for (const statement of [...indexes, ...constraints, ...triggers]) await client.query(statement)
         await goOnBehind(client, tables, lastNumbers)
         // Without what it finds out the first plans would be made for empty tables.
         await client.query(`ANALYZE ${names.join(', ')}`)
@@ -100,7 +105,17 @@ async function takeOff(client: Client, tables: readonly Table[]): Promise<TakenO
     [names],
   )
   for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`)
+  const triggers = await client.query<{ owner: string; name: string }>(
+    `SELECT c.relname AS owner, t.tgname AS name
+     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY ($1) AND p.proname = ANY ($2)`,
+    [names, COUNTING],
+  )
+  for (const { owner, name } of triggers.rows) {
+    await client.query(`ALTER TABLE ${quoted(owner)} DISABLE TRIGGER ${quoted(name)}`)
+  }
   return {
+    triggers: triggers.rows.map(({ owner, name }) => `ALTER TABLE ${quoted(owner)} ENABLE TRIGGER ${quoted(name)}`),
     indexes: indexes.rows.map(({ definition }) => definition),
     constraints: constraints.rows.map(
       ({ owner, name, definition }) => `ALTER TABLE ${quoted(owner)} ADD CONSTRAINT ${quoted(name)} ${definition}`,

@@ -27,9 +27,12 @@ const SCANS = [
   'UPDATE pieces SET unsettled_at = :now, revision = revision + 1\n     WHERE is_short = 1',
   // All of it is what is asked for.
   'SELECT principal, day, SUM(counter) AS "counterBytes"',
-  'SELECT prover, state, COUNT(*) AS count FROM copies',
-  'SELECT status, COUNT(*) AS count FROM deals',
-  'SELECT COUNT(*) FROM deals WHERE waits = 1',
+  'SELECT prover, state, SUM(count) AS count FROM copy_counts',
+  'SELECT status, SUM(count) AS count FROM deal_counts',
+  'SELECT SUM(count) FROM deal_counts WHERE waits = 1',
+  // Those that refer to a row that a statement with a trigger adds are looked through only while a reference leads nowhere.
+  'INSERT INTO copies (piece, prover, state, attempts, next_at, parked_at',
+  'INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove',
 ]
 
 describe('lookups', () => {
@@ -109,8 +112,6 @@ describe('lookups', () => {
     ['UPDATE pieces SET unsettled_at = :now', /USING INDEX pieces_short/],
     ['UPDATE deals SET closed_at', /^SEARCH deals USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
     ['SELECT object, offset_bytes AS "offsetBytes" FROM offers', /USING INDEX offers_by_piece/],
-    ['SELECT prover, state, COUNT(*)', /USING COVERING INDEX copies_by_prover$/],
-    ['SELECT status, COUNT(*)', /USING INDEX deals_by_status$/],
     ['SELECT pieces.piece_root AS root, pieces.size_bytes AS "sizeBytes"', /files USING .*files_by_object/],
     ['DELETE FROM audits', /audits_by_copy \(copy=\? AND id<\?\)/],
   ])('%s uses the index that was made for it', (beginning, index) => {

@@ -97,9 +97,23 @@ export class PlacementModel {
     this.#checkSettled(deals)
     const perProver = this.#numbers('SELECT COUNT(*) FROM copies WHERE ended_at IS NULL GROUP BY piece, prover')
     expect(perProver.filter((count) => count > 1)).toEqual([])
+    this.#checkCounts(deals)
     const removable = this.#copies.removable({ now: FOREVER, limit: 1_000 }).map(({ copy }) => copy.id)
     expect(removable.toSorted()).toEqual(this.toTakeOut.toSorted())
     expect(this.#db.pragma('foreign_key_check')).toEqual([])
+  }
+
+  /** What is counted as it changes is what rows say. */
+  #checkCounts(deals: readonly DealRecord[]): void {
+    const copies = new Map<string, number>()
+    const rows = this.#db.prepare<[], { prover: string; state: CopyState }>('SELECT prover, state FROM copies').all()
+    for (const { prover, state } of rows) copies.set(`${prover} ${state}`, (copies.get(`${prover} ${state}`) ?? 0) + 1)
+    const statuses = new Map<string, number>()
+    for (const { status } of deals) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    const counts = this.#deals.counts()
+    expect(new Map(counts.copies.map(({ prover, state, count }) => [`${prover} ${state}`, count]))).toEqual(copies)
+    expect(new Map(counts.deals.map(({ status, count }) => [status, count]))).toEqual(statuses)
+    expect(counts.waiting).toBe(this.#reads.waiting({ limit: 1_000 }).length)
   }
 
   #checkStanding(deal: DealRecord, now: number): void {

@@ -209,8 +209,51 @@ describe('data of version 4', () => {
   })
 })
 
+describe('data of version 7', () => {
+  let dir: string
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+  })
+  afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+  test('has its deals and copies counted, and goes on counting', async () => {
+    const file = join(dir, 'lade.db')
+    writeTwoFiles(file, 7)
+    writePlacements(file)
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    expect(await store.placements.counts()).toEqual({
+      copies: [
+        { prover: 'north', state: 'parked', count: 1 },
+        { prover: 'south', state: 'failed', count: 1 },
+      ],
+      deals: [{ status: 'staged', count: 1 }],
+      waiting: 1,
+    })
+    await store.placements.fail({ copy: 1, cause: 'lost', now: NOW })
+    const { copies } = await store.placements.counts()
+    expect(copies.map(({ prover, state, count }) => `${prover} ${state} ${count}`)).toEqual([
+      'north failed 1',
+      'south failed 1',
+    ])
+    await store.close()
+  })
+})
+
+/** An open deal that waits, a closed one, and two copies. */
+function writePlacements(file: string): void {
+  const connection = openConnection(file)
+  connection.exec(`
+    INSERT INTO deals (file, copies_wanted, status, status_at, waits, closed_at)
+      SELECT sequence, 1, 'staged', 0, 1, CASE WHEN sequence > 1 THEN 1 END FROM files;
+    INSERT INTO pieces (id, object, offset_bytes, size_bytes, piece_root, revision, wanted, is_short, status)
+      SELECT 70, id, 0, size_bytes, piece_root, 1, 1, 0, 'staged' FROM objects LIMIT 1;
+    INSERT INTO copies (id, piece, prover, state, attempts, next_at, ended_at, to_remove, onchain)
+      VALUES (1, 70, 'north', 'parked', 0, 0, NULL, 0, 0), (2, 70, 'south', 'failed', 0, 0, 1, 0, 0);`)
+  connection.close()
+}
+
 /** Alice's two files, each of 100 bytes, as the program of that time left them. */
-function writeTwoFiles(file: string, version: 2 | 4): void {
+function writeTwoFiles(file: string, version: 2 | 4 | 7): void {
   const connection = openConnection(file)
   migrate(connection, SQLITE_MIGRATIONS.slice(0, version))
   const insertObject = connection.prepare(
