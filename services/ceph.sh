@@ -74,6 +74,10 @@ rgw data = $folder/gateway
 rgw frontends = beast endpoint=127.0.0.1:$port
 rgw run sync thread = false
 rgw thread pool size = 32
+# What is deleted gives its memory back at once, and not after hours.
+rgw gc obj min wait = 1
+rgw gc processor period = 2
+rgw gc processor max time = 2
 CONF
 
 key() { ceph-authtool "$folder/keyring" --gen-key -n "$@" > /dev/null; }

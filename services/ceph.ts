@@ -1,7 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  AbortMultipartUploadCommand,
+  CreateBucketCommand,
+  DeleteObjectsCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { startChild } from './child.ts'
 import { freePort } from './free-port.ts'
 import { openTempHome } from './temp-home.ts'
@@ -22,6 +29,8 @@ export interface Ceph {
   readonly endpoint: URL
   /** Creates a bucket; one that exists is fine. */
   createBucket(name: string): Promise<void>
+  /** Removes what is under a prefix, uploads under way as well, so that its memory is there for others. */
+  empty(bucket: string, prefix: string): Promise<void>
   /** Ends all of it. */
   discard(): Promise<void>
 }
@@ -52,7 +61,13 @@ export async function startCeph(options: { readonly memoryBytes?: number } = {})
     await discard()
     throw new Error(`ceph.sh ended with ${code}:\n${script.printed()}${script.errors()}`)
   }
-  return { port, endpoint, createBucket: (name) => createBucket(endpoint, name), discard }
+  return {
+    port,
+    endpoint,
+    createBucket: (name) => createBucket(endpoint, name),
+    empty: (bucket, prefix) => empty(endpoint, bucket, prefix),
+    discard,
+  }
 }
 
 /** Creates a bucket at `endpoint`, unless it is there. */
@@ -60,6 +75,27 @@ async function createBucket(endpoint: URL, name: string): Promise<void> {
   const client = s3Client(endpoint)
   try {
     await client.send(new CreateBucketCommand({ Bucket: name }))
+  } finally {
+    client.destroy()
+  }
+}
+
+async function empty(endpoint: URL, bucket: string, prefix: string): Promise<void> {
+  const client = s3Client(endpoint)
+  const of = { Bucket: bucket, Prefix: prefix }
+  try {
+    for (;;) {
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand(of))
+      for (const { Key, UploadId } of Uploads)
+        await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
+      if (Uploads.length === 0) break
+    }
+    for (;;) {
+      const { Contents = [] } = await client.send(new ListObjectsV2Command(of))
+      if (Contents.length === 0) break
+      const Objects = Contents.map(({ Key }) => ({ Key }))
+      await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }))
+    }
   } finally {
     client.destroy()
   }

@@ -54,6 +54,8 @@ export function useServers(): () => Servers {
 /** Starts a fleet with nothing in it, which ends with the running test. @param env - settings besides those of every fault test. */
 export async function startRig({ postgres, ceph }: Servers, env: Record<string, string> = {}): Promise<FleetRig> {
   const name = `fleet-${randomBytes(4).toString('hex')}`
+  // Tests end in reverse: this comes after the instances.
+  onTestFinished(() => ceph.empty(BUCKET, name))
   const database = await postgres.createDatabase(name)
   const commits = await startCommitRelay(postgres.port)
   onTestFinished(() => commits.discard())
