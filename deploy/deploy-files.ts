@@ -26,6 +26,19 @@ export function yamlOf(path: string): Yaml {
   return parse(textOf(path), { merge: true })
 }
 
+/** The names of the metrics that rules and pages speak of. */
+export function namedMetrics(): string[] {
+  const texts = [textOf('prometheus/rules.yaml'), ...filesUnder(PAGES).map((path) => readFileSync(path, 'utf8'))]
+  const names = texts.flatMap((text) => text.match(/\b(?:lade|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g) ?? [])
+  // A label, a file and an account that are no metrics.
+  return [...new Set(names)].filter((name) => !['lade_b', 'lade_uploads'].includes(name))
+}
+
+/** The names of the metrics that an answer of `/metrics` has. */
+export function metricsIn(answer: string): ReadonlySet<string> {
+  return new Set([...answer.matchAll(/^# HELP (\S+)/gm)].map(([, name = '']) => name))
+}
+
 /** The paths of all files below a folder, tests excepted. */
 export function filesUnder(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

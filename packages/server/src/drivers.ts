@@ -8,6 +8,7 @@ import { type Config, type RemoteProverSetting, StartError, tokenKeyMaterial } f
 import { databaseInWords, storageInWords } from './config/in-words.ts'
 import { type LocalProverOptions, openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
+import type { DatabaseState } from './records/database-state.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
 import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
 import type { InstanceLocks } from './records/instance-locks.ts'
@@ -29,11 +30,20 @@ export interface DriverSurroundings {
 /** Kept free whatever the settings say, so that the records have room to remove files on a full disk. */
 const RECORDS_ROOM_BYTES = 4 * 1024 * 1024
 
-/** The records, and the locks by which those who share them tell who lives. */
+/** What {@link openRecords} opens. */
+export interface OpenedRecords {
+  readonly records: RecordStore
+  /** By which those who share the records tell who lives. */
+  readonly locks: InstanceLocks
+  /** Absent where the records are in a file of SQLite. */
+  readonly databaseState?: () => DatabaseState
+}
+
+/** Opens the records where the configuration has them. */
 export async function openRecords(
   config: Config,
   { log, closers, onFatal }: DriverSurroundings & { readonly onFatal: (error: Error) => void },
-): Promise<{ readonly records: RecordStore; readonly locks: InstanceLocks }> {
+): Promise<OpenedRecords> {
   const place = databaseInWords(config.database)
   if (config.database.kind === 'sqlite') {
     const { file } = config.database
@@ -51,7 +61,7 @@ export async function openRecords(
   closers.push(() => records.close())
   const locks = openPostgresInstanceLocks({ url })
   closers.push(() => locks.close())
-  return { records, locks }
+  return { records, locks, databaseState: () => records.state() }
 }
 
 /** @returns undefined where no storage is bound. */

@@ -107,7 +107,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       flushLog()
       process.exit(1)
     })
-  const { records, locks } = await openRecords(config, { now, log, closers, onFatal })
+  const { records, locks, databaseState } = await openRecords(config, { now, log, closers, onFatal })
   const lock = await locks.hold(instanceId)
   closers.push(() => lock.release())
   const store = substitutes.blobs ?? (await openBlobs(config, { log }))
@@ -155,6 +155,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     version: packageJson.version,
     instanceId,
     records,
+    databaseState,
     blobs,
     hashers: substitutes.hashers ?? hashThreads.hashers,
     provers,
@@ -204,10 +205,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     clearTimeout(patience)
     // Records that do not answer would be asked again and again by each who takes leave of them.
     const impatience = setTimeout(() => void records.close().catch(() => {}), LEAVE_MS)
-    for (const stop of [upkeep.stop, placing.stop, guarded?.stop, () => app.close()]) {
-      // One that cannot end as it should, such as by giving a lease back, must not keep the rest open.
-      await stop?.().catch((error: unknown) => log.warn({ err: error }, 'a part did not end as it should'))
-    }
+    await upkeep.stop()
+    await placing.stop()
+    await guarded?.stop()
+    await app.close()
     await closeAll()
     clearTimeout(impatience)
     flushLog()

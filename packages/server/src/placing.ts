@@ -7,12 +7,12 @@ import type { Config } from './config/config.ts'
 import type { Service } from './http/service.ts'
 import { proveFile } from './placement/challenge.ts'
 import { createHandover } from './placement/handover.ts'
-import { createLeaseholder } from './placement/leaseholder.ts'
 import { Outages } from './placement/outages.ts'
 import { createPlacementJob, PLACEMENT_LEASE } from './placement/placement-job.ts'
 import { DEFAULT_PACE } from './placement/placement-pace.ts'
 import { PlacementTally } from './placement/placement-tally.ts'
 import type { Prover } from './proving/prover.ts'
+import { createLeaseholder } from './records/leaseholder.ts'
 import type { RecordStore } from './records/record-store.ts'
 import { createDealProposer } from './transactions/deal-proposer.ts'
 
@@ -53,7 +53,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
   const auditRetryMs = DEFAULT_PACE.auditRetryMs.map((waitMs) => Math.min(waitMs, auditSeconds * 1000))
   const pace = { ...DEFAULT_PACE, auditRetryMs }
   const handover = createHandover({ ...deps, copies, aggregateBelowBytes, stage, newId: randomUUID })
-  const leaseholder = createLeaseholder({ records, name: PLACEMENT_LEASE, holder: deps.instanceId })
+  const leaseholder = createLeaseholder({ records, ...PLACEMENT_LEASE, holder: deps.instanceId, now })
   const proposer = proposerOf({ ...deps, records: leaseholder.records })
   const job =
     blobs === undefined

@@ -1,9 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { databaseMetrics } from './database-metrics.ts'
 import { integrityMetrics } from './integrity-metrics.ts'
 import type { Service } from './service.ts'
 
 /** What the metrics are made of. */
-export type MetricsSource = Pick<Service, 'records' | 'placed' | 'keys' | 'now' | 'integrity'>
+export type MetricsSource = Pick<Service, 'records' | 'databaseState' | 'placed' | 'keys' | 'now' | 'integrity'>
 
 /**
  * The metrics of this process and of the data, for Prometheus.
@@ -11,7 +12,7 @@ export type MetricsSource = Pick<Service, 'records' | 'placed' | 'keys' | 'now' 
  * What is counted in the records (copies, deals, files that wait) is the same in every process that shares them; what is counted since
  * the start (audits, copies moved) is this process's own, and grows in the one that places files.
  */
-export function createMetrics({ records, placed, keys, now, integrity }: MetricsSource): Registry {
+export function createMetrics({ records, databaseState, placed, keys, now, integrity }: MetricsSource): Registry {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -88,6 +89,7 @@ export function createMetrics({ records, placed, keys, now, integrity }: Metrics
       if (ageDays !== undefined) this.set(ageDays)
     },
   })
+  if (databaseState !== undefined) databaseMetrics(registry, databaseState)
   if (integrity !== undefined) integrityMetrics(registry, integrity)
   return registry
 }

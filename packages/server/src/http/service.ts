@@ -9,6 +9,7 @@ import type { ProvenFile } from '../placement/challenge.ts'
 import type { Handover } from '../placement/handover.ts'
 import type { PlacementCounters } from '../placement/placement-tally.ts'
 import type { Prover } from '../proving/prover.ts'
+import type { DatabaseState } from '../records/database-state.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
@@ -35,6 +36,8 @@ export interface Service {
   readonly version: string
   readonly instanceId: string
   readonly records: RecordStore
+  /** Absent where the records are in a file of SQLite. */
+  readonly databaseState?: (() => DatabaseState) | undefined
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly hashers: ContentHashers

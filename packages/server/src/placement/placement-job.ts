@@ -2,10 +2,10 @@ import { randomBytes as secureRandomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Prover } from '../proving/prover.ts'
+import type { Leaseholder, LeaseTerms } from '../records/leaseholder.ts'
 import { aggregateWaiting } from './aggregate.ts'
 import { Crew } from './crew.ts'
 import { enrolFiles } from './enrol.ts'
-import type { Leaseholder } from './leaseholder.ts'
 import { Outages } from './outages.ts'
 import type { PlacementContext } from './placement-context.ts'
 import { PlacementCrews } from './placement-crews.ts'
@@ -13,10 +13,8 @@ import { DEFAULT_PACE, type PlacementPace } from './placement-pace.ts'
 import { type PlacementCounters, PlacementTally } from './placement-tally.ts'
 import { forsakeProvers, settlePieces } from './settle.ts'
 
-/** What the lease of this work is called. */
-export const PLACEMENT_LEASE = 'placement'
-const LEASE_MS = 10_000
-const RENEW_MS = 3000
+/** Of whoever does this work. */
+export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
 /** Files and pieces that are looked at in one round; uploads wait for the transaction that enrols them. */
 const ENROL_BATCH = 500
 const SETTLE_BATCH = 256
@@ -130,7 +128,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       if (term !== undefined) term.proposeAt = Math.min(term.proposeAt, performance.now() + BUSY_MS)
       onDone(error)
     })
-    return { context, crews, proposing: new Crew(1, onDone), ending, takenAt: now(), hasForsaken: false, proposeAt: 0 }
+    return { context, crews, proposing: new Crew(1, onDone), ending, hasForsaken: false, proposeAt: 0 }
   }
 
   async function endTerm(reason: Error): Promise<void> {
@@ -144,11 +142,8 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
 
   /** Takes the lease, or keeps it. */
   async function hold(): Promise<Term | undefined> {
-    if (term !== undefined && now() < term.takenAt + RENEW_MS) return term
-    const takenAt = now()
-    if (await leaseholder.take({ now: takenAt, until: takenAt + LEASE_MS })) {
+    if (await leaseholder.hold()) {
       term ??= beginTerm()
-      term.takenAt = takenAt
       return term
     }
     await endTerm(new Error('another process places now'))
@@ -247,11 +242,10 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     async stop() {
       if (!stopping.signal.aborted) stopping.abort(new Error('placing files ends'))
       interrupt()
-      const hadTerm = term !== undefined
       term?.ending.abort(stopping.signal.reason)
       await looping
       await endTerm(new Error('placing files ends'))
-      if (hadTerm) await leaseholder.giveBack()
+      await leaseholder.giveBack()
     },
     async round() {
       const round = await begin()
@@ -269,7 +263,6 @@ interface Term {
   readonly crews: PlacementCrews
   readonly proposing: Crew
   readonly ending: AbortController
-  takenAt: number
   hasForsaken: boolean
   /** By the monotonic clock. */
   proposeAt: number

@@ -11,9 +11,9 @@ import { sha256Hex } from '../hashing/sha256.ts'
 import type { Prover } from '../proving/prover.ts'
 import { openScriptedProver, type ScriptedProver, type ScriptedProverOptions } from '../proving/scripted-prover.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
+import { createLeaseholder } from '../records/leaseholder.ts'
 import type { DealRecord, FileRecord, PieceRecord, RecordStore, Visibility } from '../records/record-store.ts'
 import { memoryLog } from '../testing/running-service.ts'
-import { createLeaseholder } from './leaseholder.ts'
 import { createPlacementJob, PLACEMENT_LEASE, type PlacementJob, type PlacementJobDeps } from './placement-job.ts'
 
 export const PRINCIPAL = 'user:1'
@@ -62,6 +62,7 @@ export async function openPlacementGround(): Promise<PlacementGround> {
   const records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
   const blobs = openMemoryBlobStore()
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
+  const now = (): number => clock.now
   const logLines: string[] = []
   const log = memoryLog(logLines)
   const jobs: PlacementJob[] = []
@@ -132,11 +133,11 @@ export async function openPlacementGround(): Promise<PlacementGround> {
     },
     job(provers, { records: own = records, instanceId: holder = 'instance-1', ...overrides } = {}) {
       const job = createPlacementJob({
-        leaseholder: createLeaseholder({ records: own, name: PLACEMENT_LEASE, holder }),
+        leaseholder: createLeaseholder({ records: own, ...PLACEMENT_LEASE, holder, now }),
         blobs,
         provers,
         log,
-        now: () => clock.now,
+        now,
         sourceUrl: (pieceCid) => `https://stage.example/piece/${pieceCid}`,
         copies: 1,
         aggregateBelowBytes: 0,

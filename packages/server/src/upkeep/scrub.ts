@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Fence, InventoryRecords, LeaseRecords } from '../records/record-store.ts'
+import { createLeaseholder, type LeasableRecords, type LeaseTerms } from '../records/leaseholder.ts'
+import type { InventoryRecords } from '../records/record-store.ts'
 import { BytePace } from './byte-pace.ts'
 import type { DamageControl } from './damage.ts'
 import {
@@ -15,10 +16,10 @@ import {
 } from './scrub-mark.ts'
 import { scrubWalk } from './scrub-walk.ts'
 
-const NAME = 'scrub'
+const LEASE: LeaseTerms = { name: 'scrub', lastsMs: 60_000 }
+/** What the place is kept under. */
+const MARK = 'scrub'
 const DAY_MS = 86_400_000
-const LEASE_MS = 60_000
-const RENEW_MS = 20_000
 const ROUND_EVERY_MS = 60_000
 /** How much of the walk is done twice when the process ends without notice. */
 const SAVE_EVERY_MS = 15_000
@@ -27,11 +28,7 @@ const MOST_BYTES_PER_SECOND = 64 * 1024 * 1024
 const LATE_FACTOR = 1.25
 
 /** What a scrub needs of a `RecordStore`. */
-export interface ScrubRecords {
-  readonly inventory: InventoryRecords
-  readonly leases: LeaseRecords
-  underLease(fence: () => Fence | undefined): { readonly inventory: InventoryRecords }
-}
+export type ScrubRecords = LeasableRecords<{ readonly inventory: InventoryRecords }>
 
 export interface ScrubDeps {
   readonly records: ScrubRecords
@@ -81,29 +78,21 @@ export function createScrub(deps: ScrubDeps): Scrub {
   const pace = new BytePace(deps.mostBytesPerSecond ?? MOST_BYTES_PER_SECOND)
   const stopping = new AbortController()
   const { signal } = stopping
-  let lease: { readonly fence: Fence; readonly takenAt: number } | undefined
-  const { inventory } = records.underLease(() => lease?.fence)
+  const leaseholder = createLeaseholder({ records, ...LEASE, holder: instanceId, now })
+  const { inventory } = leaseholder.records
   let scrubbedBytes = 0
   let looping: Promise<void> = Promise.resolve()
 
-  async function hold(): Promise<boolean> {
-    const takenAt = now()
-    if (lease !== undefined && takenAt < lease.takenAt + RENEW_MS) return true
-    const fence = await records.leases.take({ name: NAME, holder: instanceId, now: takenAt, until: takenAt + LEASE_MS })
-    lease = fence && { fence, takenAt }
-    return lease !== undefined
-  }
-
   async function readMark(): Promise<ScrubMark | undefined> {
-    return readScrubMark(await records.inventory.mark(NAME))
+    return readScrubMark(await inventory.mark(MARK))
   }
 
   async function save(mark: ScrubMark): Promise<void> {
-    await inventory.setMark({ name: NAME, value: writeScrubMark(mark) })
+    await inventory.setMark({ name: MARK, value: writeScrubMark(mark) })
   }
 
   async function round(): Promise<boolean> {
-    if (deps.days === 0 || !(await hold())) return false
+    if (deps.days === 0 || !(await leaseholder.hold())) return false
     let mark = (await readMark()) ?? newScrubMark(now())
     const begunAt = now()
     const isLast = isWholeWalkDue(mark, periodMs, begunAt)
@@ -144,7 +133,7 @@ export function createScrub(deps: ScrubDeps): Scrub {
   /** Between two steps: the process may be about to stop, and the lease must not run out unnoticed. */
   async function goOn(): Promise<void> {
     signal.throwIfAborted()
-    if (!(await hold())) throw new LeaseLost('another process scrubs now')
+    if (!(await leaseholder.hold())) throw new LeaseLost('another process scrubs now')
   }
 
   function finished({ startedAt, tally }: ScrubMark): ScrubMark {
@@ -175,8 +164,7 @@ export function createScrub(deps: ScrubDeps): Scrub {
     async stop() {
       if (!signal.aborted) stopping.abort(new Error('scrubbing ends'))
       await looping
-      if (lease !== undefined) await records.leases.giveBack({ name: NAME, holder: instanceId })
-      lease = undefined
+      await leaseholder.giveBack()
     },
     scrubbedBytes: () => scrubbedBytes,
     lastFinishedAt: async () => (await readMark())?.finishedAt,

@@ -46,7 +46,6 @@ export function openMemoryInventory(): MemoryInventory {
     claimed,
     adopted,
     marks,
-    inventory,
     take(name, holder) {
       leases.set(name, { holder, until: Number.POSITIVE_INFINITY, number: (leases.get(name)?.number ?? 0) + 1 })
     },

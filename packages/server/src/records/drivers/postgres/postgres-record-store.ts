@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
+import type { DatabaseState, PoolState } from '../../database-state.ts'
 import type { RecordStore } from '../../record-store.ts'
 import { prepareLeaseWrites } from '../../sql/lease-writes.ts'
 import { prepareReads, type ReadInput, type ReadName, type ReadOutput, SNAPSHOT_READS } from '../../sql/reads.ts'
@@ -15,7 +16,7 @@ import { PATIENCE, type Patience } from './patience.ts'
 import { postgresSql, runOn } from './postgres-sql.ts'
 import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
-import { noCounts, type TransactionCounts } from './transaction-counts.ts'
+import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
 import { CROWD, meetsCrowd } from './write-lanes.ts'
 import { type WriteCall, WriteQueue } from './write-queue.ts'
@@ -33,25 +34,7 @@ export interface PostgresRecordStoreOptions {
 
 /** Records, and how their database fares. */
 export interface PostgresRecordStore extends RecordStore {
-  state(): PostgresState
-}
-
-export interface PostgresState {
-  readonly transactions: TransactionCounts
-  /** Whether writes of different principals follow each other at this time, since they undid each other. */
-  readonly isCrowded: boolean
-  /** Lanes that have something to write. */
-  readonly lanes: number
-  readonly writers: PoolState
-  readonly readers: PoolState
-}
-
-export interface PoolState {
-  /** Connections that are open or being opened, and those of them that nobody uses. */
-  readonly open: number
-  readonly idle: number
-  /** How many wait for one. */
-  readonly waiting: number
+  state(): DatabaseState
 }
 
 const READ_REST_MS = 200

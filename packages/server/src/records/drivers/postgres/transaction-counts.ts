@@ -1,22 +1,4 @@
-/** What became of transactions since the store was opened. */
-export interface TransactionCounts {
-  /** Those that were made. */
-  readonly committed: number
-  /** Attempts that were undone because of another transaction: SQLSTATE 40001. */
-  readonly conflicts: number
-  /** Attempts that were undone because two waited for each other: 40P01. */
-  readonly deadlocks: number
-  /** Attempts that waited too long for a lock: 55P03. */
-  readonly lockTimeouts: number
-  /** Attempts that met something which another transaction had just inserted: 23505. */
-  readonly races: number
-  /** Attempts whose connection broke, or that got none. */
-  readonly lost: number
-  /** COMMITs whose answer was lost, and that were found to have been made. */
-  readonly foundCommitted: number
-  /** COMMITs whose answer was lost, and of which nobody found out what became. */
-  readonly unknown: number
-}
+import type { TransactionCounts } from '../../database-state.ts'
 
 export type MutableCounts = { -readonly [Name in keyof TransactionCounts]: number }
 
