@@ -10,8 +10,11 @@ export type Connection = Database.Database
  *
  * @throws {Error} when a setting did not take; the process must not start on such a connection.
  */
-export function openConnection(file: string, options: { maxSizeBytes?: number | undefined } = {}): Connection {
-  const connection = new Database(file)
+export function openConnection(
+  file: string,
+  options: { readonly maxSizeBytes?: number | undefined; readonly mustExist?: boolean } = {},
+): Connection {
+  const connection = new Database(file, { fileMustExist: options.mustExist === true })
   try {
     connection.pragma('busy_timeout = 30000')
     useWal(connection)

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { createCheckpointer } from './checkpointer.ts'
 import { openConnection } from './connection.ts'
 import { groupCommitter } from './group-commit.ts'
 import { movedCheck } from './moved-check.ts'
@@ -13,6 +14,7 @@ const MAX_GROUP = 512
 
 const settings: WriterSettings = workerData
 const connection = openConnection(settings.file, { maxSizeBytes: settings.maxSizeBytes })
+const checkpointer = createCheckpointer(connection, settings.file)
 const hasMoved = movedCheck(settings.file)
 const MOVED: WriteFailure = { code: 'SQLITE_READONLY_DBMOVED', message: 'the database file was removed or replaced' }
 const commitTogether = groupCommitter(connection)
@@ -27,12 +29,19 @@ parent.on('message', (first: readonly WriteCall[] | 'close') => {
     else calls.push(...next.message)
     next = calls.length < MAX_GROUP ? receiveMessageOnPort(parent) : undefined
   }
-  if (calls.length > 0) parent.postMessage(run(calls))
-  if (isClosing) {
-    connection.close()
-    parent.close()
+  if (calls.length > 0) {
+    parent.postMessage(run(calls))
+    // Behind the answer, which need not wait for it.
+    checkpointer.committed()
   }
+  if (isClosing) void close()
 })
+
+async function close(): Promise<void> {
+  await checkpointer.close()
+  connection.close()
+  parent.close()
+}
 
 function run(calls: readonly WriteCall[]): BatchReply {
   const replies = commitTogether(calls)

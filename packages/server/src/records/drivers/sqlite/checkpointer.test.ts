@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Checkpointer, createCheckpointer, type LogState } from './checkpointer.ts'
+import { type Connection, openConnection } from './connection.ts'
+
+/** Pages that one row fills. */
+const ROW_PAGES = 10
+
+describe('a checkpointer', () => {
+  let dir: string
+  let connection: Connection
+  let checkpointer: Checkpointer
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'lade-checkpoint-'))
+    const file = join(dir, 'lade.db')
+    connection = openConnection(file)
+    // Nobody else moves pages.
+    connection.pragma('wal_autocheckpoint = 0')
+    connection.exec('CREATE TABLE pages (bytes BLOB NOT NULL)')
+    checkpointer = createCheckpointer(connection, file)
+  })
+  afterEach(async () => {
+    await checkpointer.close()
+    connection.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const stateNow = (): LogState => connection.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)').get() as LogState
+  const write = (pages: number): void => {
+    const insert = connection.prepare('INSERT INTO pages VALUES (?)')
+    connection.transaction(() => {
+      for (let row = 0; row < pages / ROW_PAGES; row += 1) insert.run(Buffer.alloc(ROW_PAGES * 4096, row))
+    })()
+    checkpointer.committed()
+  }
+  const isMoved = async (pages: number): Promise<void> =>
+    vi.waitFor(() => expect(stateNow().checkpointed).toBeGreaterThanOrEqual(pages), { timeout: 10_000 })
+
+  it('lets little wait', async () => {
+    write(500)
+    expect(stateNow().checkpointed).toBe(0)
+    await checkpointer.close()
+    expect(stateNow().checkpointed).toBe(0)
+  })
+
+  it('moves what is enough, while commits go on, and again what comes after it', async () => {
+    write(2500)
+    write(10)
+    await isMoved(2500)
+    // The log is moved as a whole, so this begins it anew.
+    for (let count = 0; count < 5; count += 1) write(1000)
+    await isMoved(2000)
+    expect(connection.pragma('integrity_check', { simple: true })).toBe('ok')
+    expect(connection.prepare('SELECT COUNT(*) FROM pages').pluck().get()).toBe(751)
+  })
+
+  it('ends while it is at it', async () => {
+    write(5000)
+    await checkpointer.close()
+    expect(connection.pragma('integrity_check', { simple: true })).toBe('ok')
+  })
+
+  it('error: lets commits go on when it cannot open the file', async () => {
+    const elsewhere = createCheckpointer(connection, join(dir, 'none', 'lade.db'))
+    write(3000)
+    elsewhere.committed()
+    await elsewhere.close()
+    write(3000)
+    elsewhere.committed()
+    await elsewhere.close()
+  })
+})
