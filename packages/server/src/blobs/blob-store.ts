@@ -123,8 +123,13 @@ export interface BlobStore {
    * blobs are not listed; one that comes or goes meanwhile may be listed or not.
    */
   list(options?: { after?: string; limit?: number }): AsyncIterable<BlobInfo>
-  /** Removes the blob, durably. Removing what is not there is not an error. */
-  delete(sha256: string): Promise<void>
+  /**
+   * Removes the blob, durably. Removing what is not there is not an error.
+   *
+   * @param options.signal - once it has aborted, no removal begins any more; one that was sent to a store may still be made.
+   * @throws {LadeError} `storage_failed`, also after an abort.
+   */
+  delete(sha256: string, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
    * Takes a blob of wrong bytes out of everybody's reach, durably, and keeps them for the operator to look at. Quarantining what is
    * not there is not an error. A blob committed under the digest afterwards is a new one.

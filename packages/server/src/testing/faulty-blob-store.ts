@@ -55,10 +55,10 @@ export function openFaultyBlobStore(): FaultyBlobStore {
       meet('open')
       return inner.open(sha256)
     },
-    async delete(sha256) {
+    async delete(sha256, options) {
       await store.beforeDelete(sha256)
       meet('delete')
-      return inner.delete(sha256)
+      return inner.delete(sha256, options)
     },
     async quarantine(sha256) {
       meet('quarantine')

@@ -52,6 +52,25 @@ describe('discardObjects', () => {
     expect(await ground.blobs.digests()).toEqual([sha256Hex(BYTES)])
   })
 
+  it('leaves what it took too long ago, and takes it again', async () => {
+    await stageAndRemove(BYTES)
+    const { discards } = ground.records
+    const slow = {
+      ...ground,
+      removalMs: 20,
+      records: { ...ground.records, discards: { ...discards, begin: slowBegin } },
+    }
+    async function slowBegin(...request: Parameters<typeof discards.begin>): Promise<boolean> {
+      const hasBegun = await discards.begin(...request)
+      await sleep(30)
+      return hasBegun
+    }
+    expect(await discardObjects(slow)).toBe(0)
+    expect(await ground.blobs.digests()).toEqual([sha256Hex(BYTES)])
+    expect(await discardObjects(ground)).toBe(1)
+    expect(await ground.blobs.digests()).toEqual([])
+  })
+
   it('error: a removal that fails is tried again in the next round', async () => {
     await stageAndRemove(BYTES)
     ground.blobs.fail('delete')

@@ -2,11 +2,18 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { RecordStore } from '../records/record-store.ts'
 
 const BATCH = 100
+/**
+ * How long what was taken in the records is removed at most. An instance that fell silent counts as dead after ten seconds at the least,
+ * and what it had taken is given to others, who may have the same bytes by then.
+ */
+const REMOVAL_MS = 5000
 
 export interface DiscardDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly instanceId: string
+  /** How long after it was taken the last try to remove something begins. @default 5_000 */
+  readonly removalMs?: number
 }
 
 /** What this process is removing right now. The records let an instance take its own discards again, so it must know. */
@@ -44,18 +51,23 @@ export async function discardObjects(deps: DiscardDeps): Promise<number> {
 /**
  * Removes these bytes if no live file needs them; bytes that are being removed already are left to whoever does it.
  *
- * @returns true when they were removed here.
+ * @returns true when they were removed here; false also when taking them took so long that they may be somebody else's by now. They are
+ * taken again the next time, if they still can be.
  */
 export async function discardObject(deps: DiscardDeps, sha256: string): Promise<boolean> {
-  const { records, blobs, instanceId } = deps
+  const { records, blobs, instanceId, removalMs = REMOVAL_MS } = deps
   const mine = underWay.get(records) ?? new Set()
   underWay.set(records, mine)
   // Of two removals of the same bytes, the later one could hit what was staged after the first.
   if (mine.has(sha256)) return false
   mine.add(sha256)
   try {
+    const startedAt = performance.now()
     if (!(await records.discards.begin({ sha256, instanceId }))) return false
-    await blobs.delete(sha256)
+    // A machine that was paused goes on here, before any of its timers.
+    const leftMs = removalMs - (performance.now() - startedAt)
+    if (leftMs <= 0) return false
+    await blobs.delete(sha256, { signal: AbortSignal.timeout(Math.ceil(leftMs)) })
     await records.discards.finish({ sha256, instanceId })
     return true
   } finally {

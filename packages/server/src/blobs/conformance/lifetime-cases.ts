@@ -33,6 +33,18 @@ export const LIFETIME_CASES: readonly ConformanceCase[] = [
     },
   },
   {
+    title: 'error: deletes nothing any more once it is too late',
+    async run({ store }) {
+      const blob = blobOf('kept')
+      await put(store, blob)
+      const late = store.delete(blob.sha256, { signal: AbortSignal.abort() })
+      await expect(late).rejects.toMatchObject({ code: 'storage_failed' })
+      expectBytes(await get(store, blob.sha256), blob.bytes)
+      await store.delete(blob.sha256, { signal: new AbortController().signal })
+      await expectInvisible(store, blob.sha256)
+    },
+  },
+  {
     title: 'takes a deleted blob again',
     async run({ store }) {
       const blob = blobOf('back again')

@@ -71,7 +71,7 @@ export function verifyingBlobStore(options: VerifyingBlobStoreOptions): Verifyin
     ...(locate !== undefined && { locate }),
     stat: (sha256) => store.stat(sha256),
     list: (request) => store.list(request),
-    delete: (sha256) => store.delete(sha256),
+    delete: (sha256, options) => store.delete(sha256, options),
     quarantine: (sha256) => store.quarantine(sha256),
     sweepPending: (holder) => store.sweepPending(holder),
     pendingHolders: () => store.pendingHolders(),

@@ -197,9 +197,10 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
       }
     },
 
-    delete: (sha256) =>
+    delete: (sha256, { signal } = {}) =>
       translated(async () => {
         requireSha256(sha256)
+        signal?.throwIfAborted()
         await unlessMissing(() => files.unlink(blobPath(sha256)))
         // Also when it was missing: whoever removed it may not have come to the fsync.
         await unlessMissing(() => syncs.directory(shardDir(sha256)))

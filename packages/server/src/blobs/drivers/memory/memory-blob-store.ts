@@ -66,8 +66,11 @@ export function openMemoryBlobStore(): BlobStore {
       }
     },
 
-    async delete(sha256) {
+    async delete(sha256, { signal } = {}) {
       requireSha256(sha256)
+      if (signal?.aborted === true) {
+        throw new LadeError('storage_failed', { retryAfterSeconds: 1 }, { cause: signal.reason })
+      }
       blobs.delete(sha256)
     },
 

@@ -147,10 +147,10 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       }
     },
 
-    delete: (sha256) =>
+    delete: (sha256, { signal } = {}) =>
       translated(() => {
         requireSha256(sha256)
-        return deleteObject(calls, keys.blob(sha256))
+        return deleteObject(calls, keys.blob(sha256), { signal })
       }),
 
     quarantine: (sha256) =>

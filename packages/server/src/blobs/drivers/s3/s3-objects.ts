@@ -152,10 +152,10 @@ export function signingDigest(sha256: string) {
 }
 
 /** Removes what is under `key`, if anything is. */
-export async function deleteObject(calls: S3Calls, key: string): Promise<void> {
+export async function deleteObject(calls: S3Calls, key: string, options: CallOptions = {}): Promise<void> {
   const input = { Bucket: calls.settings.bucket, Key: key }
   try {
-    await calls.run('DeleteObject', (client, options) => client.send(new DeleteObjectCommand(input), options))
+    await calls.run('DeleteObject', (client, send) => client.send(new DeleteObjectCommand(input), send), options)
   } catch (error) {
     if (!isFailure(error, 'absent')) throw error
   }
