@@ -231,12 +231,12 @@ export function writes(store: RecordStore, now: number): Operation[] {
     },
     {
       name: '16 at once, one principal',
-      times: 30,
+      times: 150,
       run: async () => void (await Promise.all(Array.from({ length: 16 }, () => atOnce(next())))),
     },
     {
       name: '16 at once, 16 principals',
-      times: 30,
+      times: 150,
       run: async () =>
         void (await Promise.all(Array.from({ length: 16 }, (_, index) => atOnce(next(`user:other${index}`))))),
     },
