@@ -32,8 +32,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // Most tests wait for a disk, a socket or a process half of the time, so that two do not slow each other down.
-    maxWorkers: 2,
+    // Most tests wait for a disk, a socket or a process half of the time, so that three keep two processors busy.
+    maxWorkers: 3,
     reporters: reportPath === undefined ? ['default'] : ['default', ['json', { outputFile: reportPath }]],
     projects: [
       {
@@ -64,7 +64,9 @@ export default defineConfig({
           name: 'faults',
           include: ['faults/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ON_SERVICES],
-          fileParallelism: false,
+          // After all others; the whole plan has the machine to itself.
+          sequence: { groupOrder: 1 },
+          maxWorkers: process.env.LADE_TEST_PLAN === 'full' ? 1 : 2,
           testTimeout: 3_600_000,
         },
       },

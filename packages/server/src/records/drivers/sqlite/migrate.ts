@@ -2,8 +2,8 @@ import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { Connection } from './connection.ts'
 
 /**
- * Brings the schema to the newest version, each step in a transaction of its own; safe to run from several processes
- * at once, since the version is read again under the write lock.
+ * Brings the schema to the newest version, each step in a transaction of its own, and all of them in one for a new file; safe to run
+ * from several processes at once, since the version is read again under the write lock.
  *
  * @throws {Error} when the data was written by a newer version of Lade.
  */
@@ -13,10 +13,10 @@ export function migrate(connection: Connection, migrations: readonly string[] = 
     if (version > migrations.length) {
       throw new Error(`This data has schema version ${version}; this Lade knows versions up to ${migrations.length}.`)
     }
-    const migration = migrations[version]
-    if (migration === undefined) return false
-    connection.exec(migration)
-    connection.pragma(`user_version = ${version + 1}`)
+    if (version === migrations.length) return false
+    const next = version === 0 ? migrations.length : version + 1
+    for (const migration of migrations.slice(version, next)) connection.exec(migration)
+    connection.pragma(`user_version = ${next}`)
     return true
   })
   while (step.immediate()) {
