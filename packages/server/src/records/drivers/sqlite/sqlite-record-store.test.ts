@@ -126,10 +126,20 @@ describe('sqlite only', () => {
     test('leave the version before when a step fails', () => {
       const connection = openConnection(file)
       const steps = ['CREATE TABLE one (a INTEGER)', 'CREATE TABLE two (a INTEGER); CREATE TABLE one (a INTEGER)']
+      migrate(connection, steps.slice(0, 1))
       expect(() => migrate(connection, steps)).toThrow(/already exists/)
       expect(connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()).toEqual(['one'])
       connection.close()
       expect(versionOf()).toBe(1)
+    })
+
+    test('leave nothing in a new file when a step fails', () => {
+      const connection = openConnection(file)
+      const steps = ['CREATE TABLE one (a INTEGER)', 'CREATE TABLE two (a INTEGER); CREATE TABLE one (a INTEGER)']
+      expect(() => migrate(connection, steps)).toThrow(/already exists/)
+      expect(connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()).toEqual([])
+      connection.close()
+      expect(versionOf()).toBe(0)
     })
 
     test('run once when three processes open an empty file at the same moment', async () => {
