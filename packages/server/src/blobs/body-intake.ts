@@ -34,6 +34,10 @@ export interface BodyIntakeOptions {
 
 /** One is filled while the others are with the taker, whose readers need not be equally fast. */
 const BLOCKS_PER_BODY = 4
+/** What a body has instead while few blocks are in use: so much lies ready that no reader stands still when another one is held up. */
+const BLOCKS_IN_CALM = 12
+/** As long as all bodies together have fewer than this. */
+const CALM_BLOCKS = 48
 
 /** The usual block: larger ones gain nothing, smaller ones cost system calls. */
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024
@@ -44,7 +48,7 @@ const sharedBlocks = new SharedBlocks(DEFAULT_BLOCK_BYTES)
 /**
  * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
  *
- * Never holds more than four blocks and one chunk: with all blocks taken the source is paused. Listens from its
+ * Never holds more than four blocks and one chunk, or twelve while few bodies arrive: with all blocks taken the source is paused. Listens from its
  * construction and lets data flow from `start`.
  */
 export class BodyIntake {
@@ -176,7 +180,7 @@ export class BodyIntake {
   }
 
   #regulate(): void {
-    const hasRoom = this.#filling !== undefined || this.#blocksInUse < BLOCKS_PER_BODY
+    const hasRoom = this.#filling !== undefined || this.#mayTake()
     // After its last byte a body has only its end to say, which a paused stream would not.
     const isDone = this.#receivedBytes === this.#options.sizeBytes && this.#waiting.length === 0
     const mustPause = !hasRoom && !isDone
@@ -186,8 +190,14 @@ export class BodyIntake {
     else this.#source.resume()
   }
 
+  /** Four are sure: whoever has them all will give one back, and goes on then. */
+  #mayTake(): boolean {
+    if (this.#blocksInUse < BLOCKS_PER_BODY) return true
+    return this.#isShared && this.#blocksInUse < BLOCKS_IN_CALM && sharedBlocks.lent < CALM_BLOCKS
+  }
+
   #takeBlock(): Buffer | undefined {
-    if (this.#blocksInUse === BLOCKS_PER_BODY) return undefined
+    if (!this.#mayTake()) return undefined
     this.#blocksInUse += 1
     if (this.#isShared) return sharedBlocks.take()
     return Buffer.allocUnsafeSlow(Math.min(this.#options.blockBytes, this.#options.sizeBytes))

@@ -12,6 +12,8 @@ import { openMemoryBlobStore } from './drivers/memory/memory-blob-store.ts'
 import { PushedBody } from './pushed-body.ts'
 import { type ReceiveOptions, receiveBlob, receiveInline } from './receive.ts'
 
+const MIB = 1024 * 1024
+
 const BLOB = blobOf(seededBytes(100_000, 1))
 const idOf = (text: string) => parseContentId(text, sha256Hex)
 const ANY = idOf('whatever')
@@ -162,6 +164,36 @@ describe('receiveBlob', () => {
     expect(body.pauseCount).toBeGreaterThan(5)
     expect(mostHeldBytes).toBeGreaterThan(10_000) // it did receive while it wrote
     expect(mostHeldBytes).toBeLessThanOrEqual(40_000 + chunkBytes)
+  })
+
+  test.each([
+    ['one body', 1, 5, 12],
+    ['fourteen bodies', 14, 4 * 14, 48 + 4 * 14],
+  ])('holds no more of %s while the store stands still than there is room for', async (_, count, leastMiB, mostMiB) => {
+    const chunk = Buffer.alloc(MIB / 4)
+    const bytes = Buffer.alloc(14 * MIB)
+    let goOn = (): void => {}
+    const stands = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const store = storeWith((pending) => ({
+      async write(block) {
+        await stands
+        await pending.write(block)
+      },
+    }))
+    const bodies = Array.from({ length: count }, () => new PushedBody())
+    const options = { sizeBytes: bytes.length, id: idOf(sha256Hex(bytes)) }
+    const receiving = bodies.map((body) => receiveBlob(store, HOLDER, body, options))
+    for (let offset = 0; offset < bytes.length; offset += chunk.length) for (const body of bodies) body.push(chunk)
+    for (const body of bodies) body.end()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const heldMiB = bodies.reduce((sum, { deliveredBytes }) => sum + deliveredBytes, 0) / MIB
+    goOn()
+    for (const received of await Promise.all(receiving)) await received.abort()
+    expect(heldMiB).toBeGreaterThanOrEqual(leastMiB)
+    // Four for each and what is spare, which is less than twelve for each; one chunk of each body may wait for a block.
+    expect(heldMiB).toBeLessThanOrEqual(mostMiB + count / 4)
   })
 
   test('gives the memory of chunks back when they are its own, and leaves those of others alone', async () => {

@@ -29,7 +29,7 @@ export interface ReceiveOptions {
   readonly ownsChunks?: boolean
   /** Where the bytes are hashed. @default on the calling thread */
   readonly hashers?: ContentHashers
-  /** Bytes that are hashed and written at a time; an upload holds four such buffers. @default 1_048_576 */
+  /** Bytes that are hashed and written at a time; an upload holds four such buffers, and up to twelve while few arrive. @default 1_048_576 */
   readonly bufferBytes?: number
 }
 
@@ -51,8 +51,8 @@ export interface ReceivedBlob extends VerifiedBody {
  * Streams a body once through every hasher that its id needs, into a pending blob of `store`.
  *
  * Resolves when the bytes have the length and the id that were announced, and are flushed; the caller records what it must
- * and commits. When it rejects, the pending blob is already gone. Memory is four buffers, whatever the size and however
- * slow the store: the source is paused meanwhile. Listeners are attached before the call returns, so no byte is missed; the source
+ * and commits. When it rejects, the pending blob is already gone. Memory is four buffers, or twelve while few bodies arrive, whatever the size and
+ * however slow the store: the source is paused meanwhile. Listeners are attached before the call returns, so no byte is missed; the source
  * is left paused after a failure, and what becomes of the connection is its owner's business.
  *
  * @param holder - whose pending place the blob waits in; what `sweepPending` will be asked for after a crash.

@@ -25,6 +25,7 @@ const BLOCKS_PER_SLAB = 64
 export class SharedBlocks {
   readonly blockBytes: number
   readonly #spare: Buffer<SharedArrayBuffer>[] = []
+  #lent = 0
 
   /** @throws {TypeError} when `blockBytes` is no whole number of 64 KiB. */
   constructor(blockBytes: number) {
@@ -32,7 +33,13 @@ export class SharedBlocks {
     this.blockBytes = blockBytes
   }
 
+  /** How many are taken and not given back. */
+  get lent(): number {
+    return this.#lent
+  }
+
   take(): Buffer<SharedArrayBuffer> {
+    this.#lent += 1
     if (this.#spare.length === 0) this.#reserve()
     return this.#spare.pop() ?? Buffer.from(new SharedArrayBuffer(this.blockBytes))
   }
@@ -40,6 +47,7 @@ export class SharedBlocks {
   /** Gives back a block, or the beginning of one, that nothing reads or writes any more. */
   give({ buffer, byteOffset }: Uint8Array): void {
     if (!(buffer instanceof SharedArrayBuffer)) throw new TypeError('This block is not one of this list.')
+    this.#lent -= 1
     this.#spare.push(Buffer.from(buffer, byteOffset, this.blockBytes))
   }
 
