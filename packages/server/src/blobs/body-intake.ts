@@ -48,8 +48,8 @@ const sharedBlocks = new SharedBlocks(DEFAULT_BLOCK_BYTES)
 /**
  * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
  *
- * Never holds more than four blocks and one chunk, or twelve while few bodies arrive: with all blocks taken the source is paused. Listens from its
- * construction and lets data flow from `start`.
+ * Never holds more than four blocks and one chunk, or twelve while few bodies arrive: with all blocks taken the source is paused.
+ * Listens from its construction and lets data flow from `start`.
  */
 export class BodyIntake {
   readonly #source: BodySource

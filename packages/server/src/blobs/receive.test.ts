@@ -3,6 +3,7 @@ import { parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import type { ContentHashers } from '../hashing/content-hasher.ts'
 import { digestField } from '../hashing/digest-field.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { BlobStore, PendingBlob } from './blob-store.ts'
@@ -50,6 +51,32 @@ function storeWith(change: (pending: PendingBlob) => Partial<PendingBlob>): Blob
 async function expectNothingLeft(store: BlobStore, blob: SampleBlob): Promise<void> {
   await expectInvisible(store, blob.sha256)
   expect(await store.sweepPending(HOLDER)).toBe(0)
+}
+
+/** What so many big bodies have sent after a while in which the store takes nothing. */
+async function heldMiBWhileStanding(count: number): Promise<number> {
+  const chunk = Buffer.alloc(MIB / 4)
+  const bytes = Buffer.alloc(14 * MIB)
+  let goOn = (): void => {}
+  const stands = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const store = storeWith((pending) => ({
+    async write(block) {
+      await stands
+      await pending.write(block)
+    },
+  }))
+  const bodies = Array.from({ length: count }, () => new PushedBody())
+  const options = { sizeBytes: bytes.length, id: idOf(sha256Hex(bytes)) }
+  const receiving = bodies.map((body) => receiveBlob(store, HOLDER, body, options))
+  for (let offset = 0; offset < bytes.length; offset += chunk.length) for (const body of bodies) body.push(chunk)
+  for (const body of bodies) body.end()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const heldMiB = bodies.reduce((sum, { deliveredBytes }) => sum + deliveredBytes, 0) / MIB
+  goOn()
+  for (const received of await Promise.all(receiving)) await received.abort()
+  return heldMiB
 }
 
 describe('receiveBlob', () => {
@@ -170,30 +197,50 @@ describe('receiveBlob', () => {
     ['one body', 1, 5, 12],
     ['fourteen bodies', 14, 4 * 14, 48 + 4 * 14],
   ])('holds no more of %s while the store stands still than there is room for', async (_, count, leastMiB, mostMiB) => {
-    const chunk = Buffer.alloc(MIB / 4)
-    const bytes = Buffer.alloc(14 * MIB)
-    let goOn = (): void => {}
-    const stands = new Promise<void>((resolve) => {
-      goOn = resolve
-    })
-    const store = storeWith((pending) => ({
-      async write(block) {
-        await stands
-        await pending.write(block)
-      },
-    }))
-    const bodies = Array.from({ length: count }, () => new PushedBody())
-    const options = { sizeBytes: bytes.length, id: idOf(sha256Hex(bytes)) }
-    const receiving = bodies.map((body) => receiveBlob(store, HOLDER, body, options))
-    for (let offset = 0; offset < bytes.length; offset += chunk.length) for (const body of bodies) body.push(chunk)
-    for (const body of bodies) body.end()
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    const heldMiB = bodies.reduce((sum, { deliveredBytes }) => sum + deliveredBytes, 0) / MIB
-    goOn()
-    for (const received of await Promise.all(receiving)) await received.abort()
+    const heldMiB = await heldMiBWhileStanding(count)
     expect(heldMiB).toBeGreaterThanOrEqual(leastMiB)
     // Four for each and what is spare, which is less than twelve for each; one chunk of each body may wait for a block.
     expect(heldMiB).toBeLessThanOrEqual(mostMiB + count / 4)
+  })
+
+  test('gives back the blocks of bodies that a store or a hasher failed', async () => {
+    const bytes = Buffer.alloc(14 * MIB)
+    const options = { sizeBytes: bytes.length, id: idOf(sha256Hex(bytes)) }
+    const fail = async () => {
+      throw new LadeError('storage_failed', { retryAfterSeconds: 1 })
+    }
+    const failing: ContentHashers = () => ({ update: fail, digests: fail, discard: () => {} })
+    for (let round = 0; round < 12; round += 1) {
+      const store = storeWith(() => (round % 2 === 0 ? { write: fail } : {}))
+      const hashers = round % 2 === 0 ? {} : { hashers: failing }
+      await expect(receiveBlob(store, HOLDER, bodyOf(bytes, MIB), { ...options, ...hashers })).rejects.toThrow()
+    }
+    expect(await heldMiBWhileStanding(1)).toBeGreaterThan(4)
+  })
+
+  test('error: a failing hasher leaves no write under way behind', async () => {
+    let isWriting = false
+    const store = storeWith((pending) => ({
+      async write(block) {
+        isWriting = true
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        await pending.write(block)
+        isWriting = false
+      },
+      async abort() {
+        expect(isWriting).toBe(false)
+        await pending.abort()
+      },
+    }))
+    const failure = new Error('a worker that died')
+    const failing: ContentHashers = () => ({
+      update: () => Promise.reject(failure),
+      digests: () => Promise.reject(failure),
+      discard: () => {},
+    })
+    const receiving = receiveBlob(store, HOLDER, bodyOf(BLOB.bytes), optionsFor(BLOB, { hashers: failing }))
+    await expect(receiving).rejects.toBe(failure)
+    await expectNothingLeft(store, BLOB)
   })
 
   test('gives the memory of chunks back when they are its own, and leaves those of others alone', async () => {

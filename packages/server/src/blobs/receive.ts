@@ -29,7 +29,10 @@ export interface ReceiveOptions {
   readonly ownsChunks?: boolean
   /** Where the bytes are hashed. @default on the calling thread */
   readonly hashers?: ContentHashers
-  /** Bytes that are hashed and written at a time; an upload holds four such buffers, and up to twelve while few arrive. @default 1_048_576 */
+  /**
+   * Bytes that are hashed and written at a time; an upload holds four such buffers, and up to twelve while few arrive.
+   * @default 1_048_576
+   */
   readonly bufferBytes?: number
 }
 
@@ -51,9 +54,9 @@ export interface ReceivedBlob extends VerifiedBody {
  * Streams a body once through every hasher that its id needs, into a pending blob of `store`.
  *
  * Resolves when the bytes have the length and the id that were announced, and are flushed; the caller records what it must
- * and commits. When it rejects, the pending blob is already gone. Memory is four buffers, or twelve while few bodies arrive, whatever the size and
- * however slow the store: the source is paused meanwhile. Listeners are attached before the call returns, so no byte is missed; the source
- * is left paused after a failure, and what becomes of the connection is its owner's business.
+ * and commits. When it rejects, the pending blob is already gone. Memory is four buffers, or twelve while few bodies arrive, whatever
+ * the size and however slow the store: the source is paused meanwhile. Listeners are attached before the call returns, so no byte is
+ * missed; the source is left paused after a failure, and what becomes of the connection is its owner's business.
  *
  * @param holder - whose pending place the blob waits in; what `sweepPending` will be asked for after a crash.
  * @throws {LadeError} `incomplete_body` for a short or broken body, `bad_request` for a long one, and the store's
@@ -99,14 +102,19 @@ export async function receiveBlob(
 
 /** Writes and hashes every block, side by side and in order, several blocks at once; answers the digests. */
 async function drain(intake: BodyIntake, pending: PendingBlob, hasher: ContentHasher): Promise<ContentDigests> {
-  const inUse = new Set<Promise<void>>()
+  const inUse = new Set<Promise<unknown>>()
   let writing: Promise<void> = Promise.resolve()
   try {
     for (let block = await intake.next(); block !== undefined; block = await intake.next()) {
       const current = block
       // A store takes one write at a time; the hasher takes them as they come.
       writing = writing.then(() => pending.write(current))
-      const used = Promise.all([writing, hasher.update(current)]).then(() => intake.release(current))
+      const uses = [writing, hasher.update(current)]
+      // Given back when neither reads it any more, however that ended.
+      const used = Promise.allSettled(uses).then(() => {
+        intake.release(current)
+        return Promise.all(uses)
+      })
       inUse.add(used)
       used.then(
         () => inUse.delete(used),
