@@ -1,5 +1,6 @@
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import type { Query, QueryAnswer, SqlValue } from '../../sql/sql.ts'
+import type { Session } from './abandoned-sessions.ts'
 import { isSilence } from './failures.ts'
 import { PATIENCE } from './patience.ts'
 
@@ -84,21 +85,29 @@ export interface PoolOptions extends ConnectionOptions {
  */
 export class Connections {
   readonly pool: Pool
-  readonly #generations = new WeakMap<PoolClient, number>()
+  readonly #opened = new WeakMap<PoolClient, { readonly generation: number; readonly openedAt: number }>()
   #generation = 0
 
   constructor(options: PoolOptions) {
     this.pool = openPool(options)
-    this.pool.on('connect', (client) => this.#generations.set(client, this.#generation))
+    this.pool.on('connect', (client) => {
+      this.#opened.set(client, { generation: this.#generation, openedAt: performance.now() })
+    })
   }
 
   /** One for the caller alone, who releases it. */
   async take(): Promise<PoolClient> {
     for (;;) {
       const client = await this.pool.connect()
-      if (this.#generations.get(client) === this.#generation) return client
+      if (this.#opened.get(client)?.generation === this.#generation) return client
       client.release(true)
     }
+  }
+
+  /** What is known of the session of one of them. */
+  sessionOf(client: PoolClient): Session {
+    const { processID: pid = 0 } = client as { readonly processID?: number }
+    return { pid, openedAt: this.#opened.get(client)?.openedAt ?? performance.now() }
   }
 
   /** Called with what a connection failed with. */

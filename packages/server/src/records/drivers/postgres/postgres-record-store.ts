@@ -7,6 +7,7 @@ import { prepareReads, type ReadInput, type ReadName, type ReadOutput, SNAPSHOT_
 import { recordsOver } from '../../sql/records-over.ts'
 import type { Steps } from '../../sql/sql.ts'
 import { prepareWrites, type WriteName } from '../../sql/writes.ts'
+import { AbandonedSessions } from './abandoned-sessions.ts'
 import { APPLICATION, askOn, Connections, createClient } from './connections.ts'
 import { Crowding } from './crowding.ts'
 import { translatedFailure, verdictOf } from './failures.ts'
@@ -115,7 +116,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
 
   const transactions = {
     connections: writers,
-    application,
+    abandoned: new AbandonedSessions(session),
     isOpen: () => isOpen,
     counts,
     onConflict: () => crowding.note('undone'),

@@ -3,9 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
 import { until } from '../../../../../../services/until.ts'
 import { commitAtOnce, counted, times, upload } from '../../conformance/case.ts'
+import { AbandonedSessions } from './abandoned-sessions.ts'
 import { Connections } from './connections.ts'
 import { verdictOf } from './failures.ts'
 import { openPostgresRecordStore, type PostgresRecordStore } from './postgres-record-store.ts'
+import { startFreezingRelay } from './testing-freezing-relay.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
 
@@ -14,13 +16,16 @@ const PATIENCE_MS = 1000
 let postgres: Postgres
 let url: string
 let connections: Connections
+let abandoned: AbandonedSessions
 let other: Client
 let counts = noCounts()
 
 beforeAll(async () => {
   postgres = await startPostgres({ fsync: false })
   url = await postgres.createDatabase('transactions')
-  connections = new Connections({ url, max: 8, application: 'tested', lockMs: 300, silenceMs: 5000, isPipelined: true })
+  const session = { url, application: 'tested', lockMs: 300, silenceMs: 5000 }
+  connections = new Connections({ ...session, max: 8, isPipelined: true })
+  abandoned = new AbandonedSessions(session)
   other = new PgClient({ connectionString: url })
   await other.connect()
   await other.query(`CREATE TABLE write_keys (key UUID PRIMARY KEY);
@@ -45,7 +50,7 @@ interface Tries {
 }
 
 function run<Value>(body: (client: PoolClient) => Promise<Value>, { lock, isOpen = () => true }: Tries = {}) {
-  return transact({ connections, lock, patienceMs: PATIENCE_MS, application: 'tested', isOpen, counts }, body)
+  return transact({ connections, lock, abandoned, patienceMs: PATIENCE_MS, isOpen, counts }, body)
 }
 
 async function valueIn(client: Client | PoolClient, name: string): Promise<number> {
@@ -189,6 +194,35 @@ describe('transact', () => {
     expect(performance.now() - since).toBeLessThan(3 * PATIENCE_MS + 1000)
     expect(counts).toMatchObject({ committed: 0, foundCommitted: 0, unknown: 1 })
     expect([await valueIn(other, 'a'), await keys()]).toEqual([0, 0])
+  })
+
+  test('lets go of the lock of a session that stands still behind its COMMIT, although the server hears of no end', async () => {
+    const relay = await startFreezingRelay(postgres.port)
+    const session = {
+      url: url.replace(/:\d+\//, `:${relay.port}/`),
+      application: 'tested',
+      lockMs: 5000,
+      silenceMs: 300,
+    }
+    const standing = new Connections({ ...session, max: 2, isPipelined: true })
+    const ending = new AbandonedSessions(session)
+    try {
+      relay.freezeAfterCommit()
+      await transact(
+        { connections: standing, abandoned: ending, lock: 'one', patienceMs: PATIENCE_MS, isOpen: () => true, counts },
+        increment,
+      )
+      expect(await locks()).toBe(1)
+      // Somebody on another machine, who knows nothing of that session and waits for its lock already.
+      const since = performance.now()
+      await run(increment, { lock: 'one' })
+      expect(performance.now() - since).toBeLessThan(PATIENCE_MS)
+      expect(await valueIn(other, 'a')).toBe(2)
+      await until('the lock is free', 1000, async () => (await locks()) === 0)
+    } finally {
+      await standing.pool.end()
+      await relay.discard()
+    }
   })
 
   test('error: a store that is being closed waits for no database that is away, and still for other transactions', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { PoolClient } from 'pg'
+import type { AbandonedSessions } from './abandoned-sessions.ts'
 import type { Connections } from './connections.ts'
 import { codeOf, isKeyTaken, isUniqueViolation, OutcomeUnknown, verdictOf } from './failures.ts'
 import type { MutableCounts } from './transaction-counts.ts'
@@ -20,8 +21,8 @@ export interface TransactionOptions {
   readonly sharedLock?: string | undefined
   /** For how long the transaction is run again and again before its failure is told. */
   readonly patienceMs: number
-  /** What their sessions are called, and no others. */
-  readonly application: string
+  /** Sessions of theirs that are to be ended, since their connection is lost. */
+  readonly abandoned: AbandonedSessions
   /** Answers false when the store is being closed: a database that is away is not waited for then. */
   readonly isOpen: () => boolean
   readonly counts: MutableCounts
@@ -49,12 +50,11 @@ export async function transact<Value>(
   const since = performance.now()
   let giveUpAt = since + patienceMs
   let inDoubt: { readonly value: Value } | undefined
-  let abandoned: number | undefined
   let races = 0
   for (let attempt = 0; ; attempt += 1) {
-    const progress: Progress<Value> = { session: undefined, hasKey: false, committing: undefined }
+    const progress: Progress<Value> = { hasKey: false, committing: undefined }
     try {
-      const value = await runOnce({ ...options, key, abandoned }, body, progress)
+      const value = await runOnce({ ...options, key }, body, progress)
       counts.committed += 1
       return value
     } catch (error) {
@@ -69,7 +69,6 @@ export async function transact<Value>(
       // Whose key could be inserted, the attempts before it were undone.
       if (progress.hasKey) inDoubt = undefined
       if (verdict === 'lost') {
-        abandoned = progress.session ?? abandoned
         if (progress.committing !== undefined) {
           inDoubt = progress.committing
           giveUpAt = Math.min(performance.now() + patienceMs, since + MAX_PATIENCES * patienceMs)
@@ -89,8 +88,6 @@ export async function transact<Value>(
 }
 
 interface Progress<Value> {
-  /** The number of the server's process. */
-  session: number | undefined
   /** Whether the key of the transaction was free. */
   hasKey: boolean
   /** What the transaction answers, from when its COMMIT is sent. */
@@ -99,23 +96,21 @@ interface Progress<Value> {
 
 interface Attempt extends TransactionOptions {
   readonly key: string
-  /** The session of an attempt that was lost, which may be waiting for the rest of it. */
-  readonly abandoned: number | undefined
 }
 
 async function runOnce<Value>(
-  { connections, lock, sharedLock, key, abandoned, application }: Attempt,
+  attempt: Attempt,
   body: (client: PoolClient) => Promise<Value>,
   progress: Progress<Value>,
 ): Promise<Value> {
+  const { connections, abandoned, lock, sharedLock, key } = attempt
   const client = await connections.take()
   const isLocked = lock !== undefined || sharedLock !== undefined
   let isSound = false
   let unlocked: Promise<unknown> | undefined
   try {
-    progress.session = (client as { readonly processID?: number }).processID
-    // Where it cannot be ended, the waits below are as long as the server lets it live.
-    if (abandoned !== undefined) await client.query(END_SESSION, [abandoned, application]).catch(() => {})
+    // Where they cannot be ended, the waits below are as long as the server lets them live.
+    await abandoned.end(client)
     await allOf([
       // Before the transaction, since that sees the records as they are at its first statement.
       // The shared one last: who waits for its own lock keeps nobody from the other.
@@ -139,16 +134,13 @@ async function runOnce<Value>(
     if (isSound && isLocked) unlocked ??= client.query({ name: 'lade-unlock', text: UNLOCK })
     throw error
   } finally {
-    giveBack(client, unlocked, isSound)
+    giveBack(attempt, client, unlocked, isSound)
   }
 }
 
 const LOCK = 'SELECT pg_advisory_lock(hashtextextended($1, 0))'
 const SHARE = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
 const UNLOCK = 'SELECT pg_advisory_unlock_all()'
-/** A pooler in between makes up numbers of its own, so that the name of the session has to be right as well. */
-const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-  WHERE pid = $1 AND application_name = $2 AND pid <> pg_backend_pid()`
 
 /** Waits for all of them, whichever fail, and then throws what the first of those did. */
 async function allOf(queries: readonly (Promise<unknown> | undefined)[]): Promise<void> {
@@ -174,16 +166,29 @@ async function rollBack(client: PoolClient): Promise<boolean> {
   )
 }
 
-/** Nobody waits for the end of the lock; a connection that cannot let go of it is closed, which does. */
-function giveBack(client: PoolClient, unlocked: Promise<unknown> | undefined, isSound: boolean): void {
-  if (!isSound || unlocked === undefined) {
-    client.release(!isSound)
-    return
+/** Nobody waits for the end of the lock. A connection that is lost, or cannot let go of it, is closed and its session ended. */
+function giveBack(
+  { connections, abandoned }: Pick<TransactionOptions, 'connections' | 'abandoned'>,
+  client: PoolClient,
+  unlocked: Promise<unknown> | undefined,
+  isSound: boolean,
+): void {
+  if (!isSound) {
+    abandoned.add(connections.sessionOf(client))
+    client.release(true)
+  } else if (unlocked === undefined) {
+    client.release()
+  } else {
+    unlocked.then(
+      () => client.release(),
+      (error: unknown) => {
+        connections.failed(error)
+        giveBack({ connections, abandoned }, client, undefined, false)
+        // Those who wait for the lock are in the middle of an attempt, and nobody else may come by.
+        void abandoned.endNow()
+      },
+    )
   }
-  unlocked.then(
-    () => client.release(),
-    () => client.release(true),
-  )
 }
 
 function count(error: unknown, counts: MutableCounts): void {
