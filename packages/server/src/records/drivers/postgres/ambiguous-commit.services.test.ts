@@ -174,7 +174,8 @@ describe('a COMMIT whose answer is lost', () => {
     },
     async (direction) => {
       const relay = await startFreezingRelay(postgres.port)
-      const patience = { writeSilenceMs: 250 }
+      // A connection that was being made when the others froze is waited for as long.
+      const patience = { writeSilenceMs: 250, connectMs: 1000 }
       const store = await openPostgresRecordStore({ url: through(relay.port), patience })
       const ledger = new Ledger()
       try {
