@@ -66,7 +66,7 @@ export interface PendingBlob {
   abort(): Promise<void>
 }
 
-/** An open blob. Reads stay valid while the blob is deleted or replaced by the same bytes. */
+/** Bytes that are open for reading. Reads of a blob stay valid while it is deleted or replaced by the same bytes. */
 export interface BlobBody {
   readonly sizeBytes: number
   /**
@@ -86,6 +86,19 @@ export interface BlobBody {
   chunks(range?: ByteRange): AsyncIterable<Uint8Array>
   /** Gives the descriptor back, after the reads that are under way. Safe to call twice. */
   close(): Promise<void>
+}
+
+/** A blob of a store, open. */
+export interface OpenBlob extends BlobBody {
+  /**
+   * Takes these bytes, which turned out to be wrong, out of everybody's reach, durably, and keeps them for the operator to look at.
+   * What was committed under the digest since this was opened stays where it is: whoever did was promised it.
+   *
+   * @returns false when what this reads is not what is there any more, so that nothing was taken away.
+   * @throws {LadeError} `storage_failed`.
+   * @throws {TypeError} when the body is closed.
+   */
+  quarantine(): Promise<boolean>
 }
 
 /**
@@ -114,7 +127,7 @@ export interface BlobStore {
    */
   requireRoom(sizeBytes: number): Promise<void>
   /** The blob, to be closed by the caller; `undefined` when there is none. */
-  open(sha256: string): Promise<BlobBody | undefined>
+  open(sha256: string): Promise<OpenBlob | undefined>
   /** Where the blob can be read without this process; absent for stores that have no such place. Does not say that it is there. */
   locate?(sha256: string, headers: LocationHeaders): Promise<BlobLocation>
   stat(sha256: string): Promise<BlobInfo | undefined>
@@ -130,11 +143,6 @@ export interface BlobStore {
    * @throws {LadeError} `storage_failed`, also after an abort.
    */
   delete(sha256: string, options?: { readonly signal?: AbortSignal }): Promise<void>
-  /**
-   * Takes a blob of wrong bytes out of everybody's reach, durably, and keeps them for the operator to look at. Quarantining what is
-   * not there is not an error. A blob committed under the digest afterwards is a new one.
-   */
-  quarantine(sha256: string): Promise<void>
   /**
    * Removes whatever `holder` left in its pending place; answers how many pending blobs that were. A blob swept away
    * under its writer can no longer be committed: `storage_failed`.

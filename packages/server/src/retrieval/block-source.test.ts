@@ -1,7 +1,7 @@
 import { CID } from 'multiformats/cid'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { BlobBody } from '../blobs/blob-store.ts'
+import type { OpenBlob } from '../blobs/blob-store.ts'
 import { openStagingGround, type StagingGround } from '../testing/staging-ground.ts'
 import { BlockSource } from './block-source.ts'
 import { carOf, directoryDag, fileDag, patternBytes, type TestDag } from './testing-dags.ts'
@@ -44,7 +44,7 @@ describe('BlockSource', () => {
       watched.open += 1
       const close = body.close.bind(body)
       let isClosed = false
-      return Object.assign<BlobBody, Partial<BlobBody>>(body, {
+      return Object.assign<OpenBlob, Partial<OpenBlob>>(body, {
         async close() {
           if (!isClosed) watched.open -= 1
           isClosed = true
@@ -157,10 +157,9 @@ describe('BlockSource', () => {
 })
 
 /** The same body with the last bit of every chunk flipped. */
-function flipped(body: BlobBody): BlobBody {
+function flipped(body: OpenBlob): OpenBlob {
   return {
-    sizeBytes: body.sizeBytes,
-    version: body.version,
+    ...body,
     async *chunks(range) {
       for await (const chunk of body.chunks(range)) {
         const other = Uint8Array.from(chunk)
@@ -168,6 +167,5 @@ function flipped(body: BlobBody): BlobBody {
         yield other
       }
     },
-    close: () => body.close(),
   }
 }

@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import type { BlobStore, PendingBlob } from '../blobs/blob-store.ts'
+import type { BlobStore, OpenBlob, PendingBlob } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 
 /** Where a store can be made to fail. `after-commit` makes the blob readable and then fails. */
@@ -53,16 +53,13 @@ export function openFaultyBlobStore(): FaultyBlobStore {
     },
     async open(sha256) {
       meet('open')
-      return inner.open(sha256)
+      const blob = await inner.open(sha256)
+      return blob && faultyBlob(blob, meet)
     },
     async delete(sha256, options) {
       await store.beforeDelete(sha256)
       meet('delete')
       return inner.delete(sha256, options)
-    },
-    async quarantine(sha256) {
-      meet('quarantine')
-      return inner.quarantine(sha256)
     },
     async sweepPending(holder) {
       meet('sweep')
@@ -70,6 +67,16 @@ export function openFaultyBlobStore(): FaultyBlobStore {
     },
   }
   return store
+}
+
+function faultyBlob(blob: OpenBlob, meet: (fault: BlobFault) => void): OpenBlob {
+  return {
+    ...blob,
+    async quarantine() {
+      meet('quarantine')
+      return blob.quarantine()
+    },
+  }
 }
 
 function faultyPending(

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
+import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import { memoryLog } from '../testing/running-service.ts'
@@ -58,18 +58,21 @@ describe('createDamageControl', () => {
     expect(lines).toEqual([])
   })
 
+  /** The store, with something else done when a blob is to be put away. */
+  const puttingAway = (quarantine: (blob: OpenBlob) => Promise<boolean>): BlobStore => ({
+    ...blobs,
+    async open(sha256) {
+      const blob = await blobs.open(sha256)
+      return blob && { ...blob, quarantine: () => quarantine(blob) }
+    },
+  })
+
   it('does not put away what was committed while it looked', async () => {
     await put(Buffer.from('wrong'), SHA256)
-    const open = blobs.open.bind(blobs)
-    let opens = 0
-    const store = {
-      ...blobs,
-      async open(sha256: string): Promise<BlobBody | undefined> {
-        opens += 1
-        if (opens === 2) await put(BYTES)
-        return open(sha256)
-      },
-    }
+    const store = puttingAway(async (blob) => {
+      await put(BYTES)
+      return blob.quarantine()
+    })
     const control = controlOf({ blobs: store })
     expect(await control.suspect(SHA256)).toBe('transient')
     expect(await blobs.stat(SHA256)).toEqual({ sha256: SHA256, sizeBytes: BYTES.length })
@@ -130,7 +133,7 @@ describe('createDamageControl', () => {
       throw new LadeError('storage_failed', { retryAfterSeconds: 1 })
     }
     expect(await controlOf({ blobs: { ...blobs, open: down } }).suspect(SHA256)).toBe('unreadable')
-    const control = controlOf({ blobs: { ...blobs, quarantine: down } })
+    const control = controlOf({ blobs: puttingAway(down) })
     expect(await control.suspect(SHA256)).toBe('unreadable')
     expect(control.counters()).toMatchObject({ unreadable: 1, quarantined: 0 })
     expect(await blobs.stat(SHA256)).toBeDefined()

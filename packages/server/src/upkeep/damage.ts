@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { BlobStore } from '../blobs/blob-store.ts'
-import { digestOfBlob } from './digest-of-blob.ts'
+import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts'
+import { digestOfBody } from './digest-of-blob.ts'
 
 /** A blob that is committed again at every look is written to, and not damaged. */
 const MOST_LOOKS = 5
@@ -75,28 +75,14 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
   async function look(sha256: string): Promise<SecondLook> {
     try {
       for (let times = 0; times < MOST_LOOKS; times += 1) {
-        const seen = await digestOfBlob(blobs, sha256)
-        if (seen === undefined) return 'gone'
-        const { actual, sizeBytes } = seen
-        if (actual === sha256) {
-          log.warn({ sha256, sizeBytes }, 'a blob was read wrong once and is right now')
-          return 'transient'
+        const blob = await blobs.open(sha256)
+        if (blob === undefined) return 'gone'
+        try {
+          const seen = await judge(sha256, blob)
+          if (seen !== 'replaced') return seen
+        } finally {
+          await blob.close()
         }
-        // Whoever committed it meanwhile was promised what is there now.
-        if ((await versionOf(sha256)) !== seen.version) continue
-        onWrong(sha256)
-        quarantinedAt = quarantinedAt.filter((at) => at > now() - DAY_MS)
-        if (quarantinedAt.length >= mostQuarantinesPerDay) {
-          log.error(
-            { sha256, actual, sizeBytes },
-            'a blob holds wrong bytes, as too many did today: it is left where it is',
-          )
-          return 'left'
-        }
-        await blobs.quarantine(sha256)
-        quarantinedAt = [...quarantinedAt, now()]
-        log.error({ sha256, actual, sizeBytes }, 'a blob holds wrong bytes and was put into quarantine')
-        return 'quarantined'
       }
       throw new Error('the blob is another one at every look')
     } catch (error) {
@@ -105,10 +91,25 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
     }
   }
 
-  async function versionOf(sha256: string): Promise<string | undefined> {
-    const body = await blobs.open(sha256)
-    await body?.close()
-    return body?.version
+  async function judge(sha256: string, blob: OpenBlob): Promise<SecondLook | 'replaced'> {
+    const { actual, sizeBytes } = await digestOfBody(blob)
+    if (actual === sha256) {
+      log.warn({ sha256, sizeBytes }, 'a blob was read wrong once and is right now')
+      return 'transient'
+    }
+    onWrong(sha256)
+    quarantinedAt = quarantinedAt.filter((at) => at > now() - DAY_MS)
+    if (quarantinedAt.length >= mostQuarantinesPerDay) {
+      log.error(
+        { sha256, actual, sizeBytes },
+        'a blob holds wrong bytes, as too many did today: it is left where it is',
+      )
+      return 'left'
+    }
+    if (!(await blob.quarantine())) return 'replaced'
+    quarantinedAt = [...quarantinedAt, now()]
+    log.error({ sha256, actual, sizeBytes }, 'a blob holds wrong bytes and was put into quarantine')
+    return 'quarantined'
   }
 
   return {

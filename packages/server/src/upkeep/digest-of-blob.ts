@@ -1,4 +1,4 @@
-import type { BlobStore } from '../blobs/blob-store.ts'
+import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
 import { hexOf } from '../hashing/hex.ts'
 import { sha256 as sha256Function } from '../hashing/sha256.ts'
 
@@ -7,7 +7,6 @@ export interface SeenBlob {
   /** The digest of the bytes that were read. */
   readonly actual: string
   readonly sizeBytes: number
-  readonly version: string | undefined
 }
 
 /**
@@ -25,15 +24,23 @@ export async function digestOfBlob(
   const body = await blobs.open(sha256)
   if (body === undefined) return undefined
   try {
-    const digest = sha256Function.create()
-    let sizeBytes = 0
-    for await (const chunk of body.chunks()) {
-      digest.update(chunk)
-      sizeBytes += chunk.length
-      await onChunk(chunk.length)
-    }
-    return { actual: hexOf(digest.digest()), sizeBytes, version: body.version }
+    return await digestOfBody(body, onChunk)
   } finally {
     await body.close()
   }
+}
+
+/** Reads an open blob to its end. */
+export async function digestOfBody(
+  body: BlobBody,
+  onChunk: (sizeBytes: number) => Promise<void> | void = () => {},
+): Promise<SeenBlob> {
+  const digest = sha256Function.create()
+  let sizeBytes = 0
+  for await (const chunk of body.chunks()) {
+    digest.update(chunk)
+    sizeBytes += chunk.length
+    await onChunk(chunk.length)
+  }
+  return { actual: hexOf(digest.digest()), sizeBytes }
 }

@@ -2,7 +2,7 @@ import { blake2b256Cid, blake3Cid, type ContentId, parseContentId } from '@lade/
 import { LadeError } from '@lade/core/errors'
 import { CAR_MEDIA_TYPE, PART_BYTES } from '@lade/core/wire'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { BlobBody } from '../blobs/blob-store.ts'
+import type { BlobBody, OpenBlob } from '../blobs/blob-store.ts'
 import { blake2b256, blake3 } from '../hashing/blake.ts'
 import { digestWhole, hashContentHere } from '../hashing/content-hasher.ts'
 import { hexOf } from '../hashing/hex.ts'
@@ -207,7 +207,7 @@ describe('composeFile, by reading', () => {
     expect(await failure(compose(cid, [part]))).toMatchObject({ code: 'storage_failed' })
     const blobs = {
       ...ground.blobs,
-      async open(sha256: string): Promise<BlobBody | undefined> {
+      async open(sha256: string): Promise<OpenBlob | undefined> {
         await remove(sha256)
         await discardObjects(ground)
         return ground.blobs.open(sha256)

@@ -81,7 +81,6 @@ export const BROKEN_MEDIUM_CASES: readonly ConformanceCase[] = [
   failsOn('stat', ({ store }) => store.stat(BLOB.sha256)),
   failsOn('list', ({ store }) => listed(store)),
   failsOn('delete', ({ store }) => store.delete(BLOB.sha256)),
-  failsOn('quarantine', ({ store }) => store.quarantine(BLOB.sha256)),
   failsOn('pendingHolders', ({ store }) => store.pendingHolders()),
   failsOn('sweepPending', ({ store }) => store.sweepPending(HOLDER)),
   failsOn('check', ({ store }) => store.check()),
@@ -89,6 +88,18 @@ export const BROKEN_MEDIUM_CASES: readonly ConformanceCase[] = [
     const pending = await store.begin({ holder: HOLDER, sizeBytes: (subject.heldBackBytes ?? 0) + 1 })
     await pending.abort()
   }),
+  {
+    title: 'error: a medium that fails on quarantine is storage_failed, and the next quarantine works',
+    needs: ['breakNext'],
+    async run(bench) {
+      await put(bench.store, BLOB)
+      const blob = await opened(bench.store, BLOB.sha256)
+      await expectStorageFailure(bench, () => blob.quarantine())
+      expect(await blob.quarantine()).toBe(true)
+      await blob.close()
+      await expectInvisible(bench.store, BLOB.sha256)
+    },
+  },
   killsPendingOn('write'),
   killsPendingOn('flush'),
   killsPendingOn('commit'),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { sha256Hex } from '../../hashing/sha256.ts'
-import type { BlobBody, BlobStore, ByteRange, PendingBlob } from '../blob-store.ts'
+import type { BlobBody, BlobStore, ByteRange, OpenBlob, PendingBlob } from '../blob-store.ts'
 import type { BlobStoreSubject } from '../conformance.ts'
 
 /** What a case works on. A case that reopens the store puts the new one here, so that it is the one discarded. */
@@ -53,10 +53,17 @@ export async function collect(body: BlobBody, range?: ByteRange): Promise<Uint8A
   return Buffer.concat(chunks)
 }
 
-export async function opened(store: BlobStore, sha256: string): Promise<BlobBody> {
+export async function opened(store: BlobStore, sha256: string): Promise<OpenBlob> {
   const body = await store.open(sha256)
   if (body === undefined) throw new Error(`The store holds nothing under ${sha256}.`)
   return body
+}
+
+/** Puts away what is under the digest now. */
+export async function quarantine(store: BlobStore, sha256: string): Promise<void> {
+  const blob = await opened(store, sha256)
+  expect(await blob.quarantine()).toBe(true)
+  await blob.close()
 }
 
 export async function get(store: BlobStore, sha256: string, range?: ByteRange): Promise<Uint8Array> {

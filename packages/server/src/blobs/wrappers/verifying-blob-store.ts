@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { hexOf } from '../../hashing/hex.ts'
 import { sha256 } from '../../hashing/sha256.ts'
-import type { BlobBody, BlobStore, ByteRange } from '../blob-store.ts'
+import type { BlobStore, ByteRange, OpenBlob } from '../blob-store.ts'
 import { VerifiedVersions } from './verified-versions.ts'
 
 /** About 15 MB of digests and versions in the end. */
@@ -42,7 +42,7 @@ export function verifyingBlobStore(options: VerifyingBlobStoreOptions): Verifyin
   const verified = new VerifiedVersions(rememberAtMost)
   const locate = store.locate?.bind(store)
 
-  function verifying(sha256: string, body: BlobBody): BlobBody {
+  function verifying(sha256: string, body: OpenBlob): OpenBlob {
     const { sizeBytes, version } = body
     return {
       sizeBytes,
@@ -56,6 +56,7 @@ export function verifyingBlobStore(options: VerifyingBlobStoreOptions): Verifyin
           return actual === sha256
         })
       },
+      quarantine: () => body.quarantine(),
       close: () => body.close(),
     }
   }
@@ -72,7 +73,6 @@ export function verifyingBlobStore(options: VerifyingBlobStoreOptions): Verifyin
     stat: (sha256) => store.stat(sha256),
     list: (request) => store.list(request),
     delete: (sha256, options) => store.delete(sha256, options),
-    quarantine: (sha256) => store.quarantine(sha256),
     sweepPending: (holder) => store.sweepPending(holder),
     pendingHolders: () => store.pendingHolders(),
     check: () => store.check(),

@@ -9,6 +9,8 @@ export interface FakeObject {
   readonly modifiedAt: Date
   /** `x-amz-checksum-sha256` of the object, where it was sent or asked for. */
   readonly checksum?: string | undefined
+  /** Headers `x-amz-meta-*`. */
+  readonly metadata?: Readonly<Record<string, string>>
 }
 
 /** A multipart upload that is neither complete nor aborted. */
@@ -18,6 +20,7 @@ export interface FakeUpload {
   readonly startedAt: Date
   /** True when its parts have to bring their checksums. */
   readonly wantsChecksums: boolean
+  readonly metadata: Readonly<Record<string, string>>
   readonly parts: Map<number, FakeObject>
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { MetFaults } from './fake-faults.ts'
 import { digestOf, type FakeObject, type FakeState, type FakeUpload, objectOf } from './fake-state.ts'
-import { bodyOf, copySource, type FakeAnswer, windowOf } from './object-calls.ts'
+import { bodyOf, copySource, type FakeAnswer, metadataOf, windowOf } from './object-calls.ts'
 import { headerOf, S3Refusal, type S3Request } from './s3-request.ts'
 import { elementsOf, textOf, xmlDocument } from './xml.ts'
 
@@ -14,6 +14,7 @@ export function createMultipartUpload(state: FakeState, request: S3Request): Fak
     key: request.key,
     startedAt: new Date(),
     wantsChecksums: state.rules.checksums === 'yes' && headerOf(request, 'x-amz-checksum-algorithm') === 'SHA256',
+    metadata: metadataOf(request),
     parts: new Map(),
   })
   return {
@@ -58,7 +59,7 @@ export function completeMultipartUpload(state: FakeState, request: S3Request, fa
     ? `${digestOf('md5', digests, 'hex')}-${parts.length}`
     : `${digestOf('sha256', digests, 'hex').slice(0, 32)}-${parts.length}`
   const bytes = Buffer.concat(parts.map((part) => part.bytes))
-  if (!faults.isLost) state.objects.set(upload.key, { bytes, etag, modifiedAt: new Date() })
+  if (!faults.isLost) state.objects.set(upload.key, { bytes, etag, modifiedAt: new Date(), metadata: upload.metadata })
   state.uploads.delete(upload.id)
   const stated = state.rules.etagOfComplete === 'stated' ? `"${etag}"` : ''
   return {

@@ -16,7 +16,7 @@ export function putObject(state: FakeState, request: S3Request, faults: MetFault
     throw new S3Refusal(412, 'PreconditionFailed')
   }
   const checksum = rules.checksums === 'yes' ? headerOf(request, 'x-amz-checksum-sha256') : undefined
-  const object = objectOf(bodyOf(request, faults), rules, checksum)
+  const object = { ...objectOf(bodyOf(request, faults), rules, checksum), metadata: metadataOf(request) }
   if (!faults.isLost) objects.set(request.key, object)
   return { status: 200, headers: { etag: `"${object.etag}"`, ...checksumHeader(checksum) } }
 }
@@ -57,7 +57,7 @@ export function copyObject(state: FakeState, request: S3Request, faults: MetFaul
   const source = copySource(state, request)
   const wantsChecksum = state.rules.checksums === 'yes' && headerOf(request, 'x-amz-checksum-algorithm') === 'SHA256'
   const checksum = wantsChecksum ? digestOf('sha256', source.bytes, 'base64') : undefined
-  const object = objectOf(source.bytes, state.rules, checksum)
+  const object = { ...objectOf(source.bytes, state.rules, checksum), metadata: source.metadata ?? {} }
   if (!faults.isLost) state.objects.set(request.key, object)
   return {
     status: 200,
@@ -77,6 +77,12 @@ export function copySource(state: FakeState, request: S3Request): FakeObject {
   const source = requireObject(state, rest.join('/'))
   requireMatch(request, source.etag, 'x-amz-copy-source-if-match')
   return source
+}
+
+/** The headers that are kept with what is put. */
+export function metadataOf({ headers }: S3Request): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-meta-'))
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]))
 }
 
 function requireObject({ objects }: FakeState, key: string): FakeObject {
@@ -108,6 +114,7 @@ function describing(request: S3Request, object: Omit<FakeObject, 'bytes'>): Reco
     'last-modified': object.modifiedAt.toUTCString(),
     'accept-ranges': 'bytes',
     'content-type': 'application/octet-stream',
+    ...object.metadata,
     ...(isAsked ? checksumHeader(object.checksum) : {}),
   }
 }

@@ -6,6 +6,8 @@ export interface OpenFile {
   readonly sizeBytes: number
   /** Changes whenever the file is another one, or was written to or renamed since. */
   readonly version: string
+  /** The file itself, whatever it is called and holds: no other one has this number while it is open. */
+  readonly inode: bigint
 }
 
 /**
@@ -63,7 +65,7 @@ export const nodeFiles: Files = {
   fdatasync: promisify(fs.fdatasync),
   statOpen: async (fd) => {
     const { ino, mtimeNs, ctimeNs, size } = await fstat(fd)
-    return { sizeBytes: Number(size), version: `${ino}-${mtimeNs}-${ctimeNs}-${size}` }
+    return { sizeBytes: Number(size), version: `${ino}-${mtimeNs}-${ctimeNs}-${size}`, inode: ino }
   },
   sizeOf: async (path) => (await stat(path)).size,
   rename: promisify(fs.rename),

@@ -1,4 +1,4 @@
-import type { BlobBody, ByteRange } from '../../blob-store.ts'
+import type { ByteRange, OpenBlob } from '../../blob-store.ts'
 import type { BufferList } from '../../buffer-list.ts'
 import { requireRange } from '../../store-arguments.ts'
 import type { Files, OpenFile } from './files.ts'
@@ -9,14 +9,17 @@ export interface FsBlobBodyParts {
   readonly fd: number
   readonly file: OpenFile
   readonly buffers: BufferList
+  /** Puts this file away, if it is still the blob and was not written to. */
+  readonly quarantine: (file: OpenFile) => Promise<boolean>
 }
 
 /** An open file, read by position, so that several readers share it and a rename or an unlink does not disturb them. */
-export class FsBlobBody implements BlobBody {
+export class FsBlobBody implements OpenBlob {
   readonly sizeBytes: number
   readonly version: string
   readonly #parts: FsBlobBodyParts
-  readonly #reads = new Set<Promise<unknown>>()
+  /** What the descriptor has to stay open for. */
+  readonly #uses = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
   constructor(parts: FsBlobBodyParts) {
@@ -30,10 +33,16 @@ export class FsBlobBody implements BlobBody {
     return length <= this.#parts.buffers.bufferBytes ? this.#wholeAt(offset, length) : this.#aheadFrom(offset, length)
   }
 
+  async quarantine(): Promise<boolean> {
+    if (this.#closing !== undefined) throw new TypeError('This body is closed.')
+    // The number of the file is its own for as long as its descriptor is open.
+    return this.#holdingOpen(translated(() => this.#parts.quarantine(this.#parts.file)))
+  }
+
   close(): Promise<void> {
     this.#closing ??= translated(async () => {
       // A descriptor closed under a read may be another file's by the time the read runs.
-      await Promise.allSettled(this.#reads)
+      await Promise.allSettled(this.#uses)
       await this.#parts.files.close(this.#parts.fd)
     })
     return this.#closing
@@ -75,12 +84,15 @@ export class FsBlobBody implements BlobBody {
 
   /** Fills `buffer` from `position`, or throws. */
   #read(buffer: Uint8Array, position: number): Promise<Uint8Array> {
-    const reading = this.#fill(buffer, position)
-    this.#reads.add(reading)
-    const forget = () => this.#reads.delete(reading)
+    return this.#holdingOpen(this.#fill(buffer, position))
+  }
+
+  #holdingOpen<Value>(use: Promise<Value>): Promise<Value> {
+    this.#uses.add(use)
+    const forget = () => this.#uses.delete(use)
     // Also marks a read-ahead that fails as handled: its consumer may never ask for it.
-    reading.then(forget, forget)
-    return reading
+    use.then(forget, forget)
+    return use
   }
 
   async #fill(buffer: Uint8Array, position: number): Promise<Uint8Array> {

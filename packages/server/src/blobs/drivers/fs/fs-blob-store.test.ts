@@ -2,8 +2,20 @@ import { mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 
 import { join } from 'node:path'
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { blobOf, collect, expectBytes, get, HOLDER, listed, opened, put, write } from '../../conformance/case.ts'
+import {
+  blobOf,
+  collect,
+  expectBytes,
+  get,
+  HOLDER,
+  listed,
+  opened,
+  put,
+  quarantine,
+  write,
+} from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
+import { nodeFiles } from './files.ts'
 import { openFsBlobStore } from './fs-blob-store.ts'
 import { openTempStore, type TempStore } from './temp-store.ts'
 import { WatchedFiles } from './watched-files.ts'
@@ -59,7 +71,7 @@ describe('quarantine', () => {
   test('keeps the bytes under their digest and the time, for the operator alone', async () => {
     const earliest = Date.now()
     await put(home.store, BLOB)
-    await home.store.quarantine(BLOB.sha256)
+    await quarantine(home.store, BLOB.sha256)
     const names = await readdir(join(home.dir, 'quarantine'))
     expect(names).toEqual([expect.stringMatching(new RegExp(`^${BLOB.sha256}-[0-9]+$`))])
     expect(Number(names[0]?.split('-')[1])).toBeGreaterThanOrEqual(earliest)
@@ -70,7 +82,7 @@ describe('quarantine', () => {
   test('makes the place, the new name and the loss of the old one durable, in this order', async () => {
     await put(home.store, BLOB)
     home.watched.forget()
-    await home.store.quarantine(BLOB.sha256)
+    await quarantine(home.store, BLOB.sha256)
     const moved = expect.stringMatching(new RegExp(`^rename quarantine/${BLOB.sha256}-`))
     expect(home.watched.calls('mkdir', 'rename', 'fsync')).toEqual([
       'mkdir objects/quarantine',
@@ -81,9 +93,41 @@ describe('quarantine', () => {
     ])
   })
 
+  test('leaves a file that was written to since it was opened, such as by whoever put it back from a backup', async () => {
+    const path = join(home.dir, SHARD, BLOB.sha256)
+    await put(home.store, BLOB)
+    await writeFile(path, 'HELLO')
+    const blob = await opened(home.store, BLOB.sha256)
+    // The clock of a file system goes by the ticks of the kernel.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await writeFile(path, 'hello')
+    expect(await blob.quarantine()).toBe(false)
+    await blob.close()
+    expectBytes(await get(home.store, BLOB.sha256), BLOB.bytes)
+  })
+
+  test('gives back what was committed between the look at a blob and its move', async () => {
+    const path = join(home.dir, SHARD, BLOB.sha256)
+    await put(home.store, BLOB)
+    await writeFile(path, 'HELLO')
+    const rename = async (from: string, to: string): Promise<void> => {
+      if (to.includes('quarantine')) await put(home.store, BLOB)
+      await nodeFiles.rename(from, to)
+    }
+    const store = await openFsBlobStore({ dir: home.dir, minFreeBytes: 0, files: { ...nodeFiles, rename } })
+    const blob = await opened(store, BLOB.sha256)
+    expect(await blob.quarantine()).toBe(false)
+    await blob.close()
+    expectBytes(await readFile(path), BLOB.bytes)
+    expect(await readdir(join(home.dir, 'quarantine'))).toEqual([])
+  })
+
   test('error: makes nothing on the place of a disk that is not mounted', async () => {
-    await rm(join(home.dir, 'pending'), { recursive: true })
-    await expect(home.store.quarantine(BLOB.sha256)).rejects.toSatisfy(isCode('storage_failed'))
+    await put(home.store, BLOB)
+    const blob = await opened(home.store, BLOB.sha256)
+    for (const name of await readdir(home.dir)) await rm(join(home.dir, name), { recursive: true })
+    await expect(blob.quarantine()).rejects.toSatisfy(isCode('storage_failed'))
+    await blob.close()
     expect(await readdir(home.dir)).toEqual([])
   })
 })

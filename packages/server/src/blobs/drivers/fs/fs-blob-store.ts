@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { BlobInfo, BlobStore } from '../../blob-store.ts'
 import { BufferList } from '../../buffer-list.ts'
 import { isSha256, requireHolder, requireSha256 } from '../../store-arguments.ts'
-import { type Files, nodeFiles } from './files.ts'
+import { type Files, nodeFiles, type OpenFile } from './files.ts'
 import { FsBlobBody } from './fs-blob-body.ts'
 import { hasErrno, translated, unlessMissing } from './fs-failure.ts'
 import { FsPendingBlob } from './fs-pending-blob.ts'
@@ -120,7 +120,8 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
     const fd = await unlessMissing(() => files.open(blobPath(sha256), constants.O_RDONLY))
     if (fd === undefined) return confirmPresent()
     try {
-      return new FsBlobBody({ files, fd, file: await files.statOpen(fd), buffers })
+      const quarantine = (file: OpenFile) => putAway(sha256, file)
+      return new FsBlobBody({ files, fd, file: await files.statOpen(fd), buffers, quarantine })
     } catch (error) {
       await files.close(fd)
       throw error
@@ -142,14 +143,32 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
     }
   }
 
-  /** Moves a blob away, if there is one, to a name that is durable when it resolves. */
-  async function moveToQuarantine(sha256: string): Promise<void> {
+  async function fileAt(path: string): Promise<OpenFile | undefined> {
+    const fd = await unlessMissing(() => files.open(path, constants.O_RDONLY))
+    if (fd === undefined) return undefined
+    try {
+      return await files.statOpen(fd)
+    } finally {
+      await files.close(fd)
+    }
+  }
+
+  /** Moves a blob away, if it is still this file as it was, to a name that is durable when it resolves. */
+  async function putAway(sha256: string, { version, inode }: OpenFile): Promise<boolean> {
+    const path = blobPath(sha256)
     // Before the directory is made: the place of an unmounted disk is to stay empty.
     await confirmPresent()
+    if ((await fileAt(path))?.version !== version) return false
     await makeDirectory(files, quarantineDir)
     await syncs.directory(dir)
-    await unlessMissing(() => files.rename(blobPath(sha256), join(quarantineDir, `${sha256}-${Date.now()}`)))
+    const place = join(quarantineDir, `${sha256}-${Date.now()}`)
+    if ((await unlessMissing(() => files.rename(path, place).then(() => true))) === undefined) return false
+    const isWrongOne = (await fileAt(place))?.inode === inode
+    // Committed between the look and the move: it goes back to where it was promised.
+    if (!isWrongOne) await files.rename(place, path)
     await syncs.directory(quarantineDir)
+    await syncs.directory(shardDir(sha256))
+    return isWrongOne
   }
 
   return {
@@ -205,13 +224,6 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         // Also when it was missing: whoever removed it may not have come to the fsync.
         await unlessMissing(() => syncs.directory(shardDir(sha256)))
         await confirmPresent()
-      }),
-
-    quarantine: (sha256) =>
-      translated(async () => {
-        requireSha256(sha256)
-        await moveToQuarantine(sha256)
-        await unlessMissing(() => syncs.directory(shardDir(sha256)))
       }),
 
     sweepPending: (holder) =>

@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import type { BlobBody, BlobInfo, BlobStore, ByteRange, PendingBlob } from '../../blob-store.ts'
+import type { BlobInfo, BlobStore, ByteRange, OpenBlob, PendingBlob } from '../../blob-store.ts'
 import { requireHolder, requireRange, requireSha256 } from '../../store-arguments.ts'
 
 /** Small enough that tests with ordinary bodies see more than one chunk. */
@@ -45,7 +45,9 @@ export function openMemoryBlobStore(): BlobStore {
     async open(sha256) {
       requireSha256(sha256)
       const stored = blobs.get(sha256)
-      return stored && bodyOf(stored)
+      if (stored === undefined) return undefined
+      // Nobody could look at them in the memory of a process.
+      return bodyOf(stored, () => blobs.get(sha256) === stored && blobs.delete(sha256))
     },
 
     async stat(sha256) {
@@ -71,12 +73,6 @@ export function openMemoryBlobStore(): BlobStore {
       if (signal?.aborted === true) {
         throw new LadeError('storage_failed', { retryAfterSeconds: 1 }, { cause: signal.reason })
       }
-      blobs.delete(sha256)
-    },
-
-    // Nobody could look at them in the memory of a process.
-    async quarantine(sha256) {
-      requireSha256(sha256)
       blobs.delete(sha256)
     },
 
@@ -156,7 +152,7 @@ class MemoryPendingBlob implements PendingBlob {
   }
 }
 
-function bodyOf({ bytes, version }: StoredBlob): BlobBody {
+function bodyOf({ bytes, version }: StoredBlob, takeAway: () => boolean): OpenBlob {
   let isClosed = false
   return {
     sizeBytes: bytes.length,
@@ -173,6 +169,10 @@ function bodyOf({ bytes, version }: StoredBlob): BlobBody {
           yield buffer.subarray(0, piece.length)
         }
       })()
+    },
+    async quarantine() {
+      if (isClosed) throw new TypeError('This body is closed.')
+      return takeAway()
     },
     async close() {
       isClosed = true

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { BlobBody, ByteRange } from '../../blob-store.ts'
+import type { ByteRange, OpenBlob } from '../../blob-store.ts'
 import { requireRange } from '../../store-arguments.ts'
 import type { S3Calls } from './s3-calls.ts'
 import { isFailure, S3Failure, translated } from './s3-failure.ts'
@@ -15,24 +15,36 @@ const HEALTHY_BYTES = 1024 * 1024
  * One request serves a whole range, so that a store that finishes what it has begun also does so while the blob is
  * deleted. A connection that breaks is followed by a request for the rest.
  */
-export class S3BlobBody implements BlobBody {
+export class S3BlobBody implements OpenBlob {
   readonly sizeBytes: number
   readonly version = undefined
   readonly #calls: S3Calls
   readonly #key: string
+  readonly #putAway: (putId: string) => Promise<boolean>
   #etag: string | undefined
+  /** Undefined once another one has taken its place while it was read. */
+  #putId: string | undefined
   #isClosed = false
   readonly #streams = new Set<Readable>()
 
-  constructor(calls: S3Calls, key: string, stored: StoredObject) {
+  /** @param putAway - puts away the object that was put like this, if it is still the blob. */
+  constructor(calls: S3Calls, key: string, stored: StoredObject, putAway: (putId: string) => Promise<boolean>) {
     this.sizeBytes = stored.sizeBytes
     this.#calls = calls
     this.#key = key
     this.#etag = stored.etag
+    this.#putId = stored.putId
+    this.#putAway = putAway
   }
 
   chunks(range?: ByteRange): AsyncIterable<Uint8Array> {
     return this.#read(requireRange(range, this.sizeBytes))
+  }
+
+  async quarantine(): Promise<boolean> {
+    this.#requireOpen()
+    const putId = this.#putId
+    return putId !== undefined && (await translated(() => this.#putAway(putId)))
   }
 
   async close(): Promise<void> {
@@ -102,6 +114,7 @@ export class S3BlobBody implements BlobBody {
     const stored = await headObject(this.#calls, this.#key)
     if (stored?.sizeBytes !== this.sizeBytes || stored.etag === this.#etag) throw changed
     this.#etag = stored.etag
+    this.#putId = undefined
   }
 
   #requireOpen(): void {

@@ -63,12 +63,13 @@ describe('a store that is down', () => {
     'error: is never an absence (%s), and works again afterwards',
     async (outage) => {
       await put(fresh.store, SMALL)
+      const blob = await opened(fresh.store, SMALL.sha256)
       fresh.s3.faults.outage = outage
       await expectStorageFailed(fresh.store.open(SMALL.sha256))
       await expectStorageFailed(fresh.store.stat(ABSENT))
       await expectStorageFailed(listed(fresh.store))
       await expectStorageFailed(fresh.store.delete(SMALL.sha256))
-      await expectStorageFailed(fresh.store.quarantine(SMALL.sha256))
+      await expectStorageFailed(blob.quarantine())
       await expectStorageFailed(fresh.store.check())
       await expectStorageFailed(fresh.store.begin({ holder: HOLDER, sizeBytes: BIG.bytes.length }))
       await expectFailedCommitWhileDown()

@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { FakeS3Options } from '../../../testing/fake-s3/fake-s3.ts'
-import { blobOf, expectBytes, get, HOLDER, listed, put, type SampleBlob } from '../../conformance/case.ts'
+import { blobOf, expectBytes, get, HOLDER, listed, put, quarantine, type SampleBlob } from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import { checked } from './checked-bytes.ts'
 import { openS3BlobStore, type S3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts'
@@ -207,7 +207,7 @@ describe('openS3BlobStore', () => {
     const home = await start()
     const store = await opened(home, { now: () => Date.UTC(2026, 10, 21, 1, 2, 3) })
     await put(store, SMALL)
-    await store.quarantine(SMALL.sha256)
+    await quarantine(store, SMALL.sha256)
     const key = `lade/quarantine/${SMALL.sha256}-20261121T010203000Z`
     expect([...home.s3.objects.keys()]).toEqual([key])
     expectBytes(home.s3.objects.get(key)?.bytes ?? new Uint8Array(), SMALL.bytes)

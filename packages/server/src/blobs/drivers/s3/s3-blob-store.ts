@@ -103,6 +103,23 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
     }
   }
 
+  /** Moves a blob away, if what is there is still what was put like this. */
+  async function putAway(sha256: string, putId: string): Promise<boolean> {
+    const from = keys.blob(sha256)
+    const to = keys.quarantined(sha256, new Date(settings.now()))
+    const stored = await headObject(calls, from)
+    if (stored?.putId !== putId) return false
+    // No digest: that the bytes do not have theirs is why they are here.
+    await copyObject(calls, { from, to, sizeBytes: stored.sizeBytes, sha256: undefined })
+    // A copy takes its time, and few stores know a removal under a condition: this look is as close to it as can be.
+    if ((await headObject(calls, from))?.putId === putId) {
+      await deleteObject(calls, from)
+      return true
+    }
+    await deleteObject(calls, to)
+    return false
+  }
+
   return {
     get traits() {
       return { medium: 's3', durable: true, ...calls.habits }
@@ -122,7 +139,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       translated(async () => {
         requireSha256(sha256)
         const stored = await headObject(calls, keys.blob(sha256))
-        return stored && new S3BlobBody(calls, keys.blob(sha256), stored)
+        return stored && new S3BlobBody(calls, keys.blob(sha256), stored, (putId) => putAway(sha256, putId))
       }),
 
     locate: (sha256, headers) =>
@@ -151,18 +168,6 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       translated(() => {
         requireSha256(sha256)
         return deleteObject(calls, keys.blob(sha256), { signal })
-      }),
-
-    quarantine: (sha256) =>
-      translated(async () => {
-        requireSha256(sha256)
-        const from = keys.blob(sha256)
-        const stored = await headObject(calls, from)
-        if (stored === undefined) return
-        const to = keys.quarantined(sha256, new Date(settings.now()))
-        // No digest: that the bytes do not have theirs is why they are here.
-        await copyObject(calls, { from, to, sizeBytes: stored.sizeBytes, sha256: undefined })
-        await deleteObject(calls, from)
       }),
 
     sweepPending: (holder) =>

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
@@ -15,6 +16,13 @@ import { isFailure, S3Failure } from './s3-failure.ts'
 export interface StoredObject {
   readonly sizeBytes: number
   readonly etag: string | undefined
+  /** Another one whenever something was put under the key anew, though it be the same bytes. */
+  readonly putId: string
+}
+
+/** Goes with every object that is put, as `x-amz-meta-put`, so that two of the same bytes are told apart. */
+export function putMark(): { readonly Metadata: { readonly put: string } } {
+  return { Metadata: { put: randomUUID() } }
 }
 
 /** The headers that an object comes with, where they tell that its ETag is no md5. */
@@ -40,7 +48,12 @@ export async function headObject(calls: S3Calls, key: string): Promise<StoredObj
     if (answer.ContentLength === undefined) {
       throw new S3Failure('HeadObject', { kind: 'permanent', code: 'NoContentLength' })
     }
-    return { sizeBytes: answer.ContentLength, etag: hasMd5Etag(calls, answer) ? answer.ETag : undefined }
+    const { ETag, LastModified, Metadata: { put } = {} } = answer
+    return {
+      sizeBytes: answer.ContentLength,
+      etag: hasMd5Etag(calls, answer) ? ETag : undefined,
+      putId: `${LastModified?.getTime()} ${ETag} ${put}`,
+    }
   } catch (error) {
     if (!(error instanceof S3Failure) || error.status !== 404) throw error
     return (await isAbsent(calls, key)) ? undefined : headObject(calls, key)
@@ -134,6 +147,7 @@ function putCommand(calls: S3Calls, key: string, content: CheckedBytes, isCondit
     Key: key,
     Body: content.bytes,
     ContentMD5: hexToBase64(content.md5),
+    ...putMark(),
     ...(calls.habits.checksums ? { ChecksumSHA256: hexToBase64(content.sha256) } : {}),
     ...(isConditional ? { IfNoneMatch: '*' } : {}),
   })
