@@ -13,7 +13,7 @@ export interface Session {
  * Sessions whose connection was given up while the server may not know: the locks that they hold are waited for by everybody else. The
  * server finds some of them out by itself, in ten seconds or so, but not one that a proxy in between keeps alive.
  *
- * Each is ended by whoever writes next. One whose end nobody can confirm stays here until somebody can.
+ * Each is ended by whoever writes next, and stays here until the server has been told. Nobody waits for its end: who needs its locks does.
  */
 export class AbandonedSessions {
   readonly #options: ConnectionOptions
@@ -63,7 +63,7 @@ export class AbandonedSessions {
  * A pooler in between makes up numbers of its own, and a server that was started anew gives them out again: the name of the session has
  * to be right as well, and its age. Ages are compared, as the clocks of two machines differ.
  */
-const END_SESSIONS = `SELECT pg_terminate_backend(pid, 5000)
+const END_SESSIONS = `SELECT pg_terminate_backend(pid)
   FROM unnest($1::int[], $2::float8[]) AS abandoned (pid, age_ms) JOIN pg_stat_activity USING (pid)
   WHERE application_name = $3 AND pid <> pg_backend_pid()
     AND backend_start <= clock_timestamp() - age_ms * interval '1 millisecond'`
