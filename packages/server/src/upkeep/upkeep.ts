@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
-import { releaseOwed } from '../uploads/release-reservation.ts'
+import { releaseOwed } from '../uploads/reservations.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
 const EXPIRE_BATCH = 500

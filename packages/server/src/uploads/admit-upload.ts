@@ -4,6 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
 import type { AdmitRequest, RecordStore, ReserveOutcome, Visibility } from '../records/record-store.ts'
+import { makeReservation } from './reservations.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 /** How long a reservation lives without a sign of life from the process that holds it. */
@@ -95,7 +96,7 @@ export async function admitUpload(deps: AdmitDeps, input: AdmitInput): Promise<A
   const reservationId = deps.newId()
   const { instanceId } = deps
   const leaseUntil = now + LEASE_MS
-  const reserved = await deps.records.quotas.reserve({ ...admit, reservationId, instanceId, leaseUntil })
+  const reserved = await makeReservation(deps.records, { ...admit, reservationId, instanceId, leaseUntil })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   return { reservationId, tier, head, termDays }
 }

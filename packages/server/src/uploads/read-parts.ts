@@ -6,7 +6,7 @@ import type { PartFacts, RecordStore } from '../records/record-store.ts'
 import { composedBody } from '../retrieval/composed-body.ts'
 import { openObject } from '../retrieval/open-object.ts'
 import { type AdmitInput, LEASE_MS, quotaRefusal, type Terms } from './admit-upload.ts'
-import { releaseReservation } from './release-reservation.ts'
+import { makeReservation, releaseReservation } from './reservations.ts'
 
 const BLOCK_BYTES = 1024 * 1024
 /** Enough for hashers of unequal speed to be busy at once. */
@@ -42,7 +42,7 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   const reservationId = deps.newId()
   // Nothing is charged for a composition, so no cap can be in its way.
   const asked = { ...admit, sizeBytes: 0, capBytes: Number.MAX_SAFE_INTEGER }
-  const reserved = await records.quotas.reserve({ ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
+  const reserved = await makeReservation(records, { ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   const wanted = digestsWanted(cid, sizeBytes, { mayBeCar: isCarMediaType(contentType) })
   const hasher = deps.hashers(wanted, sizeBytes)

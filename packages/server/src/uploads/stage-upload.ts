@@ -8,7 +8,7 @@ import type { RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
 import { discardObject } from './discard-objects.ts'
 import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
-import { releaseReservation } from './release-reservation.ts'
+import { releaseReservation } from './reservations.ts'
 
 /** How often, and how long apart, an upload asks again while the same bytes are being removed. */
 const BUSY_RETRIES = 250

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { isKeyTaken, OutcomeUnknown, translatedFailure, type Verdict, verdictOf } from './failures.ts'
+import { OutcomeUnknown } from '../../outcome-unknown.ts'
+import { isKeyTaken, translatedFailure, type Verdict, verdictOf } from './failures.ts'
 
 const failed = (code: string, message = 'it failed'): Error => Object.assign(new Error(message), { code })
 

@@ -1,4 +1,5 @@
 import { LadeError } from '@lade/core/errors'
+import { OutcomeUnknown } from '../../outcome-unknown.ts'
 
 /**
  * What a failure says about the transaction that met it.
@@ -70,16 +71,6 @@ const CONNECTION_MESSAGES =
   /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded|Client (was closed|has encountered)|There was an error establishing an SSL connection|Received unexpected )/i
 
 const UNIQUE_VIOLATION = '23505'
-
-/** A COMMIT was under way when the connection broke, and nobody could be asked in time what became of it. */
-export class OutcomeUnknown extends Error {
-  constructor(cause: unknown) {
-    super('The connection to the database broke while it committed, and it cannot be asked what became of that.', {
-      cause,
-    })
-    this.name = 'OutcomeUnknown'
-  }
-}
 
 export function verdictOf(error: unknown): Verdict {
   if (!(error instanceof Error)) return 'fault'

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { PoolClient } from 'pg'
+import { OutcomeUnknown } from '../../outcome-unknown.ts'
 import type { AbandonedSessions } from './abandoned-sessions.ts'
 import type { Connections } from './connections.ts'
-import { codeOf, isKeyTaken, isUniqueViolation, OutcomeUnknown, verdictOf } from './failures.ts'
+import { codeOf, isKeyTaken, isUniqueViolation, verdictOf } from './failures.ts'
 import type { MutableCounts } from './transaction-counts.ts'
 
 const FIRST_WAIT_MS = 5

@@ -1,7 +1,7 @@
 import { setImmediate as tick } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { OutcomeUnknown } from './failures.ts'
+import { OutcomeUnknown } from '../../outcome-unknown.ts'
 import { type WriteCall, WriteQueue } from './write-queue.ts'
 
 interface Run {
