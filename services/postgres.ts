@@ -130,6 +130,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
+/** The address of the same database by another port of loopback, such as that of a relay. */
+export function throughPort(url: string, port: number): string {
+  const through = new URL(url)
+  through.port = String(port)
+  return through.href
+}
+
 /** The databases of the server that {@link startPostgres} started at `port`, in this process or another. */
 export function postgresAt(port: number): PostgresDatabases {
   const url = (database: string): string => `postgres://postgres:postgres@127.0.0.1:${port}/${database}`

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { startPostgres } from '../../../../services/postgres.ts'
+import { startPostgres, throughPort } from '../../../../services/postgres.ts'
 import { startTcpRelay } from '../../../../services/tcp-relay.ts'
 import { openPostgresRecordStore } from '../records/drivers/postgres/postgres-record-store.ts'
 import { mayHaveBeenMade } from '../records/outcome-unknown.ts'
@@ -20,7 +20,7 @@ test('a reservation that PostgreSQL made and could not answer counts no longer t
   const url = await postgres.createDatabase('reservations')
   const relay = await startTcpRelay(postgres.port)
   const patience = { writeSilenceMs: 100, connectMs: 100, writeMs: 200, readSilenceMs: 500, readMs: 2000 }
-  const store = await openPostgresRecordStore({ url: url.replace(/:\d+\//, `:${relay.port}/`), patience })
+  const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
   const direct = await openPostgresRecordStore({ url })
   const asked = { instanceId: 'i', principal: 'user:alice', day: '2026-11-22', sizeBytes: SIZE_BYTES, now: 0 }
   const limits = { capBytes: 1e9, maxInFlight: 1e6, leaseUntil: 60_000 }

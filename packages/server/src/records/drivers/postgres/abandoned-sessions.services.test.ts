@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
+import { type Postgres, startPostgres, throughPort } from '../../../../../../services/postgres.ts'
 import { AbandonedSessions } from './abandoned-sessions.ts'
 
 const LOCK = 7
@@ -88,7 +88,7 @@ describe('abandoned sessions', () => {
   })
 
   test('error: a database that is away is no failure of who would end them', async () => {
-    const nowhere = new AbandonedSessions({ url: url.replace(/:\d+\//, ':1/'), application: 'mine' })
+    const nowhere = new AbandonedSessions({ url: throughPort(url, 1), application: 'mine' })
     nowhere.add({ pid: 1, openedAt: 0 })
     await nowhere.endNow()
   })

@@ -1,13 +1,5 @@
 import type { ClientBase } from 'pg'
-import { type ConnectionOptions, createClient } from './connections.ts'
-
-/** A session of the server, by what its client knows of it. */
-export interface Session {
-  /** The number of the server's process. */
-  readonly pid: number
-  /** When its connection had come about, in milliseconds of `performance.now()`. */
-  readonly openedAt: number
-}
+import { type ConnectionOptions, createClient, type Session } from './connections.ts'
 
 /**
  * Sessions whose connection was given up while the server may not know: the locks that they hold are waited for by everybody else. The

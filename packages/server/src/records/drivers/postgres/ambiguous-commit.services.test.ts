@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type CommitCut, startCommitRelay } from '../../../../../../services/commit-relay.ts'
-import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
+import { type Postgres, startPostgres, throughPort } from '../../../../../../services/postgres.ts'
 import { startTcpRelay } from '../../../../../../services/tcp-relay.ts'
 import { commitAtOnce, counted, HOUR, NOW, times, upload } from '../../conformance/case.ts'
 import type { RecordStore } from '../../record-store.ts'
@@ -39,8 +39,6 @@ async function connected(): Promise<Client> {
   await client.connect()
   return client
 }
-
-const through = (port: number): string => url.replace(/:\d+\//, `:${port}/`)
 
 /** Writes of which each says by its answer whether it was made once: twice would be a retry, or a number too high. */
 class Ledger {
@@ -101,7 +99,7 @@ describe('a COMMIT whose answer is lost', () => {
     },
     async (cut) => {
       const relay = await startCommitRelay(postgres.port)
-      const store = await openPostgresRecordStore({ url: through(relay.port) })
+      const store = await openPostgresRecordStore({ url: throughPort(url, relay.port) })
       const ledger = new Ledger()
       try {
         for (let round = 0; round < CUTS; round += 1) {
@@ -176,7 +174,7 @@ describe('a COMMIT whose answer is lost', () => {
       const relay = await startFreezingRelay(postgres.port)
       // A connection that was being made when the others froze is waited for as long.
       const patience = { writeSilenceMs: 250, connectMs: 1000 }
-      const store = await openPostgresRecordStore({ url: through(relay.port), patience })
+      const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
       const ledger = new Ledger()
       try {
         for (let round = 0; round < STANDSTILLS; round += 1) {
@@ -199,7 +197,7 @@ describe('a COMMIT whose answer is lost', () => {
   }, async () => {
     const relay = await startTcpRelay(postgres.port)
     const patience = { writeSilenceMs: 200, connectMs: 200, writeMs: 400, readSilenceMs: 300, readMs: 300 }
-    const store = await openPostgresRecordStore({ url: through(relay.port), patience })
+    const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
     const ledger = new Ledger()
     try {
       for (let round = 0; round < 6; round += 1) {

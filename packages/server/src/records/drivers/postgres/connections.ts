@@ -1,6 +1,5 @@
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import type { Query, QueryAnswer, SqlValue } from '../../sql/sql.ts'
-import type { Session } from './abandoned-sessions.ts'
 import { isSilence } from './failures.ts'
 import { PATIENCE } from './patience.ts'
 
@@ -77,6 +76,14 @@ export interface PoolOptions extends ConnectionOptions {
   readonly max: number
   /** Whether queries are sent before the answers to those ahead of them are here. */
   readonly isPipelined?: boolean
+}
+
+/** A session of the server, by what its client knows of it. */
+export interface Session {
+  /** The number of the server's process. */
+  readonly pid: number
+  /** When its connection had come about, in milliseconds of `performance.now()`. */
+  readonly openedAt: number
 }
 
 /**

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Child, startChild } from '../../../../../../services/child.ts'
-import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
+import { type Postgres, startPostgres, throughPort } from '../../../../../../services/postgres.ts'
 import { until } from '../../../../../../services/until.ts'
 import { recover } from '../../../upkeep/recover.ts'
 import { NOW } from '../../conformance/case.ts'
@@ -126,7 +126,7 @@ describe('locks of instances', () => {
     'are taken again when their connection stands still %s',
     async (direction) => {
       const relay = await startFreezingRelay(postgres.port)
-      const through = url.replace(/:\d+\//, `:${relay.port}/`)
+      const through = throughPort(url, relay.port)
       const far = openPostgresInstanceLocks({ url: through, heartbeatMs: HEARTBEAT_MS })
       const held = await far.hold('far')
       const [before] = await ask(LOCKS)

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
+import { type Postgres, startPostgres, throughPort } from '../../../../../../services/postgres.ts'
 import { startTcpRelay, type TcpRelay } from '../../../../../../services/tcp-relay.ts'
 import { describeRecordStore } from '../../conformance.ts'
 import type { RecordStore } from '../../record-store.ts'
@@ -28,8 +28,7 @@ afterAll(async () => {
   await postgres.discard()
 })
 
-const open = () =>
-  openPostgresRecordStore({ url: url.replace(/:\d+\//, `:${relay.port}/`), maxConnections: 8, patience })
+const open = () => openPostgresRecordStore({ url: throughPort(url, relay.port), maxConnections: 8, patience })
 
 /** Empties every table, which is faster than a new database. */
 async function clear(): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Client, Client as PgClient, type PoolClient } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
+import { type Postgres, startPostgres, throughPort } from '../../../../../../services/postgres.ts'
 import { until } from '../../../../../../services/until.ts'
 import { commitAtOnce, counted, times, upload } from '../../conformance/case.ts'
 import { AbandonedSessions } from './abandoned-sessions.ts'
@@ -194,7 +194,7 @@ describe('transact', () => {
 
   test('lets go of the lock of a session that stands still behind its COMMIT, although the server hears of no end', async () => {
     const relay = await startFreezingRelay(postgres.port)
-    const through = url.replace(/:\d+\//, `:${relay.port}/`)
+    const through = throughPort(url, relay.port)
     const session = { url: through, application: 'tested', lockMs: 5000, silenceMs: 1000 }
     const standing = { connections: new Connections({ ...session, max: 2, isPipelined: true }) }
     const patience = { lock: 'one', patienceMs: 10 * PATIENCE_MS }

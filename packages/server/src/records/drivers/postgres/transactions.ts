@@ -167,29 +167,34 @@ async function rollBack(client: PoolClient): Promise<boolean> {
   )
 }
 
-/** Nobody waits for the end of the lock. A connection that is lost, or cannot let go of it, is closed and its session ended. */
+/** Nobody waits for the end of the lock. */
 function giveBack(
-  { connections, abandoned }: Pick<TransactionOptions, 'connections' | 'abandoned'>,
+  options: TransactionOptions,
   client: PoolClient,
   unlocked: Promise<unknown> | undefined,
   isSound: boolean,
 ): void {
   if (!isSound) {
-    abandoned.add(connections.sessionOf(client))
-    client.release(true)
+    abandon(options, client)
   } else if (unlocked === undefined) {
     client.release()
   } else {
     unlocked.then(
       () => client.release(),
       (error: unknown) => {
-        connections.failed(error)
-        giveBack({ connections, abandoned }, client, undefined, false)
+        options.connections.failed(error)
+        abandon(options, client)
         // Those who wait for the lock are in the middle of an attempt, and nobody else may come by.
-        void abandoned.endNow()
+        void options.abandoned.endNow()
       },
     )
   }
+}
+
+/** Closes a connection that is lost, whose session may live on with its locks. */
+function abandon({ connections, abandoned }: TransactionOptions, client: PoolClient): void {
+  abandoned.add(connections.sessionOf(client))
+  client.release(true)
 }
 
 function count(error: unknown, counts: MutableCounts): void {
