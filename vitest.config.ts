@@ -32,6 +32,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // What comes about a second later on a machine that does something else as well has come about.
+    expect: { poll: { timeout: 10_000 } },
     // Most tests wait for a disk, a socket or a process half of the time, so that three keep two processors busy.
     maxWorkers: 3,
     reporters: reportPath === undefined ? ['default'] : ['default', ['json', { outputFile: reportPath }]],

@@ -67,11 +67,11 @@ describe('startLade', () => {
     })
     const head = `POST /api/upload?cid=${sha256Hex(SMALL)} HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\n`
     socket.write(`${head}Content-Length: ${SMALL.length}\r\nExpect: 100-continue\r\n\r\n`)
-    await vi.waitFor(() => expect(answer).toContain('100 Continue'))
+    await vi.waitFor(() => expect(answer).toContain('100 Continue'), 10_000)
     const closing = service.close()
     await sleep(50)
     socket.write(SMALL)
-    await vi.waitFor(() => expect(answer).toContain('HTTP/1.1 200'))
+    await vi.waitFor(() => expect(answer).toContain('HTTP/1.1 200'), 10_000)
     await closing
     socket.destroy()
   })
@@ -89,7 +89,7 @@ describe('startLade', () => {
     )
     await sleep(100)
     await service.close()
-    await vi.waitFor(() => expect(answer).toContain('shutting_down'))
+    await vi.waitFor(() => expect(answer).toContain('shutting_down'), 10_000)
     socket.destroy()
   })
 
@@ -381,12 +381,12 @@ describe('two services on one data directory', () => {
     const bytes = randomBytes(300_000)
     const head = `POST /api/upload?cid=${sha256Hex(bytes)} HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\n`
     socket.write(`${head}Content-Length: ${bytes.length}\r\nExpect: 100-continue\r\n\r\n`)
-    await vi.waitFor(() => expect(answer).toContain('100 Continue'))
+    await vi.waitFor(() => expect(answer).toContain('100 Continue'), 10_000)
     socket.write(bytes.subarray(0, 1000))
     const other = await run({ dataDir: one.dataDir })
     await other.close()
     socket.write(bytes.subarray(1000))
-    await vi.waitFor(() => expect(answer).toContain('HTTP/1.1 200'))
+    await vi.waitFor(() => expect(answer).toContain('HTTP/1.1 200'), 10_000)
     socket.destroy()
   })
 

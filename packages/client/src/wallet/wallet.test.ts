@@ -263,7 +263,7 @@ describe('a wallet that somebody sits at', () => {
     const controller = new AbortController()
     const given = client.usage({ signal: controller.signal })
     const kept = client.usage()
-    await vi.waitFor(() => expect(shown).toHaveLength(1))
+    await vi.waitFor(() => expect(shown).toHaveLength(1), 10_000)
     const reason = new RangeError('enough')
     controller.abort(reason)
     await expect(given).rejects.toBe(reason)

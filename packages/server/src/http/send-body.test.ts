@@ -83,6 +83,6 @@ describe('sendChunks', () => {
     )
     expect(settled).toBeLessThan(1000)
     response.destroy()
-    await vi.waitFor(() => expect(isLeft).toBe(true))
+    await vi.waitFor(() => expect(isLeft).toBe(true), 10_000)
   })
 })

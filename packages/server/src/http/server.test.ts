@@ -145,24 +145,26 @@ describe('the log of a running service', () => {
         const line = service.logged().find((logged) => logged.requestId === requestId)
         expect(line, `${error} is in the log`).toMatchObject({ status })
       }
-    })
+    }, 10_000)
     expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(answers.length)
   })
 
   it('notes what an upload was, and not who asked', async () => {
     await service.upload(BYTES)
-    await vi.waitFor(() =>
-      expect(service.logged()).toContainEqual(
-        expect.objectContaining({
-          method: 'POST',
-          path: '/api/upload',
-          status: 200,
-          cid: SHA256,
-          sizeBytes: 6,
-          tier: 'sponsored',
-          complete: true,
-        }),
-      ),
+    await vi.waitFor(
+      () =>
+        expect(service.logged()).toContainEqual(
+          expect.objectContaining({
+            method: 'POST',
+            path: '/api/upload',
+            status: 200,
+            cid: SHA256,
+            sizeBytes: 6,
+            tier: 'sponsored',
+            complete: true,
+          }),
+        ),
+      10_000,
     )
   })
 })

@@ -232,7 +232,7 @@ describe('holdPostgresStill', () => {
     await expect(register()).rejects.toThrow(/lock timeout/)
     expect(await ask('SELECT id FROM instances')).toEqual([])
     await still.close()
-    await vi.waitFor(register)
+    await vi.waitFor(register, 10_000)
   })
 })
 

@@ -48,7 +48,7 @@ describe('watchKeyFile', () => {
     const keys = new SigningKeys((await openKeyFile({ file, now })).key)
     const { key } = await rotateKeyFile({ file, now })
     watch = watchKeyFile({ file, keys, intervalMs: 5 })
-    await vi.waitFor(() => expect(keys.current().id).toBe(key.id))
+    await vi.waitFor(() => expect(keys.current().id).toBe(key.id), 10_000)
   })
 
   it('says nothing while the key stays the same', async () => {
@@ -67,14 +67,16 @@ describe('watchKeyFile', () => {
     const onError = vi.fn<(error: LadeError) => void>()
     watch = watchKeyFile({ file, keys, intervalMs: 5, onError })
     await rm(file)
-    await vi.waitFor(() => expect(onError).toHaveBeenCalled())
+    await vi.waitFor(() => expect(onError).toHaveBeenCalled(), 10_000)
     await writeFile(file, 'torn')
-    await vi.waitFor(() =>
-      expect(onError.mock.lastCall?.[0].cause).toMatchObject({ message: expect.stringContaining('JSON Web Key') }),
+    await vi.waitFor(
+      () =>
+        expect(onError.mock.lastCall?.[0].cause).toMatchObject({ message: expect.stringContaining('JSON Web Key') }),
+      10_000,
     )
     expect(keys.current()).toBe(key)
     const next = await rotateKeyFile({ file, now })
-    await vi.waitFor(() => expect(keys.current().id).toBe(next.key.id))
+    await vi.waitFor(() => expect(keys.current().id).toBe(next.key.id), 10_000)
     expect(onError.mock.calls.every(([error]) => LadeError.has(error, 'auth_offline'))).toBe(true)
   })
 

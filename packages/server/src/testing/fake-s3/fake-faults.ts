@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { S3Operation } from './s3-request.ts'
 
 /** A refusal that is injected. */
@@ -31,7 +32,7 @@ export class FakeFaults {
 
   readonly #failures: Planned<FakeFailure>[] = []
   readonly #cuts: Planned<number>[] = []
-  readonly #delays: Planned<number>[] = []
+  readonly #delays: Planned<() => Promise<unknown>>[] = []
   readonly #corruptions: Planned<Corruption>[] = []
   readonly #droppedAnswers: Planned<true>[] = []
   readonly #errorsIn200: Planned<string>[] = []
@@ -50,7 +51,12 @@ export class FakeFaults {
 
   /** Waits before it does anything. */
   delayNext(ms: number, options: { times?: number; on?: S3Operation } = {}): void {
-    this.#delays.push({ plan: ms, times: options.times ?? 1, on: options.on })
+    this.#delays.push({ plan: () => sleep(ms), times: options.times ?? 1, on: options.on })
+  }
+
+  /** Waits for something else to happen before it does anything. */
+  holdNext(on: S3Operation, until: Promise<unknown>): void {
+    this.#delays.push({ plan: () => until, times: 1, on })
   }
 
   /** Answers a GET with other bytes than the stored ones. */
@@ -98,7 +104,7 @@ export class FakeFaults {
     const isSlow = this.slowDownRate > 0 && this.random() < this.slowDownRate
     const slowDown: FakeFailure | undefined = isSlow ? { status: 503, code: 'SlowDown' } : undefined
     return {
-      delayMs: taken(this.#delays, operation),
+      delay: taken(this.#delays, operation),
       failure: slowDown ?? taken(this.#failures, operation),
       codeIn200: taken(this.#errorsIn200, operation),
       isLost: taken(this.#losses, operation) ?? false,
@@ -112,7 +118,7 @@ export class FakeFaults {
 
 /** What one request meets. */
 export interface MetFaults {
-  readonly delayMs: number | undefined
+  readonly delay: (() => Promise<unknown>) | undefined
   readonly failure: FakeFailure | undefined
   readonly codeIn200: string | undefined
   readonly isLost: boolean

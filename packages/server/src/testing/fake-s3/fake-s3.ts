@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type FakeFailure, FakeFaults, type MetFaults } from './fake-faults.ts'
 import {
   DEFAULT_RULES,
@@ -97,7 +96,7 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     if (faults.outage === 'refused') return void message.socket.destroy()
     if (faults.outage === 'unavailable') return fail(response, { status: 503, code: 'ServiceUnavailable' })
     const met = faults.meet(operation)
-    if (met.delayMs !== undefined) await sleep(met.delayMs)
+    await met.delay?.()
     if (met.failure !== undefined) return fail(response, met.failure)
     requireSignature(request, { ...credentials, region, now })
     if (request.bucket !== state.bucket) throw new S3Refusal(404, 'NoSuchBucket')

@@ -16,10 +16,12 @@ test('leaves what was committed while wrong bytes were copied for the operator, 
   rot(SMALL.sha256)
   const wrong = await opened(fresh.store, SMALL.sha256)
   fresh.s3.requests.length = 0
-  fresh.s3.faults.delayNext(200, { on: 'CopyObject' })
+  const { promise: isReplaced, resolve: goOn } = Promise.withResolvers<void>()
+  fresh.s3.faults.holdNext('CopyObject', isReplaced)
   const taken = wrong.quarantine()
   await until('the copy is asked for', 5000, () => fresh.s3.requests.includes('CopyObject'))
   await put(fresh.store, SMALL)
+  goOn()
   expect(await taken).toBe(false)
   await wrong.close()
   expect([...fresh.s3.objects.keys()]).toEqual([expect.stringContaining(`/objects/${SMALL.sha256.slice(0, 2)}/`)])

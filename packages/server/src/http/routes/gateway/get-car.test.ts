@@ -296,7 +296,7 @@ describe('GET /ipfs/{cid}?format=car', () => {
           complete: false,
           stoppedAt: expect.stringMatching(/^The block bafkrei\w+ is not here/),
         })
-      })
+      }, 10_000)
       expect(service.logged().filter(({ msg }) => msg === 'failed')).toEqual([])
     })
 
