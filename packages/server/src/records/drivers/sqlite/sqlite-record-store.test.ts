@@ -1,61 +1,22 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { describeRecordStore } from '../../conformance.ts'
 import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { RecordStore, UploadCommit } from '../../record-store.ts'
 import { durabilityOf, openConnection } from './connection.ts'
 import { groupCommitter } from './group-commit.ts'
 import { migrate } from './migrate.ts'
 import { openSqliteRecordStore } from './sqlite-record-store.ts'
+import { emptyCaches, wreck } from './testing-wrecked.ts'
 import type { WriteCall } from './writer-protocol.ts'
 
 const SOURCES = fileURLToPath(new URL('../../../', import.meta.url))
 const NOW = Date.UTC(2026, 10, 21, 12)
-const files = new WeakMap<RecordStore, string>()
 
-async function openAt(file: string): Promise<RecordStore> {
-  const store = await openSqliteRecordStore({ file, onFatal: () => {} })
-  files.set(store, file)
-  return store
-}
-
-function fileOf(store: RecordStore): string {
-  const file = files.get(store)
-  if (file === undefined) throw new TypeError('This store was not opened here.')
-  return file
-}
-
-/** Makes every open handle forget the pages that it has in memory: a change by somebody else does. */
-function emptyCaches(file: string): void {
-  const connection = openConnection(file)
-  connection.pragma(`user_version = ${SQLITE_MIGRATIONS.length}`)
-  connection.close()
-}
-
-/** Cuts the database and its log to nothing under the open handles, as a failing disk might. */
-function wreck(file: string): void {
-  emptyCaches(file)
-  truncateSync(`${file}-wal`, 0)
-  truncateSync(file, 0)
-}
-
-describeRecordStore('sqlite', {
-  open: () => openAt(join(mkdtempSync(join(tmpdir(), 'lade-records-')), 'lade.db')),
-  async discard(store) {
-    await store.close()
-    rmSync(dirname(fileOf(store)), { recursive: true })
-  },
-  async reopen(store) {
-    await store.close()
-    return openAt(fileOf(store))
-  },
-  openSecond: (store) => openAt(fileOf(store)),
-  breakNext: (store) => wreck(fileOf(store)),
-})
+const openAt = (file: string): Promise<RecordStore> => openSqliteRecordStore({ file, onFatal: () => {} })
 
 describe('sqlite only', () => {
   let dir: string
