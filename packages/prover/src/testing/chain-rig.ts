@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { deployContracts, marketplaceAbi, testUsdcAbi } from '@lade/contracts'
 import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
 import { paddedSizeBytes } from '@lade/core/piece'
@@ -8,6 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { onTestFinished } from 'vitest'
 import type { ChainSettings } from '../chain/chain-settings.ts'
 import { parsePieceName } from '../pieces/piece-name.ts'
+import { startChainRelay } from './chain-relay.ts'
 import type { TestPiece } from './rig.ts'
 
 const BLOCK_SECONDS = 10
@@ -23,6 +23,7 @@ export async function startChainRig() {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const { rpcUrl } = anvil
+  const relay = await startChainRelay(rpcUrl)
   const client = privateKeyToAccount(ANVIL_KEY)
   const chain = createTestClient({ mode: 'anvil', account: client, transport: http(rpcUrl), cacheTime: 0 })
     .extend(publicActions)
@@ -36,7 +37,8 @@ export async function startChainRig() {
   await chain.setAutomine(false)
 
   return {
-    rpcUrl,
+    /** Of what a prover sees of the chain. */
+    rpcUrl: relay.rpcUrl,
     marketplace,
 
     /** The settings of a new prover, with gas for its transactions. */
@@ -44,7 +46,7 @@ export async function startChainRig() {
       const privateKey = generatePrivateKey()
       const { address } = privateKeyToAccount(privateKey)
       await chain.setBalance({ address, value: parseEther('10') })
-      return { rpcUrl: new SecretString(rpcUrl), marketplace, privateKey: new SecretString(privateKey), address }
+      return { rpcUrl: new SecretString(relay.rpcUrl), marketplace, privateKey: new SecretString(privateKey), address }
     },
 
     /** Makes a block. */
@@ -53,12 +55,12 @@ export async function startChainRig() {
       await chain.mine({ blocks: 1 })
     },
 
-    /** Makes blocks until something is so; 300 of them at most. */
+    /** Makes blocks until something is so, each when the prover is done with the one before; 300 of them at most. */
     async mineUntil(isSo: () => Promise<boolean>): Promise<void> {
       for (let count = 0; count < 300; count += 1) {
         if (await isSo()) return
         await this.mine()
-        await delay(40)
+        await relay.settled()
       }
       throw new Error('It did not come to that in 300 blocks.')
     },
@@ -66,7 +68,7 @@ export async function startChainRig() {
     async mineSeconds(seconds: number): Promise<void> {
       for (let passed = 0; passed < seconds; passed += BLOCK_SECONDS) {
         await this.mine()
-        await delay(40)
+        await relay.settled()
       }
     },
 
