@@ -37,7 +37,7 @@ export async function startChainRig() {
   await chain.setAutomine(false)
 
   return {
-    /** Of what a prover sees of the chain. */
+    /** Where a prover finds the chain. */
     rpcUrl: relay.rpcUrl,
     marketplace,
 
