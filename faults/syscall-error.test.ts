@@ -83,10 +83,17 @@ describeRig(
       const user = await tokenCaller(server.url)
       const ledger = new Ledger()
       await ledger.upload(server.url, user, newContent(300 * KB))
-      const content = newContent(failure.sizeBytes ?? 300 * KB)
-      const trace = await traceThread(server.pid, 'files', failure.injections)
-      const answer = await ledger.upload(server.url, user, content)
-      await trace.detach()
+      const meetFailure = async () => {
+        const content = newContent(failure.sizeBytes ?? 300 * KB)
+        const trace = await traceThread(server.pid, 'files', failure.injections)
+        const answer = await ledger.upload(server.url, user, content)
+        await trace.detach()
+        return { content, trace, answer }
+      }
+      let met = await meetFailure()
+      // Upkeep looks into directories by the same thread: once in a while the call that fails is its own.
+      for (let more = 0; more < 2 && met.answer?.status === 200; more += 1) met = await meetFailure()
+      const { content, trace, answer } = met
       const story = trace.lines().join('\n')
       expect(story).toContain('(INJECTED)')
       expect(answer?.status, story).toBe(failure.status)
@@ -97,7 +104,8 @@ describeRig(
 
       const reserved = () => readDataDirectory(server.dataDir).reservations
       expect(await eventually(reserved, 2000), 'the reservation is not returned').toEqual([])
-      expect(readDataDirectory(server.dataDir).usage.get(user.principal)).toBe(300 * KB)
+      const ackedBytes = ledger.acks.reduce((sum, { content: { sizeBytes } }) => sum + sizeBytes, 0)
+      expect(readDataDirectory(server.dataDir).usage.get(user.principal)).toBe(ackedBytes)
       // Waiting for the next round of upkeep is for the full plan; the restart below cleans up the same.
       if (PLAN.isFull && failure.leavesPending !== true) {
         const left = () => atRest(readDataDirectory(server.dataDir))
