@@ -55,13 +55,34 @@ async function insist<Result>(action: () => Promise<Result>): Promise<Result> {
 }
 
 type Prover = ReturnType<typeof openHttpProver>
+type Kind = 'reference' | 'curio'
+
+function openProver(origin: string, kind: Kind, options: Partial<Parameters<typeof openHttpProver>[0]> = {}): Prover {
+  const account = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+  const signer = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+  const prover = openHttpProver({ origin, kind, account, signer, ...options })
+  onTestFinished(() => prover.close())
+  return prover
+}
+
+const nonceOf = (number: number) => number.toString(16).padStart(64, '0')
+
+function park(prover: Prover, { pieceCid, bytes }: Pick<TestPiece, 'pieceCid' | 'bytes'>): Promise<void> {
+  const chunks = async function* () {
+    yield bytes
+  }
+  const sourceUrl = `http://127.0.0.1/piece/${pieceCid}`
+  return prover.park({ pieceCid, sizeBytes: bytes.length, chunks, sourceUrl }, new AbortController().signal)
+}
 
 async function add(prover: Prover, addition: Parameters<Prover['add']>[0]) {
-  const transaction = await insist(() => prover.add(addition))
+  let transaction = await insist(() => prover.add(addition))
   for (;;) {
-    const progress = await insist(() => prover.progress({ ...addition, transaction }))
+    const asked = { ...addition, transaction }
+    const progress = await insist(() => prover.progress(asked))
     if (progress.state === 'confirmed') return progress
     if (progress.state === 'rejected') throw new Error(progress.reason)
+    transaction = progress.transaction ?? transaction
   }
 }
 
@@ -75,21 +96,8 @@ describe.each(['reference', 'curio'] as const)('a prover that keeps failing, ask
       confirmDelayMs: 3,
       faults: { answer: (request) => (isCalm ? undefined : faults.answer(request)) },
     })
-    const prover = openHttpProver({
-      origin: server.url,
-      kind,
-      account: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-      signer: privateKeyToAccount(`0x${'11'.repeat(32)}`),
-      times: { headMs: 60, bodyMs: 60 },
-      transactionMs: 60,
-      retryDelayMs: 1,
-      pollMs: 2,
-      findMs: 200,
-      breaker: { openMs: 2 },
-    })
-    onTestFinished(() => prover.close())
-    const signal = new AbortController().signal
-    const nonceOf = (number: number) => number.toString(16).padStart(64, '0')
+    const times = { times: { headMs: 60, bodyMs: 60 }, transactionMs: 60, retryDelayMs: 1 }
+    const prover = openProver(server.url, kind, { ...times, pollMs: 2, findMs: 200, breaker: { openMs: 2 } })
 
     const stored = new Map<string, string>()
     let dataSetId: string | null = null
@@ -97,11 +105,7 @@ describe.each(['reference', 'curio'] as const)('a prover that keeps failing, ask
     for (let number = 0; number < PIECES; number += 4) {
       const pieces: TestPiece[] = [0, 2, 4, 6].map((step) => pieceOf(127 + number, 8 * number + step + 1))
       for (const { pieceCid, bytes } of pieces) {
-        const chunks = async function* () {
-          yield bytes
-        }
-        const sourceUrl = `http://127.0.0.1/piece/${pieceCid}`
-        await insist(() => prover.park({ pieceCid, sizeBytes: bytes.length, chunks, sourceUrl }, signal))
+        await insist(() => park(prover, { pieceCid, bytes }))
       }
       // A new data set now and then.
       if (number % 20 === 0) dataSetId = null
@@ -125,5 +129,24 @@ describe.each(['reference', 'curio'] as const)('a prover that keeps failing, ask
     expect(held.size).toBe(Math.ceil(PIECES / 4) * 4)
     await expect(client.getDataSet(made + 1)).rejects.toThrow('not found')
     expect([...faults.counts.keys()].toSorted()).toEqual(['cut', 'late', 'never', 'refuse', 'twice'])
+  })
+})
+
+describe.each(['reference', 'curio'] as const)('a prover whose chain rejects a transaction, asked as %s', (kind) => {
+  test('has the pieces once, though it was asked again while the transaction was under way', async () => {
+    const rejected = new Set<string>()
+    const server = await startTestProver({ confirmDelayMs: 1000, faults: { isRejected: (hash) => rejected.has(hash) } })
+    const prover = openProver(server.url, kind)
+    const pieces = [pieceOf(300, 1), pieceOf(300, 3)]
+    for (const piece of pieces) await park(prover, piece)
+    const [first = '', second = ''] = pieces.map(({ pieceCid }) => pieceCid)
+    const { dataSetId } = await add(prover, { nonce: nonceOf(1), dataSetId: null, pieceCids: [first] })
+    const addition = { nonce: nonceOf(2), dataSetId, pieceCids: [second] }
+    rejected.add(await prover.add(addition))
+    // The nonce is taken, for the time being.
+    const confirmed = await add(prover, addition)
+    expect(confirmed.dataSetId).toBe(dataSetId)
+    const dataSet = await synapseClient(server.url).getDataSet(1)
+    expect(dataSet.pieces.map(({ pieceCid }) => pieceCid)).toEqual([first, second])
   })
 })

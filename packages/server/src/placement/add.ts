@@ -77,7 +77,9 @@ export async function followAddition(
   if (answer.outcome !== 'answered') return later(context, prover, addition, answer)
   const progress = answer.result
   if (progress.state === 'pending') {
-    await placements.additionLater({ addition: addition.id, nextAt: now() + pace.followMs, isFailure: false })
+    const next = { addition: addition.id, nextAt: now() + pace.followMs }
+    if (progress.transaction === undefined) await placements.additionLater({ ...next, isFailure: false })
+    else await placements.additionSent({ ...next, transaction: progress.transaction })
   } else if (progress.state === 'rejected') {
     await reject(context, addition, progress.reason)
   } else if (progress.pieceIds.length !== copies.length) {

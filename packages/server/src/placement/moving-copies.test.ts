@@ -183,6 +183,22 @@ describe('a placement job, when a prover fails', () => {
       expect(copiesOf(await ground.deal(file))).toEqual(['o failed', 't stored'])
     })
 
+    it('a prover whose chain rejects an addition unseen, and that is asked for it anew', async () => {
+      const asked: string[] = []
+      const forgetful: Prover = {
+        ...one,
+        async progress(addition) {
+          asked.push(addition.transaction)
+          if (asked.length === 1) return { state: 'pending', transaction: 'anew' }
+          return one.progress({ ...addition, transaction: asked[0] ?? '' })
+        },
+      }
+      const file = await ground.put(seededBytes(5000, 1))
+      await ground.pass(ground.job([forgetful]), 20_000, 2000)
+      expect(copiesOf(await ground.deal(file))).toEqual(['o stored'])
+      expect(asked).toEqual([expect.not.stringMatching('anew'), 'anew'])
+    })
+
     it('a prover that is not configured any more', async () => {
       const { file, job } = await placed()
       await job.stop()

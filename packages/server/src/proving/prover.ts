@@ -35,7 +35,8 @@ export interface Addition {
 
 /** How an addition is getting on. `pieceIds` are in the order of `pieceCids`. */
 export type AdditionProgress =
-  | { readonly state: 'pending' }
+  /** With `transaction` it was asked for anew, and that is what `progress` is asked with from now on. */
+  | { readonly state: 'pending'; readonly transaction?: string }
   | { readonly state: 'confirmed'; readonly dataSetId: string; readonly pieceIds: readonly string[] }
   | { readonly state: 'rejected'; readonly reason: string }
 

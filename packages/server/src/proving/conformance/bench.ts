@@ -47,9 +47,11 @@ export class ProverBench {
 
   /** Asks until the addition is no longer pending. */
   async settled(addition: Addition & { readonly transaction: string }): Promise<AdditionProgress> {
+    let { transaction } = addition
     for (const until = Date.now() + 10_000; Date.now() < until; await sleep(20)) {
-      const progress = await this.prover.progress(addition)
+      const progress = await this.prover.progress({ ...addition, transaction })
       if (progress.state !== 'pending') return progress
+      transaction = progress.transaction ?? transaction
     }
     throw new Error('the addition is still pending after ten seconds')
   }

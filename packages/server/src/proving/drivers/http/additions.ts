@@ -84,7 +84,11 @@ export function additionsAt({ client, authorization, transactionMs }: AdditionsO
       if (other === undefined) throw refused('It knows of no such addition.')
       return other
     }
-    return (await found(id, dataSetId, addition.pieceCids)) ?? { state: 'pending' }
+    const there = await found(id, dataSetId, addition.pieceCids)
+    if (there !== undefined) return there
+    // What took the nonce may have been rejected since, and then nothing would ever be seen of it. A nonce still taken is said again.
+    const again = await add(addition)
+    return again === UNKNOWN ? { state: 'pending' } : { state: 'pending', transaction: again }
   }
 
   async function creationProgress(
