@@ -6,6 +6,7 @@ import { SecretString } from '@lade/server/config'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ProverOptions } from '../start-prover.ts'
+import { forwardTo } from '../testing/chain-relay.ts'
 import { type ChainRig, PAY_OF_PERIOD, PERIOD_SECONDS, startChainRig, WINDOW_SECONDS } from '../testing/chain-rig.ts'
 import { pieceOf, startTestProver, type TestPiece } from '../testing/rig.ts'
 import { synapseClient } from '../testing/synapse-client.ts'
@@ -178,10 +179,7 @@ describe('a prover that follows a marketplace', () => {
     const proxy = createServer((request, response) => {
       asked.push(request.url ?? '')
       if (isDown) return void response.writeHead(503).end('down for a while')
-      void (async () => {
-        const answer = await fetch(rig.rpcUrl, { method: 'POST', body: await text(request), headers: JSON_BODY })
-        response.writeHead(200, JSON_BODY).end(await answer.text())
-      })()
+      void forwardTo(rig.rpcUrl, request, response)
     })
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void proxy.close())
@@ -240,12 +238,4 @@ describe('a prover that follows a marketplace', () => {
 
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
-}
-
-const JSON_BODY = { 'content-type': 'application/json' }
-
-async function text(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
 }

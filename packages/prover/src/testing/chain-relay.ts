@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -21,14 +21,11 @@ export async function startChainRelay(rpcUrl: string): Promise<ChainRelay> {
   let last = ''
   let isRepeating = false
   const server = createServer((request, response) => {
-    void (async () => {
-      const asked = await text(request)
-      const answer = await (await fetch(rpcUrl, { method: 'POST', body: asked, headers: JSON_BODY })).text()
+    void forwardTo(rpcUrl, request, response, (asked, answer) => {
       const exchange = withoutIds(asked + answer)
       isRepeating = exchange === last
       last = exchange
-      response.writeHead(200, JSON_BODY).end(answer)
-    })().catch(() => response.destroy())
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -45,6 +42,23 @@ export async function startChainRelay(rpcUrl: string): Promise<ChainRelay> {
       // A prover that has ended, or does not trust the chain, asks nothing at all.
       for (const end = performance.now() + PATIENCE_MS; !isRepeating && performance.now() < end; ) await delay(5)
     },
+  }
+}
+
+/** Has a chain answer a request; a chain that does not answer is a connection that is cut. */
+export async function forwardTo(
+  rpcUrl: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  onAnswer: (asked: string, answer: string) => void = () => {},
+): Promise<void> {
+  try {
+    const asked = await text(request)
+    const answer = await (await fetch(rpcUrl, { method: 'POST', body: asked, headers: JSON_BODY })).text()
+    onAnswer(asked, answer)
+    response.writeHead(200, JSON_BODY).end(answer)
+  } catch {
+    response.destroy()
   }
 }
 
