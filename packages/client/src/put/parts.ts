@@ -18,14 +18,18 @@ export interface HashedPart {
 /** Sees to it that the service has a part, and answers its id. */
 export type DeliverPart = (part: HashedPart) => Promise<string>
 
-/** Delivers each part once: what the service has is not sent, nor is a part that is the same as another one. */
-export function partDelivery(job: PutJob): DeliverPart {
+/**
+ * Delivers each part once: what the service has is not sent, nor is a part that is the same as another one.
+ *
+ * @param missing - ids of parts that are sent although the service lists them, since it has said that it lost their bytes.
+ */
+export function partDelivery(job: PutJob, missing: readonly string[] = []): DeliverPart {
   const { own, progress, platform, group } = job
   const delivering = new Map<string, Promise<'sent' | 'found'>>()
 
   async function sendUnlessFound(cid: string, { index, slice, digests }: HashedPart): Promise<'sent' | 'found'> {
     const { signal } = group
-    if ((await own.find(cid, sizeOf(slice), signal)) !== undefined) return 'found'
+    if (!missing.includes(cid) && (await own.find(cid, sizeOf(slice), signal)) !== undefined) return 'found'
     const { sha256 } = digests
     await sendSlice(job, { cid, slice, sha256, contentType: PART_CONTENT_TYPE, isUnixfs: true, part: index }, signal)
     return 'sent'

@@ -61,8 +61,8 @@ async function hashAndSend(job: PutJob, source: KnownSource, kept: KeptHashing):
     return result
   }
   await source.check()
-  const result = await composeAll(job, cid, await Promise.all(delivered), () => {
-    const deliverAgain = partDelivery(job)
+  const result = await composeAll(job, cid, await Promise.all(delivered), (missing) => {
+    const deliverAgain = partDelivery(job, missing)
     return Promise.all(parts.map((part) => group.run(() => inTurn(part, deliverAgain))))
   })
   progress.done(source.sizeBytes, false)
@@ -100,17 +100,22 @@ async function hashAndFind(
   return { cid, found }
 }
 
-/** Composes the parts. Those that have ended since they were found, or were taken for another file, are sent again, once. */
+/**
+ * Composes the parts. Those that have ended since they were found, were taken for another file, or lost their bytes are sent
+ * again, once.
+ */
 async function composeAll(
   job: PutJob,
   cid: string,
   parts: readonly string[],
-  deliverAgain: () => Promise<readonly string[]>,
+  deliverAgain: (missing: readonly string[]) => Promise<readonly string[]>,
 ): Promise<UploadResult> {
+  let missing: readonly string[]
   try {
     return await compose(job, cid, parts)
   } catch (error) {
     if (!LadeError.has(error, 'missing_parts')) throw error
+    missing = error.evidence.missing
   }
-  return compose(job, cid, await deliverAgain())
+  return compose(job, cid, await deliverAgain(missing))
 }

@@ -248,7 +248,7 @@ describe('put of a file that goes in parts', () => {
     service.failAlways('POST /api/upload', async () => {
       inFlight += 1
       most = Math.max(most, inFlight)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await new Promise((resolve) => setTimeout(resolve, 250))
       inFlight -= 1
     })
     await clientOf().put(bytes, { concurrency: 2 })
@@ -315,6 +315,19 @@ describe('put of a file that goes in parts', () => {
     const { cid } = await clientOf().put(bytes)
     expect(cid).toBe(await unixfsV1Cid(bytes))
     expect(uploads()).toHaveLength(5)
+    expect(service.count('POST /api/compose')).toBe(2)
+  })
+
+  it('sends parts again whose bytes the service has lost, although it still lists them', async () => {
+    const lost = await unixfsV1Cid(bytes.subarray(0, LIMITS.partBytes))
+    service.failOnce('POST /api/compose', (_, response) => {
+      response.writeHead(422, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: 'missing_parts', missing: [lost], count: 1 }))
+    })
+    const { cid } = await clientOf().put(bytes)
+    expect(cid).toBe(await unixfsV1Cid(bytes))
+    const sent = uploads().filter(({ query }) => query.get('cid') === lost)
+    expect(sent).toHaveLength(2)
     expect(service.count('POST /api/compose')).toBe(2)
   })
 

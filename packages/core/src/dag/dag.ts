@@ -14,7 +14,7 @@ export * from './import-profile.ts'
 export * from './imported-dag.ts'
 export { inlineBytes, type Links, type LinksFault, linksOf } from './links.ts'
 export * from './profiles-that-can-match.ts'
-export type * from './sha256.ts'
+export { type Sha256, type Sha256Stream, streamOf } from './sha256.ts'
 export {
   readUnixfsNode,
   type UnixfsChild,

@@ -49,7 +49,8 @@ export interface ErrorEvidence {
   too_many_uploads: { used: number; limit: number; retryAfterSeconds: number }
   insufficient_storage: { retryAfterSeconds: number }
   storage_offline: { retryAfterSeconds: number }
-  storage_failed: { retryAfterSeconds: number }
+  storage_failed: { retryAfterSeconds: number; reason?: string }
+  read_only: { retryAfterSeconds: number }
   shutting_down: { retryAfterSeconds: number }
   // The door
   incomplete_body: { expectedBytes: number; receivedBytes: number }
@@ -126,7 +127,8 @@ export const ERROR_SENTENCES = {
   too_many_uploads: 'Too many uploads are in flight for this caller.',
   insufficient_storage: 'There is not enough free disk to take this file.',
   storage_offline: 'No storage backend is bound.',
-  storage_failed: 'The storage backend failed, and nothing was kept.',
+  storage_failed: 'The storage backend failed.',
+  read_only: 'The service can read its data but cannot write it, and nothing was changed.',
   shutting_down: 'The service is shutting down.',
   incomplete_body: 'The body ended before its declared length, and nothing was kept.',
   cid_mismatch: 'The bytes received do not hash to the cid announced, and nothing was kept.',
@@ -136,7 +138,8 @@ export const ERROR_SENTENCES = {
   lease_lost: 'The upload took so long between two signs of life that its reservation was returned.',
   stage_failed: 'The prover did not take the file, and nothing was kept or charged.',
   invalid_parts: 'These parts cannot make up a file, and nothing was changed.',
-  missing_parts: 'Some parts are no live files of this caller, and nothing was changed.',
+  missing_parts:
+    'Some parts are not live files of yours, or their bytes are missing. Upload them again; nothing was changed.',
   foreign_parts: 'Some parts are files of somebody else, and nothing was changed.',
   not_enough_provers: 'There are not as many provers as copies were asked for.',
   deal_ended: 'The deal has ended.',

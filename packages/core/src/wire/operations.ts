@@ -27,7 +27,9 @@ export type InfoResult = z.infer<typeof infoResult>
 export const healthResult = z.object({ status: z.literal('ok') })
 export const readyResult = z.object({
   status: z.enum(['ready', 'not_ready']),
-  dependencies: z.record(z.string(), z.enum(['ok', 'failed', 'none', 'draining'])),
+  dependencies: z
+    .record(z.string(), z.enum(['ok', 'failed', 'read_only', 'none', 'draining']))
+    .describe('read_only: it can be read and not written'),
   signingKey: z
     .object({
       alg: z.enum(TOKEN_ALGS),
@@ -38,6 +40,15 @@ export const readyResult = z.object({
     })
     .nullable()
     .describe('Null while there is no key'),
+  clock: z
+    .object({
+      aheadSeconds: z.int().describe('How far its source is ahead of the agreed time; 0 while the two agree'),
+      deletionPaused: z
+        .boolean()
+        .describe('True after a step of the clock: no file ends and nothing is deleted; no reason not to be ready'),
+    })
+    .optional()
+    .describe('The clock of the system or the database; absent in versions that follow it wherever it goes'),
 })
 export type ReadyResult = z.infer<typeof readyResult>
 
