@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { LogState } from './checkpointer.ts'
 import { openConnection } from './connection.ts'
+import { failureOf, type WriteFailure } from './writer-protocol.ts'
 
 /** The thread that moves pages out of the log. See {@link createCheckpointer}. */
 if (parentPort === null) throw new TypeError('checkpoint-thread.ts runs as a worker')
@@ -9,6 +10,11 @@ const parent = parentPort
 /** What commits have added while pages were moved is moved as well, but not for ever. */
 const MAX_TURNS = 4
 const LITTLE_PAGES = 100
+
+/** What the thread says after a round: nothing when it went well. */
+export interface RoundReply {
+  readonly failure?: WriteFailure
+}
 
 const { file }: { file: string } = workerData
 const connection = openConnection(file, { mustExist: true })
@@ -20,9 +26,17 @@ parent.on('message', (message: 'round' | 'close') => {
     parent.close()
     return
   }
-  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
-    const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 }
-    if (log - checkpointed < LITTLE_PAGES) break
-  }
-  parent.postMessage('done')
+  parent.postMessage(round())
 })
+
+function round(): RoundReply {
+  try {
+    for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+      const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 }
+      if (log - checkpointed < LITTLE_PAGES) break
+    }
+    return {}
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
+}

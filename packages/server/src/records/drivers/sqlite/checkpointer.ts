@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { RoundReply } from './checkpoint-thread.ts'
 import type { Connection } from './connection.ts'
+import { failureOf, isMediumFailure, type WriteFailure } from './writer-protocol.ts'
 
 /** What SQLite says of its log, in pages; all are -1 where there is none. */
 export interface LogState {
@@ -9,13 +11,15 @@ export interface LogState {
 
 /** So much waits in the log before it is worth a round, so that a page that changes often is moved once. */
 const WORTH_A_ROUND_PAGES = 2000
-/** From here on little is left to the commit that starts the log anew, see `wal_autocheckpoint`. */
+/** From here on little is left to the round that ends the log. */
 const SOON_ANEW_PAGES = 3000
 const WORTH_LITTLE_PAGES = 250
+/** From here on the connection that writes moves all that is left, after which SQLite starts the log from its beginning. */
+const LONG_LOG_PAGES = 4000
 
 /** Moves committed pages from the log into the database file, beside the commits. */
 export interface Checkpointer {
-  /** To be called after every commit; costs some microseconds. */
+  /** To be called after every commit; mostly costs some microseconds. */
   committed(): void
   /** Ends the thread, if there is one, after the round that is under way. */
   close(): Promise<void>
@@ -25,21 +29,29 @@ export interface Checkpointer {
  * A checkpointer for the connection that writes.
  *
  * SQLite moves pages by itself, within one commit of many: in a database whose pages are touched all over, that one takes ten times as long
- * as the others and makes whoever waits for it wait. Here a thread with a connection of its own does it while commits go on, and leaves
- * them the last few pages, after which SQLite begins the log anew. It promises nothing: when it fails, or another process is at it,
- * the commits move everything as they would without it. A round that fails is repeated from its first page, so that nothing rests on a
- * write that the medium did not take.
+ * as the others and makes whoever waits for it wait, and it does not report a failure. Here a thread with a connection of its own does it
+ * while commits go on, and leaves the last few pages to the connection that writes. When the thread cannot start, or another process is
+ * moving pages, the writing connection moves everything.
+ *
+ * @param onMediumFailure - called when the disk failed: nothing may be written any more, since a second fsync of the same pages can succeed
+ *   without their being on the disk.
  */
-export function createCheckpointer(connection: Connection, file: string): Checkpointer {
+export function createCheckpointer(
+  connection: Connection,
+  file: string,
+  onMediumFailure: (failure: WriteFailure) => void,
+): Checkpointer {
   const state = connection.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)')
+  const checkpoint = connection.prepare<[], LogState>('PRAGMA wal_checkpoint(PASSIVE)')
   let thread: Worker | undefined
   let isUnderWay = false
   let hasFailed = false
 
   function begin(): Worker {
     const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { workerData: { file } })
-    worker.on('message', () => {
+    worker.on('message', ({ failure }: RoundReply) => {
       isUnderWay = false
+      if (failure !== undefined) report(failure)
     })
     worker.on('error', () => {
       hasFailed = true
@@ -47,11 +59,25 @@ export function createCheckpointer(connection: Connection, file: string): Checkp
     return worker
   }
 
+  /** A full disk, or a database that is locked for long, says nothing about the disk. */
+  function report(failure: WriteFailure): void {
+    if (isMediumFailure(failure.code)) onMediumFailure(failure)
+  }
+
+  function moveAll(): void {
+    try {
+      checkpoint.get()
+    } catch (error) {
+      report(failureOf(error))
+    }
+  }
+
   return {
     committed() {
-      if (isUnderWay || hasFailed) return
       const { log, checkpointed } = state.get() ?? { log: 0, checkpointed: 0 }
       const waiting = log - checkpointed
+      if (log >= LONG_LOG_PAGES && waiting > 0) return moveAll()
+      if (isUnderWay || hasFailed) return
       if (waiting < (log < SOON_ANEW_PAGES ? WORTH_A_ROUND_PAGES : WORTH_LITTLE_PAGES)) return
       isUnderWay = true
       thread ??= begin()

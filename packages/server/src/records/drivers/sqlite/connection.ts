@@ -20,7 +20,8 @@ export function openConnection(
     useWal(connection)
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
-    connection.pragma('wal_autocheckpoint = 4000')
+    // SQLite keeps to itself what became of the checkpoints that it makes by itself, see `createCheckpointer`.
+    connection.pragma('wal_autocheckpoint = 0')
     connection.pragma(`journal_size_limit = ${64 * 1024 * 1024}`)
     if (options.maxSizeBytes !== undefined) {
       const pageBytes = Number(connection.pragma('page_size', { simple: true }))
@@ -32,6 +33,48 @@ export function openConnection(
     connection.close()
     throw error
   }
+}
+
+/**
+ * A connection that keeps everybody else out until it is closed, for work before the first ordinary one.
+ *
+ * @param waitMs - how long others may take to close theirs.
+ * @returns undefined when somebody has the file open.
+ */
+export function openExclusively(file: string, waitMs: number): Connection | undefined {
+  const connection = new Database(file, { fileMustExist: true, timeout: waitMs })
+  try {
+    connection.pragma('locking_mode = EXCLUSIVE')
+    connection.pragma('synchronous = FULL')
+    connection.exec('BEGIN EXCLUSIVE')
+    connection.exec('ROLLBACK')
+    return connection
+  } catch (error) {
+    connection.close()
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined
+    throw error
+  }
+}
+
+const leftOpen = new Set<Connection>()
+
+/**
+ * Keeps a connection open until the process ends, after a failure of the disk. The last connection that closes moves the log into the
+ * database and deletes it, which is for the next start to do, once it has made the log durable. Neither the garbage collector nor Node's
+ * own cleanup at its end closes it.
+ */
+export function leaveOpen(connection: Connection): void {
+  if (leftOpen.size === 0) process.once('exit', () => process.exit())
+  leftOpen.add(connection)
+}
+
+/**
+ * A connection that only reads, and writes nothing beside the file where that cannot be done.
+ *
+ * @throws {Error} `SQLITE_CANTOPEN` also when a file beside it is missing that SQLite would have to make.
+ */
+export function openForReading(file: string): Connection {
+  return new Database(file, { readonly: true, fileMustExist: true, timeout: 30_000 })
 }
 
 const WAL_ATTEMPTS = 500

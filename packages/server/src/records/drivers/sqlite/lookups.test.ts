@@ -13,11 +13,16 @@ const SCANS = [
   // A few rows: processes, uploads in flight, bytes that wait to be removed.
   'SELECT id FROM instances ORDER BY id',
   'SELECT 1 FROM reservations WHERE claimed_sha256 = ? LIMIT 1',
+  'SELECT claimed_put FROM reservations WHERE claimed_sha256 = ?',
+  'SELECT 1 FROM reservations WHERE claimed_sha256 = ? AND claimed_put = ? LIMIT 1',
   'SELECT id FROM reservations WHERE instance = ?',
   'SELECT id FROM reservations WHERE lease_until < ?',
   'UPDATE reservations SET lease_until = ? WHERE instance = ?',
-  'SELECT sha256 FROM discards WHERE instance IS NULL OR instance = ? ORDER BY created_at, sha256 LIMIT ?',
   'UPDATE discards SET instance = NULL WHERE instance = ?',
+  // Blobs of an older version, until a scrub has read them; bytes that are damaged.
+  'SELECT COUNT(*) FROM blobs_without_chunks',
+  'SELECT sha256 AS object, kind, noticed_at AS "noticedAt" FROM damaged',
+  'SELECT COUNT(*) FROM damaged',
   // Once a signup, over the addresses of two hours.
   'DELETE FROM signups WHERE hour < ?',
   // The calls that are under way: a few for each prover.
@@ -25,6 +30,8 @@ const SCANS = [
   // Indexes of no more than what is asked for, in its order.
   'SELECT deals.file, sha256 AS object, objects.size_bytes AS "sizeBytes"',
   'UPDATE pieces SET unsettled_at = :now, revision = revision + 1\n     WHERE is_short = 1',
+  // Once, after a move.
+  "UPDATE objects SET put = '' WHERE put <> ''",
   // All of it is what is asked for.
   'SELECT principal, day, SUM(counter) AS "counterBytes"',
   'SELECT prover, state, SUM(count) AS count FROM copy_counts',
@@ -94,8 +101,10 @@ describe('lookups', () => {
     ],
     ['SELECT part FROM parts WHERE whole', /PRIMARY KEY \(whole=\?\)/],
     ['SELECT 1 FROM parts WHERE part', /parts_by_part \(part=\?\)/],
-    ['SELECT object, view, since FROM aliases WHERE', /PRIMARY KEY \(key=\?\)/],
-    ['SELECT object, view, since FROM aliases JOIN', /aliases USING PRIMARY KEY \(key=\?\)/],
+    [
+      'SELECT object, view, since, seal, piece_root, size_bytes FROM aliases JOIN',
+      /aliases USING PRIMARY KEY \(key=\?\)/,
+    ],
     ['SELECT dag, layout', /blocks USING PRIMARY KEY \(multihash=\?\)/],
     ['SELECT substr(digests', /dags USING INTEGER PRIMARY KEY/],
     ['SELECT id FROM dags WHERE object IS NULL', /COVERING INDEX sqlite_autoindex_dags_1 \(object=\?\)/],

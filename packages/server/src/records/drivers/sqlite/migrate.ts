@@ -1,4 +1,4 @@
-import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
+import { SQLITE_ALONE_FROM, SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { Connection } from './connection.ts'
 
 /**
@@ -22,4 +22,14 @@ export function migrate(connection: Connection, migrations: readonly string[] = 
   while (step.immediate()) {
     // Each turn is one committed version.
   }
+}
+
+/**
+ * The instances that the records know, where an older version wrote them beside which this one cannot run; undefined for other records.
+ * The lock of each tells whether it lives.
+ */
+export function olderInstances(connection: Connection): readonly string[] | undefined {
+  const version = Number(connection.pragma('user_version', { simple: true }))
+  if (version === 0 || version >= SQLITE_ALONE_FROM) return undefined
+  return connection.prepare<[], string>('SELECT id FROM instances').pluck().all()
 }

@@ -1,19 +1,11 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { openConnection } from './connection.ts'
+import { isAbsent } from './absence.ts'
+import { openDurable } from './open-durable.ts'
 
 /** How a file begins that stands where records were. SQLite takes no such file for a database. */
 const BEGINNING = 'The records of Lade that were here have been moved'
+const RESTORING = 'The records of Lade are being restored here'
 
 /**
  * Puts a finished database file aside, durably, and leaves in its place a few lines that say so, on which no service starts. At no moment
@@ -47,35 +39,56 @@ export function setRecordsAside(options: {
   return aside
 }
 
+/** Leaves a few lines where a restore is to put records, on which no service starts meanwhile. */
+export function markRestoring({ file, from }: { readonly file: string; readonly from: string }): void {
+  const temporary = `${file}.tmp`
+  writeDurably(temporary, `${RESTORING} from ${from}.\nRun lade restore again with the same settings to finish it.\n`)
+  renameSync(temporary, file)
+  syncFolder(dirname(file))
+}
+
+/** True for a file that {@link markRestoring} left. */
+export function isMarkedRestoring(file: string): boolean {
+  return beginningOf(file).startsWith(RESTORING)
+}
+
 /**
- * Refuses a file whose records were put aside.
+ * Refuses a file whose records were put aside, or are being restored.
  *
  * @throws {Error} with what stands in it.
  */
 export function refuseSetAside(file: string): void {
-  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) return
+  const said = beginningOf(file)
+  if (said.startsWith(BEGINNING) || said.startsWith(RESTORING)) throw new Error(said.trim().replaceAll('\n', ' '))
+}
+
+/** Whether the records of `file` were put aside because they are at `where`, in the words of {@link setRecordsAside}. */
+export function isSetAsideFor({ file, where }: { readonly file: string; readonly where: string }): boolean {
+  return beginningOf(file).startsWith(`${BEGINNING} to ${where}, on `)
+}
+
+/** The first lines of a file; empty when there is none. */
+function beginningOf(file: string): string {
+  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) return ''
   const text = Buffer.alloc(4096)
   const handle = openSync(file, 'r')
-  let length: number
   try {
-    length = readSync(handle, text)
+    return text.toString('utf8', 0, readSync(handle, text))
   } finally {
     closeSync(handle)
   }
-  const said = text.toString('utf8', 0, length)
-  if (said.startsWith(BEGINNING)) throw new Error(said.trim().replaceAll('\n', ' '))
 }
 
 /** Brings what is still in the log into the file itself, which from then on is all there is. */
 function foldLogIn(file: string): void {
-  const connection = openConnection(file)
+  const connection = openDurable(file)
   try {
     const mode = connection.pragma('journal_mode = DELETE', { simple: true })
     if (mode !== 'delete') throw new Error(`${file} is in use: SQLite does not close its log.`)
   } finally {
     connection.close()
   }
-  if (existsSync(`${file}-wal`)) throw new Error(`${file} is in use: its log is there again.`)
+  if (!isAbsent(`${file}-wal`)) throw new Error(`${file} is in use: its log is there again.`)
 }
 
 function writeDurably(path: string, text: string): void {

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { RecordStore, UploadCommit } from '../../record-store.ts'
 import { durabilityOf, openConnection } from './connection.ts'
+import { failureMark } from './failure-mark.ts'
 import { groupCommitter } from './group-commit.ts'
 import { migrate } from './migrate.ts'
 import { openSqliteRecordStore } from './sqlite-record-store.ts'
@@ -38,12 +39,15 @@ describe('sqlite only', () => {
       second.close()
     })
 
-    test('nothing but connection.ts opens the records, and instance-locks.ts only its locks', () => {
+    test('nothing but connection.ts opens the records to write, and instance-locks.ts only its locks', () => {
       const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !basename(name).startsWith('testing-'))
         .filter((name) => /from 'better-sqlite3'|from 'node:sqlite'/.test(readFileSync(join(SOURCES, name), 'utf8')))
       const here = join('records', 'drivers', 'sqlite')
-      expect(sources.toSorted()).toEqual([join(here, 'connection.ts'), join(here, 'instance-locks.ts')])
+      // They only read, but table-file.ts, which writes the new file of a restore.
+      const others = ['immutable-sql.ts', 'schema-version.ts', 'snapshot-file.ts', 'table-file.ts', 'table-source.ts']
+      const opening = sources.filter((name) => !others.includes(basename(name)))
+      expect(opening.toSorted()).toEqual([join(here, 'connection.ts'), join(here, 'instance-locks.ts')])
     })
 
     test('the writer thread has no connection but one that openConnection made and checked', () => {
@@ -285,6 +289,19 @@ describe('sqlite only', () => {
         expect(fatal).toHaveLength(1)
       })
     }
+
+    test('error: the failure of another process that shares the records is fatal, also to one that is idle', async () => {
+      const { store, fatal } = await openWatched()
+      failureMark(file).set()
+      await vi.waitFor(() => expect(fatal).toHaveLength(1), { timeout: 5000 })
+      expect(String(fatal[0])).toContain('failed another process')
+      await expect(store.instances.register({ instanceId: 'b', now: NOW })).rejects.toMatchObject({
+        code: 'storage_failed',
+      })
+      await store.close()
+      // Closed as usual it would be gone.
+      expect(existsSync(`${file}-wal`)).toBe(true)
+    })
 
     test('closing is not fatal', async () => {
       const { store, fatal } = await openWatched()

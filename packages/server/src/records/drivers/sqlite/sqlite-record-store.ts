@@ -1,62 +1,79 @@
-import type { RecordStore } from '../../record-store.ts'
-import { prepareReads, type ReadName, SNAPSHOT_READS } from '../../sql/reads.ts'
+import type { RecordStore, RecordsState } from '../../record-store.ts'
 import { recordsOver, type SqlEngine } from '../../sql/records-over.ts'
-import type { Steps } from '../../sql/sql.ts'
-import { openConnection } from './connection.ts'
-import { migrate } from './migrate.ts'
-import { read } from './read.ts'
+import type { Connection } from './connection.ts'
+import { refuseDamagedLog } from './damaged-log.ts'
+import { migrate, olderInstances } from './migrate.ts'
+import { openDurable } from './open-durable.ts'
+import { RecordsAccess } from './records-access.ts'
 import { refuseSetAside } from './set-aside.ts'
-import { runNow, sqliteSql } from './sqlite-sql.ts'
-import { Writer } from './writer.ts'
 
 export interface SqliteRecordStoreOptions {
   /** The database file; made when it is not there. Its folder must exist. */
   readonly file: string
   /** The file grows to this size and no further; then writes refuse with `insufficient_storage`. @default no bound */
   readonly maxSizeBytes?: number
+  /** Kept free on the disk of the file: below it uploads are `insufficient_storage`. With it a reserve is kept there. @default neither */
+  readonly minFreeBytes?: number
+  /** Told when the records can no longer be written, and why, and when they can be again. */
+  readonly onState?: (state: RecordsState, cause: Error | undefined) => void
   /** Called once when the medium failed and only a restart can tell what is on disk. */
   readonly onFatal: (error: Error) => void
+  /**
+   * Called with the instances of an older version, before what that wrote is brought up to date. What it throws ends the opening.
+   * @default does nothing
+   */
+  readonly beforeUpgrade?: (instances: readonly string[]) => Promise<void>
 }
 
 /**
  * Records in one SQLite file: WAL, `synchronous=FULL`, one writing thread that commits in groups, reads on the calling
  * thread. Several processes may share the file.
  *
- * @throws {Error} when the file cannot be opened, is newer than this program, refuses the durable settings, or has been moved away.
+ * A full disk ends no reads, and no removals while there is a reserve. On one that takes no writes the records are read, writes are
+ * `read_only`, and go on by themselves when it takes them again.
+ *
+ * @throws {Error} when the file cannot be opened, is newer than this program, refuses the durable settings, or has been moved away, and
+ *   when its log is damaged in the middle, so that SQLite would forget what was committed behind the damage.
  *
  * @example
  * const records = await openSqliteRecordStore({ file: 'data/lade.db', onFatal: (error) => process.exit(1) })
  * records.traits.engine // 'sqlite'
  */
 export async function openSqliteRecordStore(options: SqliteRecordStoreOptions): Promise<RecordStore> {
-  refuseSetAside(options.file)
-  const connection = openConnection(options.file)
-  try {
-    migrate(connection)
-  } catch (error) {
-    connection.close()
-    throw error
-  }
-  const reads: Record<ReadName, (input: never) => Steps<unknown>> = prepareReads(sqliteSql(connection))
-  const inSnapshot = connection.transaction(runNow)
-  const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
-  const writer = new Writer({ file: options.file, maxSizeBytes: options.maxSizeBytes, onFatal: options.onFatal })
+  const { file, beforeUpgrade } = options
+  refuseSetAside(file)
+  refuseDamagedLog(file)
+  const access = await RecordsAccess.open({ ...options, openToWrite: () => openUpToDate(file, beforeUpgrade) })
   const engine: SqlEngine = {
-    read: (name, input) =>
-      read(() => {
-        const steps = reads[name](input as never)
-        return (SNAPSHOT_READS.has(name) ? inSnapshot(steps) : runNow(steps)) as never
-      }),
-    write: (name, input, fence) => writer.write(name, input, fence),
+    read: (name, input) => access.read(name, input),
+    write: (name, input, fence) => access.write(name, input, fence),
   }
 
   return recordsOver(engine, {
     traits: { engine: 'sqlite' },
-    generation: () => dataVersion.get() ?? 0,
-    check: () => read(() => void dataVersion.get()),
-    async close() {
-      await writer.close()
-      if (connection.open) connection.close()
+    disk: {
+      state: () => access.state,
+      reserveBytes: () => access.reserveBytes,
+      beforeWritable: (hook) => access.beforeWritable(hook),
     },
+    generation: () => access.generation,
+    check: () => access.check(),
+    close: () => access.close(),
   })
+}
+
+async function openUpToDate(
+  file: string,
+  beforeUpgrade: SqliteRecordStoreOptions['beforeUpgrade'],
+): Promise<Connection> {
+  const connection = openDurable(file)
+  try {
+    const older = olderInstances(connection)
+    if (older !== undefined) await beforeUpgrade?.(older)
+    migrate(connection)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
 }

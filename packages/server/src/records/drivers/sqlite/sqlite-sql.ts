@@ -1,7 +1,7 @@
 import type { Bound, Changed, Dialect, Query, QueryAnswer, Sql, Statement, Steps } from '../../sql/sql.ts'
 import type { Connection } from './connection.ts'
 
-const DIALECT: Dialect = {
+export const DIALECT: Dialect = {
   indexedBy: (index) => `INDEXED BY ${index}`,
   least: (one, other) => `min(${one}, ${other})`,
   greatest: (one, other) => `max(${one}, ${other})`,
@@ -66,7 +66,7 @@ class SqliteStatement<Values extends readonly unknown[], Row> implements Stateme
 }
 
 /** Steps of which the first is the last. */
-class AtOnce<Value> implements Steps<Value> {
+export class AtOnce<Value> implements Steps<Value> {
   readonly #run: () => Value
 
   constructor(run: () => Value) {

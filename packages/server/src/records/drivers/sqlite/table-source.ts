@@ -1,5 +1,7 @@
-import type { CellKind, Table, TableRow, TableSource } from '../../table-transfer.ts'
-import { type Connection, openConnection } from './connection.ts'
+import Database from 'better-sqlite3'
+import type { CellKind, LocalTableSource, Table, TableRow } from '../../table-transfer.ts'
+import type { Connection } from './connection.ts'
+import { openDurable } from './open-durable.ts'
 
 /** How long somebody else may still be writing. */
 const PATIENCE_MS = 2000
@@ -15,11 +17,18 @@ const KINDS: Readonly<Record<string, CellKind>> = { INTEGER: 'number', TEXT: 'te
  *
  * @param options.isHeld - keeps everybody from writing to the file until this is closed, so that a service that is started on it meanwhile
  *   waits for half a minute and ends. @default true
+ * @param options.isReadOnly - writes nothing at all, not even what a log holds into its file. @default false
  * @throws {Error} `SQLITE_BUSY` when somebody is writing.
  */
-export function openSqliteTables(options: { readonly file: string; readonly isHeld?: boolean }): TableSource {
-  const { file, isHeld = true } = options
-  const connection = openConnection(file)
+export function openSqliteTables(options: {
+  readonly file: string
+  readonly isHeld?: boolean
+  readonly isReadOnly?: boolean
+}): LocalTableSource {
+  const { file, isReadOnly = false, isHeld = !isReadOnly } = options
+  const connection = isReadOnly
+    ? new Database(file, { readonly: true, fileMustExist: true })
+    : openDurable(file, { busyMs: PATIENCE_MS })
   try {
     connection.pragma(`busy_timeout = ${PATIENCE_MS}`)
     connection.exec(isHeld ? 'BEGIN IMMEDIATE' : 'BEGIN')
@@ -30,7 +39,7 @@ export function openSqliteTables(options: { readonly file: string; readonly isHe
   }
 }
 
-function tableSourceOf(connection: Connection, tables: readonly Table[]): TableSource {
+function tableSourceOf(connection: Connection, tables: readonly Table[]): LocalTableSource {
   let isReading = false
 
   function* batches(table: Table): Generator<readonly TableRow[]> {
@@ -64,7 +73,7 @@ function tableSourceOf(connection: Connection, tables: readonly Table[]): TableS
 }
 
 /** What the catalogue of the file says, so that no table that is added to the schema one day can be forgotten here. */
-function tablesOf(connection: Connection): Table[] {
+export function tablesOf(connection: Connection): Table[] {
   const names = connection
     .prepare<[], string>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
@@ -90,7 +99,7 @@ function kindOf(table: string, column: string, type: string): CellKind {
   return kind
 }
 
-function rowsOf(connection: Connection, { name, columns, key }: Table): IterableIterator<TableRow> {
+export function rowsOf(connection: Connection, { name, columns, key }: Table): IterableIterator<TableRow> {
   const list = columns.map((column) => quoted(column.name)).join(', ')
   const order = key.map(quoted).join(', ')
   return connection
@@ -99,7 +108,7 @@ function rowsOf(connection: Connection, { name, columns, key }: Table): Iterable
     .iterate()
 }
 
-function* inBatches(rows: Iterable<TableRow>, { name, columns }: Table): Generator<readonly TableRow[]> {
+export function* inBatches(rows: Iterable<TableRow>, { name, columns }: Table): Generator<readonly TableRow[]> {
   let batch: TableRow[] = []
   let bytes = 0
   for (const row of rows) {
@@ -120,6 +129,6 @@ function* inBatches(rows: Iterable<TableRow>, { name, columns }: Table): Generat
   if (batch.length > 0) yield batch
 }
 
-function quoted(name: string): string {
+export function quoted(name: string): string {
   return `"${name}"`
 }

@@ -167,7 +167,9 @@ describe('data of version 2', () => {
     const connection = openConnection(join(dir, 'lade.db'))
     const columns = connection.pragma('table_info(objects)') as { readonly name: string }[]
     connection.close()
-    expect(columns.at(-1)?.name).toBe('inline')
+    const names = columns.map(({ name }) => name)
+    // Of objects with inline bytes nobody asks for what is behind them.
+    expect(names.slice(names.indexOf('inline') + 1)).toEqual(['put'])
   })
 })
 
@@ -236,6 +238,25 @@ describe('data of version 7', () => {
       'south failed 1',
     ])
     await store.close()
+  })
+})
+
+describe('data of version 8', () => {
+  test('has its planned removals, each of what a digest had, and due at once', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    const connection = openConnection(file)
+    migrate(connection, SQLITE_MIGRATIONS.slice(0, 8))
+    const insert = connection.prepare('INSERT INTO discards (sha256, created_at, instance) VALUES (?, ?, ?)')
+    insert.run(digestOf('one'), NOW, null)
+    insert.run(digestOf('two'), NOW + 1, 'instance-a')
+    connection.close()
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    const blobs = ['one', 'two'].map((content) => ({ sha256: digestOf(content), put: '' }))
+    expect(await store.discards.pending({ instanceId: 'instance-a', now: 0, limit: 10 })).toEqual(blobs)
+    expect(await store.discards.pending({ instanceId: 'instance-b', now: 0, limit: 10 })).toEqual(blobs.slice(0, 1))
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
   })
 })
 

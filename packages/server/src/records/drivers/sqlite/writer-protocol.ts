@@ -28,6 +28,11 @@ export interface BatchReply {
   readonly replies: readonly WriteReply[]
 }
 
+/** Said once, and not as an answer: the thread writes nothing any more. */
+export interface EndReply {
+  readonly ended: WriteFailure
+}
+
 export function failureOf(error: unknown): WriteFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'ERR_UNKNOWN'
   return { code, message: error instanceof Error ? error.message : String(error) }

@@ -1,9 +1,20 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { createCheckpointer } from './checkpointer.ts'
+import { diagnosedFailure, reserveCommitter } from './commit-with-reserve.ts'
 import { openConnection } from './connection.ts'
+import { type DiskState, probeDisk } from './disk-probe.ts'
+import { failureMark } from './failure-mark.ts'
 import { groupCommitter } from './group-commit.ts'
 import { movedCheck } from './moved-check.ts'
-import type { BatchReply, WriteCall, WriteFailure, WriterSettings } from './writer-protocol.ts'
+import { roomReserve } from './room-reserve.ts'
+import {
+  type BatchReply,
+  type EndReply,
+  isMediumFailure,
+  type WriteCall,
+  type WriteFailure,
+  type WriterSettings,
+} from './writer-protocol.ts'
 
 /** The thread that owns the writing connection, so that waiting for the disk never stops the event loop. */
 if (parentPort === null) throw new TypeError('writer-thread.ts runs as a worker')
@@ -14,10 +25,27 @@ const MAX_GROUP = 512
 
 const settings: WriterSettings = workerData
 const connection = openConnection(settings.file, { maxSizeBytes: settings.maxSizeBytes })
-const checkpointer = createCheckpointer(connection, settings.file)
+const checkpointer = createCheckpointer(connection, settings.file, checkpointFailed)
 const hasMoved = movedCheck(settings.file)
+const mark = failureMark(settings.file)
+let ended: WriteFailure | undefined
 const MOVED: WriteFailure = { code: 'SQLITE_READONLY_DBMOVED', message: 'the database file was removed or replaced' }
-const commitTogether = groupCommitter(connection)
+const FAILED_ELSEWHERE: WriteFailure = {
+  code: 'SQLITE_IOERR',
+  message: 'the disk failed another process that writes the same records',
+}
+const probe = (): DiskState => probeDisk(settings.file)
+const commitTogether = reserveCommitter({
+  connection,
+  commit: groupCommitter(connection),
+  reserve: roomReserve(settings.file),
+  probe,
+})
+/** How often an idle process looks whether the disk failed another one. */
+const LOOK_MS = 1000
+const looks = setInterval(() => {
+  if (mark.isSet()) end(FAILED_ELSEWHERE)
+}, LOOK_MS).unref()
 
 parent.on('message', (first: readonly WriteCall[] | 'close') => {
   const calls: WriteCall[] = []
@@ -32,19 +60,55 @@ parent.on('message', (first: readonly WriteCall[] | 'close') => {
   if (calls.length > 0) {
     parent.postMessage(run(calls))
     // Behind the answer, which need not wait for it.
-    checkpointer.committed()
+    if (ended === undefined) checkpointer.committed()
   }
   if (isClosing) void close()
 })
 
 async function close(): Promise<void> {
+  clearInterval(looks)
   await checkpointer.close()
-  connection.close()
+  // After a failure the log stays as it is, for the next start.
+  if (ended === undefined || isReadOnly(ended)) connection.close()
   parent.close()
 }
 
 function run(calls: readonly WriteCall[]): BatchReply {
+  if (ended !== undefined) return failed(calls, ended)
   const replies = commitTogether(calls)
+  const failure = replies
+    .flatMap((reply) => ('failure' in reply ? reply.failure : []))
+    .find(({ code }) => isMediumFailure(code))
+  if (failure !== undefined) writeNoMore(failure)
   // Asked after the commit: a file that is still in place now is the one that took it.
-  return { replies: hasMoved() ? calls.map(() => ({ failure: MOVED })) : replies }
+  else if (hasMoved()) writeNoMore(MOVED)
+  else if (mark.isSet()) writeNoMore(FAILED_ELSEWHERE)
+  return ended === undefined || ended === failure ? { replies } : failed(calls, ended)
+}
+
+function failed(calls: readonly WriteCall[], failure: WriteFailure): BatchReply {
+  return { replies: calls.map(() => ({ failure })) }
+}
+
+/** Another attempt could seem to succeed: some file systems never write a page again whose first write failed. */
+function writeNoMore(failure: WriteFailure): void {
+  ended ??= failure
+  clearInterval(looks)
+  if (failure.code.startsWith('SQLITE_IOERR')) mark.set()
+}
+
+/** What a full disk has no room for stays in the log. */
+function checkpointFailed(failure: WriteFailure): void {
+  const found = diagnosedFailure(failure, probe)
+  if (found.code !== 'SQLITE_FULL') end(found)
+}
+
+function isReadOnly({ code }: WriteFailure): boolean {
+  return code === 'SQLITE_READONLY'
+}
+
+function end(failure: WriteFailure): void {
+  if (ended !== undefined) return
+  writeNoMore(failure)
+  parent.postMessage({ ended: failure } satisfies EndReply)
 }

@@ -4,12 +4,20 @@ import type { Fence } from '../../record-store.ts'
 import type { WriteInput, WriteName, WriteOutput } from '../../sql/writes.ts'
 import {
   type BatchReply,
+  type EndReply,
   isMediumFailure,
   type WriteCall,
   type WriteFailure,
   type WriteReply,
   type WriterSettings,
 } from './writer-protocol.ts'
+
+export interface WriterOptions extends WriterSettings {
+  /** Called once when the medium failed. */
+  readonly onFatal: (error: Error) => void
+  /** Called once when the disk takes no writes any more; nothing is written from then on, and what fails is `read_only`. */
+  readonly onReadOnly: (cause: Error) => void
+}
 
 interface Waiting {
   readonly call: WriteCall
@@ -28,19 +36,30 @@ export class Writer {
   readonly #worker: Worker
   readonly #exited: Promise<void>
   readonly #onFatal: (error: Error) => void
+  readonly #onReadOnly: (cause: Error) => void
   /** What this turn of the event loop has brought so far. */
   #gathered: Waiting[] = []
   /** What the thread has, in the order in which it answers. */
   #sent: Waiting[] = []
   #ended: Error | undefined
+  #hasFailed = false
 
-  constructor({ onFatal, ...settings }: WriterSettings & { onFatal: (error: Error) => void }) {
+  constructor({ onFatal, onReadOnly, ...settings }: WriterOptions) {
     this.#onFatal = onFatal
+    this.#onReadOnly = onReadOnly
     this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: settings })
     this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
-    this.#worker.on('message', (reply: BatchReply) => this.#settle(reply.replies))
+    this.#worker.on('message', (reply: BatchReply | EndReply) => {
+      if ('ended' in reply) this.#endedBy(reply.ended)
+      else this.#settle(reply.replies)
+    })
     this.#worker.on('error', (error) => this.#end(asError(error)))
     this.#worker.on('exit', () => this.#end(new Error('The records writer has ended.')))
+  }
+
+  /** True once `onFatal` was called. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
   }
 
   write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>> {
@@ -52,6 +71,7 @@ export class Writer {
   }
 
   async close(): Promise<void> {
+    if (this.#hasFailed) return void (await this.#worker.terminate())
     while (this.#sent.length > 0 || this.#gathered.length > 0) {
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
@@ -77,18 +97,39 @@ export class Writer {
   }
 
   #refuse(reject: (error: Error) => void, failure: WriteFailure): void {
-    const cause = new Error(`${failure.code}: ${failure.message}`)
+    const cause = errorOf(failure)
     if (failure.code === 'SQLITE_FULL') {
       reject(new LadeError('insufficient_storage', { retryAfterSeconds: 60 }, { cause }))
+      return
+    }
+    if (failure.code === 'SQLITE_READONLY') {
+      reject(readOnly(cause))
+      this.#suspend(cause)
       return
     }
     reject(unavailable(cause))
     if (isMediumFailure(failure.code)) this.#end(cause)
   }
 
+  #endedBy(failure: WriteFailure): void {
+    if (failure.code === 'SQLITE_READONLY') this.#suspend(errorOf(failure))
+    else this.#end(errorOf(failure))
+  }
+
+  #suspend(cause: Error): void {
+    if (this.#ended !== undefined) return
+    this.#ended = cause
+    const left = this.#gathered
+    this.#gathered = []
+    // What the thread has already is answered by the thread.
+    for (const { reject } of left) reject(readOnly(cause))
+    this.#onReadOnly(cause)
+  }
+
   #end(error: Error): void {
     if (this.#ended !== undefined) return
     this.#ended = error
+    this.#hasFailed = true
     const left = [...this.#sent, ...this.#gathered]
     this.#sent = []
     this.#gathered = []
@@ -97,8 +138,17 @@ export class Writer {
   }
 }
 
+/** What a write to a disk that takes no writes is answered with. */
+export function readOnly(cause?: Error): LadeError<'read_only'> {
+  return new LadeError('read_only', { retryAfterSeconds: 5 }, { cause })
+}
+
 function unavailable(cause: Error): LadeError<'storage_failed'> {
   return new LadeError('storage_failed', { retryAfterSeconds: 5 }, { cause })
+}
+
+function errorOf({ code, message }: WriteFailure): Error {
+  return new Error(`${code}: ${message}`)
 }
 
 function asError(value: unknown): Error {

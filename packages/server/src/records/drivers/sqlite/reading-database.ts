@@ -1,0 +1,30 @@
+import type { Sql } from '../../sql/sql.ts'
+import { type Connection, leaveOpen } from './connection.ts'
+import { sqliteSql } from './sqlite-sql.ts'
+
+/** A database that is open, as those see it who read. */
+export interface ReadingDatabase {
+  readonly sql: Sql
+  /** Runs reads that are to see one state of the records. */
+  inSnapshot<Value>(run: () => Value): Value
+  /** Differs after any change that somebody else committed. */
+  dataVersion(): number
+  /** True when it no longer shows what is on the disk, and is to be opened again. */
+  isOutdated(): boolean
+  close(): void
+  /** In place of `close`, after a failure of the disk. */
+  abandon(): void
+}
+
+/** Reads on a connection of SQLite, which sees every change. */
+export function readingOn(connection: Connection): ReadingDatabase {
+  const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
+  return {
+    sql: sqliteSql(connection),
+    inSnapshot: (run) => connection.transaction(run)(),
+    dataVersion: () => dataVersion.get() ?? 0,
+    isOutdated: () => false,
+    close: () => void connection.close(),
+    abandon: () => leaveOpen(connection),
+  }
+}

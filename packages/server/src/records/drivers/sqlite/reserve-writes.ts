@@ -1,0 +1,52 @@
+import type { WriteName } from '../../sql/writes.ts'
+
+/**
+ * Writes that may use the reserve of a full disk: what removes, what ends by itself, what takes rights away, and what a process notes of
+ * its own work. What callers add may not, so that it cannot use the reserve up.
+ */
+export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
+  'release',
+  'extendLeases',
+  'releaseExpired',
+  'removeFile',
+  'expireFiles',
+  'postponeFiles',
+  'sweepBlocks',
+  'revokeToken',
+  'touchTokens',
+  'withdrawChallenge',
+  'expireChallenges',
+  // A request that a wallet signs needs it, a removal too.
+  'useNonce',
+  'expireNonces',
+  'beginDiscard',
+  'finishDiscard',
+  'transactionMined',
+  'transactionReorganised',
+  'transactionFinal',
+  'transactionSuperseded',
+  'dissolveAggregate',
+  'settlePiece',
+  'unsettlePieces',
+  'copyParked',
+  'copyLater',
+  'failCopy',
+  'copyAudited',
+  'copyRemoved',
+  'additionSent',
+  'additionLater',
+  'additionConfirmed',
+  'additionRejected',
+  'closeOffer',
+  'expireOffers',
+  'takeLease',
+  'giveBackLease',
+  'setMark',
+  'setDamaged',
+  'clearDamaged',
+  'offerInstallation',
+  'pairInstallation',
+  'raiseInstallation',
+  'registerInstance',
+  'buryInstance',
+])
