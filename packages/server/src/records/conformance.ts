@@ -7,6 +7,7 @@ import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
 import { challengeCases } from './conformance/challenge-cases.ts'
+import { clockCases } from './conformance/clock-cases.ts'
 import { composeCases } from './conformance/compose-cases.ts'
 import { composeRaceCases } from './conformance/compose-race-cases.ts'
 import { copyCases } from './conformance/copy-cases.ts'
@@ -15,7 +16,9 @@ import { discardCases } from './conformance/discard-cases.ts'
 import { enrolmentCases } from './conformance/enrolment-cases.ts'
 import { extensionCases } from './conformance/extension-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
+import { installationCases } from './conformance/installation-cases.ts'
 import { instanceCases } from './conformance/instance-cases.ts'
+import { integrityCases } from './conformance/integrity-cases.ts'
 import { lifecycleCases } from './conformance/lifecycle-cases.ts'
 import { listingCases } from './conformance/listing-cases.ts'
 import { nonceCases } from './conformance/nonce-cases.ts'
@@ -76,6 +79,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
     describe('challenges', () => challengeCases(cases))
+    describe('wrong clocks', () => clockCases(cases))
     describe('nonces', () => nonceCases(cases))
     describe('enrolments', () => enrolmentCases(cases))
     describe('uploads that are parked', () => parkedUploadCases(cases))
@@ -90,7 +94,9 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('offers', () => offerCases(cases))
     describe('leases', () => leaseCases(cases))
     describe('secrets', () => secretCases(cases))
+    describe('installation', () => installationCases(cases))
     describe('inventory', () => inventoryCases(cases))
+    describe('integrity', () => integrityCases(cases))
     describe('the store itself', () => lifecycleCases(cases))
     for (const gap of subject.gaps ?? []) {
       if (!titles.has(gap.test)) throw new TypeError(`No test is called "${gap.test}".`)

@@ -58,7 +58,9 @@ export function createLeaseholder<Records>(options: LeaseholderOptions<Records>)
     records: records.underLease(() => lease?.fence),
     async hold() {
       const takenAt = now()
-      if (lease !== undefined && takenAt < lease.takenAt + lastsMs / PARTS) return true
+      const heldMs = lease === undefined ? undefined : takenAt - lease.takenAt
+      // A clock that was set back says that less than nothing has passed.
+      if (heldMs !== undefined && heldMs >= 0 && heldMs < lastsMs / PARTS) return true
       const fence = await records.leases.take({ name, holder, now: takenAt, until: takenAt + lastsMs })
       const wasElsewhere = lease !== undefined && fence !== undefined && fence.number !== lease.fence.number
       lease = wasElsewhere ? undefined : fence && { fence, takenAt }

@@ -2,7 +2,9 @@ import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ChallengeRecords } from './challenge-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
-import type { InventoryRecords } from './inventory-records.ts'
+import type { InstallationRecords } from './installation-records.ts'
+import type { IntegrityRecords } from './integrity-records.ts'
+import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 
@@ -50,7 +52,16 @@ export type {
   ObjectPiece,
 } from './content-records.ts'
 
-export type { BlobInRecords, InventoryRecords } from './inventory-records.ts'
+export type { InstallationRecord, InstallationRecords } from './installation-records.ts'
+export type {
+  BlobWithoutChunks,
+  DamagedObject,
+  DamageKind,
+  InlineObject,
+  IntegrityRecords,
+  SealPlace,
+} from './integrity-records.ts'
+export type { BlobInRecords, BlobName, InventoryRecords } from './inventory-records.ts'
 export type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 
 export type {
@@ -80,7 +91,7 @@ export type {
  *
  * Every method is one transaction, durable when its promise resolves, and decided as if the methods of all processes
  * on the same data ran one after another. Refusals are outcomes, not errors; what throws is the medium
- * (`storage_failed`, `insufficient_storage`). Times are epoch milliseconds, days are UTC days (`2026-11-21`), sizes are
+ * (`storage_failed`, `insufficient_storage`, `read_only`). Times are epoch milliseconds, days are UTC days (`2026-11-21`), sizes are
  * bytes, digests are 64 lower-case hex digits. Every driver passes `describeRecordStore`.
  *
  * Keys name bytes. Everything that takes a key asks the objects that it can mean, in this order:
@@ -107,7 +118,9 @@ export interface RecordStore {
   readonly offers: OfferRecords
   readonly leases: LeaseRecords
   readonly secrets: SecretRecords
+  readonly installation: InstallationRecords
   readonly inventory: InventoryRecords
+  readonly integrity: IntegrityRecords
   readonly chain: ChainRecords
   readonly nonces: NonceRecords
   readonly instances: InstanceRecords
@@ -117,11 +130,27 @@ export interface RecordStore {
    * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.
    */
   underLease(fence: () => Fence | undefined): RecordStore
+  /** What the disk of the records allows; absent where they have none of their own. */
+  readonly disk?: RecordsDisk
   /** A number that differs after any committed change, cheap enough to ask for at every request; absent where there is none. */
   readonly generation?: () => number
-  /** Resolves when the store answers. @throws {LadeError} `storage_failed`. */
+  /** The clock of the database, in epoch milliseconds, for stores that several machines share; absent where there is none. */
+  readonly time?: () => Promise<number>
+  /** Resolves when the store can be read and written. @throws {LadeError} `storage_failed`, `read_only`. */
   check(): Promise<void>
   close(): Promise<void>
+}
+
+/** `full`: not even removals can be written; `read_only`: nothing can. */
+export type RecordsState = 'writable' | 'full' | 'read_only'
+
+/** The disk of the records, as the driver meets it. */
+export interface RecordsDisk {
+  state(): RecordsState
+  /** Room that is given up when the disk is full; undefined where none is kept. */
+  reserveBytes(): number | undefined
+  /** Has `hook` run before the records are written again after a time in which they were not; while it fails, they are not. */
+  beforeWritable(hook: () => Promise<void>): void
 }
 
 export interface RecordStoreTraits {
@@ -204,6 +233,15 @@ export interface FileCommit {
   readonly now: number
   /** The bytes themselves, for objects that live inside the metadata; undefined when a blob store holds them. */
   readonly inline: Uint8Array | undefined
+  /** The sha2-256 of each chunk of 1 MiB, 32 bytes each, for a blob of more than one. */
+  readonly chunkDigests?: Uint8Array | undefined
+  /**
+   * Which put of the bytes the blob store has, from now on the one that the object is read from: one that another upload made becomes
+   * a discard. Leave out for bytes inside the metadata, and for a store in which a digest has one place. @default ''
+   */
+  readonly put?: string | undefined
+  /** When what was put by another upload before may be removed: readers have been sent to it. @default now */
+  readonly replacedUntil?: number | undefined
   /** Kept with the object by a commit that records a file, and by one that is a retry. */
   readonly content: ContentFacts
   /** Where its pieces are already; absent for a file that is placed later. A retry keeps its first placement. */
@@ -268,7 +306,7 @@ export interface QuotaRecords {
   /** A live file of the same principal that the key is known to name makes this a retry, which reserves nothing. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
   /** Announces the digest before its bytes become readable, so that a crash between the two leaves a trace. */
-  claim(request: { reservationId: string; key: string; sha256: string }): Promise<ClaimOutcome>
+  claim(request: BlobName & { reservationId: string; key: string }): Promise<ClaimOutcome>
   commit(commit: UploadCommit): Promise<CommitOutcome>
   /** What `reserve` would answer now. Reserves nothing, so it is a hint and no promise. */
   preview(request: AdmitRequest): Promise<ReserveOutcome>
@@ -277,10 +315,10 @@ export interface QuotaRecords {
   /**
    * Returns a reservation; bytes that it had claimed and that nobody else needs become a discard. Idempotent.
    *
-   * @param request.published - the digest that the caller has made readable, which becomes a discard like a claimed one
-   *   also when the reservation was returned before.
+   * @param request.published - what the caller has made readable, which becomes a discard like a claimed one also when the
+   *   reservation was returned before.
    */
-  release(request: { reservationId: string; now: number; published?: string | undefined }): Promise<void>
+  release(request: { reservationId: string; now: number; published?: BlobName | undefined }): Promise<void>
   /** Keeps the reservations of an instance alive. */
   extendLeases(request: { instanceId: string; leaseUntil: number }): Promise<void>
   /** Returns the reservations whose lease ended before `now`; answers how many. */
@@ -358,9 +396,51 @@ export interface FileRecords {
   /** The latest file of this deal of the principal. */
   byDeal(request: { principal: string; dealId: string }): Promise<FileRecord | undefined>
   /** Ends the principal's live file under this key; with the last one that needs them its bytes become discards. */
-  remove(request: { principal: string; key: string; now: number }): Promise<FileRecord | undefined>
+  remove(request: RemoveFileRequest): Promise<FileRecord | undefined>
   /** Ends files past their term, oldest first, at most `limit`; answers how many. */
-  expire(request: { now: number; limit: number }): Promise<number>
+  expire(request: ExpireFilesRequest): Promise<number>
+  /** Lets go of the bytes of expired files whose `keepMs` are over, of at most `limit` objects; answers of how many. */
+  releaseEnded(request: { now: number; limit: number }): Promise<number>
+  /**
+   * Undoes the ends of files that expired while the clock was ahead: their term is not over, and their bytes are there. Looks at `limit`
+   * objects; answers how many files came back.
+   */
+  revive(request: ReviveFilesRequest): Promise<number>
+  /** The file that was staged last; undefined in an empty store. */
+  newest(): Promise<{ readonly sequence: number; readonly uploadedAt: number } | undefined>
+  /** Moves the ends of files that were staged while the clock was behind. Idempotent: a file is moved once. */
+  postpone(request: PostponeFilesRequest): Promise<void>
+}
+
+export interface ExpireFilesRequest {
+  readonly now: number
+  readonly limit: number
+  /** How long the bytes of a file stay after this. @default 0 */
+  readonly keepMs?: number
+}
+
+export interface ReviveFilesRequest {
+  readonly now: number
+  readonly limit: number
+  /** As files are expired with. */
+  readonly keepMs: number
+}
+
+export interface RemoveFileRequest {
+  readonly principal: string
+  readonly key: string
+  /** Decides whether the file is past its term. */
+  readonly now: number
+  /** When it was removed. @default now */
+  readonly endedAt?: number
+}
+
+/** Live files that were staged from `from` to `to`, with at least this sequence, get `byMs` more. */
+export interface PostponeFilesRequest {
+  readonly fromSequence: number
+  readonly from: number
+  readonly to: number
+  readonly byMs: number
 }
 
 export interface TokenRecord {
@@ -400,15 +480,32 @@ export interface InstanceRecords {
   bury(request: { instanceId: string; now: number }): Promise<{ readonly reservations: number }>
 }
 
-/** Bytes that no live file needs, by itself or for a part, to be removed from the blob store. */
+/** One discard, and the instance that removes its bytes. */
+export interface DiscardRequest extends BlobName {
+  readonly instanceId: string
+}
+
+export interface PendingDiscards {
+  readonly instanceId: string
+  /** Only those that are due by now. */
+  readonly now: number
+  readonly limit: number
+  /** Only those of this digest. */
+  readonly sha256?: string | undefined
+}
+
+/** Bytes that no live file needs, by itself or for a part, to be removed from the blob store when their time has come. */
 export interface DiscardRecords {
-  /** Those that nobody has taken, and those that this instance took and did not finish; oldest first. */
-  pending(request: { instanceId: string; limit: number }): Promise<readonly string[]>
   /**
-   * Takes a discard for this instance, also again, unless the bytes are needed again (then it is dropped) or another
-   * instance has taken it.
+   * Those that nobody has taken, and those that this instance took and did not finish; the one that is due longest first. None while
+   * somebody has the lease `REMOVAL_HOLD`.
    */
-  begin(request: { sha256: string; instanceId: string }): Promise<boolean>
+  pending(request: PendingDiscards): Promise<readonly BlobName[]>
+  /**
+   * Takes a discard for this instance, also again, unless the bytes are needed again (then it is dropped), it is not due yet,
+   * another instance has taken it, or somebody has the lease `REMOVAL_HOLD`.
+   */
+  begin(request: DiscardRequest & { readonly now: number }): Promise<boolean>
   /** Call after the bytes are gone. Does nothing when another instance has taken over. */
-  finish(request: { sha256: string; instanceId: string }): Promise<void>
+  finish(request: DiscardRequest): Promise<void>
 }

@@ -30,14 +30,22 @@ export interface TableSum {
   readonly sha256: string
 }
 
-/** The records of a stopped installation, held as they are now: nobody can change them until this is closed. */
+/** The records of an installation at one moment: what is committed later is not seen here. */
 export interface TableSource {
   /** Every table of the records, in ascending order of name. */
   readonly tables: readonly Table[]
   /** All rows in the order of the key, in batches of some thousand rows or MiB. Two at a time are a `TypeError`. */
+  batches(table: Table): Iterable<readonly TableRow[]> | AsyncIterable<readonly TableRow[]>
+  countRows(table: Table): number | Promise<number>
+  /** The last number that was ever handed out, by table, where that may be more than the greatest that is there. */
+  lastNumbers(): ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>
+  close(): void | Promise<void>
+}
+
+/** A source that answers at once. */
+export interface LocalTableSource extends TableSource {
   batches(table: Table): Iterable<readonly TableRow[]>
   countRows(table: Table): number
-  /** The last number that was ever handed out, by table, where that may be more than the greatest that is there. */
   lastNumbers(): ReadonlyMap<string, number>
   close(): void
 }

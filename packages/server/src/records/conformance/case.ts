@@ -35,12 +35,17 @@ export interface Upload {
   readonly maxInFlight: number
   readonly expiresAt: number
   readonly inline: Uint8Array | undefined
+  /** Digests of its chunks, for a blob of several. */
+  readonly chunkDigests: Uint8Array | undefined
   /** What verification learned, where it is not the usual. */
   readonly facts: Partial<ContentFacts>
   readonly filename: string | null
   readonly contentType: string
   readonly visibility: 'public' | 'private'
   readonly placement: Placement | undefined
+  /** Which put of the bytes the blob store has. */
+  readonly put: string
+  readonly replacedUntil: number | undefined
 }
 
 export function upload(overrides: Partial<Upload> = {}): Upload {
@@ -58,11 +63,14 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
     maxInFlight: 1_000,
     expiresAt: NOW + WEEK,
     inline: undefined,
+    chunkDigests: undefined,
     facts: {},
     filename: null,
     contentType: 'text/plain',
     visibility: 'public',
     placement: undefined,
+    put: '',
+    replacedUntil: undefined,
     ...overrides,
   }
 }
@@ -88,7 +96,7 @@ export async function reserve(store: RecordStore, of: Upload): Promise<string> {
 }
 
 export function claim(store: RecordStore, reservationId: string, of: Upload) {
-  return store.quotas.claim({ reservationId, key: of.key, sha256: digestOf(of.content) })
+  return store.quotas.claim({ reservationId, key: of.key, sha256: digestOf(of.content), put: of.put })
 }
 
 export function commit(store: RecordStore, reservationId: string, of: Upload): Promise<CommitOutcome> {
@@ -104,6 +112,9 @@ export function fileCommitOf(of: Upload, dealId: string): FileCommit {
   return {
     now: of.now,
     inline: of.inline,
+    chunkDigests: of.chunkDigests,
+    put: of.put,
+    replacedUntil: of.replacedUntil,
     placement: of.placement,
     content: {
       pieceRoot: pieceRootOf(of.content),
@@ -160,8 +171,10 @@ export async function served(store: RecordStore, key: string, principal?: string
   }
 }
 
-export function pending(store: RecordStore): Promise<readonly string[]> {
-  return store.discards.pending({ instanceId: 'somebody', limit: 100 })
+/** The digests that are due to be removed, whichever put of them. */
+export async function pending(store: RecordStore, now = NOW + 2 * WEEK): Promise<readonly string[]> {
+  const due = await store.discards.pending({ instanceId: 'somebody', now, limit: 100 })
+  return due.map(({ sha256 }) => sha256)
 }
 
 /** The charge, the reservations and the stored bytes of a principal on the suite's day. */

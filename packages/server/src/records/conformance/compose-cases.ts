@@ -257,7 +257,7 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
     expect(await partsOf(store, object, WORDS)).toEqual(['part 0', 'part 1'])
     // What that upload has written is not needed.
     expect(await pending(store)).toEqual([object])
-    expect(await store.discards.begin({ sha256: object, instanceId: 'instance-a' })).toBe(true)
+    expect(await store.discards.begin({ sha256: object, put: '', instanceId: 'instance-a', now: NOW })).toBe(true)
     expect(await account(store)).toEqual({ charged: 200, reserved: 0, stored: 200 })
   })
 

@@ -13,7 +13,7 @@ export function instanceCases({ it }: Cases): void {
   it('returns the reservations of a buried instance and leaves those of others', async (store) => {
     await store.instances.register({ instanceId: 'instance-a', now: NOW })
     const dead = await reserve(store, upload({ content: 'dead' }))
-    const alive = await reserve(store, upload({ content: 'alive', instanceId: 'instance-b' }))
+    const alive = await reserve(store, upload({ content: 'alive', instanceId: 'instance-b', now: NOW }))
     expect(await store.instances.bury({ instanceId: 'instance-a', now: NOW })).toEqual({ reservations: 1 })
     expect(await store.instances.bury({ instanceId: 'instance-a', now: NOW })).toEqual({ reservations: 0 })
     expect(await claim(store, dead, upload({ content: 'dead' }))).toEqual({ outcome: 'lost' })
@@ -34,10 +34,12 @@ export function instanceCases({ it }: Cases): void {
   it('plans again the discards that a buried instance had begun', async (store) => {
     await stageAndRemove(store, upload({ content: 'mine' }))
     await stageAndRemove(store, upload({ content: 'theirs' }))
-    await store.discards.begin({ sha256: digestOf('mine'), instanceId: 'instance-a' })
-    await store.discards.begin({ sha256: digestOf('theirs'), instanceId: 'instance-b' })
+    await store.discards.begin({ sha256: digestOf('mine'), put: '', instanceId: 'instance-a', now: NOW })
+    await store.discards.begin({ sha256: digestOf('theirs'), put: '', instanceId: 'instance-b', now: NOW })
     await store.instances.bury({ instanceId: 'instance-a', now: NOW })
     expect(await pending(store)).toEqual([digestOf('mine')])
-    expect(await store.discards.begin({ sha256: digestOf('mine'), instanceId: 'instance-b' })).toBe(true)
+    expect(await store.discards.begin({ sha256: digestOf('mine'), put: '', instanceId: 'instance-b', now: NOW })).toBe(
+      true,
+    )
   })
 }

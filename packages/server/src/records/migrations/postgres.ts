@@ -1,3 +1,6 @@
+/** As `SQLITE_ALONE_FROM`. */
+export const POSTGRES_ALONE_FROM = 2
+
 /**
  * The schema of PostgreSQL, one string a version, run in order and never edited once released. Tables and columns are those of the
  * other engine; text compares by its bytes.
@@ -456,5 +459,75 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     at TIMESTAMPTZ NOT NULL DEFAULT now()
   );
   CREATE INDEX write_keys_by_time ON write_keys (at);
+  `,
+  `
+  -- Which installation these records are of, in one row, and how far they have come: a number that grows and is written beside
+  -- the objects after it is committed here, so that records that went back are told by it.
+  CREATE TABLE installation (
+    one BIGINT PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL,
+    is_paired BIGINT NOT NULL,
+    progress BIGINT NOT NULL
+  );
+  `,
+  `
+  -- The sha2-256 of each chunk of 1 MiB of a blob that has more than one, 32 bytes each. In a table of its own, since a column behind
+  -- objects.inline would cost a read of its overflow pages.
+  CREATE TABLE chunk_digests (
+    object BIGINT PRIMARY KEY REFERENCES objects (id),
+    digests BYTEA NOT NULL
+  );
+
+  -- Blobs of several chunks that came before chunk_digests. Each goes when its digests are recorded.
+  CREATE TABLE blobs_without_chunks (
+    object BIGINT PRIMARY KEY REFERENCES objects (id)
+  );
+  INSERT INTO blobs_without_chunks (object)
+    SELECT id FROM objects WHERE place = 'blob' AND size_bytes > 1048576
+      AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id);
+
+  -- Objects whose bytes are known to be damaged, until right ones are in their place.
+  CREATE TABLE damaged (
+    object BIGINT PRIMARY KEY REFERENCES objects (id),
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('wrong', 'missing', 'inline')),
+    noticed_at BIGINT NOT NULL
+  );
+  `,
+  `
+  -- A removal is of what one upload put under a digest, and not before a time. What was stored before has no name of its put: ''.
+  ALTER TABLE discards ADD COLUMN put TEXT COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE discards ADD COLUMN due_at BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE discards ALTER COLUMN put DROP DEFAULT;
+  ALTER TABLE discards ALTER COLUMN due_at DROP DEFAULT;
+  ALTER TABLE discards DROP CONSTRAINT discards_pkey;
+  ALTER TABLE discards ADD PRIMARY KEY (sha256, put);
+  CREATE INDEX discards_by_time ON discards (due_at, created_at, sha256, put);
+
+  -- Which put of its bytes an object has in the blob store, and which one an upload is about to make readable.
+  ALTER TABLE objects ADD COLUMN put TEXT COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE reservations ADD COLUMN claimed_put TEXT COLLATE "C" NOT NULL DEFAULT '';
+  `,
+  `
+  -- Objects of which a file expired: their bytes stay until a time, and longer when another file needs them.
+  CREATE TABLE ended_objects (
+    object BIGINT PRIMARY KEY REFERENCES objects (id),
+    due_at BIGINT NOT NULL
+  );
+  CREATE INDEX ended_objects_by_time ON ended_objects (due_at, object);
+  `,
+  `
+  -- A checksum over what a row says: which bytes its name leads to. NULL in rows of an older version, until a scrub has filled them in,
+  -- which finds them by the indexes.
+  ALTER TABLE aliases ADD COLUMN seal TEXT COLLATE "C";
+  ALTER TABLE names ADD COLUMN seal TEXT COLLATE "C";
+  ALTER TABLE parts ADD COLUMN seal TEXT COLLATE "C";
+  CREATE INDEX aliases_unsealed ON aliases (key) WHERE seal IS NULL;
+  CREATE INDEX names_unsealed ON names (name) WHERE seal IS NULL;
+  CREATE INDEX parts_unsealed ON parts (whole) WHERE seal IS NULL;
+  `,
+  `
+  -- Bytes that no record ever named: they are kept for a while, are counted, and are let be when there are too many.
+  ALTER TABLE discards ADD COLUMN is_orphan BIGINT NOT NULL DEFAULT 0;
+  CREATE INDEX discards_orphans ON discards (is_orphan) WHERE is_orphan = 1;
   `,
 ]

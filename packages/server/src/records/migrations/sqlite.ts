@@ -1,3 +1,9 @@
+/**
+ * A process of this version and one of a version whose schema is older than this do not run beside each other: none may live when the
+ * schema comes to this.
+ */
+export const SQLITE_ALONE_FROM = 9
+
 /** The schema of SQLite, one string a version, run in order and never edited once released. */
 export const SQLITE_MIGRATIONS: readonly string[] = [
   `
@@ -457,5 +463,81 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
       ON CONFLICT (status, waits, shard) DO UPDATE SET count = count + 1;
   END;
   DROP INDEX deals_by_status;
+  `,
+  `
+  -- Which installation these records are of, in one row, and how far they have come: a number that grows and is written beside
+  -- the objects after it is committed here, so that records that went back are told by it.
+  CREATE TABLE installation (
+    one INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    is_paired INTEGER NOT NULL,
+    progress INTEGER NOT NULL
+  ) STRICT;
+  `,
+  `
+  -- The sha2-256 of each chunk of 1 MiB of a blob that has more than one, 32 bytes each. In a table of its own, since a column behind
+  -- objects.inline would cost a read of its overflow pages.
+  CREATE TABLE chunk_digests (
+    object INTEGER PRIMARY KEY REFERENCES objects (id),
+    digests BLOB NOT NULL
+  ) STRICT;
+
+  -- Blobs of several chunks that came before chunk_digests. Each goes when its digests are recorded.
+  CREATE TABLE blobs_without_chunks (
+    object INTEGER PRIMARY KEY REFERENCES objects (id)
+  ) STRICT;
+  INSERT INTO blobs_without_chunks (object)
+    SELECT id FROM objects WHERE place = 'blob' AND size_bytes > 1048576
+      AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id);
+
+  -- Objects whose bytes are known to be damaged, until right ones are in their place.
+  CREATE TABLE damaged (
+    object INTEGER PRIMARY KEY REFERENCES objects (id),
+    kind TEXT NOT NULL CHECK (kind IN ('wrong', 'missing', 'inline')),
+    noticed_at INTEGER NOT NULL
+  ) STRICT;
+  `,
+  `
+  -- A removal is of what one upload put under a digest, and not before a time. What was stored before has no name of its put: ''.
+  CREATE TABLE discards_by_put (
+    sha256 TEXT NOT NULL,
+    put TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    instance TEXT,
+    PRIMARY KEY (sha256, put)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO discards_by_put (sha256, put, created_at, due_at, instance)
+    SELECT sha256, '', created_at, 0, instance FROM discards;
+  DROP TABLE discards;
+  ALTER TABLE discards_by_put RENAME TO discards;
+  CREATE INDEX discards_by_time ON discards (due_at, created_at, sha256, put);
+
+  -- Which put of its bytes an object has in the blob store, and which one an upload is about to make readable.
+  ALTER TABLE objects ADD COLUMN put TEXT NOT NULL DEFAULT '';
+  ALTER TABLE reservations ADD COLUMN claimed_put TEXT NOT NULL DEFAULT '';
+  `,
+  `
+  -- Objects of which a file expired: their bytes stay until a time, and longer when another file needs them.
+  CREATE TABLE ended_objects (
+    object INTEGER PRIMARY KEY REFERENCES objects (id),
+    due_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX ended_objects_by_time ON ended_objects (due_at, object);
+  `,
+  `
+  -- A checksum over what a row says: which bytes its name leads to. NULL in rows of an older version, until a scrub has filled them in,
+  -- which finds them by the indexes.
+  ALTER TABLE aliases ADD COLUMN seal TEXT;
+  ALTER TABLE names ADD COLUMN seal TEXT;
+  ALTER TABLE parts ADD COLUMN seal TEXT;
+  CREATE INDEX aliases_unsealed ON aliases (key) WHERE seal IS NULL;
+  CREATE INDEX names_unsealed ON names (name) WHERE seal IS NULL;
+  CREATE INDEX parts_unsealed ON parts (whole) WHERE seal IS NULL;
+  `,
+  `
+  -- Bytes that no record ever named: they are kept for a while, are counted, and are let be when there are too many.
+  ALTER TABLE discards ADD COLUMN is_orphan INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX discards_orphans ON discards (is_orphan) WHERE is_orphan = 1;
   `,
 ]

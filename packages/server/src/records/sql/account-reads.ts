@@ -1,4 +1,6 @@
-import type { TokenRecord, Usage, UsageDay, UsageDrift } from '../record-store.ts'
+import type { BlobName } from '../inventory-records.ts'
+import type { PendingDiscards, TokenRecord, Usage, UsageDay, UsageDrift } from '../record-store.ts'
+import { prepareRemovalHold } from './removal-hold.ts'
 import type { Sql, Steps } from './sql.ts'
 
 interface TokenRow {
@@ -71,12 +73,16 @@ export function prepareAccountReads(db: Sql) {
   )
   const revokedAt = db.prepare<[string], number | null>('SELECT revoked_at FROM tokens WHERE jti = ?').pluck()
   const tokens = db.prepare<[string], TokenRow>('SELECT * FROM tokens WHERE sub = ? ORDER BY issued_at DESC, jti')
+  const hold = prepareRemovalHold(db)
   const instances = db.prepare<[], string>('SELECT id FROM instances ORDER BY id').pluck()
-  const discards = db
-    .prepare<[string, number], string>(
-      'SELECT sha256 FROM discards WHERE instance IS NULL OR instance = ? ORDER BY created_at, sha256 LIMIT ?',
-    )
-    .pluck()
+  const discards = db.prepare<[number, string, number], BlobName>(
+    `SELECT sha256, put FROM discards WHERE due_at <= ? AND (instance IS NULL OR instance = ?)
+     ORDER BY due_at, created_at, sha256, put LIMIT ?`,
+  )
+  const discardsOf = db.prepare<[string, number, string, number], BlobName>(
+    `SELECT sha256, put FROM discards WHERE sha256 = ? AND due_at <= ? AND (instance IS NULL OR instance = ?)
+     ORDER BY put LIMIT ?`,
+  )
 
   /** What is past its term, and nobody has ended yet: few files of all principals, unless nobody ends any. */
   function* overdueOf(principal: string, now: number): Steps<{ readonly bytes: number; readonly files: number }> {
@@ -119,7 +125,11 @@ export function prepareAccountReads(db: Sql) {
     },
 
     instances: (): Steps<readonly string[]> => instances.all(),
-    pendingDiscards: (instanceId: string, limit: number): Steps<readonly string[]> => discards.all(instanceId, limit),
+    *pendingDiscards({ sha256, instanceId, now, limit }: PendingDiscards): Steps<readonly BlobName[]> {
+      if (yield* hold.isHeld(now)) return []
+      if (sha256 === undefined) return yield* discards.all(now, instanceId, limit)
+      return yield* discardsOf.all(sha256, now, instanceId, limit)
+    },
   }
 }
 

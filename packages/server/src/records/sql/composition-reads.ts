@@ -1,6 +1,7 @@
 import type { FoundPart, ImportCommit, ObjectHandle, ObjectPart, PartFacts } from '../record-store.ts'
 import { type NamedObject, prepareContentReads } from './content-reads.ts'
 import { type FileRow, fileFromRow } from './file-row.ts'
+import { damagedRecords, isIntact, partName, type SealedBytes, type SealedRow } from './seals.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
 interface FindRequest {
@@ -11,6 +12,14 @@ interface FindRequest {
 
 interface OwnFile extends NamedObject {
   readonly row: FileRow
+}
+
+/** How an object is a part of another one. */
+export const PART_ROLE = 'part'
+
+interface PartRow extends SealedRow {
+  readonly object: ObjectHandle
+  readonly position: number
 }
 
 type KeptFacts = Omit<PartFacts, 'file' | 'isPlain'>
@@ -28,10 +37,23 @@ export function prepareCompositionReads(db: Sql) {
        WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public' LIMIT 1`,
     )
     .pluck()
-  const partsOf = db.prepare<[number], ObjectPart>(
-    `SELECT objects.sha256 AS object, objects.size_bytes AS "sizeBytes" FROM parts JOIN objects ON objects.id = parts.part
+  const bytesOf = db.prepare<[number], SealedBytes>('SELECT piece_root, size_bytes FROM objects WHERE id = ?')
+  const partRows = db.prepare<[number], PartRow>(
+    `SELECT objects.sha256 AS object, size_bytes, piece_root, position, seal FROM parts JOIN objects ON objects.id = parts.part
      WHERE whole = ? ORDER BY position`,
   )
+
+  function* partsOf(whole: number): Steps<ObjectPart[]> {
+    const rows = yield* partRows.all(whole)
+    const bytes = rows.length === 0 ? undefined : yield* bytesOf.get(whole)
+    if (bytes === undefined) return []
+    for (const row of rows) {
+      if (!isIntact(partName(bytes, row.position), PART_ROLE, row)) {
+        throw damagedRecords(`part ${row.position} of the object ${whole} is another one`)
+      }
+    }
+    return rows.map(({ object, size_bytes: sizeBytes }) => ({ object, sizeBytes }))
+  }
 
   /** The live file under this key: one whose bytes it names before one that is a CAR of them. */
   function* ownFile(principal: string, key: string, now: number): Steps<OwnFile | undefined> {
@@ -76,7 +98,7 @@ export function prepareCompositionReads(db: Sql) {
     *partsOf(handle: ObjectHandle): Steps<readonly ObjectPart[]> {
       // What was called by its piece a moment ago may be called by its digest now, and is still found as that piece.
       const object = (yield* content.objectOfHandle(handle)) ?? (yield* content.objectNamedBy(handle))
-      return object === undefined ? [] : yield* partsOf.all(object)
+      return object === undefined ? [] : yield* partsOf(object)
     },
   }
 }

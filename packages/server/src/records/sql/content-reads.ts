@@ -1,5 +1,6 @@
 import type { ContentView, ObjectHandle } from '../record-store.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, opaqueNameOf } from './file-row.ts'
+import { damagedRecords, isIntact, type SealedRow } from './seals.ts'
 import type { Sql, Steps } from './sql.ts'
 
 export type ContentReads = ReturnType<typeof prepareContentReads>
@@ -18,17 +19,26 @@ export interface KnownBytes {
 }
 
 /** A name that verification found, and the place in the order of staging that it has since then. */
-interface Alias extends NamedObject {
+interface Alias extends NamedObject, SealedRow {
   readonly since: number
 }
+
+/** How an opaque id, or a piece key that is bound, leads to its object. */
+export const NAME_ROLE = 'name'
 
 /** The condition of a piece root that is bound as `:root`, so that it uses the index of heads. */
 export const HAS_PIECE_ROOT = 'piece_root = :root AND substr(piece_root, 1, 6) = substr(:root, 1, 6)'
 
 /** Finds what a content key means: its objects, and a principal's live file of them. For reads and writes alike. */
 export function prepareContentReads(db: Sql) {
-  const objectOfHandle = db.prepare<[ObjectHandle], number>('SELECT id FROM objects WHERE sha256 = ?').pluck()
-  const objectOfName = db.prepare<[string], number>('SELECT object FROM names WHERE name = ?').pluck()
+  // The row is asked, too, since an index that leads to another one must not pass for it.
+  const rowOfHandle = db.prepare<[ObjectHandle], { readonly id: number; readonly handle: ObjectHandle | null }>(
+    `SELECT entry.id, stored.sha256 AS handle FROM objects AS entry LEFT JOIN objects AS stored ON stored.id = entry.id
+     WHERE entry.sha256 = ?`,
+  )
+  const rowOfName = db.prepare<[string], SealedRow & { readonly object: number }>(
+    'SELECT object, seal, piece_root, size_bytes FROM names JOIN objects ON objects.id = object WHERE name = ?',
+  )
   const objectOfPiece = db
     .prepare<[{ root: Buffer; sizeBytes: number }], number>(
       `SELECT id FROM objects WHERE ${HAS_PIECE_ROOT} AND size_bytes = :sizeBytes`,
@@ -39,10 +49,11 @@ export function prepareContentReads(db: Sql) {
     .pluck()
   const handleOf = db.prepare<[number], ObjectHandle>('SELECT sha256 FROM objects WHERE id = ?').pluck()
   const allAliases = db.prepare<[string], Alias>(
-    'SELECT object, view, since FROM aliases WHERE key = ? ORDER BY since, object',
+    `SELECT object, view, since, seal, piece_root, size_bytes FROM aliases JOIN objects ON objects.id = object
+     WHERE key = ? ORDER BY since, object`,
   )
   const keptAliases = db.prepare<[string], Alias>(
-    `SELECT object, view, since FROM aliases JOIN objects ON objects.id = object
+    `SELECT object, view, since, seal, piece_root, size_bytes FROM aliases JOIN objects ON objects.id = object
      WHERE key = ? AND place <> 'none' ORDER BY since, object`,
   )
   const firstFileOf = db.prepare<[number], number | null>('SELECT MIN(sequence) FROM files WHERE object = ?').pluck()
@@ -57,21 +68,33 @@ export function prepareContentReads(db: Sql) {
      WHERE principal = ? AND object = ? AND name = ? AND ended_at IS NULL`,
   )
 
+  function* objectOfHandle(handle: ObjectHandle): Steps<number | undefined> {
+    const row = yield* rowOfHandle.get(handle)
+    if (row === undefined || row.handle === handle) return row?.id
+    throw damagedRecords(`the index leads from ${handle} to ${row.handle}`)
+  }
+
+  function* objectOfName(name: string): Steps<number | undefined> {
+    const row = yield* rowOfName.get(name)
+    if (row === undefined || isIntact(name, NAME_ROLE, row)) return row?.object
+    throw damagedRecords(`the name ${name} leads to other bytes`)
+  }
+
   /** The object that a key means by itself; an alias may mean others. */
   function* objectNamedBy(key: string): Steps<number | undefined> {
     const [kind, name] = partsOf(key)
     switch (kind) {
       case 'sha256':
-        return yield* objectOfHandle.get(name)
+        return yield* objectOfHandle(name)
       case 'opaque':
-        return yield* objectOfName.get(name)
+        return yield* objectOfName(name)
       case 'piece': {
         const [root = '', sizeBytes] = name.split(':')
         return yield* objectOfPiece.get({ root: Buffer.from(root, 'hex'), sizeBytes: Number(sizeBytes) })
       }
       case 'piece-v1': {
         // A key that was bound before older bytes turned out to have the same root is under its name.
-        const bound = yield* objectOfName.get(key)
+        const bound = yield* objectOfName(key)
         return bound ?? (yield* firstOfRoot.get({ root: Buffer.from(name, 'hex') })) ?? undefined
       }
       default:
@@ -81,13 +104,14 @@ export function prepareContentReads(db: Sql) {
 
   function* objects(key: string, aliases: typeof allAliases): Steps<readonly NamedObject[]> {
     const [kind, name] = partsOf(key)
-    const own = yield* kind === 'dag-pb' ? objectOfHandle.get(name) : objectNamedBy(key)
+    const own = yield* kind === 'dag-pb' ? objectOfHandle(name) : objectNamedBy(key)
     if (kind === 'opaque' || kind === 'piece' || kind === 'piece-v1') {
       return own === undefined ? [] : [{ object: own, view: 'bytes' }]
     }
-    const others = yield* aliases.all(key)
+    // A damaged row counts as none, so that the next upload of the bytes brings one that is intact.
+    const others = (yield* aliases.all(key)).filter((alias) => isIntact(key, alias.view, alias))
     const files = others.filter(({ view }) => view !== 'car')
-    const wholes = others.filter(({ view }) => view === 'car')
+    const wholes: (NamedObject & { readonly since: number })[] = others.filter(({ view }) => view === 'car')
     // A block and the CARs that it is the root of stand in for the same DAG: what was staged first stays.
     if (own !== undefined) wholes.push({ object: own, view: 'bytes', since: (yield* firstFileOf.get(own)) ?? 0 })
     wholes.sort((one, other) => one.since - other.since)
@@ -106,12 +130,16 @@ export function prepareContentReads(db: Sql) {
     objectsNamedBy,
     /** The same, and all that are without bytes. */
     objectsEverNamedBy: (key: string) => objects(key, allAliases),
-    objectOfHandle: (handle: ObjectHandle): Steps<number | undefined> => objectOfHandle.get(handle),
+    objectOfHandle,
+    /** True when a row of this name leads to other bytes than it did: that there is no file under it cannot be said. */
+    *isDamagedName(key: string): Steps<boolean> {
+      return (yield* allAliases.all(key)).some((alias) => !isIntact(key, alias.view, alias))
+    },
     handleOf: (object: number): Steps<ObjectHandle | undefined> => handleOf.get(object),
 
     /** The object of these bytes, by their sha2-256 where it is known, else by their piece. */
     *objectOfBytes({ sha256, pieceRoot, sizeBytes }: KnownBytes): Steps<number | undefined> {
-      const object = sha256 === null ? undefined : yield* objectOfHandle.get(sha256)
+      const object = sha256 === null ? undefined : yield* objectOfHandle(sha256)
       return object ?? (yield* objectOfPiece.get({ root: Buffer.from(pieceRoot, 'hex'), sizeBytes }))
     },
 

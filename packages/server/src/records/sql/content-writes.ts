@@ -1,31 +1,57 @@
 import { sha256Multihashes } from '../multihash.ts'
 import { pieceHandle } from '../object-handle.ts'
 import type { CarCommit, CompositionCommit, ContentFacts, ContentView, DagCommit, FileCommit } from '../record-store.ts'
-import { HAS_PIECE_ROOT } from './content-reads.ts'
+import { PART_ROLE } from './composition-reads.ts'
+import { HAS_PIECE_ROOT, NAME_ROLE } from './content-reads.ts'
 import { insertedNumber } from './inserted-number.ts'
+import type { IntegrityWrites } from './integrity-writes.ts'
+import { partName, type SealedBytes, sealOf } from './seals.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 
 export type ContentWrites = ReturnType<typeof prepareContentWrites>
 
 /** Objects, and what verification learned about them. Each function runs inside the caller's transaction. */
-export function prepareContentWrites(db: Sql) {
+export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
   const insertObject = db
-    .prepare<[string, number, string, Buffer, Uint8Array | null, Uint8Array | null], number>(
-      `INSERT INTO objects (sha256, size_bytes, place, piece_root, piece_subtrees, inline) VALUES (?, ?, ?, ?, ?, ?)
-       RETURNING id`,
+    .prepare<[string, number, string, string, Buffer, Uint8Array | null, Uint8Array | null], number>(
+      `INSERT INTO objects (sha256, size_bytes, place, put, piece_root, piece_subtrees, inline)
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
     )
     .pluck()
-  // Bytes that are in the blob store already stay there; inline bytes give way to those.
-  const placeObject = db.prepare<[{ id: number; place: string; inline: Uint8Array | null }]>(
-    `UPDATE objects SET place = :place, inline = :inline, inline_v1 = NULL
-     WHERE id = :id AND (place = 'none' OR (place = 'inline' AND CAST(:place AS TEXT) = 'blob'))`,
+  // Bytes that are in the blob store already stay there; inline bytes give way to those, and those to a later put.
+  const placeObject = db.prepare<[{ id: number; place: string; put: string; inline: Uint8Array | null }]>(
+    `UPDATE objects SET place = :place, put = :put, inline = :inline, inline_v1 = NULL
+     WHERE id = :id AND (place = 'none' OR (CAST(:place AS TEXT) = 'blob' AND (
+       place = 'inline' OR (put <> :put AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id)))))`,
   )
+  const usePut = db.prepare<[{ id: number; put: string }]>(
+    `UPDATE objects SET put = :put
+     WHERE id = :id AND place = 'blob' AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id)`,
+  )
+  // The bytes of the commit were verified now, the stored ones at some time before.
+  const replaceInline = db.prepare<[{ id: number; inline: Uint8Array }]>(
+    `UPDATE objects SET inline = :inline, inline_v1 = NULL
+     WHERE id = :id AND place = 'inline' AND coalesce(inline, inline_v1) IS DISTINCT FROM :inline`,
+  )
+  // A blob that is known to be damaged gives way to bytes that are right.
+  const takeIn = db.prepare<[{ id: number; inline: Uint8Array }]>(
+    `UPDATE objects SET place = 'inline', put = '', inline = :inline, inline_v1 = NULL WHERE id = :id`,
+  )
+  const damagedPut = db
+    .prepare<[number], string>(
+      "SELECT put FROM objects WHERE id = ? AND place = 'blob' AND EXISTS (SELECT 1 FROM damaged WHERE object = objects.id)",
+    )
+    .pluck()
+  const placeOf = db.prepare<[number], string>('SELECT place FROM objects WHERE id = ?').pluck()
   const bringBack = db.prepare<[number]>("UPDATE objects SET place = 'blob' WHERE id = ? AND place = 'none'")
   const dropBytes = db.prepare<[number]>(
-    "UPDATE objects SET place = 'none', inline = NULL, inline_v1 = NULL WHERE id = ?",
+    "UPDATE objects SET place = 'none', put = '', inline = NULL, inline_v1 = NULL WHERE id = ?",
   )
   const isComposed = db.prepare<[number], number>('SELECT 1 FROM parts WHERE whole = ? LIMIT 1').pluck()
-  const insertPart = db.prepare<[number, number, number]>('INSERT INTO parts (whole, position, part) VALUES (?, ?, ?)')
+  const insertPart = db.prepare<[number, number, number, string | null]>(
+    'INSERT INTO parts (whole, position, part, seal) VALUES (?, ?, ?, ?)',
+  )
+  const bytesOf = db.prepare<[number], SealedBytes>('SELECT piece_root, size_bytes FROM objects WHERE id = ?')
   const dropParts = db.prepare<[number]>('DELETE FROM parts WHERE whole = ?')
   const setDigest = db.prepare<[{ id: number; sha256: string }]>(
     "UPDATE objects SET sha256 = :sha256 WHERE id = :id AND sha256 LIKE 'piece:%'",
@@ -40,12 +66,12 @@ export function prepareContentWrites(db: Sql) {
       `SELECT MIN(id) FROM objects WHERE ${HAS_PIECE_ROOT} AND id <> :id`,
     )
     .pluck()
-  const bindPieceV1 = db.prepare<[string, number]>(
-    'INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  const insertName = db.prepare<[string, number, string | null]>(
+    'INSERT INTO names (name, object, seal) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   )
-  const insertAlias = db.prepare<[string, number, ContentView]>(
-    `INSERT INTO aliases (key, object, view, since)
-     VALUES (?, ?, ?, ${db.dialect.nextSequence}) ON CONFLICT DO NOTHING`,
+  const insertAlias = db.prepare<[string, number, ContentView, string | null]>(
+    `INSERT INTO aliases (key, object, view, since, seal) VALUES (?, ?, ?, ${db.dialect.nextSequence}, ?)
+     ON CONFLICT (key, object, view) DO UPDATE SET seal = excluded.seal WHERE aliases.seal IS DISTINCT FROM excluded.seal`,
   )
   const insertDag = db
     .prepare<[number, string, Uint8Array | null], number>(
@@ -63,6 +89,12 @@ export function prepareContentWrites(db: Sql) {
   )
   const deleteDag = db.prepare<[number]>('DELETE FROM dags WHERE id = ?')
 
+  /** Binds a name for good, unless it is bound. */
+  function* bindName(name: string, object: number): Steps<void> {
+    const bytes = yield* bytesOf.get(object)
+    yield* insertName.run(name, object, bytes ? sealOf(name, NAME_ROLE, bytes) : null)
+  }
+
   /** Completes an object that was staged before pieces were recorded. */
   function* learnPiece(id: number, { pieceRoot, pieceSubtreeRoots }: ContentFacts): Steps<void> {
     const root = Buffer.from(pieceRoot, 'hex')
@@ -70,7 +102,7 @@ export function prepareContentWrites(db: Sql) {
     if (changes === 0) return
     const first = (yield* otherOfRoot.get({ root, id })) ?? undefined
     // The piece-v1 key stays with the object that it was bound to, though this one is older.
-    if (first !== undefined && first > id) yield* bindPieceV1.run(`piece-v1:${pieceRoot}`, first)
+    if (first !== undefined && first > id) yield* bindName(`piece-v1:${pieceRoot}`, first)
   }
 
   function* learnDag(object: number, dag: DagCommit): Steps<void> {
@@ -86,12 +118,21 @@ export function prepareContentWrites(db: Sql) {
   }
 
   function* learnNames(object: number, { aliases, dags }: ContentFacts): Steps<void> {
-    yield* forEach(aliases, ({ key, view }) => insertAlias.run(key, object, view))
+    const bytes = aliases.length === 0 ? undefined : yield* bytesOf.get(object)
+    yield* forEach(aliases, ({ key, view }) =>
+      insertAlias.run(key, object, view, bytes ? sealOf(key, view, bytes) : null),
+    )
     yield* forEach(dags, (dag) => learnDag(object, dag))
   }
 
-  const putParts = (whole: number, parts: readonly number[]): Steps<void> =>
-    forEach(parts, (part, position) => insertPart.run(whole, position, part))
+  function* putParts(whole: number, parts: readonly number[]): Steps<void> {
+    const bytes = yield* bytesOf.get(whole)
+    yield* forEach(parts, function* (part, position): Steps<void> {
+      const partBytes = yield* bytesOf.get(part)
+      const seal = bytes && partBytes ? sealOf(partName(bytes, position), PART_ROLE, partBytes) : null
+      yield* insertPart.run(whole, position, part, seal)
+    })
+  }
 
   function* learn(object: number, facts: ContentFacts, sha256: string | null): Steps<void> {
     if (sha256 !== null) yield* setDigest.run({ id: object, sha256 })
@@ -99,28 +140,61 @@ export function prepareContentWrites(db: Sql) {
     yield* learnNames(object, facts)
   }
 
+  /**
+   * Leaves the verified bytes of a commit behind in any case: in the records they take the place of damaged ones, in the blob store
+   * they have replaced what was there, and their chunks are recorded.
+   *
+   * @returns the put of a blob that is not needed any more, since the bytes are in the records now.
+   */
+  function* putBytes(object: number, { inline, chunkDigests }: FileCommit): Steps<string | undefined> {
+    const isInParts = (yield* isComposed.get(object)) !== undefined
+    if (inline === undefined) {
+      if (isInParts || (yield* placeOf.get(object)) !== 'blob') return undefined
+      if (chunkDigests !== undefined) yield* integrity.recordChunks(object, chunkDigests)
+      yield* integrity.bytesAreRight(object)
+      return undefined
+    }
+    yield* replaceInline.run({ id: object, inline })
+    const leftPut = isInParts ? undefined : yield* damagedPut.get(object)
+    if (leftPut !== undefined) {
+      yield* takeIn.run({ id: object, inline })
+      yield* integrity.forgetBytes(object)
+    } else if (!isInParts && (yield* placeOf.get(object)) === 'inline') {
+      yield* integrity.bytesAreRight(object)
+    }
+    return leftPut
+  }
+
   return {
     /** Keeps what was learned about an object whose bytes are in place. */
     learn,
+    putBytes,
+    bindName,
 
     *isComposed(object: number): Steps<boolean> {
       return (yield* isComposed.get(object)) !== undefined
     },
 
+    /** From now on the object is read from this put, if it has its bytes in the blob store. */
+    *usePut(object: number, put: string): Steps<void> {
+      yield* usePut.run({ id: object, put })
+    },
+
     /** The object's number, with its bytes where this commit says that they are, and all that it learned. */
     *putObject(commit: FileCommit, known: number | undefined): Steps<number> {
       const { file, content } = commit
-      const inline = commit.inline ?? null
+      const { inline = null, put = '' } = commit
       const place = inline === null ? 'blob' : 'inline'
       if (known !== undefined) {
-        yield* placeObject.run({ id: known, place, inline })
+        yield* placeObject.run({ id: known, place, put, inline })
         yield* learn(known, content, file.sha256)
         return known
       }
       const root = Buffer.from(content.pieceRoot, 'hex')
       const subtrees = orNull(content.pieceSubtreeRoots)
-      const inserted = insertObject.get(file.sha256, file.sizeBytes, place, root, subtrees, inline)
+      const inserted = insertObject.get(file.sha256, file.sizeBytes, place, put, root, subtrees, inline)
       const object = yield* insertedNumber(inserted)
+      if (commit.chunkDigests !== undefined) yield* integrity.recordChunks(object, commit.chunkDigests)
       yield* learnNames(object, content)
       return object
     },
@@ -143,7 +217,7 @@ export function prepareContentWrites(db: Sql) {
       const root = Buffer.from(content.pieceRoot, 'hex')
       const handle = file.sha256 ?? pieceHandle({ ...content, sizeBytes: file.sizeBytes })
       const subtrees = orNull(content.pieceSubtreeRoots)
-      const inserted = insertObject.get(handle, file.sizeBytes, 'blob', root, subtrees, null)
+      const inserted = insertObject.get(handle, file.sizeBytes, 'blob', '', root, subtrees, null)
       const object = yield* insertedNumber(inserted)
       yield* putParts(object, parts)
       yield* learnNames(object, content)
@@ -155,6 +229,7 @@ export function prepareContentWrites(db: Sql) {
       yield* dropBytes.run(object)
       yield* dropParts.run(object)
       yield* cutOffDags.run(object)
+      yield* integrity.forgetBytes(object)
     },
 
     *sweepBlocks({ limit }: { limit: number }): Steps<number> {

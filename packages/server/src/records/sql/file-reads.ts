@@ -10,6 +10,7 @@ import type {
 } from '../record-store.ts'
 import { type NamedObject, prepareContentReads } from './content-reads.ts'
 import { endOf, FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
+import { damagedRecords } from './seals.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
 const SHA256 = 'sha256:'
@@ -110,6 +111,9 @@ export function prepareFileReads(db: Sql) {
        WHEN 'expired' THEN "end" = 'expired' OR (ended_at IS NULL AND expires_at <= :now)
        ELSE TRUE END`,
   )
+  const newest = db.prepare<[], { sequence: number; uploadedAt: number }>(
+    'SELECT sequence, uploaded_at AS "uploadedAt" FROM files WHERE sequence = (SELECT MAX(sequence) FROM files)',
+  )
 
   function* countBack({ principal, beforeSequence, count, isOpen }: CountBackRequest): Steps<number | undefined> {
     const before = beforeSequence ?? Number.MAX_SAFE_INTEGER
@@ -148,6 +152,7 @@ export function prepareFileReads(db: Sql) {
     for (const { object } of yield* content.objectsNamedBy(key)) {
       if ((yield* anyLive.get(object, now)) !== undefined) return { outcome: 'private' }
     }
+    if (yield* content.isDamagedName(key)) throw damagedRecords(`${key} leads to other bytes`)
     let newest: { readonly sequence: number; readonly end: FileEnd | null } | undefined
     for (const { object } of yield* content.objectsEverNamedBy(key)) {
       const row = yield* latestOf.get(object)
@@ -209,6 +214,8 @@ export function prepareFileReads(db: Sql) {
       const row = yield* bySequence.get(sequence)
       return row === undefined ? undefined : fileFromRow(row)
     },
+
+    newest: (): Steps<{ sequence: number; uploadedAt: number } | undefined> => newest.get(),
 
     *list(request: ListFilesRequest): Steps<readonly FileRecord[]> {
       // SQLite ends a text at its NUL here, and would find what has only the beginning.

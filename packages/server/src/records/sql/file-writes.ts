@@ -1,4 +1,4 @@
-import type { FileRecord } from '../record-store.ts'
+import type { ExpireFilesRequest, FileRecord, PostponeFilesRequest, RemoveFileRequest } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
@@ -6,14 +6,10 @@ import type { ObjectRelease } from './object-release.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
-interface RemoveRequest {
-  readonly principal: string
-  readonly key: string
-  readonly now: number
-}
+const DAY_MS = 86_400_000
 
 /** Ends of files. Each function runs inside the caller's transaction. */
-export function prepareFileWrites(db: Sql, { releaseObject }: ObjectRelease) {
+export function prepareFileWrites(db: Sql, { releaseObject, releaseLater }: ObjectRelease) {
   const content = prepareContentReads(db)
   const { closeDeal } = prepareDealClosing(db)
   const { fileEnded } = prepareUsageWrites(db)
@@ -23,32 +19,46 @@ export function prepareFileWrites(db: Sql, { releaseObject }: ObjectRelease) {
   const endFile = db.prepare<[number, 'expired' | 'removed', number]>(
     'UPDATE files SET ended_at = ?, "end" = ? WHERE sequence = ?',
   )
+  // A file that was moved before lasts longer than its term says.
+  const postpone = db.prepare<[PostponeFilesRequest]>(
+    `UPDATE files SET expires_at = expires_at + :byMs
+     WHERE sequence >= :fromSequence AND ended_at IS NULL AND uploaded_at BETWEEN :from AND :to
+       AND expires_at - uploaded_at = CAST(term_days AS BIGINT) * ${DAY_MS}`,
+  )
 
   function* end(row: FileRow, endedAt: number, reason: 'expired' | 'removed', now: number): Steps<void> {
     yield* endFile.run(endedAt, reason, row.sequence)
     yield* fileEnded(row)
     yield* closeDeal(row.sequence, now)
-    yield* releaseObject(row.object, now)
   }
 
   return {
-    *remove({ principal, key, now }: RemoveRequest): Steps<FileRecord | undefined> {
+    *remove({ principal, key, now, endedAt = now }: RemoveFileRequest): Steps<FileRecord | undefined> {
       for (const { object } of yield* content.objectsNamedBy(key)) {
         const row = yield* content.openFile(principal, object, key)
         if (row === undefined) continue
         if (row.expires_at > now) {
-          yield* end(row, now, 'removed', now)
-          return { ...fileFromRow(row), endedAt: now, end: 'removed' }
+          yield* end(row, endedAt, 'removed', now)
+          yield* releaseObject(row.object, now)
+          return { ...fileFromRow(row), endedAt, end: 'removed' }
         }
         yield* end(row, row.expires_at, 'expired', now)
+        yield* releaseObject(row.object, now)
       }
       return undefined
     },
 
-    *expire({ now, limit }: { now: number; limit: number }): Steps<number> {
+    *expire({ now, limit, keepMs = 0 }: ExpireFilesRequest): Steps<number> {
       const rows = yield* pastTerm.all(now, limit)
-      yield* forEach(rows, (row) => end(row, row.expires_at, 'expired', now))
+      yield* forEach(rows, function* (row) {
+        yield* end(row, row.expires_at, 'expired', now)
+        yield* keepMs > 0 ? releaseLater(row.object, now + keepMs) : releaseObject(row.object, now)
+      })
       return rows.length
+    },
+
+    *postpone(request: PostponeFilesRequest): Steps<void> {
+      yield* postpone.run(request)
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { BlobName } from '../inventory-records.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
@@ -7,15 +8,36 @@ export function prepareInventoryWrites(db: Sql, discards: DiscardWrites) {
     'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   )
 
+  const usePut = db.prepare<[{ sha256: string; put: string; missing: string }]>(
+    `UPDATE objects SET put = :put WHERE sha256 = :sha256 AND place = 'blob' AND put = :missing
+     AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id)`,
+  )
+
+  const forgetPuts = db.prepare<[]>("UPDATE objects SET put = '' WHERE put <> ''")
+
   return {
+    *usePut({ sha256, put, missing }: BlobName & { readonly missing: string }): Steps<boolean> {
+      if (!(yield* discards.cancel({ sha256, put }))) return false
+      return (yield* usePut.run({ sha256, put, missing })).changes > 0
+    },
+
+    *forgetPuts(_: undefined): Steps<void> {
+      yield* forgetPuts.run()
+    },
+
     *setMark({ name, value }: { name: string; value: string }): Steps<void> {
       yield* setMark.run(name, value)
     },
 
-    *adopt({ sha256, now }: { sha256: string; now: number }): Steps<boolean> {
-      if (yield* discards.isNeeded(sha256)) return false
-      yield* discards.discardUnlessNeeded(sha256, now)
-      return true
+    planOrphan({
+      sha256,
+      put,
+      now,
+      dueAt,
+    }: BlobName & { readonly now: number; readonly dueAt: number }): Steps<boolean> {
+      return discards.planOrphan({ sha256, put }, { now, dueAt })
     },
+
+    letOrphansBe: (_: undefined): Steps<void> => discards.letOrphansBe(),
   }
 }

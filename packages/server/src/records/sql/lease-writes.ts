@@ -1,13 +1,16 @@
 import type { Fence } from '../record-store.ts'
 import type { Sql, Steps } from './sql.ts'
 
+/** No lease lasts longer. One that seems to was taken while the clock was ahead. */
+const LONGEST_MS = 86_400_000
+
 /** Which process does the work of all. Each function runs inside the caller's transaction. */
 export function prepareLeaseWrites(db: Sql) {
   const take = db.prepare<{ name: string; holder: string; now: number; until: number }, number>(
     `INSERT INTO leases (name, holder, until, fence) VALUES (:name, :holder, :until, 1)
      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until,
        fence = leases.fence + CASE WHEN leases.holder = excluded.holder THEN 0 ELSE 1 END
-     WHERE leases.holder = excluded.holder OR leases.until <= :now
+     WHERE leases.holder = excluded.holder OR leases.until <= :now OR leases.until > :now + ${LONGEST_MS}
      RETURNING fence`,
   )
   // The row stays, since its fence must never be given twice.

@@ -1,13 +1,14 @@
 import type { ObjectHandle } from '../record-store.ts'
 import type { ContentWrites } from './content-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
-import type { Sql, Steps } from './sql.ts'
+import { forEach, type Sql, type Steps } from './sql.ts'
 
 export type ObjectRelease = ReturnType<typeof prepareObjectRelease>
 
 interface KeptRow {
   readonly handle: ObjectHandle
   readonly place: 'inline' | 'blob' | 'none'
+  readonly put: string
 }
 
 /** Decides when bytes are needed by no file any more. Runs inside the caller's transaction. */
@@ -18,19 +19,55 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
     )
     .pluck()
   const anyWhole = db.prepare<[number], number>('SELECT 1 FROM parts WHERE part = ? LIMIT 1').pluck()
-  const keptOf = db.prepare<[number], KeptRow>('SELECT sha256 AS handle, place FROM objects WHERE id = ?')
+  // What is behind inline bytes is not read.
+  const keptOf = db.prepare<[number], KeptRow>(
+    `SELECT sha256 AS handle, place, CASE WHEN place = 'blob' THEN put ELSE '' END AS put FROM objects WHERE id = ?`,
+  )
   const partsOf = db.prepare<[number], number>('SELECT DISTINCT part FROM parts WHERE whole = ?').pluck()
+
+  const keepUntil = db.prepare<[number, number]>(
+    `INSERT INTO ended_objects (object, due_at) VALUES (?, ?)
+     ON CONFLICT (object) DO UPDATE SET due_at = excluded.due_at WHERE excluded.due_at > ended_objects.due_at`,
+  )
+  const isKept = db
+    .prepare<[number, number], number>('SELECT 1 FROM ended_objects WHERE object = ? AND due_at > ?')
+    .pluck()
+  const due = db
+    .prepare<[number, number], number>(
+      'SELECT object FROM ended_objects WHERE due_at <= ? ORDER BY due_at, object LIMIT ?',
+    )
+    .pluck()
+  const forget = db.prepare<[number]>('DELETE FROM ended_objects WHERE object = ?')
 
   /** Lets go of the bytes of an object, and of what it was composed of, as far as nothing else needs them. */
   function* releaseObject(object: number, now: number): Steps<void> {
     if ((yield* anyLive.get(object)) !== undefined || (yield* anyWhole.get(object)) !== undefined) return
+    if ((yield* isKept.get(object, now)) !== undefined) return
     const kept = yield* keptOf.get(object)
     if (kept === undefined) return
     const parts = yield* partsOf.all(object)
     yield* contents.dropBytes(object)
     for (const part of parts) yield* releaseObject(part, now)
-    if (kept.place === 'blob' && parts.length === 0) yield* discards.discardUnlessNeeded(kept.handle, now)
+    if (kept.place !== 'blob' || parts.length > 0) return
+    yield* discards.discardUnlessNeeded({ sha256: kept.handle, put: kept.put }, { now })
   }
 
-  return { releaseObject }
+  return {
+    releaseObject,
+
+    /** Lets go of the bytes of an object later, unless they are needed then. */
+    *releaseLater(object: number, dueAt: number): Steps<void> {
+      yield* keepUntil.run(object, dueAt)
+    },
+
+    /** Lets go of the bytes whose time is over; answers of how many objects. */
+    *releaseDue({ now, limit }: { now: number; limit: number }): Steps<number> {
+      const objects = yield* due.all(now, limit)
+      yield* forEach(objects, function* (object) {
+        yield* forget.run(object)
+        yield* releaseObject(object, now)
+      })
+      return objects.length
+    },
+  }
 }

@@ -3,7 +3,8 @@ import type { ContentFacts, DagCommit, FileCommit } from '../record-store.ts'
 /** Crossing to another thread copies the whole memory behind a view, so a view into a larger buffer is copied out first. */
 export function ownCommit<Commit extends FileCommit>(commit: Commit): Commit {
   const inline = commit.inline === undefined ? undefined : ownBytes(commit.inline)
-  return { ...commit, inline, content: ownFacts(commit.content) }
+  const chunkDigests = commit.chunkDigests === undefined ? undefined : ownBytes(commit.chunkDigests)
+  return { ...commit, inline, chunkDigests, content: ownFacts(commit.content) }
 }
 
 /** @throws {TypeError} for lists that do not fit together. */
@@ -31,7 +32,7 @@ function ownDag(dag: DagCommit): DagCommit {
   }
 }
 
-function ownBytes(bytes: Uint8Array): Uint8Array {
+export function ownBytes(bytes: Uint8Array): Uint8Array {
   return isWhole(bytes) ? bytes : new Uint8Array(bytes)
 }
 

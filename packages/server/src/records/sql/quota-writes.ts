@@ -1,3 +1,4 @@
+import type { BlobName } from '../inventory-records.ts'
 import { pieceHandle, sha256Of } from '../object-handle.ts'
 import type {
   AdmitRequest,
@@ -24,6 +25,7 @@ interface ReservationRow {
   readonly bytes: number
   readonly cap_bytes: number
   readonly claimed_sha256: string | null
+  readonly claimed_put: string
 }
 
 /** A commit's outcome on its way back: the caller, who has the file, needs only its sequence. */
@@ -39,16 +41,15 @@ interface KnownBefore {
   readonly open: FileRow | undefined
 }
 
-interface ClaimRequest {
+interface ClaimRequest extends BlobName {
   readonly reservationId: string
   readonly key: string
-  readonly sha256: string
 }
 
 interface ReleaseRequest {
   readonly reservationId: string
   readonly now: number
-  readonly published?: string | undefined
+  readonly published?: BlobName | undefined
 }
 
 export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
@@ -68,12 +69,12 @@ export function prepareQuotaWrites(
   )
   const reservation = db.prepare<[string], ReservationRow>('SELECT * FROM reservations WHERE id = ?')
   const deleteReservation = db.prepare<[string]>('DELETE FROM reservations WHERE id = ?')
-  const claimBytes = db.prepare<[string, string]>('UPDATE reservations SET claimed_sha256 = ? WHERE id = ?')
+  const claimBytes = db.prepare<[string, string, string]>(
+    'UPDATE reservations SET claimed_sha256 = ?, claimed_put = ? WHERE id = ?',
+  )
   const extend = db.prepare<[number, string]>('UPDATE reservations SET lease_until = ? WHERE instance = ?')
   const expired = db.prepare<[number], string>('SELECT id FROM reservations WHERE lease_until < ?').pluck()
   const ofInstance = db.prepare<[string], string>('SELECT id FROM reservations WHERE instance = ?').pluck()
-
-  const bindName = db.prepare<[string, number]>('INSERT INTO names (name, object) VALUES (?, ?) ON CONFLICT DO NOTHING')
 
   function* knownOf(commit: FileCommit): Steps<KnownBefore> {
     const { file } = commit
@@ -86,18 +87,33 @@ export function prepareQuotaWrites(
   /** Forgets a reservation; what it had claimed and nobody needs any more is to be removed. */
   function* settle(held: ReservationRow, now: number): Steps<void> {
     yield* deleteReservation.run(held.id)
-    if (held.claimed_sha256 !== null) yield* discards.discardUnlessNeeded(held.claimed_sha256, now)
+    if (held.claimed_sha256 === null) return
+    yield* discards.discardUnlessNeeded({ sha256: held.claimed_sha256, put: held.claimed_put }, { now })
   }
 
   function* release({ reservationId, now, published }: ReleaseRequest): Steps<void> {
     const held = yield* reservation.get(reservationId)
     if (held !== undefined) yield* settle(held, now)
-    if (published !== undefined) yield* discards.discardUnlessNeeded(published, now)
+    if (published !== undefined) yield* discards.discardUnlessNeeded(published, { now })
+  }
+
+  /** What was put before for an object goes once its readers are through. Its bytes may have been what made somebody upload them again. */
+  function* replacePut(object: number, commit: FileCommit): Steps<void> {
+    if (!hasNamedPut(commit)) return
+    yield* discards.discardReplaced(object, commit.put, { now: commit.now, dueAt: commit.replacedUntil ?? commit.now })
+  }
+
+  /** The verified bytes of the commit take the place of what is stored; a blob that they replace in the records goes. */
+  function* putBytes(object: number, commit: FileCommit): Steps<void> {
+    const put = yield* contents.putBytes(object, commit)
+    if (put === undefined) return
+    yield* discards.discardUnlessNeeded({ sha256: commit.file.sha256, put }, { now: commit.now })
   }
 
   /** Keeps what a commit of bytes brought that are staged already. */
   function* keepRetry(row: FileRow, commit: FileCommit, usedBytes: number): Steps<CommitReply> {
     yield* contents.learn(row.object, commit.content, commit.file.sha256)
+    yield* putBytes(row.object, commit)
     const file = fileFromRow({ ...row, handle: commit.file.sha256 })
     return { outcome: 'retry', file: { ...file, pieceRoot: commit.content.pieceRoot }, usedBytes }
   }
@@ -106,13 +122,15 @@ export function prepareQuotaWrites(
   function* record(commit: FileCommit, { object: known, open }: KnownBefore, day: string): Steps<number> {
     const { file } = commit
     if (open !== undefined) yield* endAsExpired(open, commit.now)
+    if (known !== undefined) yield* replacePut(known, commit)
     const object = yield* contents.putObject(commit, known)
+    if (known !== undefined) yield* putBytes(object, commit)
     // Bytes that are kept as those of parts stay so, and those that came now go again.
     if (known !== undefined && commit.inline === undefined && (yield* contents.isComposed(known))) {
-      yield* discards.discardUnlessNeeded(file.sha256, commit.now)
+      yield* discards.discardUnlessNeeded({ sha256: file.sha256, put: commit.put ?? '' }, { now: commit.now })
     }
     const name = opaqueNameOf(file.key)
-    if (name !== '') yield* bindName.run(name, object)
+    if (name !== '') yield* contents.bindName(name, object)
     const sequence = yield* insertFile(object, file, { day, bytes: file.sizeBytes })
     if (commit.placement !== undefined) yield* placeFile(sequence, commit.placement, commit.now)
     return sequence
@@ -150,13 +168,14 @@ export function prepareQuotaWrites(
       return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes }
     },
 
-    *claim({ reservationId, key, sha256 }: ClaimRequest): Steps<ClaimOutcome> {
+    *claim({ reservationId, key, sha256, put }: ClaimRequest): Steps<ClaimOutcome> {
       if ((yield* reservation.get(reservationId)) === undefined) return { outcome: 'lost' }
       const bound = yield* content.boundElsewhere(key, [sha256])
       // What is known by its piece alone may be these bytes: the commit, which knows their piece, decides.
       if (bound !== undefined && sha256Of(bound) !== null) return { outcome: 'conflict', object: bound }
-      if (!(yield* discards.cancel(sha256))) return { outcome: 'busy' }
-      yield* claimBytes.run(sha256, reservationId)
+      // A put that has a name is new, so that no removal of it was ever planned.
+      if (put === '' && !(yield* discards.cancel({ sha256, put }))) return { outcome: 'busy' }
+      yield* claimBytes.run(sha256, put, reservationId)
       return { outcome: 'claimed' }
     },
 
@@ -170,6 +189,9 @@ export function prepareQuotaWrites(
 
       const known = yield* knownOf(commit)
       if (known.open !== undefined && known.open.expires_at > now) {
+        const { object } = known.open
+        yield* replacePut(object, commit)
+        if (hasNamedPut(commit)) yield* contents.usePut(object, commit.put)
         yield* settle(held, now)
         return yield* keepRetry(known.open, commit, (yield* standing(principal, held.day)).usedBytes)
       }
@@ -198,6 +220,11 @@ export function prepareQuotaWrites(
       return ids.length
     },
   }
+}
+
+/** True for bytes that were put into a blob store where every put has a place of its own. */
+function hasNamedPut(commit: FileCommit): commit is FileCommit & { readonly put: string } {
+  return commit.put !== undefined && commit.put !== ''
 }
 
 /** What the object of these bytes can be called. */

@@ -6,6 +6,8 @@ import { prepareCompositionReads } from './composition-reads.ts'
 import { prepareCopyReads } from './copy-reads.ts'
 import { prepareDealReads } from './deal-reads.ts'
 import { prepareFileReads } from './file-reads.ts'
+import { prepareInstallationReads } from './installation-reads.ts'
+import { prepareIntegrityReads } from './integrity-reads.ts'
 import { prepareInventoryReads } from './inventory-reads.ts'
 import { prepareOfferReads } from './offer-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
@@ -29,6 +31,8 @@ export function prepareReads(db: Sql) {
   const chain = prepareChainReads(db)
   const offers = prepareOfferReads(db)
   const inventory = prepareInventoryReads(db)
+  const installation = prepareInstallationReads(db)
+  const integrity = prepareIntegrityReads(db)
   const secret = db.prepare<[string], string>('SELECT value FROM secrets WHERE name = ?').pluck()
 
   return {
@@ -41,6 +45,7 @@ export function prepareReads(db: Sql) {
     latestFile: files.latest,
     fileBySequence: files.bySequence,
     listFiles: files.list,
+    newestFile: (_: undefined) => files.newest(),
     countBack: files.countBack,
     listDeals: files.listDeals,
     fileByDeal: files.byDeal,
@@ -77,10 +82,20 @@ export function prepareReads(db: Sql) {
     tooShortDeals: chain.tooShort,
     findOffer: offers.find,
     instances: (_: undefined) => accounts.instances(),
-    pendingDiscards: ({ instanceId, limit }: { instanceId: string; limit: number }) =>
-      accounts.pendingDiscards(instanceId, limit),
+    pendingDiscards: accounts.pendingDiscards,
     storedBlobs: inventory.stored,
+    putsOfBlob: inventory.puts,
+    knownBlobs: inventory.known,
+    orphans: (_: undefined) => inventory.orphans(),
     mark: inventory.mark,
+    installation: (_: undefined) => installation.find(),
+    chunkDigests: integrity.chunkDigests,
+    withoutChunks: integrity.withoutChunks,
+    withoutChunksCount: (_: undefined) => integrity.withoutChunksCount(),
+    inlineObjects: integrity.inlineObjects,
+    damageOf: integrity.damageOf,
+    damaged: integrity.damaged,
+    damagedCount: (_: undefined) => integrity.damagedCount(),
     secret: (name: string) => secret.get(name),
   }
 }

@@ -1,6 +1,7 @@
 import type { CommitOutcome, Fence, FileCommit, RecordStore } from '../record-store.ts'
 import { fileFromCommit } from './file-row.ts'
-import { ownCommit, ownFacts } from './own-bytes.ts'
+import { ownBytes, ownCommit, ownFacts } from './own-bytes.ts'
+import { countingPromises } from './promised-writes.ts'
 import type { CommitReply } from './quota-writes.ts'
 import type { ReadInput, ReadName, ReadOutput } from './reads.ts'
 import type { WriteInput, WriteName, WriteOutput } from './writes.ts'
@@ -15,13 +16,15 @@ export interface SqlEngine {
   write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>>
 }
 
-type EngineOwn = 'traits' | 'generation' | 'check' | 'close'
+type EngineOwn = 'traits' | 'disk' | 'generation' | 'time' | 'check' | 'close'
 
 /** What is left of the engine: what it is, and how it is asked whether it lives and closed. */
 export type RecordsOfEngine = Pick<RecordStore, EngineOwn>
 
 /** The records, as reads and writes of an engine. */
-export function recordsOver({ read, write }: SqlEngine, own: RecordsOfEngine): RecordStore {
+export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStore {
+  const { read } = engine
+  const { write, promised } = countingPromises(engine)
   return {
     ...own,
     quotas: {
@@ -52,6 +55,10 @@ export function recordsOver({ read, write }: SqlEngine, own: RecordsOfEngine): R
       byDeal: (request) => read('fileByDeal', request),
       remove: (request) => write('removeFile', request),
       expire: (request) => write('expireFiles', request),
+      newest: () => read('newestFile', undefined),
+      postpone: (request) => write('postponeFiles', request),
+      releaseEnded: (request) => write('releaseEnded', request),
+      revive: (request) => write('reviveFiles', request),
     },
     content: { pieces: (request) => read('piecesOfKeys', request) },
     blocks: {
@@ -128,11 +135,38 @@ export function recordsOver({ read, write }: SqlEngine, own: RecordsOfEngine): R
       offer: (request) => write('offerSecret', request),
       replace: (request) => write('replaceSecret', request),
     },
+    installation: {
+      find: () => read('installation', undefined),
+      offer: (id) => write('offerInstallation', id),
+      pair: (id) => write('pairInstallation', id),
+      raise: () => write('raiseInstallation', undefined),
+      replace: (request) => write('replaceInstallation', request),
+      promised,
+    },
     inventory: {
       stored: (request) => read('storedBlobs', request),
-      adopt: (request) => write('adoptBlob', request),
+      known: (digests) => read('knownBlobs', digests),
+      planOrphan: (request) => write('planOrphan', request),
+      letOrphansBe: () => write('letOrphansBe', undefined),
+      orphans: () => read('orphans', undefined),
+      puts: (sha256) => read('putsOfBlob', sha256),
+      usePut: (request) => write('usePut', request),
+      forgetPuts: () => write('forgetPuts', undefined),
       mark: (name) => read('mark', name),
       setMark: (request) => write('setMark', request),
+    },
+    integrity: {
+      chunkDigests: (request) => read('chunkDigests', request),
+      setChunkDigests: ({ sha256, digests }) => write('setChunkDigests', { sha256, digests: ownBytes(digests) }),
+      withoutChunks: (request) => read('withoutChunks', request),
+      withoutChunksCount: () => read('withoutChunksCount', undefined),
+      inlineObjects: (request) => read('inlineObjects', request),
+      setDamaged: (request) => write('setDamaged', request),
+      clearDamaged: (object) => write('clearDamaged', object),
+      damageOf: (object) => read('damageOf', object),
+      sealRows: (request) => write('sealRows', request),
+      damaged: (request) => read('damaged', request),
+      damagedCount: () => read('damagedCount', undefined),
     },
     chain: {
       // Mostly there is nothing to queue, and then nobody has to write.

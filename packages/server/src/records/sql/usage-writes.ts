@@ -22,11 +22,19 @@ export function prepareUsageWrites(db: Sql) {
   const takeOff = db.prepare<[number, string, string]>(
     'UPDATE usage SET stored_bytes = stored_bytes - ?, stored_files = stored_files - 1 WHERE principal = ? AND day = ?',
   )
+  const putBack = db.prepare<[number, string, string]>(
+    'UPDATE usage SET stored_bytes = stored_bytes + ?, stored_files = stored_files + 1 WHERE principal = ? AND day = ?',
+  )
 
   return {
     *fileAdded(principal: string, { day, bytes }: Charge, sizeBytes: number): Steps<void> {
       const files = bytes > 0 ? 1 : 0
       yield* add.run({ principal, day, bytes, files, stored: storedBytes(bytes, sizeBytes) })
+    },
+
+    /** Call once for a file that had ended and goes on after all. */
+    *fileRevived(row: FileRow): Steps<void> {
+      yield* putBack.run(storedBytes(row.charged_bytes, row.size_bytes), row.principal, row.charged_day)
     },
 
     /** Call once for a file that had not ended. It is taken off its own day, so that it meets no upload of today. */

@@ -7,7 +7,10 @@ import { prepareContentWrites } from './content-writes.ts'
 import { prepareCopyWrites } from './copy-writes.ts'
 import { prepareDealWrites } from './deal-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
+import { prepareFileRevival } from './file-revival.ts'
 import { prepareFileWrites } from './file-writes.ts'
+import { prepareInstallationWrites } from './installation-writes.ts'
+import { prepareIntegrityWrites } from './integrity-writes.ts'
 import { prepareInventoryWrites } from './inventory-writes.ts'
 import { prepareLeaseWrites } from './lease-writes.ts'
 import { prepareNonceWrites } from './nonce-writes.ts'
@@ -24,11 +27,13 @@ import { prepareTokenWrites } from './token-writes.ts'
  */
 export function prepareWrites(db: Sql) {
   const discards = prepareDiscardWrites(db)
-  const contents = prepareContentWrites(db)
+  const integrity = prepareIntegrityWrites(db)
+  const contents = prepareContentWrites(db, integrity)
   const deals = prepareDealWrites(db)
   const quotas = prepareQuotaWrites(db, contents, discards, deals)
   const release = prepareObjectRelease(db, contents, discards)
   const files = prepareFileWrites(db, release)
+  const revival = prepareFileRevival(db)
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
   const challenges = prepareChallengeWrites(db)
@@ -41,6 +46,7 @@ export function prepareWrites(db: Sql) {
   const leases = prepareLeaseWrites(db)
   const inventory = prepareInventoryWrites(db, discards)
   const secrets = prepareSecretWrites(db)
+  const installation = prepareInstallationWrites(db)
   const registerInstance = db.prepare<[string, number]>('INSERT INTO instances (id, started_at) VALUES (?, ?)')
   const forgetInstance = db.prepare<[string]>('DELETE FROM instances WHERE id = ?')
 
@@ -54,6 +60,9 @@ export function prepareWrites(db: Sql) {
     releaseExpired: quotas.releaseExpired,
     removeFile: files.remove,
     expireFiles: files.expire,
+    postponeFiles: files.postpone,
+    releaseEnded: release.releaseDue,
+    reviveFiles: revival.revive,
     compose: compositions.commit,
     sweepBlocks: contents.sweepBlocks,
     signUp: tokens.signUp,
@@ -100,9 +109,20 @@ export function prepareWrites(db: Sql) {
     takeLease: leases.take,
     giveBackLease: leases.giveBack,
     setMark: inventory.setMark,
-    adoptBlob: inventory.adopt,
+    planOrphan: inventory.planOrphan,
+    letOrphansBe: inventory.letOrphansBe,
+    usePut: inventory.usePut,
+    forgetPuts: inventory.forgetPuts,
+    setChunkDigests: integrity.setChunkDigests,
+    setDamaged: integrity.setDamaged,
+    clearDamaged: integrity.clearDamaged,
+    sealRows: integrity.sealRows,
     offerSecret: secrets.offer,
     replaceSecret: secrets.replace,
+    offerInstallation: installation.offer,
+    pairInstallation: installation.pair,
+    raiseInstallation: installation.raise,
+    replaceInstallation: installation.replace,
     *registerInstance({ instanceId, now }: { instanceId: string; now: number }): Steps<void> {
       yield* registerInstance.run(instanceId, now)
     },

@@ -107,6 +107,11 @@ describe('isKeyTaken', () => {
 })
 
 describe('translatedFailure', () => {
+  test('tells callers that the database takes no writes', () => {
+    const cause = failed('25006', 'cannot execute INSERT in a read-only transaction')
+    expect(translatedFailure(cause)).toMatchObject({ code: 'read_only', cause })
+  })
+
   test('says that there is no room, and else that storage failed, and keeps the cause', () => {
     const full = failed('53100')
     expect(translatedFailure(full)).toMatchObject({ code: 'insufficient_storage', cause: full })

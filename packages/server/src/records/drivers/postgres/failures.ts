@@ -101,9 +101,13 @@ export function isKeyTaken(error: unknown): boolean {
   return isUniqueViolation(error) && error instanceof Error && 'table' in error && error.table === 'write_keys'
 }
 
+const READ_ONLY_SQL_TRANSACTION = '25006'
+
 /** A failure of the database, as callers see it. */
 export function translatedFailure(cause: unknown): LadeError {
   if (cause instanceof LadeError) return cause
+  if (codeOf(cause) === READ_ONLY_SQL_TRANSACTION)
+    return new LadeError('read_only', { retryAfterSeconds: 5 }, { cause })
   return verdictOf(cause) === 'full'
     ? new LadeError('insufficient_storage', { retryAfterSeconds: 60 }, { cause })
     : new LadeError('storage_failed', { retryAfterSeconds: 5 }, { cause })

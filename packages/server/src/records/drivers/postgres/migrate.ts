@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { POSTGRES_MIGRATIONS } from '../../migrations/postgres.ts'
+import { POSTGRES_ALONE_FROM, POSTGRES_MIGRATIONS } from '../../migrations/postgres.ts'
 
 /** The lock of whoever brings the schema up to date; any number that nobody else uses. */
 const MIGRATION_LOCK = 4_711_2026
@@ -11,9 +11,14 @@ export const MIGRATION_MS = 3_600_000
  * the others wait.
  *
  * @param client - one that waits {@link MIGRATION_MS} for an answer.
- * @throws {Error} when the data was written by a newer version of Lade.
+ * @param beforeUpgrade - called with the instances of an older version beside which this one cannot run, before the first step.
+ * @throws {Error} when the data was written by a newer version of Lade; whatever `beforeUpgrade` throws.
  */
-export async function migrate(client: Client, migrations: readonly string[] = POSTGRES_MIGRATIONS): Promise<void> {
+export async function migrate(
+  client: Client,
+  migrations: readonly string[] = POSTGRES_MIGRATIONS,
+  beforeUpgrade?: (instances: readonly string[]) => Promise<void>,
+): Promise<void> {
   await client.query(`SET statement_timeout = ${MIGRATION_MS}; SET lock_timeout = ${MIGRATION_MS}`)
   await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
   try {
@@ -26,6 +31,10 @@ export async function migrate(client: Client, migrations: readonly string[] = PO
       }
       const migration = migrations[version]
       if (migration === undefined) return
+      if (beforeUpgrade !== undefined && version > 0 && version < POSTGRES_ALONE_FROM) {
+        const instances = await client.query<{ id: string }>('SELECT id FROM instances')
+        await beforeUpgrade(instances.rows.map(({ id }) => id))
+      }
       // One message is one transaction.
       const mark =
         version === 0 ? 'INSERT INTO schema_version VALUES (1)' : `UPDATE schema_version SET version = ${version + 1}`

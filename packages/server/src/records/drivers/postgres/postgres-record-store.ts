@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { LadeError } from '@lade/core/errors'
 import type { Pool } from 'pg'
 import type { DatabaseState, PoolState } from '../../database-state.ts'
 import type { RecordStore } from '../../record-store.ts'
@@ -29,6 +30,8 @@ export interface PostgresRecordStoreOptions {
   readonly maxConnections?: number
   /** Told what the operator should know, such as that the server does not write durably. */
   readonly onWarning?: (sentence: string) => void
+  /** As that of `openSqliteRecordStore`. */
+  readonly beforeUpgrade?: (instances: readonly string[]) => Promise<void>
   /** How long things are waited for, where it is not the usual. `writeMs` and `readMs` are looked at each time. */
   readonly patience?: Partial<Patience>
 }
@@ -39,6 +42,7 @@ export interface PostgresRecordStore extends RecordStore {
 }
 
 const READ_REST_MS = 200
+const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS at'
 
 /**
  * Records in a PostgreSQL database (15 or later), for any number of processes on any number of machines.
@@ -66,7 +70,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   await starting.connect()
   try {
     await requireDurable(starting, onWarning)
-    await migrate(starting)
+    await migrate(starting, undefined, options.beforeUpgrade)
   } finally {
     await starting.end().catch(() => {})
   }
@@ -166,9 +170,18 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     },
     {
       traits: { engine: 'postgres' },
+      async time() {
+        try {
+          const { rows } = await readers.pool.query<{ at: string }>(CLOCK)
+          return Number(rows[0]?.at)
+        } catch (error) {
+          throw translatedFailure(error)
+        }
+      },
       async check() {
         try {
-          await readers.pool.query('SELECT 1')
+          const { rows } = await readers.pool.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+          if (rows[0]?.standby === true) throw new LadeError('read_only', { retryAfterSeconds: 5 })
         } catch (error) {
           throw translatedFailure(error)
         }

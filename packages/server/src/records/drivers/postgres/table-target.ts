@@ -15,6 +15,7 @@ const KEEPALIVE_MS = 5000
 const PASSING = new Set([
   'schema_version',
   'write_keys',
+  'installation',
   'instances',
   'leases',
   'cursors',

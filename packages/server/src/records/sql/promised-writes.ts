@@ -1,0 +1,41 @@
+import type { SqlEngine } from './records-over.ts'
+import type { WriteName } from './writes.ts'
+
+/** Writes that a caller, a prover or a chain was told of, and that would be missed if the records went back. */
+const PROMISES: ReadonlySet<WriteName> = new Set<WriteName>([
+  'commit',
+  'commitAtOnce',
+  'compose',
+  'removeFile',
+  'extendFile',
+  'wantCopies',
+  'signUp',
+  'revokeToken',
+  'answerChallenge',
+  'replaceSecret',
+  'copyParked',
+  'openAddition',
+  'additionSent',
+  'additionConfirmed',
+  'proposeDeals',
+  'recordTransaction',
+  'addTransactionAttempt',
+])
+
+/** The writes of an engine, and how many of those that somebody was promised were made. */
+export function countingPromises({
+  write,
+}: Pick<SqlEngine, 'write'>): Pick<SqlEngine, 'write'> & { promised(): number } {
+  let promised = 0
+  return {
+    write: (name, input, fence) => {
+      const written = write(name, input, fence)
+      if (!PROMISES.has(name)) return written
+      return written.then((output) => {
+        promised += 1
+        return output
+      })
+    },
+    promised: () => promised,
+  }
+}
