@@ -57,7 +57,7 @@ export async function openKeyFile({ file, alg = 'HS256', now }: KeyFileOptions):
   const existing = await readKeyFile({ file, alg })
   if (existing === undefined) await orAuthOffline(`${file} cannot be created`, () => createKeyFile(file, alg, now))
   // The process that created the file may not have made its name durable yet.
-  else await orAuthOffline(`${dirname(file)} cannot be made durable`, () => syncDirectory(dirname(file)))
+  else await orAuthOffline(`${dirname(file)} cannot be made durable`, () => syncUnlessReadOnly(dirname(file)))
   const opened = existing ?? (await readKeyFile({ file, alg }))
   if (opened === undefined) throw authOffline(new Error(`${file} was removed while it was being opened.`))
   return opened
@@ -140,6 +140,15 @@ async function withNewKey(file: string, text: string, publish: (temporary: strin
     throw error
   }
   await syncDirectory(dirname(file))
+}
+
+/** Where nothing can be written, nothing waits to become durable. */
+async function syncUnlessReadOnly(directory: string): Promise<void> {
+  try {
+    await syncDirectory(directory)
+  } catch (error) {
+    if (!hasCode(error, 'EROFS')) throw error
+  }
 }
 
 async function readTextAndMode(file: string): Promise<{ text: string; mode: number } | undefined> {
