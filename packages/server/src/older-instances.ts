@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StartError } from './config/config.ts'
+import type { InstanceLocks } from './records/instance-locks.ts'
+import { MoveRefused } from './storage-move/move-refused.ts'
+import { requireStopped } from './storage-move/require-stopped.ts'
+
+/** The database lets go of the lock of an instance that has just ended only after this long. */
+const POSTGRES_PATIENCE_MS = 12_000
+
+/**
+ * What is done before the data of an older version is brought up to date: refuses while an instance of that version lives, beside which
+ * this one cannot run.
+ *
+ * @returns for the option `beforeUpgrade` of record stores.
+ */
+export function refuseOlderInstances(options: {
+  readonly locks: InstanceLocks
+  readonly place: string
+  readonly engine: 'sqlite' | 'postgres'
+}): (instances: readonly string[]) => Promise<void> {
+  const { locks, place, engine } = options
+  return async (instances) => {
+    try {
+      await requireStopped({
+        instances: { list: async () => instances },
+        locks,
+        place,
+        patienceMs: engine === 'postgres' ? POSTGRES_PATIENCE_MS : 0,
+        wait: (ms) => sleep(ms),
+      })
+    } catch (error) {
+      if (!(error instanceof MoveRefused)) throw error
+      throw new StartError(
+        `An older version of Lade still runs on ${place}, and this version cannot run beside it. Stop every instance, then start one, and the others when it is ready.`,
+        { cause: error },
+      )
+    }
+  }
+}
