@@ -6,9 +6,18 @@ export interface ByteRange {
   readonly length: number
 }
 
-/** What a store holds under a digest. */
-export interface BlobInfo {
+/**
+ * Names what one upload put under a digest. A store that `keepsPuts` never uses a name twice, so that a removal that is executed late cannot
+ * hit what somebody put since.
+ */
+export interface BlobName {
   readonly sha256: string
+  /** Empty where a digest has one place, and for what was put before puts had names. */
+  readonly put: string
+}
+
+/** What a store holds under a digest. */
+export interface BlobInfo extends BlobName {
   readonly sizeBytes: number
 }
 
@@ -31,6 +40,10 @@ export interface BlobStoreTraits {
   readonly medium: string
   /** True when a committed blob survives the end of the process (and a power cut). */
   readonly durable: boolean
+  /** True when several puts of a digest can be there side by side. Which of them is read is for the records to say. */
+  readonly keepsPuts: boolean
+  /** How long somebody may still read what was replaced, since a location of it was given out. */
+  readonly locatedMs: number
 }
 
 /**
@@ -39,6 +52,8 @@ export interface BlobStoreTraits {
  * The store does not hash. `receive` is the one door that may commit, and it has hashed what it wrote.
  */
 export interface PendingBlob {
+  /** The name of this put under whichever digest it will have: known before anybody can read it. */
+  readonly put: string
   /**
    * Appends `chunk`. The caller may reuse the buffer once the promise settles, and asks for one write at a time.
    *
@@ -53,7 +68,8 @@ export interface PendingBlob {
   flush(): Promise<void>
   /**
    * Makes the blob readable under `sha256` and durable there: flush, rename, fsync of the directory (and of its parent
-   * when the directory is new). Committing a digest that exists replaces it by the same bytes.
+   * when the directory is new). Committing a digest that exists replaces it by the same bytes, or puts them beside it where the store
+   * `keepsPuts`.
    *
    * When it rejects, nothing was promised, yet the blob may be readable: an orphan that a sweep of blobs without a
    * record removes. Ends this pending blob: a further `write`, `flush` or `commit` is a `TypeError`.
@@ -102,6 +118,35 @@ export interface OpenBlob extends BlobBody {
 }
 
 /**
+ * One small text beside the blobs, which says to which installation they belong. It is not a blob, and is not listed as one.
+ */
+export interface InstallationText {
+  /**
+   * The text that was written last; `undefined` when none ever was.
+   *
+   * @throws {LadeError} `storage_failed`, also when the place of the blobs is not there at all.
+   */
+  read(): Promise<string | undefined>
+  /**
+   * Replaces the text, durably: a crash leaves the old text or the new one.
+   *
+   * @param options.ifAbsent - writes only where there is none; then at most one of several writers succeeds, where the store can promise that.
+   * @returns false when `ifAbsent` was asked for and there is a text, which stays.
+   * @throws {LadeError} `storage_failed`, `insufficient_storage`.
+   */
+  write(text: string, options?: { readonly ifAbsent?: boolean }): Promise<boolean>
+}
+
+/**
+ * What a reader found wrong with an object that the records promise. `missing`: its blob is not there, or has another size than recorded.
+ * `inline`: its bytes in the records do not hash to its digest. `wrong`: its blob is known to hold wrong bytes, and should be read again.
+ */
+export interface ObjectFault {
+  readonly kind: 'missing' | 'inline' | 'wrong'
+  readonly sha256: string
+}
+
+/**
  * Bytes by sha2-256, durable once committed.
  *
  * "Not there" is `undefined`, and a claim about the world: a medium that fails throws `storage_failed` and is never
@@ -109,6 +154,7 @@ export interface OpenBlob extends BlobBody {
  */
 export interface BlobStore {
   readonly traits: BlobStoreTraits
+  readonly installation: InstallationText
   /**
    * Starts a blob of `sizeBytes` in the pending place of `holder` (an instance id: letters, digits and dashes).
    *
@@ -119,6 +165,8 @@ export interface BlobStore {
     sizeBytes: number
     /** The digest that the caller expects to commit, where it knows one: a hint that may spare a copy. */
     expected?: string | undefined
+    /** The name that this put has elsewhere, for a copy of it. @default one that nobody has used, or none */
+    put?: string | undefined
   }): Promise<PendingBlob>
   /**
    * Resolves when the medium has room for `sizeBytes` beside its headroom, what is on its way in already counted.
@@ -132,17 +180,18 @@ export interface BlobStore {
   locate?(sha256: string, headers: LocationHeaders): Promise<BlobLocation>
   stat(sha256: string): Promise<BlobInfo | undefined>
   /**
-   * Every blob in ascending order of digest, from the first greater than `after` (any string, such as a prefix). Pending
-   * blobs are not listed; one that comes or goes meanwhile may be listed or not.
+   * Every blob in ascending order of digest, from the first greater than `after` (any string, such as a prefix), and of at most
+   * `limit` digests. All puts of a digest follow each other. Pending blobs are not listed; one that comes or goes meanwhile may be
+   * listed or not.
    */
   list(options?: { after?: string; limit?: number }): AsyncIterable<BlobInfo>
   /**
-   * Removes the blob, durably. Removing what is not there is not an error.
+   * Removes one put, durably. Removing what is not there is not an error.
    *
    * @param options.signal - once it has aborted, no removal begins any more; one that was sent to a store may still be made.
    * @throws {LadeError} `storage_failed`, also after an abort.
    */
-  delete(sha256: string, options?: { readonly signal?: AbortSignal }): Promise<void>
+  delete(blob: BlobName, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
    * Removes whatever `holder` left in its pending place; answers how many pending blobs that were. A blob swept away
    * under its writer can no longer be committed: `storage_failed`.
@@ -150,7 +199,9 @@ export interface BlobStore {
   sweepPending(holder: string): Promise<number>
   /** The holders that have a pending place; one that is listed may have nothing in it. */
   pendingHolders(): Promise<readonly string[]>
-  /** Resolves when the medium can take and give bytes. @throws {LadeError} `storage_failed`. */
+  /** Takes note of a fault that a reader met, where somebody looks after damage. Does not throw, and nobody waits for it. */
+  reportFault?(fault: ObjectFault): void
+  /** Resolves when the medium can take and give bytes. @throws {LadeError} `storage_failed`, `read_only`. */
   check(): Promise<void>
   close(): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { BlobStore } from './blob-store.ts'
 import { BROKEN_MEDIUM_CASES } from './conformance/broken-medium-cases.ts'
 import type { ConformanceCase } from './conformance/case.ts'
 import { DAMAGE_CASES } from './conformance/damage-cases.ts'
+import { INSTALLATION_CASES } from './conformance/installation-cases.ts'
 import { LIFETIME_CASES } from './conformance/lifetime-cases.ts'
 import { LISTING_CASES } from './conformance/listing-cases.ts'
 import { PENDING_CASES } from './conformance/pending-cases.ts'
@@ -37,6 +38,7 @@ export const BLOB_STORE_CASES: readonly ConformanceCase[] = [
   ...LISTING_CASES,
   ...BROKEN_MEDIUM_CASES,
   ...DAMAGE_CASES,
+  ...INSTALLATION_CASES,
   ...LIFETIME_CASES,
 ]
 

@@ -21,7 +21,7 @@ export async function probeStore(store: BlobStore, bytes: Uint8Array): Promise<s
     return (await isKept(store, sha256, bytes)) ? undefined : 'took a blob, and gives other bytes'
   } finally {
     await pending.abort()
-    await store.delete(sha256)
+    await store.delete({ sha256, put: pending.put })
     await store.sweepPending(PROBE_HOLDER)
   }
 }

@@ -1,9 +1,15 @@
-import { type ContentDigests, type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
+import { type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
-import { type ContentHasher, type ContentHashers, digestWhole, hashContentHere } from '../hashing/content-hasher.ts'
+import {
+  type BodyDigests,
+  type ContentHasher,
+  type ContentHashers,
+  digestWhole,
+  hashContentHere,
+} from '../hashing/content-hasher.ts'
 import { digestField } from '../hashing/digest-field.ts'
-import type { BlobStore, PendingBlob } from './blob-store.ts'
+import type { BlobName, BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
 
 export type { BodySource } from './body-intake.ts'
@@ -38,12 +44,14 @@ export interface ReceiveOptions {
 
 /** What the door learned about a body that it let in. */
 export interface VerifiedBody {
-  readonly digests: ContentDigests
+  readonly digests: BodyDigests
   readonly verified: Verified
 }
 
 /** A body that arrived whole: verified and on the medium, and not yet visible to anyone. End it by either call. */
 export interface ReceivedBlob extends VerifiedBody {
+  /** What it is called in the store once it is readable. */
+  readonly name: BlobName
   /** Makes the blob readable and durable under its digest. */
   commit(): Promise<void>
   /** Forgets it. Does nothing after a commit. */
@@ -85,12 +93,15 @@ export async function receiveBlob(
     pending = blob
     options.onReady?.()
     intake.start()
-    const digests = await drain(intake, blob, hashers(digestsWanted(id, sizeBytes, { mayBeCar, profile }), sizeBytes))
+    const wanted = { ...digestsWanted(id, sizeBytes, { mayBeCar, profile }), chunks: true }
+    const digests = await drain(intake, blob, hashers(wanted, sizeBytes))
     requireDigest(options.sha256, digests)
     const verified = checkContent(id, digests)
     await blob.flush()
     signal?.throwIfAborted()
-    return { digests, verified, commit: () => blob.commit(digests.sha256), abort: () => blob.abort() }
+    const { sha256 } = digests
+    const name = { sha256, put: blob.put }
+    return { digests, verified, name, commit: () => blob.commit(sha256), abort: () => blob.abort() }
   } catch (error) {
     // What cannot be removed now is left for the sweep of this holder; the caller needs the first error.
     await pending?.abort().catch(() => {})
@@ -101,7 +112,7 @@ export async function receiveBlob(
 }
 
 /** Writes and hashes every block, side by side and in order, several blocks at once; answers the digests. */
-async function drain(intake: BodyIntake, pending: PendingBlob, hasher: ContentHasher): Promise<ContentDigests> {
+async function drain(intake: BodyIntake, pending: PendingBlob, hasher: ContentHasher): Promise<BodyDigests> {
   const inUse = new Set<Promise<unknown>>()
   let writing: Promise<void> = Promise.resolve()
   try {
@@ -176,7 +187,7 @@ export function verifyWhole(
 }
 
 /** What the sender said of the bytes comes before what the id says: bytes that changed on their way are told as that. */
-function requireDigest(announced: string | undefined, { sha256 }: ContentDigests): void {
+function requireDigest(announced: string | undefined, { sha256 }: BodyDigests): void {
   if (announced === undefined || announced === sha256) return
   throw new LadeError('digest_mismatch', { expected: digestField(announced), actual: digestField(sha256) })
 }

@@ -29,6 +29,7 @@ export function storeWith(change: (pending: PendingBlob) => Partial<PendingBlob>
   store.begin = async (options) => {
     const pending = await begin(options)
     const steps: PendingBlob = {
+      put: pending.put,
       write: (chunk) => pending.write(chunk),
       flush: () => pending.flush(),
       commit: (sha256) => pending.commit(sha256),

@@ -1,7 +1,9 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
-import { digestsFrom, lanesFor } from './content-lanes.ts'
+import { type BodyDigests, type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
 import { openLanes, runLane } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing } from './sha256-hashing.ts'
+
+export type { BodyDigests, BodyWanted } from './content-lanes.ts'
 
 /** Computes everything that is wanted of a body in one pass over its blocks. */
 export interface ContentHasher {
@@ -18,13 +20,13 @@ export interface ContentHasher {
    *
    * @throws {TypeError} when the blocks do not have the length that was announced.
    */
-  digests(): Promise<ContentDigests>
+  digests(): Promise<BodyDigests>
   /** Forgets a body whose digests will not be asked for. Harmless after they were. */
   discard(): void
 }
 
 /** Makes hashers for bodies of exactly `sizeBytes`. */
-export type ContentHashers = (wanted: DigestsWanted, sizeBytes: number) => ContentHasher
+export type ContentHashers = (wanted: BodyWanted, sizeBytes: number) => ContentHasher
 
 /**
  * Computes everything that is wanted of bytes that are all there, on the calling thread.
@@ -36,7 +38,7 @@ export type ContentHashers = (wanted: DigestsWanted, sizeBytes: number) => Conte
  * // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
  */
 export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted): ContentDigests {
-  const results = lanesFor(wanted).map((spec) => runLane(spec, bytes))
+  const results = lanesFor(wanted, bytes.length).map((spec) => runLane(spec, bytes))
   return digestsFrom(results, wanted, bytes.length)
 }
 
@@ -46,7 +48,7 @@ export const hashContentHere: ContentHashers = hashersHere(sha256Hashing)
 /** The same with another sha2-256. */
 export function hashersHere(hashing: Sha256Hashing): ContentHashers {
   return (wanted, sizeBytes) => {
-    const lanes = openLanes(lanesFor(wanted), { sizeBytes, hashing })
+    const lanes = openLanes(lanesFor(wanted, sizeBytes), { sizeBytes, hashing })
     return {
       async update(block) {
         lanes.update(block)

@@ -2,14 +2,29 @@ import type { ContentDigests, DigestsWanted } from '@lade/core/content'
 import { IMPORT_PROFILES, type ImportedDag, type ImportProfileName } from '@lade/core/dag'
 import type { PieceDigest } from '@lade/core/piece'
 import { create as createMultihash } from 'multiformats/hashes/digest'
+import { CHUNK_BYTES, CHUNK_DIGEST_BYTES, chunkCount } from './chunk-digests.ts'
 import { hexOf } from './hex.ts'
 import type { LaneResult, LaneSpec } from './lanes.ts'
 
 const ALWAYS: readonly LaneSpec[] = [{ kind: 'sha2-256' }, { kind: 'piece' }]
 
+/** What is computed over a body: what its id needs, and what it is stored with. */
+export interface BodyWanted extends DigestsWanted {
+  /** True for a body that becomes a blob, which is verified by its chunks when it is read. @default false */
+  readonly chunks?: boolean
+}
+
+/** What one pass over a body found out. */
+export interface BodyDigests extends ContentDigests {
+  /** The sha2-256 of each chunk of 1 MiB, 32 bytes each; absent unless it was asked for, and for a body of one chunk. */
+  readonly chunkDigests?: Uint8Array
+}
+
 /** The lanes that find out what is wanted, sha2-256 and the piece commitment always among them. */
-export function lanesFor({ blake3, blake2b256, profiles, carRoot }: DigestsWanted): readonly LaneSpec[] {
+export function lanesFor(wanted: BodyWanted, sizeBytes: number): readonly LaneSpec[] {
+  const { blake3, blake2b256, profiles, carRoot } = wanted
   const lanes: LaneSpec[] = [...ALWAYS]
+  if (needsChunks(wanted, sizeBytes) && !profiles.some(hasChunkLeaves)) lanes.push({ kind: 'chunks' })
   if (blake3) lanes.push({ kind: 'blake3' })
   if (blake2b256) lanes.push({ kind: 'blake2b-256' })
   for (const sharing of groupByLeaves(profiles)) lanes.push({ kind: 'unixfs', profiles: sharing })
@@ -26,17 +41,21 @@ export function lanesFor({ blake3, blake2b256, profiles, carRoot }: DigestsWante
  *
  * @throws {TypeError} when sha2-256 or the piece commitment is not among it, or the body had another length.
  */
-export function digestsFrom(results: readonly LaneResult[], wanted: DigestsWanted, sizeBytes: number): ContentDigests {
+export function digestsFrom(results: readonly LaneResult[], wanted: BodyWanted, sizeBytes: number): BodyDigests {
   let sha256: string | undefined
   let piece: PieceDigest | undefined
   let blake3: string | undefined
   let blake2b256: string | undefined
   let car: ContentDigests['car']
+  let chunkDigests: Uint8Array | undefined
   const dags: ImportedDag[] = []
   for (const { kind, value } of results) {
     switch (kind) {
       case 'sha2-256':
         sha256 = value
+        break
+      case 'chunks':
+        chunkDigests = value
         break
       case 'piece':
         piece = value
@@ -58,6 +77,7 @@ export function digestsFrom(results: readonly LaneResult[], wanted: DigestsWante
   if (sha256 === undefined || piece === undefined) throw new TypeError('a lane that every body has is missing')
   if (piece.rawSizeBytes !== sizeBytes)
     throw new TypeError(`${piece.rawSizeBytes} bytes came of a body of ${sizeBytes}`)
+  if (needsChunks(wanted, sizeBytes)) chunkDigests ??= chunkLeavesOf(dags, sizeBytes)
   const placeOf = ({ profile }: ImportedDag): number => wanted.profiles.indexOf(profile)
   return {
     sizeBytes,
@@ -68,7 +88,23 @@ export function digestsFrom(results: readonly LaneResult[], wanted: DigestsWante
     blake2b256,
     dags: dags.sort((one, other) => placeOf(one) - placeOf(other)),
     car,
+    ...(chunkDigests !== undefined && { chunkDigests }),
   }
+}
+
+function needsChunks({ chunks = false }: BodyWanted, sizeBytes: number): boolean {
+  return chunks && sizeBytes > CHUNK_BYTES
+}
+
+/** True where the leaves of a profile are the chunks, so that nobody has to hash them twice. */
+function hasChunkLeaves(name: ImportProfileName): boolean {
+  const { chunkBytes, leaves } = IMPORT_PROFILES[name]
+  return chunkBytes === CHUNK_BYTES && leaves === 'raw'
+}
+
+function chunkLeavesOf(dags: readonly ImportedDag[], sizeBytes: number): Uint8Array | undefined {
+  const leaves = dags.find(({ profile }) => hasChunkLeaves(profile))?.digests
+  return leaves?.slice(0, chunkCount(sizeBytes) * CHUNK_DIGEST_BYTES)
 }
 
 /** Profiles that share their leaves share the lane that hashes them. */

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
-import type { DigestsWanted } from '@lade/core/content'
 import type { PieceDigest } from '@lade/core/piece'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
-import { digestsFrom, lanesFor } from './content-lanes.ts'
+import { type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
 import { LaneThread } from './lane-thread.ts'
 import { type LaneSpec, weightTogether } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
@@ -91,10 +90,10 @@ interface BodyOptions {
 function hashOn(
   threads: readonly LaneThread[],
   body: number,
-  wanted: DigestsWanted,
+  wanted: BodyWanted,
   { sizeBytes, withoutPieces, hashing }: BodyOptions,
 ): ContentHasher {
-  const lanes = lanesFor(wanted).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
+  const lanes = lanesFor(wanted, sizeBytes).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
   const withoutAddon = !hashing.isNative
   const shares = spread(lanes, threads, hashing)
   for (const { thread, weight } of shares) thread.load += weight

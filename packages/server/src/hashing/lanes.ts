@@ -10,6 +10,7 @@ import {
 import type { PieceDigest } from '@lade/core/piece'
 import { blake2b256, blake3 } from './blake.ts'
 import { blockHashOf } from './block-hash.ts'
+import { ChunkHasher } from './chunk-digests.ts'
 import type { DigestFunction } from './digest-function.ts'
 import { hexOf } from './hex.ts'
 import { pieceHashing } from './piece-hashing.ts'
@@ -19,6 +20,8 @@ import { type BodySha256, type Sha256Hashing, sha256Hashing, sha256HashingWith }
 /** What a lane of each kind is told, beside the length of the body. A new kind begins here. */
 interface LaneInputs {
   readonly 'sha2-256': object
+  /** The digests of chunks by which a blob is verified in part. */
+  readonly chunks: object
   readonly piece: object
   readonly blake3: object
   readonly 'blake2b-256': object
@@ -35,6 +38,8 @@ interface LaneInputs {
 /** What a lane of each kind finds out: plain data. Digests are lower-case hex. */
 interface LaneResults {
   readonly 'sha2-256': string
+  /** 32 bytes a chunk. */
+  readonly chunks: Uint8Array
   readonly piece: PieceDigest
   readonly blake3: string
   readonly 'blake2b-256': string
@@ -90,6 +95,7 @@ const PAIRED_STREAM_WEIGHT = 0.55
 
 const LANES: { readonly [Kind in LaneKind]: LaneMaker<Kind> } = {
   'sha2-256': { weight: 1, isStream: true, create: (_, body) => sha256Lane(body.sha256), whole: sha256Hex },
+  chunks: { weight: 1, isStream: true, create: (_, body) => new ChunkHasher(body) },
   piece: { weight: 2, create: () => pieceHashing.create(), whole: (bytes) => pieceHashing.whole(bytes) },
   blake3: { weight: 3, create: () => hexLane(blake3), whole: (bytes) => hexOf(blake3.of(bytes)) },
   'blake2b-256': { weight: 2.5, create: () => hexLane(blake2b256), whole: (bytes) => hexOf(blake2b256.of(bytes)) },

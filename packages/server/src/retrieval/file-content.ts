@@ -3,7 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { FoundFile } from './find-file.ts'
-import { type OpenObject, openObject } from './open-object.ts'
+import { checkObject, type OpenObject, openObject } from './open-object.ts'
 import { openUnixfsContent } from './unixfs-content.ts'
 
 /** The bytes that one id of a file gives back. */
@@ -15,6 +15,12 @@ export interface FileContent {
    * @throws {LadeError} `storage_failed`.
    */
   open(): Promise<OpenObject>
+  /**
+   * Resolves when the bytes are there, as far as can be told without reading a blob.
+   *
+   * @throws {LadeError} `storage_failed`.
+   */
+  check(): Promise<void>
   /** Gives back what was needed to learn the size. */
   close(): Promise<void>
 }
@@ -42,6 +48,7 @@ export async function openContent(
   return {
     sizeBytes: file.sizeBytes,
     open: () => openObject({ records, blobs }, file),
+    check: () => checkObject({ records, blobs }, file),
     close: async () => {},
   }
 }

@@ -81,7 +81,7 @@ describe('openObject', () => {
   it('error: bytes that a record promises and the store lacks, or has in another size, are storage_failed', async () => {
     const { file } = await ground.stage(BYTES)
     await expect(openObject(ground, { ...file, sizeBytes: 1 })).rejects.toMatchObject({ code: 'storage_failed' })
-    await ground.blobs.delete(SHA256)
+    await ground.blobs.delete({ sha256: SHA256, put: '' })
     await expect(openObject(ground, file)).rejects.toMatchObject({ code: 'storage_failed' })
   })
 

@@ -27,6 +27,7 @@ describe('locateFile', () => {
   const recordsOf = (kept?: Uint8Array, parts: readonly ObjectPart[] = []): LocateFileDeps['records'] => ({
     files: { inlineBytes: async () => kept },
     compositions: { partsOf: async () => parts },
+    integrity: { damageOf: async () => undefined },
   })
   const foundOf = (file: Partial<FileRecord> = {}, view: FoundFile['view'] = 'bytes'): FoundFile => ({
     file: fileRecordOf({ sha256: SHA256, object: SHA256, sizeBytes: BYTES.length, ...file }),

@@ -10,6 +10,7 @@ export interface LocateFileDeps {
   readonly records: {
     readonly files: Pick<RecordStore['files'], 'inlineBytes'>
     readonly compositions: Pick<RecordStore['compositions'], 'partsOf'>
+    readonly integrity: Pick<RecordStore['integrity'], 'damageOf'>
   }
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
@@ -35,6 +36,8 @@ export async function locateFile(
   if (sha256 === null) return undefined
   if ((await records.files.inlineBytes(file.object)) !== undefined) return undefined
   if ((await records.compositions.partsOf(file.object)).length > 0) return undefined
+  // A reader here is told; who sends the bytes by himself does not look at them.
+  if ((await records.integrity.damageOf(file.object)) !== undefined) return undefined
   const stored = await blobs.stat(sha256)
   return stored?.sizeBytes === file.sizeBytes ? blobs.locate(sha256, headers) : undefined
 }

@@ -1,8 +1,12 @@
 import { LadeError } from '@lade/core/errors'
 import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
+import { sha256Hex } from '../hashing/sha256.ts'
 import { sha256Of } from '../records/object-handle.ts'
-import type { ObjectHandle, RecordStore } from '../records/record-store.ts'
+import type { ObjectHandle, ObjectPart, RecordStore } from '../records/record-store.ts'
 import { composedBody } from './composed-body.ts'
+
+/** How many parts of a composed object are asked for at a time. */
+const PARTS_CHECKED_TOGETHER = 16
 
 /** An object's bytes, in memory when it is small enough to live in the metadata. */
 export type OpenObject =
@@ -32,12 +36,15 @@ export interface SlicedObjectId {
  * The parts of a composed object are opened one after the other, as they are read: when the file is removed meanwhile,
  * reading ends by `storage_failed`.
  *
- * @throws {LadeError} `storage_failed` when the record promises bytes that the store does not have.
+ * Bytes in the records are verified here, those of a blob as they are read.
+ *
+ * @throws {LadeError} `storage_failed` when the record promises bytes that the store does not have, and for bytes in the records that are
+ *   wrong.
  */
 export async function openObject(deps: OpenObjectDeps, id: ObjectId | SlicedObjectId): Promise<OpenObject> {
   const { files, compositions } = deps.records
   const bytes = await files.inlineBytes(id.object)
-  if (bytes !== undefined) return { kind: 'inline', bytes }
+  if (bytes !== undefined) return openInline(deps, id, bytes)
   const parts = await compositions.partsOf(id.object)
   if (parts.length === 0) return { kind: 'blob', body: await openBlob(deps, id) }
   const body = composedBody(parts, (part) => openSimple(deps, part))
@@ -45,10 +52,58 @@ export async function openObject(deps: OpenObjectDeps, id: ObjectId | SlicedObje
   return { kind: 'blob', body }
 }
 
+/**
+ * Resolves when the bytes of an object are where they should be, of the size that is recorded, and not known to be damaged: what an answer
+ * without a body needs to know. Bytes in the records are verified, blobs are not read.
+ *
+ * @throws {LadeError} `storage_failed` otherwise.
+ */
+export async function checkObject(deps: OpenObjectDeps, id: ObjectId): Promise<void> {
+  const { files, compositions } = deps.records
+  const bytes = await files.inlineBytes(id.object)
+  if (bytes !== undefined) {
+    openInline(deps, id, bytes)
+    return
+  }
+  const parts = await compositions.partsOf(id.object)
+  if (parts.length === 0) return checkBlob(deps, id)
+  if (sizeOf(parts) !== id.sizeBytes) throw failed(id, 'composed of parts of another size')
+  for (let at = 0; at < parts.length; at += PARTS_CHECKED_TOGETHER) {
+    await Promise.all(parts.slice(at, at + PARTS_CHECKED_TOGETHER).map((part) => checkPart(deps, part)))
+  }
+}
+
+async function checkPart(deps: OpenObjectDeps, part: ObjectPart): Promise<void> {
+  const bytes = await deps.records.files.inlineBytes(part.object)
+  if (bytes === undefined) await checkBlob(deps, part)
+  else openInline(deps, part, bytes)
+}
+
+async function checkBlob({ records, blobs }: OpenObjectDeps, id: ObjectId): Promise<void> {
+  const sha256 = sha256Of(id.object)
+  const stored = sha256 === null ? undefined : await blobs.stat(sha256)
+  if (stored?.sizeBytes !== id.sizeBytes) {
+    if (sha256 !== null) blobs.reportFault?.({ kind: 'missing', sha256 })
+    throw failed(id, stored === undefined ? 'missing' : 'of another size')
+  }
+  if ((await records.integrity.damageOf(id.object)) !== 'wrong') return
+  // It may have been repaired behind the service's back.
+  if (sha256 !== null) blobs.reportFault?.({ kind: 'wrong', sha256 })
+  throw failed(id, 'known to be damaged')
+}
+
 /** Opens an object that is not composed. */
 async function openSimple(deps: OpenObjectDeps, id: ObjectId): Promise<OpenObject> {
   const bytes = await deps.records.files.inlineBytes(id.object)
-  return bytes === undefined ? { kind: 'blob', body: await openBlob(deps, id) } : { kind: 'inline', bytes }
+  return bytes === undefined ? { kind: 'blob', body: await openBlob(deps, id) } : openInline(deps, id, bytes)
+}
+
+function openInline({ blobs }: OpenObjectDeps, id: ObjectId | SlicedObjectId, bytes: Uint8Array): OpenObject {
+  const sha256 = sha256Of(id.object)
+  const isOfSize = id.sizeBytes === undefined || bytes.length === id.sizeBytes
+  if (isOfSize && sha256 !== null && sha256Hex(bytes) === sha256) return { kind: 'inline', bytes }
+  if (sha256 !== null) blobs.reportFault?.({ kind: 'inline', sha256 })
+  throw failed(id, 'damaged in the records')
 }
 
 async function openBlob({ blobs }: OpenObjectDeps, id: ObjectId | SlicedObjectId): Promise<BlobBody> {
@@ -56,7 +111,12 @@ async function openBlob({ blobs }: OpenObjectDeps, id: ObjectId | SlicedObjectId
   const body = sha256 === null ? undefined : await blobs.open(sha256)
   if (body !== undefined && isOfSize(body, id)) return body
   await body?.close()
+  if (sha256 !== null) blobs.reportFault?.({ kind: 'missing', sha256 })
   throw failed(id, body === undefined ? 'missing' : 'of another size')
+}
+
+function sizeOf(parts: readonly ObjectPart[]): number {
+  return parts.reduce((sum, part) => sum + part.sizeBytes, 0)
 }
 
 function isOfSize(body: BlobBody, { sizeBytes }: ObjectId | SlicedObjectId): boolean {
@@ -64,6 +124,10 @@ function isOfSize(body: BlobBody, { sizeBytes }: ObjectId | SlicedObjectId): boo
 }
 
 function failed({ object }: ObjectId | SlicedObjectId, what: string): LadeError<'storage_failed'> {
-  const cause = new Error(`object ${object} is ${what}`)
-  return new LadeError('storage_failed', { retryAfterSeconds: 60 }, { cause })
+  const reason = 'The stored bytes are damaged or missing. Uploading them again repairs them.'
+  return new LadeError(
+    'storage_failed',
+    { retryAfterSeconds: 60, reason },
+    { cause: new Error(`object ${object} is ${what}`) },
+  )
 }

@@ -7,7 +7,7 @@ import type { RecordStore } from '../records/record-store.ts'
 import { BlockSource } from './block-source.ts'
 import { fileRootOf } from './content-cid.ts'
 import type { FileContent } from './file-content.ts'
-import type { ObjectId } from './open-object.ts'
+import { checkObject, type ObjectId } from './open-object.ts'
 
 export interface UnixfsContentDeps {
   readonly records: RecordStore
@@ -21,11 +21,8 @@ export interface UnixfsContentDeps {
  *
  * @throws {LadeError} `storage_failed`.
  */
-export async function openUnixfsContent(
-  deps: UnixfsContentDeps,
-  cid: ContentId,
-  { object }: ObjectId,
-): Promise<FileContent> {
+export async function openUnixfsContent(deps: UnixfsContentDeps, cid: ContentId, id: ObjectId): Promise<FileContent> {
+  const { object } = id
   const root = fileRootOf(cid)
   const source = new BlockSource({ ...deps, within: object })
   try {
@@ -34,7 +31,8 @@ export async function openUnixfsContent(
     if (node?.kind !== 'file') throw failed(new Error(`${root} in the object ${object} is no file`))
     const { sizeBytes } = node
     const body = fileBody({ source, root, sizeBytes })
-    return { sizeBytes, open: async () => ({ kind: 'blob', body }), close: () => source.close() }
+    const check = () => checkObject(deps, id)
+    return { sizeBytes, open: async () => ({ kind: 'blob', body }), check, close: () => source.close() }
   } catch (error) {
     await source.close()
     throw error

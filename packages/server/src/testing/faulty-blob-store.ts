@@ -56,10 +56,10 @@ export function openFaultyBlobStore(): FaultyBlobStore {
       const blob = await inner.open(sha256)
       return blob && faultyBlob(blob, meet)
     },
-    async delete(sha256, options) {
-      await store.beforeDelete(sha256)
+    async delete(blob, options) {
+      await store.beforeDelete(blob.sha256)
       meet('delete')
-      return inner.delete(sha256, options)
+      return inner.delete(blob, options)
     },
     async sweepPending(holder) {
       meet('sweep')
@@ -85,6 +85,7 @@ function faultyPending(
   beforeCommit: (sha256: string) => Promise<void> | void,
 ): PendingBlob {
   return {
+    put: pending.put,
     async write(chunk) {
       meet('write')
       return pending.write(chunk)

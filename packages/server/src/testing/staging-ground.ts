@@ -27,6 +27,8 @@ export interface StagingGround {
   readonly instanceId: string
   /** Epoch milliseconds; to be moved by the test. */
   clock: { now: number }
+  /** What the clock says. */
+  now(): number
   /** Stages `bytes` in one go, as a request would. `records` may be a failing stand-in. */
   stage(bytes: Uint8Array, options?: StageOptions): Promise<StagedUpload>
   usage(principal?: string): Promise<Usage>
@@ -136,6 +138,7 @@ export async function openStagingGround(): Promise<StagingGround> {
     handover,
     instanceId,
     clock,
+    now: () => clock.now,
     usage,
     async stage(bytes, { cid, tier, head, deps: overrides, body = Readable.from([bytes]), signal } = {}) {
       const staging = { ...deps, ...overrides }

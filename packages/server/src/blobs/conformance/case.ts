@@ -75,10 +75,21 @@ export async function get(store: BlobStore, sha256: string, range?: ByteRange): 
   }
 }
 
+/** The digests that are there, each once. */
 export async function listed(store: BlobStore, options?: { after?: string; limit?: number }): Promise<string[]> {
-  const digests: string[] = []
-  for await (const { sha256 } of store.list(options)) digests.push(sha256)
-  return digests
+  const digests = new Set<string>()
+  for await (const { sha256 } of store.list(options)) digests.add(sha256)
+  return [...digests]
+}
+
+/** Removes whatever was put under the digest, be it nothing. */
+export async function remove(
+  store: BlobStore,
+  sha256: string,
+  options?: { readonly signal?: AbortSignal },
+): Promise<void> {
+  do await store.delete((await store.stat(sha256)) ?? { sha256, put: '' }, options)
+  while ((await store.stat(sha256)) !== undefined)
 }
 
 /** Expects equality of bytes without printing megabytes when it fails. */

@@ -9,6 +9,7 @@ import {
   opened,
   put,
   quarantine,
+  remove,
 } from './case.ts'
 import { seededBytes } from './seeded-bytes.ts'
 
@@ -65,7 +66,7 @@ export const DAMAGE_CASES: readonly ConformanceCase[] = [
       const blob = blobOf(seededBytes(1_200_000, 22))
       await put(store, blob)
       const before = await opened(store, blob.sha256)
-      await store.delete(blob.sha256)
+      await remove(store, blob.sha256)
       expect(await before.quarantine()).toBe(false)
       await put(store, blob)
       expect(await before.quarantine()).toBe(false)

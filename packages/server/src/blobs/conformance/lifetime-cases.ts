@@ -1,6 +1,17 @@
 import { LadeError } from '@lade/core/errors'
 import { expect } from 'vitest'
-import { ABSENT, blobOf, type ConformanceCase, expectBytes, expectInvisible, get, HOLDER, listed, put } from './case.ts'
+import {
+  ABSENT,
+  blobOf,
+  type ConformanceCase,
+  expectBytes,
+  expectInvisible,
+  get,
+  HOLDER,
+  listed,
+  put,
+  remove,
+} from './case.ts'
 import { seededBytes } from './seeded-bytes.ts'
 
 export const LIFETIME_CASES: readonly ConformanceCase[] = [
@@ -25,9 +36,9 @@ export const LIFETIME_CASES: readonly ConformanceCase[] = [
       const [kept, removed] = [blobOf('kept'), blobOf('removed')]
       await put(store, kept)
       await put(store, removed)
-      await store.delete(removed.sha256)
-      await store.delete(removed.sha256)
-      await store.delete(ABSENT)
+      await remove(store, removed.sha256)
+      await remove(store, removed.sha256)
+      await remove(store, ABSENT)
       await expectInvisible(store, removed.sha256)
       expect(await listed(store)).toEqual([kept.sha256])
     },
@@ -37,10 +48,10 @@ export const LIFETIME_CASES: readonly ConformanceCase[] = [
     async run({ store }) {
       const blob = blobOf('kept')
       await put(store, blob)
-      const late = store.delete(blob.sha256, { signal: AbortSignal.abort() })
+      const late = remove(store, blob.sha256, { signal: AbortSignal.abort() })
       await expect(late).rejects.toMatchObject({ code: 'storage_failed' })
       expectBytes(await get(store, blob.sha256), blob.bytes)
-      await store.delete(blob.sha256, { signal: new AbortController().signal })
+      await remove(store, blob.sha256, { signal: new AbortController().signal })
       await expectInvisible(store, blob.sha256)
     },
   },
@@ -49,7 +60,7 @@ export const LIFETIME_CASES: readonly ConformanceCase[] = [
     async run({ store }) {
       const blob = blobOf('back again')
       await put(store, blob)
-      await store.delete(blob.sha256)
+      await remove(store, blob.sha256)
       await put(store, blob)
       expectBytes(await get(store, blob.sha256), blob.bytes)
     },
@@ -99,7 +110,7 @@ export const LIFETIME_CASES: readonly ConformanceCase[] = [
       const [kept, removed] = [blobOf(seededBytes(2_000_000, 10)), blobOf('removed')]
       await put(bench.store, kept)
       await put(bench.store, removed)
-      await bench.store.delete(removed.sha256)
+      await remove(bench.store, removed.sha256)
       const sizeBytes = (bench.subject.heldBackBytes ?? 0) + 10
       const pending = await bench.store.begin({ holder: HOLDER, sizeBytes })
       await pending.write(Uint8Array.of(1, 2, 3))

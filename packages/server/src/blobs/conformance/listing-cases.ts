@@ -19,7 +19,7 @@ export const LISTING_CASES: readonly ConformanceCase[] = [
           .map(({ sha256, bytes }) => ({ sha256, sizeBytes: bytes.length }))
           .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1))
         const actual = []
-        for await (const info of store.list()) actual.push(info)
+        for await (const { sha256, sizeBytes } of store.list()) actual.push({ sha256, sizeBytes })
         expect(actual).toEqual(expected)
       }
     },
@@ -69,9 +69,9 @@ export const LISTING_CASES: readonly ConformanceCase[] = [
     async run({ store }) {
       for (const blob of blobs(20)) await put(store, blob)
       const seen: string[] = []
-      for await (const { sha256 } of store.list()) {
-        seen.push(sha256)
-        await store.delete(sha256)
+      for await (const blob of store.list()) {
+        seen.push(blob.sha256)
+        await store.delete(blob)
       }
       expect(seen).toHaveLength(20)
       expect(await listed(store)).toEqual([])

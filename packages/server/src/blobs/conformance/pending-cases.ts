@@ -17,7 +17,7 @@ export const PENDING_CASES: readonly ConformanceCase[] = [
       for (const sizeBytes of probedSizes(subject.boundaryBytes)) {
         const blob = blobOf(seededBytes(sizeBytes, sizeBytes))
         await put(store, blob)
-        expect(await store.stat(blob.sha256)).toEqual({ sha256: blob.sha256, sizeBytes })
+        expect(await store.stat(blob.sha256)).toMatchObject({ sha256: blob.sha256, sizeBytes })
         expectBytes(await get(store, blob.sha256), blob.bytes)
       }
     },
@@ -96,6 +96,49 @@ export const PENDING_CASES: readonly ConformanceCase[] = [
     },
   },
   {
+    title: 'says before the commit what the put will be called, and has it by that name',
+    async run({ store }) {
+      const blob = blobOf('named')
+      const pending = await write(store, blob)
+      const name = { sha256: blob.sha256, put: pending.put }
+      expect(pending.put !== '').toBe(store.traits.keepsPuts)
+      await pending.commit(blob.sha256)
+      expect(await store.stat(blob.sha256)).toEqual({ ...name, sizeBytes: blob.bytes.length })
+      const names = []
+      for await (const { sha256, put } of store.list()) names.push({ sha256, put })
+      expect(names).toEqual([name])
+    },
+  },
+  {
+    title: 'removes one put of a digest, and gives the other ones of it',
+    async run({ store }) {
+      const blob = blobOf(seededBytes(700_000, 9))
+      const first = await write(store, blob)
+      await first.commit(blob.sha256)
+      const second = await write(store, blob)
+      await second.commit(blob.sha256)
+      await store.delete({ sha256: blob.sha256, put: store.traits.keepsPuts ? first.put : 'neverwas' })
+      expectBytes(await get(store, blob.sha256), blob.bytes)
+      await store.delete({ sha256: blob.sha256, put: second.put })
+      await expectInvisible(store, blob.sha256)
+    },
+  },
+  {
+    title: 'takes a put by the name that it has elsewhere',
+    async run({ store }) {
+      const blob = blobOf('copied')
+      for (const put of ['', 'abc123']) {
+        const pending = await store.begin({ holder: HOLDER, sizeBytes: blob.bytes.length, expected: blob.sha256, put })
+        expect(pending.put).toBe(store.traits.keepsPuts ? put : '')
+        await pending.write(blob.bytes)
+        await pending.commit(blob.sha256)
+        expectBytes(await get(store, blob.sha256), blob.bytes)
+        await store.delete({ sha256: blob.sha256, put: pending.put })
+        await expectInvisible(store, blob.sha256)
+      }
+    },
+  },
+  {
     title: 'keeps many blobs written at once apart',
     async run({ store }) {
       const blobs = Array.from({ length: 24 }, (_, index) => blobOf(seededBytes(50_000 + index, index)))
@@ -161,7 +204,7 @@ export const PENDING_CASES: readonly ConformanceCase[] = [
         await pending.abort()
         await expect(store.open(name)).rejects.toThrow(TypeError)
         await expect(store.stat(name)).rejects.toThrow(TypeError)
-        await expect(store.delete(name)).rejects.toThrow(TypeError)
+        await expect(store.delete({ sha256: name, put: '' })).rejects.toThrow(TypeError)
       }
       for (const holder of ['', '..', 'a/b', 'a.b', 'a'.repeat(65)]) {
         await expect(store.begin({ holder, sizeBytes: 0 })).rejects.toThrow(TypeError)

@@ -38,6 +38,7 @@ export class FakeFaults {
   readonly #errorsIn200: Planned<string>[] = []
   readonly #losses: Planned<true>[] = []
   readonly #damages: Planned<true>[] = []
+  readonly #staleLengths: Planned<true>[] = []
 
   /** Answers with an error and does nothing. */
   failNext(times: number, failure: FakeFailure): void {
@@ -88,6 +89,11 @@ export class FakeFaults {
     this.#damages.push({ plan: true, times, on })
   }
 
+  /** Says another length of an object than it has, as a store does that answers from what it knew before. */
+  staleNextHead(times = 1): void {
+    this.#staleLengths.push({ plan: true, times, on: 'HeadObject' })
+  }
+
   /** Takes back every plan, and ends the outage. */
   clear(): void {
     for (const list of [this.#failures, this.#cuts, this.#delays, this.#corruptions, this.#droppedAnswers])
@@ -95,6 +101,7 @@ export class FakeFaults {
     this.#errorsIn200.length = 0
     this.#losses.length = 0
     this.#damages.length = 0
+    this.#staleLengths.length = 0
     this.outage = 'off'
     this.slowDownRate = 0
   }
@@ -109,6 +116,7 @@ export class FakeFaults {
       codeIn200: taken(this.#errorsIn200, operation),
       isLost: taken(this.#losses, operation) ?? false,
       isDamaged: taken(this.#damages, operation) ?? false,
+      isStale: taken(this.#staleLengths, operation) ?? false,
       dropsAnswer: taken(this.#droppedAnswers, operation) ?? false,
       cutAfterBytes: taken(this.#cuts, operation),
       corruption: taken(this.#corruptions, operation),
@@ -123,6 +131,7 @@ export interface MetFaults {
   readonly codeIn200: string | undefined
   readonly isLost: boolean
   readonly isDamaged: boolean
+  readonly isStale: boolean
   readonly dropsAnswer: boolean
   readonly cutAfterBytes: number | undefined
   readonly corruption: Corruption | undefined

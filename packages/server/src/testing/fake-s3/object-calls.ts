@@ -27,10 +27,11 @@ export function bodyOf({ body }: S3Request, { isDamaged }: MetFaults): Buffer {
   return isDamaged ? flipped(bytes) : bytes
 }
 
-export function headObject(state: FakeState, request: S3Request): FakeAnswer {
+export function headObject(state: FakeState, request: S3Request, { isStale }: MetFaults): FakeAnswer {
   const { bytes, ...object } = requireObject(state, request.key)
   requireMatch(request, object.etag, 'if-match')
-  return { status: 200, headers: { ...describing(request, object), 'content-length': String(bytes.length) } }
+  const length = isStale ? bytes.length + 7 : bytes.length
+  return { status: 200, headers: { ...describing(request, object), 'content-length': String(length) } }
 }
 
 export function getObject(state: FakeState, request: S3Request, faults: MetFaults): FakeAnswer {

@@ -27,6 +27,8 @@ export interface Files {
   statOpen(fd: number): Promise<OpenFile>
   sizeOf(path: string): Promise<number>
   rename(from: string, to: string): Promise<void>
+  /** Gives a file a second name, which must not be taken (`EEXIST`). */
+  link(from: string, to: string): Promise<void>
   unlink(path: string): Promise<void>
   mkdir(path: string, mode: number): Promise<void>
   rmdir(path: string): Promise<void>
@@ -69,6 +71,7 @@ export const nodeFiles: Files = {
   },
   sizeOf: async (path) => (await stat(path)).size,
   rename: promisify(fs.rename),
+  link: promisify(fs.link),
   unlink: promisify(fs.unlink),
   mkdir: async (path, mode) => {
     await mkdir(path, { mode })

@@ -158,11 +158,37 @@ describe('failures', () => {
   )
 
   test('error: other failures carry their cause and no path in their evidence', async () => {
-    home.watched.failNext('write', 'EROFS')
+    home.watched.failNext('write', 'EIO')
     const failure = await put(home.store, BLOB).catch((error: unknown) => error)
     expect(LadeError.has(failure, 'storage_failed') && failure.evidence).toEqual({ retryAfterSeconds: 10 })
-    expect(failure).toHaveProperty('cause.code', 'EROFS')
+    expect(failure).toHaveProperty('cause.code', 'EIO')
   })
+
+  test('error: check says that the file system takes no writes, until it does', async () => {
+    home.watched.failNext('open', 'EROFS')
+    await expect(put(home.store, BLOB)).rejects.toSatisfy(isCode('read_only'))
+    home.watched.failNext('open', 'EROFS', 1)
+    await expect(home.store.check()).rejects.toSatisfy(isCode('read_only'))
+    await home.store.check()
+    await put(home.store, BLOB)
+    expect(await listed(home.store)).toEqual([BLOB.sha256])
+  })
+
+  test('error: check says that the store cannot be read', async () => {
+    home.watched.failNext('readdir', 'EIO')
+    await expect(home.store.check()).rejects.toSatisfy(isCode('storage_failed'))
+    await home.store.check()
+  })
+
+  test.each(['open', 'write', 'fsync', 'rename'] as const)(
+    'error: an upload to a file system that takes no writes is read_only (%s)',
+    async (call) => {
+      await put(home.store, BLOB)
+      home.watched.failNext(call, 'EROFS')
+      await expect(put(home.store, blobOf('other'))).rejects.toSatisfy(isCode('read_only'))
+      expect(await home.store.stat(BLOB.sha256)).toBeDefined()
+    },
+  )
 
   test.each([
     // The first body is long enough for a flush in the background.
@@ -185,7 +211,7 @@ describe('failures', () => {
         isDone = await upload(fresh, blob).then(
           () => true,
           (error: unknown) => {
-            expect(error).toSatisfy(isCode('storage_failed', 'insufficient_storage'))
+            expect(error).toSatisfy(isCode('storage_failed', 'insufficient_storage', 'read_only'))
             return false
           },
         )
@@ -256,7 +282,7 @@ describe('failures', () => {
     const attempts = [
       () => store.open(ABSENT),
       () => store.stat(ABSENT),
-      () => store.delete(ABSENT),
+      () => store.delete({ sha256: ABSENT, put: '' }),
       () => store.check(),
     ]
     for (const attempt of attempts) await expect(attempt()).rejects.toSatisfy(isCode('storage_failed'))

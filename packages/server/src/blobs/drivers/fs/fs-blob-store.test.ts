@@ -232,8 +232,8 @@ describe('order of system calls', () => {
   test('makes a removal durable, also when somebody else removed the name', async () => {
     await put(home.store, BLOB)
     home.watched.forget()
-    await home.store.delete(BLOB.sha256)
-    await home.store.delete(BLOB.sha256)
+    await home.store.delete({ sha256: BLOB.sha256, put: '' })
+    await home.store.delete({ sha256: BLOB.sha256, put: '' })
     expect(home.watched.calls('fsync')).toEqual([`fsync objects/${SHARD}`, `fsync objects/${SHARD}`])
   })
 })

@@ -2,14 +2,16 @@ import { constants } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobInfo, BlobStore } from '../../blob-store.ts'
 import { BufferList } from '../../buffer-list.ts'
-import { isSha256, requireHolder, requireSha256 } from '../../store-arguments.ts'
+import { isSha256, requireBlobName, requireHolder, requireSha256 } from '../../store-arguments.ts'
 import { type Files, nodeFiles, type OpenFile } from './files.ts'
 import { FsBlobBody } from './fs-blob-body.ts'
-import { hasErrno, translated, unlessMissing } from './fs-failure.ts'
+import { hasErrno, isReadOnly, translated, unlessMissing } from './fs-failure.ts'
+import { fsInstallation, isLeftInstallationFile } from './fs-installation.ts'
 import { FsPendingBlob } from './fs-pending-blob.ts'
 import { Headroom } from './headroom.ts'
 import { PendingFile } from './pending-file.ts'
 import { Syncs } from './syncs.ts'
+import { WriteWatch } from './write-watch.ts'
 
 const READ_BUFFER_BYTES = 512 * 1024
 const READ_BUFFERS_KEPT = 16
@@ -31,7 +33,7 @@ export interface FsBlobStoreOptions {
 
 /**
  * Blobs as files: `<dir>/<first two hex digits>/<sha256>`, `<dir>/pending/<holder>/<n>` on their way in, and
- * `<dir>/quarantine/<sha256>-<time in ms>` once they turned out to be wrong.
+ * `<dir>/quarantine/<sha256>-<time in ms>` once they turned out to be wrong. `<dir>/installation.json` says whose they are.
  *
  * A commit is fsync of the file, close, rename, fsync of the directory, and of `dir` too when the shard directory is not
  * known to be durable: what it resolves for survives a power cut. A crash at any point leaves the whole blob or a file
@@ -54,6 +56,7 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
   const pendingDir = join(dir, 'pending')
   const quarantineDir = join(dir, 'quarantine')
   const syncs = new Syncs(files)
+  const watch = new WriteWatch(files, dir)
   const headroom = new Headroom({ freeBytes: () => files.freeBytes(dir), minFreeBytes })
   const buffers = new BufferList({ bufferBytes: READ_BUFFER_BYTES, keepAtMost: READ_BUFFERS_KEPT })
   const durableShards = await translated(prepare)
@@ -66,8 +69,16 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
   async function prepare(): Promise<Set<string>> {
     await makeDurably(dir, { files, syncs })
     await makeDirectory(files, pendingDir)
-    const shards = (await files.readdir(dir)).filter((name) => SHARD.test(name))
-    await syncs.directory(dir)
+    const names = await files.readdir(dir)
+    const shards = names.filter((name) => SHARD.test(name))
+    try {
+      for (const name of names.filter(isLeftInstallationFile)) await unlessMissing(() => files.unlink(join(dir, name)))
+      await syncs.directory(dir)
+    } catch (error) {
+      if (!isReadOnly(error)) throw error
+      // What is there is served; which names are durable is found out when something is written.
+      return new Set()
+    }
     return new Set(shards)
   }
 
@@ -138,7 +149,7 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         const sizeBytes = await unlessMissing(() => files.sizeOf(blobPath(sha256)))
         if (sizeBytes === undefined) continue
         left -= 1
-        yield { sha256, sizeBytes }
+        yield { sha256, put: '', sizeBytes }
       }
     }
   }
@@ -171,15 +182,19 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
     return isWrongOne
   }
 
+  const installation = fsInstallation({ dir, files, syncs, confirmPresent })
+
   return {
-    traits: { medium: 'fs', durable: true },
+    traits: { medium: 'fs', durable: true, keepsPuts: false, locatedMs: 0 },
+
+    installation,
 
     begin: ({ holder, sizeBytes }) =>
       translated(async () => {
         requireHolder(holder)
         const claim = await headroom.claim(sizeBytes)
         try {
-          const { path, file } = await openPending(holder, sizeBytes)
+          const { path, file } = await watch.change(() => openPending(holder, sizeBytes))
           return new FsPendingBlob({ files, syncs, path, file, claim, publish })
         } catch (error) {
           claim.release()
@@ -204,7 +219,7 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
       translated(async () => {
         requireSha256(sha256)
         const sizeBytes = await unlessMissing(() => files.sizeOf(blobPath(sha256)))
-        return sizeBytes === undefined ? confirmPresent() : { sha256, sizeBytes }
+        return sizeBytes === undefined ? confirmPresent() : { sha256, put: '', sizeBytes }
       }),
 
     async *list({ after = '', limit = Number.POSITIVE_INFINITY } = {}) {
@@ -216,10 +231,12 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
       }
     },
 
-    delete: (sha256, { signal } = {}) =>
+    delete: ({ sha256, put }, { signal } = {}) =>
       translated(async () => {
-        requireSha256(sha256)
+        requireBlobName({ sha256, put })
         signal?.throwIfAborted()
+        // A put that has a name was never on this disk.
+        if (put !== '') return
         await unlessMissing(() => files.unlink(blobPath(sha256)))
         // Also when it was missing: whoever removed it may not have come to the fsync.
         await unlessMissing(() => syncs.directory(shardDir(sha256)))
@@ -243,6 +260,9 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         if (syncs.failure !== undefined) throw syncs.failure
         await files.access(pendingDir, constants.R_OK | constants.W_OK | constants.X_OK)
         await files.freeBytes(dir)
+        await files.readdir(dir)
+        await installation.read()
+        await watch.confirm()
       }),
 
     async close() {},
@@ -264,7 +284,7 @@ async function makeDurably(path: string, tools: { files: Files; syncs: Syncs }):
     await syncs.directory(parent)
   } catch (error) {
     // A parent that may be passed but not read belongs to the operator, and so does the name in it.
-    if (!hasErrno(error, 'EACCES')) throw error
+    if (!hasErrno(error, 'EACCES') && !isReadOnly(error)) throw error
   }
 }
 

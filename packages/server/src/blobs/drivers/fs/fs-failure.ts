@@ -21,6 +21,11 @@ function isOverDiskQuota(error: unknown): boolean {
   return error instanceof Error && 'errno' in error && error.errno === -constants.errno.EDQUOT
 }
 
+/** True when the file system takes no writes at all: it is mounted read-only, or an error has made it so. */
+export function isReadOnly(error: unknown): boolean {
+  return hasErrno(error, 'EROFS')
+}
+
 export function insufficientStorage(cause?: unknown): LadeError {
   return new LadeError('insufficient_storage', { retryAfterSeconds: SPACE_RETRY_SECONDS }, { cause })
 }
@@ -29,6 +34,8 @@ export function insufficientStorage(cause?: unknown): LadeError {
 export function asPortError(error: unknown): LadeError | TypeError {
   if (LadeError.is(error) || error instanceof TypeError) return error
   if (isOutOfSpace(error)) return insufficientStorage(error)
+  if (isReadOnly(error))
+    return new LadeError('read_only', { retryAfterSeconds: FAILURE_RETRY_SECONDS }, { cause: error })
   return new LadeError('storage_failed', { retryAfterSeconds: FAILURE_RETRY_SECONDS }, { cause: error })
 }
 

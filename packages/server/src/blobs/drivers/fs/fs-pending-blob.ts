@@ -21,6 +21,7 @@ export interface FsPendingBlobParts {
 
 /** A file in the pending directory, on its way to be renamed. */
 export class FsPendingBlob implements PendingBlob {
+  readonly put = ''
   readonly #parts: FsPendingBlobParts
   #isFileOpen = true
   #writtenBytes = 0

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import type { Files } from './files.ts'
-import { isOutOfSpace } from './fs-failure.ts'
+import { isOutOfSpace, isReadOnly } from './fs-failure.ts'
 
 /**
  * Every fsync of the store goes through here, so that one that failed is known to the readiness check.
@@ -46,7 +46,7 @@ export class Syncs {
     try {
       await sync()
     } catch (error) {
-      if (!isOutOfSpace(error)) this.#failure = error
+      if (!isOutOfSpace(error) && !isReadOnly(error)) this.#failure = error
       throw error
     }
   }

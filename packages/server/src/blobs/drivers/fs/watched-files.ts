@@ -75,6 +75,10 @@ export class WatchedFiles {
         await this.#note('rename', to)
         await nodeFiles.rename(from, to)
       },
+      link: async (from, to) => {
+        await this.#note('link', to)
+        await nodeFiles.link(from, to)
+      },
       unlink: async (path) => {
         await this.#note('unlink', path)
         await nodeFiles.unlink(path)

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { BlobInfo, BlobStore, ByteRange, OpenBlob, PendingBlob } from '../../blob-store.ts'
-import { requireHolder, requireRange, requireSha256 } from '../../store-arguments.ts'
+import { requireBlobName, requireHolder, requireRange, requireSha256 } from '../../store-arguments.ts'
 
 /** Small enough that tests with ordinary bodies see more than one chunk. */
 const CHUNK_BYTES = 65_536
@@ -13,15 +13,25 @@ const CHUNK_BYTES = 65_536
  *
  * @example
  * const store = openMemoryBlobStore()
- * store.traits // { medium: 'memory', durable: false }
+ * store.traits // { medium: 'memory', durable: false, keepsPuts: false, locatedMs: 0 }
  */
 export function openMemoryBlobStore(): BlobStore {
   const blobs = new Map<string, StoredBlob>()
   let commits = 0
+  let installation: string | undefined
   const pendingByHolder = new Map<string, Set<PendingBlob>>()
 
   return {
-    traits: { medium: 'memory', durable: false },
+    traits: { medium: 'memory', durable: false, keepsPuts: false, locatedMs: 0 },
+
+    installation: {
+      read: async () => installation,
+      async write(text, { ifAbsent = false } = {}) {
+        if (ifAbsent && installation !== undefined) return false
+        installation = text
+        return true
+      },
+    },
 
     async begin({ holder }) {
       requireHolder(holder)
@@ -53,7 +63,7 @@ export function openMemoryBlobStore(): BlobStore {
     async stat(sha256) {
       requireSha256(sha256)
       const stored = blobs.get(sha256)
-      return stored && { sha256, sizeBytes: stored.bytes.length }
+      return stored && { sha256, put: '', sizeBytes: stored.bytes.length }
     },
 
     async *list({ after = '', limit = Number.POSITIVE_INFINITY } = {}): AsyncGenerator<BlobInfo> {
@@ -64,16 +74,16 @@ export function openMemoryBlobStore(): BlobStore {
         if (left <= 0) return
         if (stored === undefined) continue
         left -= 1
-        yield { sha256, sizeBytes: stored.bytes.length }
+        yield { sha256, put: '', sizeBytes: stored.bytes.length }
       }
     },
 
-    async delete(sha256, { signal } = {}) {
-      requireSha256(sha256)
+    async delete({ sha256, put }, { signal } = {}) {
+      requireBlobName({ sha256, put })
       if (signal?.aborted === true) {
         throw new LadeError('storage_failed', { retryAfterSeconds: 1 }, { cause: signal.reason })
       }
-      blobs.delete(sha256)
+      if (put === '') blobs.delete(sha256)
     },
 
     async sweepPending(holder) {
@@ -106,6 +116,7 @@ interface PendingPlace {
 }
 
 class MemoryPendingBlob implements PendingBlob {
+  readonly put = ''
   readonly #place: PendingPlace
   #chunks: Uint8Array[] = []
   #ended: 'committed' | 'aborted' | undefined

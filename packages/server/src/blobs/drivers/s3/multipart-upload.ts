@@ -8,7 +8,7 @@ import {
 import { type CheckedBytes, compareEtag, etagOfParts, hexToBase64 } from './checked-bytes.ts'
 import type { CallOptions, S3Calls } from './s3-calls.ts'
 import { isFailure, S3Failure, unlessAbsent } from './s3-failure.ts'
-import { hasMd5Etag, headObject, putMark, signingDigest } from './s3-objects.ts'
+import { hasMd5Etag, headObject, signingDigest } from './s3-objects.ts'
 
 /** Names one multipart upload, for whoever has to end it. */
 export interface UploadName {
@@ -49,7 +49,6 @@ export class MultipartUpload {
     const input = {
       Bucket: calls.settings.bucket,
       Key: key,
-      ...putMark(),
       ...(checksums ? { ChecksumAlgorithm: 'SHA256' as const } : {}),
     }
     let tries = 0

@@ -19,6 +19,10 @@ export interface PendingUploadParts {
   readonly holder: string
   /** Names this pending blob among those of its holder. */
   readonly id: string
+  /** Names what it will be under its digest. */
+  readonly put: string
+  /** True when no other upload ever uses the key that it has then. */
+  readonly isOwnKey: boolean
   /** The digest that will be committed, where it is known. */
   readonly expected: string | undefined
 }
@@ -45,8 +49,8 @@ export class PendingUpload {
 
   /** Begins an upload. Its marker is there before it, and has its id before it has any part. */
   static async begin(parts: PendingUploadParts): Promise<PendingUpload> {
-    const { calls, keys, holder, id, expected } = parts
-    const key = expected === undefined ? keys.waiting(holder, id) : keys.blob(expected)
+    const { calls, keys, holder, id, put, expected } = parts
+    const key = expected === undefined ? keys.waiting(holder, id) : keys.blob({ sha256: expected, put })
     const marker = keys.marker(holder, id)
     try {
       // An upload to a place that has its holder's name is found by that.
@@ -104,7 +108,7 @@ export class PendingUpload {
     try {
       await this.#upload.abort()
       await this.#removeWaiting()
-      await this.#sweep()
+      await sweepMarker(this.#parts.calls, this.#marker)
     } catch (error) {
       this.#parts.leftovers.add(this.#marker)
       throw error
@@ -112,14 +116,15 @@ export class PendingUpload {
   }
 
   async #publishByCopy(stored: readonly StoredPart[], sha256: string): Promise<void> {
-    const { calls, keys } = this.#parts
+    const { calls, keys, put, isOwnKey } = this.#parts
     this.#mayHaveWaiting = true
     await this.#upload.complete(stored)
     await copyObject(calls, {
       from: this.#upload.name.key,
-      to: keys.blob(sha256),
+      to: keys.blob({ sha256, put }),
       sizeBytes: stored.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
       sha256,
+      isOwnKey,
       onUpload: (name) => writeMarker(calls, this.#marker, { uploads: [this.#upload.name, name] }),
     })
   }
@@ -127,13 +132,8 @@ export class PendingUpload {
   /** The marker last: as long as it is there, a sweep comes back for the rest. */
   async #forget(): Promise<void> {
     await this.#removeWaiting()
-    if (this.#upload.mayHaveTwin) await this.#sweep()
+    if (this.#upload.mayHaveTwin) await sweepMarker(this.#parts.calls, this.#marker)
     else await deleteObject(this.#parts.calls, this.#marker)
-  }
-
-  async #sweep(): Promise<void> {
-    const { calls, keys, leftovers } = this.#parts
-    if (!(await sweepMarker(calls, keys, this.#marker))) leftovers.add(this.#marker)
   }
 
   async #removeWaiting(): Promise<void> {

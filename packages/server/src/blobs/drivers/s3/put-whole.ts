@@ -6,10 +6,17 @@ import { deleteObject, headObject, putObject, readSmallObject } from './s3-objec
 /**
  * Puts a blob by one request, and looks at what the store then has: its size, and its md5 where the ETag is one.
  *
- * The request is signed with the blob's digest, so that the store refuses bytes that do not have it. When there is a blob
- * already, it stays if it is read back as the same bytes: the sender may be here because somebody read others.
+ * The request is signed with the blob's digest, so that the store refuses bytes that do not have it. What is under the key already is of a
+ * request for the same blob whose answer was lost, and stays if it is read back as the same bytes.
+ *
+ * @param options.isOwnKey - true when nobody but this upload ever uses the key, so that bytes that are wrong are removed from it.
  */
-export async function putWhole(calls: S3Calls, key: string, content: CheckedBytes): Promise<void> {
+export async function putWhole(
+  calls: S3Calls,
+  key: string,
+  content: CheckedBytes,
+  options: { readonly isOwnKey: boolean },
+): Promise<void> {
   try {
     const outcome = await putObject(calls, key, content, { ifAbsent: true })
     const isThere = await isStored(calls, key, content)
@@ -20,8 +27,9 @@ export async function putWhole(calls: S3Calls, key: string, content: CheckedByte
     }
     throw new S3Failure('PutObject', { kind: 'permanent', code: 'OtherBytesStored' })
   } catch (error) {
-    // Bytes that are known to be wrong are not left under the digest; the caller needs the first error.
-    if (error instanceof S3Failure && error.code === 'OtherBytesStored') await deleteObject(calls, key).catch(() => {})
+    const isWrong = error instanceof S3Failure && error.code === 'OtherBytesStored'
+    // The caller needs the first error.
+    if (isWrong && options.isOwnKey) await deleteObject(calls, key).catch(() => {})
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Corruption } from '../../../testing/fake-s3/fake-faults.ts'
-import { ABSENT, blobOf, expectBytes, get, opened, put } from '../../conformance/case.ts'
+import { ABSENT, blobOf, expectBytes, get, opened, put, remove } from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import { BIG, expectStorageFailed, putBig, SMALL, useFreshStore } from './testing-fresh-store.ts'
 import { PART_BYTES } from './testing-subject.ts'
@@ -57,7 +57,7 @@ describe('reads of a store that misbehaves', () => {
       (async () => {
         for await (const chunk of body.chunks()) {
           expect(chunk.length).toBeGreaterThan(0)
-          await fresh.store.delete(BIG.sha256)
+          await remove(fresh.store, BIG.sha256)
         }
       })(),
     )
@@ -68,7 +68,7 @@ describe('reads of a store that misbehaves', () => {
     await putBig(fresh.store, BIG.sha256)
     const body = await opened(fresh.store, BIG.sha256)
     const other = await fresh.home.open({ partBytes: PART_BYTES * 4 })
-    await other.delete(BIG.sha256)
+    await remove(other, BIG.sha256)
     await put(other, BIG)
     await other.close()
     const chunks: Uint8Array[] = []

@@ -1,40 +1,46 @@
 import type { Readable } from 'node:stream'
-import type { ByteRange, OpenBlob } from '../../blob-store.ts'
+import type { BlobName, ByteRange, OpenBlob } from '../../blob-store.ts'
 import { requireRange } from '../../store-arguments.ts'
 import type { S3Calls } from './s3-calls.ts'
 import { isFailure, S3Failure, translated } from './s3-failure.ts'
-import { getObject, headObject, type StoredObject } from './s3-objects.ts'
+import type { S3Keys } from './s3-keys.ts'
+import { getObject } from './s3-objects.ts'
+import type { FoundPut, S3Puts } from './s3-puts.ts'
 import { failureOf } from './sdk-error.ts'
 
 /** A read that got this far since its last interruption is a healthy one, and may be interrupted as often again. */
 const HEALTHY_BYTES = 1024 * 1024
 
+export interface S3BlobBodyParts {
+  readonly calls: S3Calls
+  readonly keys: S3Keys
+  readonly puts: S3Puts
+  readonly found: FoundPut
+  /** Takes a put out of reach, if it is still what is read under its digest. */
+  readonly putAway: (blob: BlobName) => Promise<boolean>
+}
+
 /**
- * An object as it was found, read by GET requests that want the same version of it.
+ * A put as it was found, read by GET requests that want the same version of it.
  *
  * One request serves a whole range, so that a store that finishes what it has begun also does so while the blob is
- * deleted. A connection that breaks is followed by a request for the rest.
+ * deleted. A connection that breaks is followed by a request for the rest. When the put is gone by then, another one of the digest
+ * has taken its place, and gives the rest: its bytes are the same.
  */
 export class S3BlobBody implements OpenBlob {
   readonly sizeBytes: number
   readonly version = undefined
+  readonly #parts: S3BlobBodyParts
   readonly #calls: S3Calls
-  readonly #key: string
-  readonly #putAway: (putId: string) => Promise<boolean>
-  #etag: string | undefined
-  /** Undefined once another one has taken its place while it was read. */
-  #putId: string | undefined
+  #found: FoundPut
   #isClosed = false
   readonly #streams = new Set<Readable>()
 
-  /** @param putAway - puts away the object that was put like this, if it is still the blob. */
-  constructor(calls: S3Calls, key: string, stored: StoredObject, putAway: (putId: string) => Promise<boolean>) {
-    this.sizeBytes = stored.sizeBytes
-    this.#calls = calls
-    this.#key = key
-    this.#etag = stored.etag
-    this.#putId = stored.putId
-    this.#putAway = putAway
+  constructor(parts: S3BlobBodyParts) {
+    this.#parts = parts
+    this.#calls = parts.calls
+    this.#found = parts.found
+    this.sizeBytes = parts.found.object.sizeBytes
   }
 
   chunks(range?: ByteRange): AsyncIterable<Uint8Array> {
@@ -43,8 +49,9 @@ export class S3BlobBody implements OpenBlob {
 
   async quarantine(): Promise<boolean> {
     this.#requireOpen()
-    const putId = this.#putId
-    return putId !== undefined && (await translated(() => this.#putAway(putId)))
+    // Of bytes that come from two puts nobody can say which of them are wrong.
+    const isOne = this.#found.put === this.#parts.found.put
+    return isOne && (await translated(() => this.#parts.putAway(this.#found)))
   }
 
   async close(): Promise<void> {
@@ -97,24 +104,28 @@ export class S3BlobBody implements OpenBlob {
     const isWhole = first === 0 && end === this.sizeBytes
     const range = isWhole ? {} : { range: `bytes=${first}-${end - 1}` }
     try {
-      const { answer, body } = await getObject(this.#calls, this.#key, { ...range, ifMatch: this.#etag })
+      const { keys } = this.#parts
+      const ifMatch = this.#found.object.etag
+      const { answer, body } = await getObject(this.#calls, keys.blob(this.#found), { ...range, ifMatch })
       const isAsAsked = isWhole || answer.ContentRange === `bytes ${first}-${end - 1}/${this.sizeBytes}`
       if (isAsAsked && answer.ContentLength === end - first) return body
       body.destroy()
       throw new S3Failure('GetObject', { kind: 'permanent', code: 'OtherRange' })
     } catch (error) {
-      if (!isFailure(error, 'condition')) throw error
-      await this.#adoptVersion(error)
+      if (!isFailure(error, 'condition', 'absent')) throw error
+      await this.#takeAnother(error)
       return this.#openFrom(first, end)
     }
   }
 
-  /** What is there was replaced. Under one digest that is the same bytes, cut into other parts. */
-  async #adoptVersion(changed: S3Failure): Promise<void> {
-    const stored = await headObject(this.#calls, this.#key)
-    if (stored?.sizeBytes !== this.sizeBytes || stored.etag === this.#etag) throw changed
-    this.#etag = stored.etag
-    this.#putId = undefined
+  /** What was read is gone, or is not what it was. Another put of the digest has the same bytes. */
+  async #takeAnother(changed: S3Failure): Promise<void> {
+    const { sha256, put, object } = this.#found
+    this.#parts.puts.forget(this.#found)
+    const found = await this.#parts.puts.find(sha256, isFailure(changed, 'absent') ? put : undefined)
+    const isSame = found?.put === put && found.object.etag === object.etag
+    if (found?.object.sizeBytes !== this.sizeBytes || isSame) throw changed
+    this.#found = found
   }
 
   #requireOpen(): void {

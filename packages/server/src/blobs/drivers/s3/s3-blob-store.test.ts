@@ -1,7 +1,17 @@
 import { LadeError } from '@lade/core/errors'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { FakeS3Options } from '../../../testing/fake-s3/fake-s3.ts'
-import { blobOf, expectBytes, get, HOLDER, listed, put, quarantine, type SampleBlob } from '../../conformance/case.ts'
+import {
+  blobOf,
+  expectBytes,
+  get,
+  HOLDER,
+  listed,
+  put,
+  quarantine,
+  remove,
+  type SampleBlob,
+} from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import { checked } from './checked-bytes.ts'
 import { openS3BlobStore, type S3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts'
@@ -37,7 +47,21 @@ async function putExpected(store: S3BlobStore, blob: SampleBlob, pieceBytes = 10
 
 const SMALL = blobOf(seededBytes(1000, 1))
 const BIG = blobOf(seededBytes(PART_BYTES * 3 + 5, 2))
-const keyOf = ({ sha256 }: SampleBlob) => `lade/objects/${sha256.slice(0, 2)}/${sha256}`
+const legacyKeyOf = ({ sha256 }: SampleBlob) => `lade/objects/${sha256.slice(0, 2)}/${sha256}`
+/** The key of the only put of a blob. */
+const keyOf = ({ s3 }: FakeHome, blob: SampleBlob) => {
+  const keys = [...s3.objects.keys()].filter((key) => key.startsWith(`${legacyKeyOf(blob)}/`))
+  expect(keys).toHaveLength(1)
+  return keys[0] ?? ''
+}
+
+/** Makes the only marker of a holder one that was written before its upload was begun. */
+function forgetId({ s3 }: FakeHome, holder: string, beginning: string): void {
+  const [key = ''] = [...s3.objects.keys()].filter((name) => name.includes(`/pending/${holder}/`))
+  const marker = s3.objects.get(key)
+  if (marker === undefined) throw new TypeError('There is no marker.')
+  s3.objects.set(key, { ...marker, bytes: Buffer.from(JSON.stringify({ uploads: [], beginning })) })
+}
 
 describe('openS3BlobStore', () => {
   test('puts a blob of at most one part by one request, and looks at it', async () => {
@@ -48,7 +72,7 @@ describe('openS3BlobStore', () => {
       home.s3.requests.length = 0
       await put(store, blob)
       expect(home.s3.requests).toEqual(['PutObject', 'HeadObject'])
-      expect(home.s3.objects.get(keyOf(blob))?.checksum).toBe(Buffer.from(blob.sha256, 'hex').toString('base64'))
+      expect(home.s3.objects.get(keyOf(home, blob))?.checksum).toBe(Buffer.from(blob.sha256, 'hex').toString('base64'))
     }
   })
 
@@ -64,8 +88,8 @@ describe('openS3BlobStore', () => {
       'HeadObject',
       'DeleteObject',
     ])
-    expect([...home.s3.objects.keys()]).toEqual([keyOf(BIG)])
-    expect(home.s3.objects.get(keyOf(BIG))?.etag).toMatch(/-4$/)
+    expect([...home.s3.objects.keys()]).toEqual([keyOf(home, BIG)])
+    expect(home.s3.objects.get(keyOf(home, BIG))?.etag).toMatch(/-4$/)
     expectBytes(await get(store, BIG.sha256), BIG.bytes)
   })
 
@@ -79,7 +103,7 @@ describe('openS3BlobStore', () => {
       const store = await opened(home, { copyAtMostBytes })
       await put(store, BIG, 100_000)
       expect(home.s3.requests).toContain(call)
-      expect([...home.s3.objects.keys()]).toEqual([keyOf(BIG)])
+      expect([...home.s3.objects.keys()]).toEqual([keyOf(home, BIG)])
       expect(home.s3.uploads.size).toBe(0)
       expectBytes(await get(store, BIG.sha256), BIG.bytes)
     },
@@ -135,7 +159,7 @@ describe('openS3BlobStore', () => {
       for (let at = 0; at < blob.bytes.length; at += 70_000) await pending.write(blob.bytes.subarray(at, at + 70_000))
       await pending.commit(blob.sha256)
       expectBytes(await get(store, blob.sha256), blob.bytes)
-      await store.delete(blob.sha256)
+      await remove(store, blob.sha256)
     }
   })
 
@@ -154,27 +178,42 @@ describe('openS3BlobStore', () => {
     expect(await living.pendingHolders()).toEqual([])
   })
 
-  test('ends an upload whose process died before it could write down its id, and no other to the same key', async () => {
+  test('ends uploads whose processes died before they could write down their ids, and no other of the digest', async () => {
     const home = await start()
     const store = await opened(home)
     const living = await store.begin({ holder: 'living', sizeBytes: BIG.bytes.length, expected: BIG.sha256 })
     await living.write(BIG.bytes.subarray(0, PART_BYTES + 1))
-    const dead = await store.begin({ holder: 'dead', sizeBytes: BIG.bytes.length, expected: BIG.sha256 })
-    await dead.write(BIG.bytes.subarray(0, PART_BYTES + 1))
-    await dead.flush()
-    const [key] = [...home.s3.objects.keys()].filter((name) => name.includes('/pending/dead/'))
-    const blobKey = `lade/objects/${BIG.sha256.slice(0, 2)}/${BIG.sha256}`
-    const raw = await opened(home)
-    expect(home.s3.uploads.size).toBe(2)
-    const marker = home.s3.objects.get(key ?? '')
-    if (key === undefined || marker === undefined) throw new TypeError('there is no marker')
-    const bytes = Buffer.from(JSON.stringify({ uploads: [], beginning: blobKey }))
-    home.s3.objects.set(key, { ...marker, bytes })
-    expect(await raw.sweepPending('dead')).toBe(1)
+    for (const holder of ['dead', 'dead-too']) {
+      const pending = await store.begin({ holder, sizeBytes: BIG.bytes.length, expected: BIG.sha256 })
+      await pending.write(BIG.bytes.subarray(0, PART_BYTES + 1))
+      await pending.flush()
+      forgetId(home, holder, `${legacyKeyOf(BIG)}/${pending.put}`)
+    }
+    expect(home.s3.uploads.size).toBe(3)
+    const other = await opened(home)
+    expect([await other.sweepPending('dead'), await other.sweepPending('dead-too')]).toEqual([1, 1])
     expect(home.s3.uploads.size).toBe(1)
+    expect(await other.pendingHolders()).toEqual(['living'])
     await living.write(BIG.bytes.subarray(PART_BYTES + 1))
     await living.commit(BIG.sha256)
     expectBytes(await get(store, BIG.sha256), BIG.bytes)
+  })
+
+  test('ends the uploads of two markers that an older version began at one key', async () => {
+    const home = await start()
+    const store = await opened(home)
+    for (const holder of ['dead', 'dead-too']) {
+      const pending = await store.begin({ holder, sizeBytes: BIG.bytes.length, expected: BIG.sha256, put: '' })
+      await pending.write(BIG.bytes.subarray(0, PART_BYTES + 1))
+      await pending.flush()
+      forgetId(home, holder, legacyKeyOf(BIG))
+    }
+    expect(home.s3.uploads.size).toBe(2)
+    const other = await opened(home)
+    await other.sweepPending('dead')
+    await other.sweepPending('dead-too')
+    expect(home.s3.uploads.size).toBe(0)
+    expect(await other.pendingHolders()).toEqual([])
   })
 
   test('clears away, when the store answers again, what an outage left of its uploads', async () => {
@@ -256,16 +295,22 @@ describe('openS3BlobStore', () => {
     for (const blob of [BIG, SMALL]) expectBytes(await get(store, blob.sha256), blob.bytes)
   })
 
-  test('keeps a blob that is there, and replaces one whose bytes are not the same', async () => {
+  test('replaces what was left at the place of a copy, unless it is the same', async () => {
     const home = await start()
     const store = await opened(home)
-    await put(store, SMALL)
-    const before = home.s3.objects.get(keyOf(SMALL))
-    await put(store, SMALL)
-    expect(home.s3.objects.get(keyOf(SMALL))).toBe(before)
+    const putThere = async () => {
+      const pending = await store.begin({ holder: HOLDER, sizeBytes: SMALL.bytes.length, put: 'one' })
+      await pending.write(SMALL.bytes)
+      await pending.commit(SMALL.sha256)
+    }
+    await putThere()
+    const key = keyOf(home, SMALL)
+    const before = home.s3.objects.get(key)
+    await putThere()
+    expect(home.s3.objects.get(key)).toBe(before)
     for (const rotten of [Buffer.alloc(1000), Buffer.alloc(7)]) {
-      home.s3.objects.set(keyOf(SMALL), { bytes: rotten, etag: checked(rotten).md5, modifiedAt: new Date() })
-      await put(store, SMALL)
+      home.s3.objects.set(key, { bytes: rotten, etag: checked(rotten).md5, modifiedAt: new Date() })
+      await putThere()
       expectBytes(await get(store, SMALL.sha256), SMALL.bytes)
     }
   })
@@ -274,7 +319,7 @@ describe('openS3BlobStore', () => {
     const home = await start()
     const store = await opened(home)
     await put(store, SMALL)
-    const other = home.s3.objects.get(keyOf(SMALL))
+    const other = home.s3.objects.get(keyOf(home, SMALL))
     if (other === undefined) throw new TypeError('It was put.')
     for (const key of ['lade/objects/readme', 'lade/objects/00/short', `lade/objects/00/${SMALL.sha256}`, 'x']) {
       home.s3.objects.set(key, other)
@@ -356,9 +401,10 @@ describe('locate', () => {
 
   test('asks the store nothing, and gives one blob only', async () => {
     const home = await start()
-    const store = await opened(home)
+    const store = await opened(home, { putsOf: async () => ['abc'] })
     const location = await store.locate(SMALL.sha256, HEADERS)
     expect(home.s3.requests).toEqual([])
+    expect(location).toMatchObject({ url: expect.stringContaining(`/${SMALL.sha256}/abc?`) })
     await put(store, BIG)
     const url = location.kind === 'url' ? location.url : ''
     expect((await fetch(url.replaceAll(SMALL.sha256, BIG.sha256))).status).toBe(403)

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import type { BlobInfo, BlobStore, BlobStoreTraits } from '../../blob-store.ts'
+import type { BlobInfo, BlobName, BlobStore, BlobStoreTraits } from '../../blob-store.ts'
 import { BufferList } from '../../buffer-list.ts'
-import { requireHolder, requireSha256 } from '../../store-arguments.ts'
+import { requireBlobName, requireHolder, requirePut, requireSha256 } from '../../store-arguments.ts'
 import { S3BlobBody } from './s3-blob-body.ts'
 import { S3Calls, type S3Habits } from './s3-calls.ts'
 import { copyObject } from './s3-copy.ts'
 import { translated } from './s3-failure.ts'
+import { s3Installation } from './s3-installation.ts'
 import { S3Keys } from './s3-keys.ts'
 import { S3Leftovers } from './s3-leftovers.ts'
 import { locateObject } from './s3-location.ts'
 import { deleteObject, headObject, listKeys } from './s3-objects.ts'
 import type { S3BlobStoreOptions } from './s3-options.ts'
 import { S3PendingBlob } from './s3-pending-blob.ts'
+import { S3Puts } from './s3-puts.ts'
 import { sweepHolder } from './s3-sweep.ts'
 import { Slots } from './slots.ts'
 
@@ -29,7 +31,9 @@ export interface S3BlobStore extends BlobStore {
 }
 
 /**
- * Blobs as objects of a bucket: `<prefix>objects/<first two hex digits>/<sha256>`.
+ * Blobs as objects of a bucket: `<prefix>objects/<first two hex digits>/<sha256>/<put>`, each upload under a key of its own. A request
+ * that a gateway executes late, such as the removal of what was there before, can only hit what it was meant for. What an older version
+ * put is under its digest alone and is read there.
  *
  * A blob of at most one part is put by one request, when it is committed, and signed with its digest: the store itself refuses
  * other bytes. A larger one goes in parts, each checked by the store and its ETag compared here, and is visible after the
@@ -45,13 +49,14 @@ export interface S3BlobStore extends BlobStore {
  *
  * @example
  * const store = await openS3BlobStore({ bucket: 'lade', prefix: 'staging/', endpoint: 'https://s3.example' })
- * store.traits // { medium: 's3', durable: true, conditionalPuts: true, checksums: true, md5Etags: true }
+ * store.traits.conditionalPuts // true, until the store turns out not to know them
  */
 export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3BlobStore> {
   const calls = new S3Calls(options)
   const { settings } = calls
   const keys = new S3Keys(settings.prefix)
   const buffers = new BufferList({ bufferBytes: settings.partBytes, keepAtMost: PART_BUFFERS_KEPT })
+  const puts = new S3Puts(calls, keys)
   const slots = new Slots(PARTS_IN_FLIGHT)
   const leftovers = new S3Leftovers(calls, keys)
   const pendingByHolder = new Map<string, Set<S3PendingBlob>>()
@@ -68,7 +73,10 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
     throw error
   }
 
-  async function begin(holder: string, sizeBytes: number, expected: string | undefined): Promise<S3PendingBlob> {
+  async function begin(options: Parameters<BlobStore['begin']>[0]): Promise<S3PendingBlob> {
+    const { holder, sizeBytes, expected } = options
+    const id = randomBytes(12).toString('hex')
+    const put = options.put ?? id
     const siblings = pendingByHolder.get(holder) ?? new Set()
     pendingByHolder.set(holder, siblings)
     const pending = await S3PendingBlob.begin({
@@ -78,10 +86,15 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       leftovers,
       buffers,
       holder,
-      id: randomBytes(12).toString('hex'),
+      id,
+      put,
+      isOwnKey: options.put === undefined,
       expected,
       sizeBytes,
-      onEnd: () => siblings.delete(pending),
+      onEnd(sha256) {
+        siblings.delete(pending)
+        if (sha256 !== undefined) puts.remember({ sha256, put })
+      },
     })
     siblings.add(pending)
     return pending
@@ -89,47 +102,53 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
 
   async function* listBlobs(after: string, limit: number): AsyncGenerator<BlobInfo> {
     let left = limit
+    let last = ''
     if (left <= 0) return
-    const pageSize = Math.min(PAGE_KEYS, left)
+    const pageSize = Math.min(PAGE_KEYS, left + 1)
     const pages = listKeys(calls, { prefix: keys.objects, startAfter: keys.before(after), pageSize })
     for await (const { objects } of pages) {
       for (const { key, sizeBytes } of objects) {
-        const sha256 = keys.digestOf(key)
-        if (sha256 === undefined || sha256 <= after) continue
-        yield { sha256, sizeBytes }
-        left -= 1
-        if (left <= 0) return
+        const name = keys.nameOf(key)
+        if (name === undefined || name.sha256 <= after) continue
+        if (name.sha256 !== last) {
+          if (left <= 0) return
+          left -= 1
+          last = name.sha256
+        }
+        yield { ...name, sizeBytes }
       }
     }
   }
 
-  /** Moves a blob away, if what is there is still what was put like this. */
-  async function putAway(sha256: string, putId: string): Promise<boolean> {
-    const from = keys.blob(sha256)
-    const to = keys.quarantined(sha256, new Date(settings.now()))
+  /** Moves a blob away, unless the records have another put in its place by now, which readers get. */
+  async function putAway({ sha256, put }: BlobName): Promise<boolean> {
+    if (await puts.isReplaced({ sha256, put })) return false
+    const from = keys.blob({ sha256, put })
     const stored = await headObject(calls, from)
-    if (stored?.putId !== putId) return false
+    if (stored === undefined) return false
+    const to = keys.quarantined(sha256, new Date(settings.now()))
     // No digest: that the bytes do not have theirs is why they are here.
-    await copyObject(calls, { from, to, sizeBytes: stored.sizeBytes, sha256: undefined })
-    // A copy takes its time, and few stores know a removal under a condition: this look is as close to it as can be.
-    if ((await headObject(calls, from))?.putId === putId) {
-      await deleteObject(calls, from)
-      return true
-    }
-    await deleteObject(calls, to)
-    return false
+    await copyObject(calls, { from, to, sizeBytes: stored.sizeBytes, sha256: undefined, isOwnKey: true })
+    await deleteObject(calls, from)
+    puts.forget({ sha256, put })
+    return true
   }
 
   return {
     get traits() {
-      return { medium: 's3', durable: true, ...calls.habits }
+      const locatedMs = settings.redirectSeconds * 1000
+      return { medium: 's3', durable: true, keepsPuts: true, locatedMs, ...calls.habits }
     },
 
-    begin: ({ holder, sizeBytes, expected }) =>
+    installation: s3Installation(calls, keys),
+
+    begin: (options) =>
       translated(() => {
+        const { holder, expected, put } = options
         requireHolder(holder)
         if (expected !== undefined) requireSha256(expected)
-        return begin(holder, sizeBytes, expected)
+        if (put !== undefined) requirePut(put)
+        return begin(options)
       }),
 
     // A bucket does not say how much it still takes; the upload that is too much is refused by the store.
@@ -138,21 +157,21 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
     open: (sha256) =>
       translated(async () => {
         requireSha256(sha256)
-        const stored = await headObject(calls, keys.blob(sha256))
-        return stored && new S3BlobBody(calls, keys.blob(sha256), stored, (putId) => putAway(sha256, putId))
+        const found = await puts.find(sha256)
+        return found && new S3BlobBody({ calls, keys, puts, found, putAway })
       }),
 
     locate: (sha256, headers) =>
-      translated(() => {
+      translated(async () => {
         requireSha256(sha256)
-        return locateObject(calls, keys.blob(sha256), headers)
+        return locateObject(calls, keys.blob(await puts.likely(sha256)), headers)
       }),
 
     stat: (sha256) =>
       translated(async () => {
         requireSha256(sha256)
-        const stored = await headObject(calls, keys.blob(sha256))
-        return stored && { sha256, sizeBytes: stored.sizeBytes }
+        const found = await puts.find(sha256)
+        return found && { sha256, put: found.put, sizeBytes: found.object.sizeBytes }
       }),
 
     async *list({ after = '', limit = Number.POSITIVE_INFINITY } = {}) {
@@ -164,10 +183,11 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       }
     },
 
-    delete: (sha256, { signal } = {}) =>
-      translated(() => {
-        requireSha256(sha256)
-        return deleteObject(calls, keys.blob(sha256), { signal })
+    delete: (blob, { signal } = {}) =>
+      translated(async () => {
+        requireBlobName(blob)
+        await deleteObject(calls, keys.blob(blob), { signal })
+        puts.forget(blob)
       }),
 
     sweepPending: (holder) =>

@@ -14,11 +14,13 @@ export interface CopyOptions {
   readonly sizeBytes: number
   /** The sha2-256 that the bytes have, in hex, held against what the store finds where it hashes; undefined when they may be wrong. */
   readonly sha256: string | undefined
+  /** True when nobody else ever uses the key `to`, so that what is wrong is removed from it. */
+  readonly isOwnKey: boolean
   /** Told about a multipart upload before it has any part. */
   readonly onUpload?: (name: UploadName) => Promise<void>
 }
 
-/** Copies an object within the store, and looks at what came of it. Nothing wrong is left under `to`. */
+/** Copies an object within the store, and looks at what came of it. */
 export async function copyObject(calls: S3Calls, options: CopyOptions): Promise<void> {
   const { to, sizeBytes } = options
   if (sizeBytes > calls.settings.copyAtMostBytes) return copyInParts(calls, options)
@@ -29,7 +31,7 @@ export async function copyObject(calls: S3Calls, options: CopyOptions): Promise<
   const isWhole = checksum !== undefined && options.sha256 !== undefined && !checksum.includes('-')
   const isOther = isWhole && checksum !== hexToBase64(options.sha256)
   if (stored.sizeBytes === sizeBytes && !isOther) return
-  await deleteObject(calls, to)
+  if (options.isOwnKey) await deleteObject(calls, to)
   throw new S3Failure('CopyObject', { kind: 'permanent', code: 'OtherBytesStored' })
 }
 

@@ -1,30 +1,36 @@
-import { isSha256 } from '../../store-arguments.ts'
+import type { BlobName } from '../../blob-store.ts'
+import { isPut, isSha256 } from '../../store-arguments.ts'
 
 /**
  * The names that a store gives to its objects, all under one prefix.
  *
- * `objects/` holds what is committed and nothing else. `pending/<holder>/<id>` is a marker that says which multipart
- * upload is under way, and `pending/<holder>/<id>.bytes` what is uploaded before its digest is known.
+ * `objects/` holds what is committed and nothing else, each put of a digest under a key that is never used again. `pending/<holder>/<id>` is a marker that says which multipart
+ * upload is under way, and `pending/<holder>/<id>.bytes` what is uploaded before its digest is known. `installation.json` says
+ * to which installation all of it belongs.
  */
 export class S3Keys {
+  readonly installation: string
   readonly objects: string
   readonly pending: string
   readonly #prefix: string
 
   constructor(prefix: string) {
     this.#prefix = prefix
+    this.installation = `${prefix}installation.json`
     this.objects = `${prefix}objects/`
     this.pending = `${prefix}pending/`
   }
 
-  blob(sha256: string): string {
-    return `${this.objects}${sha256.slice(0, 2)}/${sha256}`
+  /** Behind the digest of a put without a name follow those with one. */
+  blob({ sha256, put }: BlobName): string {
+    return `${this.objects}${sha256.slice(0, 2)}/${sha256}${put === '' ? '' : `/${put}`}`
   }
 
-  /** The digest that `key` names; undefined for every key that is not a blob's. */
-  digestOf(key: string): string | undefined {
-    const sha256 = key.slice(-64)
-    return isSha256(sha256) && key === this.blob(sha256) ? sha256 : undefined
+  /** The put that `key` names; undefined for every key that is not a blob's. */
+  nameOf(key: string): BlobName | undefined {
+    const [sha256 = '', put = ''] = key.slice(this.objects.length + 3).split('/')
+    const isName = isSha256(sha256) && (put === '' || isPut(put))
+    return isName && key === this.blob({ sha256, put }) ? { sha256, put } : undefined
   }
 
   holder(holder: string): string {

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
@@ -16,13 +17,6 @@ import { isFailure, S3Failure } from './s3-failure.ts'
 export interface StoredObject {
   readonly sizeBytes: number
   readonly etag: string | undefined
-  /** Another one whenever something was put under the key anew, though it be the same bytes. */
-  readonly putId: string
-}
-
-/** Goes with every object that is put, as `x-amz-meta-put`, so that two of the same bytes are told apart. */
-export function putMark(): { readonly Metadata: { readonly put: string } } {
-  return { Metadata: { put: randomUUID() } }
 }
 
 /** The headers that an object comes with, where they tell that its ETag is no md5. */
@@ -48,12 +42,7 @@ export async function headObject(calls: S3Calls, key: string): Promise<StoredObj
     if (answer.ContentLength === undefined) {
       throw new S3Failure('HeadObject', { kind: 'permanent', code: 'NoContentLength' })
     }
-    const { ETag, LastModified, Metadata: { put } = {} } = answer
-    return {
-      sizeBytes: answer.ContentLength,
-      etag: hasMd5Etag(calls, answer) ? ETag : undefined,
-      putId: `${LastModified?.getTime()} ${ETag} ${put}`,
-    }
+    return { sizeBytes: answer.ContentLength, etag: hasMd5Etag(calls, answer) ? answer.ETag : undefined }
   } catch (error) {
     if (!(error instanceof S3Failure) || error.status !== 404) throw error
     return (await isAbsent(calls, key)) ? undefined : headObject(calls, key)
@@ -147,7 +136,6 @@ function putCommand(calls: S3Calls, key: string, content: CheckedBytes, isCondit
     Key: key,
     Body: content.bytes,
     ContentMD5: hexToBase64(content.md5),
-    ...putMark(),
     ...(calls.habits.checksums ? { ChecksumSHA256: hexToBase64(content.sha256) } : {}),
     ...(isConditional ? { IfNoneMatch: '*' } : {}),
   })
@@ -208,4 +196,34 @@ export async function* listKeys(
       throw new S3Failure('ListObjectsV2', { kind: 'permanent', code: 'NoContinuationToken' })
     }
   } while (token !== undefined)
+}
+
+/** A multipart upload that has neither been completed nor ended. */
+export interface ListedUpload {
+  readonly key: string
+  readonly uploadId: string
+  readonly begunAt: Date | undefined
+}
+
+/** The uploads under way to keys under `prefix`; none where the store cannot list them: there the bucket's rule for them ends them. */
+export async function* listUploads(calls: S3Calls, prefix: string): AsyncGenerator<ListedUpload> {
+  let page: ListMultipartUploadsCommandOutput | undefined
+  do {
+    const input = {
+      Bucket: calls.settings.bucket,
+      Prefix: prefix,
+      ...(page === undefined ? {} : { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }),
+    }
+    try {
+      page = await calls.run('ListMultipartUploads', (client, options) =>
+        client.send(new ListMultipartUploadsCommand(input), options),
+      )
+    } catch (error) {
+      if (!isFailure(error, 'unsupported')) throw error
+      return
+    }
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      if (Key !== undefined && UploadId !== undefined) yield { key: Key, uploadId: UploadId, begunAt: Initiated }
+    }
+  } while (page.IsTruncated === true && page.NextKeyMarker !== undefined)
 }

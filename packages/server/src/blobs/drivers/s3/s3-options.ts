@@ -32,6 +32,11 @@ export interface S3BlobStoreOptions {
   /** How long a connection may stand still. The copying and the completing of big blobs may take six times that. @default 10_000 */
   readonly silenceMs?: number
   readonly retry?: Partial<RetryRules>
+  /**
+   * The puts of a digest that the records know, the one that stays first. Asked before a blob is opened, unless it was just before.
+   * @default the bucket is listed
+   */
+  readonly putsOf?: ((sha256: string) => Promise<readonly string[]>) | undefined
   /** When the SDK itself adds checksums. More than `WHEN_REQUIRED` is refused by many stores. @default 'WHEN_REQUIRED' */
   readonly sdkChecksums?: 'WHEN_REQUIRED' | 'WHEN_SUPPORTED'
   /** Told once for every thing that the store turns out not to know. @default nobody */
@@ -50,6 +55,7 @@ export interface S3Settings {
   readonly copyAtMostBytes: number
   readonly redirectSeconds: number
   readonly retry: RetryRules
+  readonly putsOf: S3BlobStoreOptions['putsOf']
   readonly now: () => number
 }
 
@@ -67,6 +73,7 @@ export function settingsOf(options: S3BlobStoreOptions): S3Settings {
     copyAtMostBytes,
     redirectSeconds,
     retry: { ...DEFAULT_RETRY_RULES, ...options.retry },
+    putsOf: options.putsOf,
     now: options.now ?? Date.now,
   }
 }

@@ -13,12 +13,13 @@ const MIB = 1024 * 1024
 export interface S3PendingBlobParts extends PendingUploadParts {
   readonly sizeBytes: number
   readonly buffers: BufferList
-  /** Called once it is committed or aborted. */
-  readonly onEnd: () => void
+  /** Called once it is committed, with the digest, or aborted. */
+  readonly onEnd: (sha256: string | undefined) => void
 }
 
 /** A blob on its way in: in memory while it fits into one part, and else part by part. */
 export class S3PendingBlob implements PendingBlob {
+  readonly put: string
   readonly #parts: S3PendingBlobParts
   readonly #partBytes: number
   #upload: PendingUpload | undefined
@@ -31,6 +32,7 @@ export class S3PendingBlob implements PendingBlob {
 
   private constructor(parts: S3PendingBlobParts) {
     this.#parts = parts
+    this.put = parts.put
     this.#partBytes = partBytesFor(parts.sizeBytes, parts.calls.settings.partBytes)
   }
 
@@ -62,11 +64,11 @@ export class S3PendingBlob implements PendingBlob {
   async commit(sha256: string): Promise<void> {
     requireSha256(sha256)
     await this.#step(async () => {
-      const { calls, keys, onEnd } = this.#parts
+      const { calls, keys, onEnd, put, isOwnKey } = this.#parts
       if (this.#upload === undefined) {
         const whole = this.#filling ?? this.#newBuffer()
         this.#filling = whole
-        await putWhole(calls, keys.blob(sha256), whole.seal(sha256))
+        await putWhole(calls, keys.blob({ sha256, put }), whole.seal(sha256), { isOwnKey })
         this.#releaseBuffer()
       } else {
         // An upload has a part, though it be empty.
@@ -74,7 +76,7 @@ export class S3PendingBlob implements PendingBlob {
         await this.#upload.publish(sha256)
       }
       this.#ended = 'committed'
-      onEnd()
+      onEnd(sha256)
     })
   }
 
@@ -85,7 +87,7 @@ export class S3PendingBlob implements PendingBlob {
     await translated(async () => this.#upload?.discard())
     this.#ended = 'aborted'
     this.#releaseBuffer()
-    this.#parts.onEnd()
+    this.#parts.onEnd(undefined)
   }
 
   /** One call at a time, none after the end, and none after a failure but `abort`. */

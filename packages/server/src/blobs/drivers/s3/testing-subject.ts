@@ -11,28 +11,25 @@ export interface FakeHome {
   readonly s3: FakeS3
   readonly watched: WatchedHandler
   open(options?: Partial<S3BlobStoreOptions>): Promise<S3BlobStore>
+  optionsOf(more?: Partial<S3BlobStoreOptions>): S3BlobStoreOptions
 }
 
 /** Starts a fake of its own. Waits between tries are short, and `partBytes` is 256 KiB. */
 export async function startFakeHome(options: FakeS3Options = {}): Promise<FakeHome> {
   const s3 = await startFakeS3(options)
   const watched = watchedHandler()
-  return {
-    s3,
-    watched,
-    open: (more = {}) =>
-      openS3BlobStore({
-        bucket: s3.bucket,
-        prefix: 'lade/',
-        endpoint: s3.url,
-        region: s3.region,
-        credentials: s3.credentials,
-        partBytes: PART_BYTES,
-        requestHandler: watched.handler(),
-        ...more,
-        retry: { firstWaitMs: 1, longestWaitMs: 5, ...more.retry },
-      }),
-  }
+  const optionsOf = (more: Partial<S3BlobStoreOptions> = {}): S3BlobStoreOptions => ({
+    bucket: s3.bucket,
+    prefix: 'lade/',
+    endpoint: s3.url,
+    region: s3.region,
+    credentials: s3.credentials,
+    partBytes: PART_BYTES,
+    requestHandler: watched.handler(),
+    ...more,
+    retry: { firstWaitMs: 1, longestWaitMs: 5, ...more.retry },
+  })
+  return { s3, watched, optionsOf, open: (more) => openS3BlobStore(optionsOf(more)) }
 }
 
 export interface FakeSubjectOptions extends FakeS3Options {
