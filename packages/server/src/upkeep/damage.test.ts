@@ -5,6 +5,7 @@ import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.t
 import { sha256Hex } from '../hashing/sha256.ts'
 import { memoryLog } from '../testing/running-service.ts'
 import { createDamageControl, type DamageControl, type DamageDeps } from './damage.ts'
+import { type MemoryInventory, openMemoryInventory } from './testing-inventory.ts'
 
 const BYTES = Buffer.from('right')
 const SHA256 = sha256Hex(BYTES)
@@ -36,7 +37,7 @@ describe('createDamageControl', () => {
     expect(await control.suspect(SHA256)).toBe('quarantined')
     expect(wrong).toEqual([SHA256])
     expect(await blobs.stat(SHA256)).toBeUndefined()
-    expect(control.counters()).toEqual({ transient: 0, quarantined: 1, left: 0, unreadable: 0, missing: 0 })
+    expect(control.counters()).toEqual({ transient: 0, quarantined: 1, left: 0, unreadable: 0, missing: 0, inline: 0 })
     expect(logged()).toEqual([
       expect.objectContaining({ level: 50, sha256: SHA256, actual: sha256Hex(Buffer.from('wrong')), sizeBytes: 5 }),
     ])
@@ -54,7 +55,7 @@ describe('createDamageControl', () => {
   it('says nothing of a blob that is gone', async () => {
     const control = controlOf()
     expect(await control.suspect(SHA256)).toBe('gone')
-    expect(control.counters()).toEqual({ transient: 0, quarantined: 0, left: 0, unreadable: 0, missing: 0 })
+    expect(control.counters()).toEqual({ transient: 0, quarantined: 0, left: 0, unreadable: 0, missing: 0, inline: 0 })
     expect(lines).toEqual([])
   })
 
@@ -75,7 +76,7 @@ describe('createDamageControl', () => {
     })
     const control = controlOf({ blobs: store })
     expect(await control.suspect(SHA256)).toBe('transient')
-    expect(await blobs.stat(SHA256)).toEqual({ sha256: SHA256, sizeBytes: BYTES.length })
+    expect(await blobs.stat(SHA256)).toEqual({ sha256: SHA256, put: '', sizeBytes: BYTES.length })
   })
 
   it('looks once for all who suspect a blob meanwhile, and again for those who come later', async () => {
@@ -149,5 +150,62 @@ describe('createDamageControl', () => {
       expect.objectContaining({ level: 50, sha256: SHA256, recordedBytes: 5 }),
       expect.objectContaining({ level: 50, sha256: SHA256, recordedBytes: 5, storedBytes: 4 }),
     ])
+  })
+
+  describe('with records', () => {
+    const controlWith = (records: MemoryInventory, overrides: Partial<DamageDeps> = {}) =>
+      controlOf({ records, ...overrides })
+    let records: MemoryInventory
+    beforeEach(() => {
+      records = openMemoryInventory()
+    })
+
+    it('has damage remembered, whether the blob was put away or left, and forgotten when it was none', async () => {
+      const control = controlWith(records, { mostQuarantinesPerDay: 1 })
+      const [one, two] = [sha256Hex(Buffer.from('one')), sha256Hex(Buffer.from('two'))]
+      await put(Buffer.from('not one'), one)
+      await put(Buffer.from('not two'), two)
+      await put(BYTES)
+      records.damagedObjects.set(SHA256, 'wrong')
+      for (const sha256 of [one, two, SHA256]) await control.suspect(sha256)
+      expect([...records.damagedObjects]).toEqual([
+        [one, 'missing'],
+        [two, 'wrong'],
+      ])
+    })
+
+    it('reports a missing blob that readers meet once, and none that was just removed', async () => {
+      const control = controlWith(records)
+      records.needed.set(SHA256, BYTES.length)
+      for (const sha256 of [SHA256, SHA256, sha256Hex(Buffer.from('removed'))])
+        control.onFault({ kind: 'missing', sha256 })
+      await control.settled()
+      expect(control.counters().missing).toBe(1)
+      expect([...records.damagedObjects]).toEqual([[SHA256, 'missing']])
+      clock.now += 3_600_000
+      control.onFault({ kind: 'missing', sha256: SHA256 })
+      await control.settled()
+      expect(control.counters().missing).toBe(2)
+    })
+
+    it('reports wrong bytes in the records, unless they are right by now', async () => {
+      const control = controlWith(records)
+      const right = sha256Hex(Buffer.from('fine'))
+      records.inline.set(SHA256, Buffer.from('Right'))
+      records.inline.set(right, Buffer.from('fine'))
+      for (const sha256 of [SHA256, right]) control.onFault({ kind: 'inline', sha256 })
+      await control.settled()
+      expect(control.counters().inline).toBe(1)
+      expect([...records.damagedObjects]).toEqual([[SHA256, 'inline']])
+      expect(logged()).toEqual([expect.objectContaining({ level: 50, sha256: SHA256 })])
+    })
+
+    it('has the digests of the chunks of a blob recorded that is right, since they may be what was wrong', async () => {
+      const bytes = Buffer.alloc(3_000_000, 'right')
+      await put(bytes)
+      records.chunks.set(sha256Hex(bytes), new Uint8Array(96))
+      expect(await controlWith(records).suspect(sha256Hex(bytes))).toBe('transient')
+      expect(records.chunks.get(sha256Hex(bytes))).not.toEqual(new Uint8Array(96))
+    })
   })
 })

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
-import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts'
+import type { BlobStore, ObjectFault, OpenBlob } from '../blobs/blob-store.ts'
+import { sha256Hex } from '../hashing/sha256.ts'
+import type { DamageKind as RecordedKind, RecordStore } from '../records/record-store.ts'
 import { digestOfBody } from './digest-of-blob.ts'
 
 /** A blob that is committed again at every look is written to, and not damaged. */
@@ -7,6 +9,9 @@ const MOST_LOOKS = 5
 /** More damage than this in a day is likelier to be in the machine that reads than in the bytes. */
 const MOST_QUARANTINES_PER_DAY = 100
 const DAY_MS = 86_400_000
+/** How often the same fault is reported while readers go on meeting it, and of how many objects that is remembered. */
+const REPORT_EVERY_MS = 3_600_000
+const MOST_REPORTS = 10_000
 
 /** What became of suspicions since the start of this process. */
 export interface DamageCounters {
@@ -20,16 +25,27 @@ export interface DamageCounters {
   readonly unreadable: number
   /** Blobs that the records promise and the store does not have, or has in another size. */
   readonly missing: number
+  /** Files in the records whose bytes are wrong. */
+  readonly inline: number
 }
 
 export type DamageKind = keyof DamageCounters
 
 /** What a second look has shown. `gone`: there is nothing under the digest, so that nobody can be given wrong bytes. */
-export type SecondLook = Exclude<DamageKind, 'missing'> | 'gone'
+export type SecondLook = Exclude<DamageKind, 'missing' | 'inline'> | 'gone'
+
+/** What damage control asks the records, and has them remember. */
+export interface DamageRecords {
+  readonly files: Pick<RecordStore['files'], 'inlineBytes'>
+  readonly inventory: Pick<RecordStore['inventory'], 'stored'>
+  readonly integrity: Pick<RecordStore['integrity'], 'setDamaged' | 'clearDamaged' | 'setChunkDigests'>
+}
 
 export interface DamageDeps {
   /** The store itself: what a wrapper remembers to be right is not to be believed here. */
   readonly blobs: BlobStore
+  /** @default damage is only counted and logged */
+  readonly records?: DamageRecords
   readonly log: Logger
   readonly now: () => number
   /** Told of each blob that was wrong at the second look too, before anything is done about it. */
@@ -54,6 +70,13 @@ export interface DamageControl {
   suspect(sha256: string): Promise<SecondLook>
   /** Notes a blob that a record promises and that is not there as promised. */
   reportMissing(blob: MissingBlob): void
+  /** Notes a file in the records whose bytes are wrong. */
+  reportInline(sha256: string): void
+  /**
+   * Looks again at what a reader found, and reports it when it is so: a reader may have met a file that was just removed. One fault that
+   * many readers meet is reported once an hour. Nobody waits for it.
+   */
+  onFault(fault: ObjectFault): void
   counters(): DamageCounters
   /** Resolves when no look is under way. */
   settled(): Promise<void>
@@ -66,8 +89,16 @@ export interface DamageControl {
  * it, serves all of its files again. A blob that is committed anew while it is looked at is looked at again, and not put away.
  */
 export function createDamageControl(deps: DamageDeps): DamageControl {
-  const { blobs, log, now, onWrong = () => {}, mostQuarantinesPerDay = MOST_QUARANTINES_PER_DAY } = deps
-  const counts: Record<DamageKind, number> = { transient: 0, quarantined: 0, left: 0, unreadable: 0, missing: 0 }
+  const { blobs, records, log, now, onWrong = () => {}, mostQuarantinesPerDay = MOST_QUARANTINES_PER_DAY } = deps
+  const counts: Record<DamageKind, number> = {
+    transient: 0,
+    quarantined: 0,
+    left: 0,
+    unreadable: 0,
+    missing: 0,
+    inline: 0,
+  }
+  const reportedAt = new Map<string, number>()
   const looks = new Map<string, Promise<SecondLook>>()
   let quarantinedAt: readonly number[] = []
   let lastLook: Promise<unknown> = Promise.resolve()
@@ -92,8 +123,11 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
   }
 
   async function judge(sha256: string, blob: OpenBlob): Promise<SecondLook | 'replaced'> {
-    const { actual, sizeBytes } = await digestOfBody(blob)
+    const { actual, sizeBytes, chunkDigests } = await digestOfBody(blob)
     if (actual === sha256) {
+      // The reader may have met recorded digests that are wrong.
+      if (chunkDigests !== undefined) await records?.integrity.setChunkDigests({ sha256, digests: chunkDigests })
+      await records?.integrity.clearDamaged(sha256)
       log.warn({ sha256, sizeBytes }, 'a blob was read wrong once and is right now')
       return 'transient'
     }
@@ -104,37 +138,102 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
         { sha256, actual, sizeBytes },
         'a blob holds wrong bytes, as too many did today: it is left where it is',
       )
+      remember(sha256, 'wrong')
       return 'left'
     }
     if (!(await blob.quarantine())) return 'replaced'
     quarantinedAt = [...quarantinedAt, now()]
     log.error({ sha256, actual, sizeBytes }, 'a blob holds wrong bytes and was put into quarantine')
+    remember(sha256, 'missing')
     return 'quarantined'
   }
 
+  /** So that other processes know, and this one after a restart. */
+  function remember(object: string, kind: RecordedKind): void {
+    records?.integrity.setDamaged({ object, kind, now: now() }).catch((error: unknown) => {
+      log.error({ sha256: object, err: error }, 'damage cannot be recorded')
+    })
+  }
+
+  function reportMissing({ sha256, recordedBytes, storedBytes }: MissingBlob): void {
+    counts.missing += 1
+    log.error({ sha256, recordedBytes, storedBytes }, 'a blob is not there as the records have it')
+    remember(sha256, 'missing')
+  }
+
+  function reportInline(sha256: string): void {
+    counts.inline += 1
+    log.error({ sha256 }, 'a file in the records holds wrong bytes: uploading it again repairs it')
+    remember(sha256, 'inline')
+  }
+
+  async function lookAtFault({ kind, sha256 }: ObjectFault): Promise<void> {
+    if (records === undefined) return
+    if (kind === 'inline') {
+      const bytes = await records.files.inlineBytes(sha256)
+      if (bytes !== undefined && sha256Hex(bytes) !== sha256) reportInline(sha256)
+      return
+    }
+    // Both come and go, so the store is asked before and after the records.
+    const before = await blobs.stat(sha256)
+    const recordedBytes = await recordedSizeOf(records, sha256)
+    const storedBytes = (await blobs.stat(sha256))?.sizeBytes
+    if (recordedBytes === undefined || before?.sizeBytes === recordedBytes || storedBytes === recordedBytes) return
+    reportMissing({ sha256, recordedBytes, storedBytes })
+  }
+
+  /** True for the first report of a fault in a while. */
+  function isNews({ kind, sha256 }: ObjectFault): boolean {
+    const name = `${kind} ${sha256}`
+    const last = reportedAt.get(name)
+    if (last !== undefined && now() - last < REPORT_EVERY_MS) return false
+    reportedAt.delete(name)
+    reportedAt.set(name, now())
+    const [oldest] = reportedAt.keys()
+    if (reportedAt.size > MOST_REPORTS && oldest !== undefined) reportedAt.delete(oldest)
+    return true
+  }
+
+  function suspect(sha256: string): Promise<SecondLook> {
+    const underWay = looks.get(sha256)
+    if (underWay !== undefined) return underWay
+    // One at a time: a medium that is failing gets no more to do.
+    const looking = lastLook
+      .then(() => look(sha256))
+      .then((seen) => {
+        looks.delete(sha256)
+        if (seen !== 'gone') counts[seen] += 1
+        return seen
+      })
+    looks.set(sha256, looking)
+    lastLook = looking
+    return looking
+  }
+
   return {
-    suspect(sha256) {
-      const underWay = looks.get(sha256)
-      if (underWay !== undefined) return underWay
-      // One at a time: a medium that is failing gets no more to do.
-      const looking = lastLook
-        .then(() => look(sha256))
-        .then((seen) => {
-          looks.delete(sha256)
-          if (seen !== 'gone') counts[seen] += 1
-          return seen
-        })
-      looks.set(sha256, looking)
-      lastLook = looking
-      return looking
+    suspect,
+    onFault(fault) {
+      if (!isNews(fault)) return
+      if (fault.kind === 'wrong') {
+        void suspect(fault.sha256)
+        return
+      }
+      lastLook = lastLook
+        .then(() => lookAtFault(fault))
+        .catch((error: unknown) => log.error({ ...fault, err: error }, 'a fault that a reader met cannot be looked at'))
     },
-    reportMissing({ sha256, recordedBytes, storedBytes }) {
-      counts.missing += 1
-      log.error({ sha256, recordedBytes, storedBytes }, 'a blob is not there as the records have it')
-    },
+    reportMissing,
+    reportInline,
     counters: () => ({ ...counts }),
     async settled() {
       await lastLook
     },
   }
+}
+
+/** The size of a blob that an object needs. */
+async function recordedSizeOf({ inventory }: DamageRecords, sha256: string): Promise<number | undefined> {
+  // No list can begin at a digest, only behind a text; the last digit leaves 16 of them.
+  const near = await inventory.stored({ after: sha256.slice(0, -1), limit: 16 })
+  return near.find((each) => each.sha256 === sha256)?.sizeBytes
 }

@@ -44,7 +44,12 @@ describe('recover', () => {
     await unfinished.write(BYTES)
     const pending = await ground.blobs.begin({ holder: instanceId, sizeBytes: BYTES.length })
     await pending.write(BYTES)
-    await ground.records.quotas.claim({ reservationId: `of-${instanceId}`, key: `sha256:${SHA256}`, sha256: SHA256 })
+    await ground.records.quotas.claim({
+      reservationId: `of-${instanceId}`,
+      key: `sha256:${SHA256}`,
+      sha256: SHA256,
+      put: '',
+    })
     await pending.commit(SHA256)
   }
 

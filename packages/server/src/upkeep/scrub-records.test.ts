@@ -70,7 +70,9 @@ describe('createScrub on staged files', () => {
     }
     await ground.stage(uploading)
     expect(isScrubbed).toBe(true)
+    await discardObjects(ground)
     expect(await ground.blobs.digests()).toContain(orphan)
+    ground.clock.now += 30 * DAY_MS
     await discardObjects(ground)
     expect(await ground.blobs.digests()).toEqual([sha256Hex(kept), sha256Hex(uploading)].sort())
     expect(await ground.records.quotas.audit()).toEqual([])

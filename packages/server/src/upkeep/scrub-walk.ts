@@ -1,9 +1,11 @@
 import { LadeError } from '@lade/core/errors'
 import type { BlobInfo, BlobStore } from '../blobs/blob-store.ts'
-import type { InventoryRecords } from '../records/record-store.ts'
+import type { IntegrityRecords, InventoryRecords } from '../records/record-store.ts'
 import type { DamageControl } from './damage.ts'
 import { digestOfBlob } from './digest-of-blob.ts'
 import { type ComparedBlob, mergeByDigest } from './merge-by-digest.ts'
+import type { OrphanPolicy } from './orphans.ts'
+import { keepChunks } from './record-chunks.ts'
 import type { ScrubTally } from './scrub-mark.ts'
 
 /** Blobs and records that are laid side by side at a time. */
@@ -11,10 +13,11 @@ const PAGE = 500
 
 export interface ScrubWalkDeps {
   readonly inventory: InventoryRecords
+  readonly integrity: Pick<IntegrityRecords, 'chunkDigests' | 'setChunkDigests' | 'damageOf' | 'clearDamaged'>
   /** The store itself, whose bytes are all read. */
   readonly blobs: BlobStore
   readonly damage: DamageControl
-  readonly now: () => number
+  readonly orphans: Pick<OrphanPolicy, 'meet'>
   /** Called after so many bytes were read; what it waits for holds the walk up, and what it throws ends it. */
   readonly onBytes: (sizeBytes: number) => Promise<void>
   /** Called when a digest is done, with what was met on the way to it since the call before. */
@@ -56,7 +59,7 @@ async function nextPage(
     stored.push(blob)
   }
   const recorded = await inventory.stored({ after, limit: PAGE })
-  const ends = [stored, recorded].filter(({ length }) => length === PAGE).map((list) => list.at(-1)?.sha256 ?? '')
+  const ends = [stored, recorded].filter(({ length }) => length >= PAGE).map((list) => list.at(-1)?.sha256 ?? '')
   const end = ends.sort()[0]
   const isWithin = ({ sha256 }: ComparedBlob) => sha256 < before && (end === undefined || sha256 <= end)
   return {
@@ -67,11 +70,11 @@ async function nextPage(
 
 async function scrubOne(
   deps: ScrubWalkDeps,
-  { sha256, storedBytes, recordedBytes }: ComparedBlob,
+  { sha256, put, storedBytes, recordedBytes }: ComparedBlob,
 ): Promise<Partial<ScrubTally>> {
   if (storedBytes === undefined) return (await reportIfMissing(deps, sha256)) ? { missing: 1 } : {}
   if (recordedBytes === undefined) {
-    return (await deps.inventory.adopt({ sha256, now: deps.now() })) ? { orphans: 1 } : {}
+    return (await deps.orphans.meet({ sha256, put })) ? { orphans: 1 } : {}
   }
   return verify(deps, sha256, recordedBytes)
 }
@@ -90,7 +93,11 @@ async function verify(deps: ScrubWalkDeps, sha256: string, recordedBytes: number
       await damage.suspect(sha256)
       return { blobs: 1, bytes, wrong: 1 }
     }
-    if (seen.sizeBytes === recordedBytes) return { blobs: 1, bytes }
+    if (seen.sizeBytes === recordedBytes) {
+      await keepChunks(deps.integrity, seen)
+      if ((await deps.integrity.damageOf(sha256)) !== undefined) await deps.integrity.clearDamaged(sha256)
+      return { blobs: 1, bytes }
+    }
     damage.reportMissing({ sha256, recordedBytes, storedBytes: seen.sizeBytes })
     return { blobs: 1, bytes, missing: 1 }
   } catch (error) {
@@ -104,11 +111,25 @@ async function verify(deps: ScrubWalkDeps, sha256: string, recordedBytes: number
 
 /** Reports a blob that a record needs and that is not there. Both come and go, so neither is believed by one look. */
 async function reportIfMissing({ blobs, inventory, damage }: ScrubWalkDeps, sha256: string): Promise<boolean> {
-  if ((await blobs.stat(sha256)) !== undefined) return false
+  const found = await blobs.stat(sha256)
   const [record] = await inventory
     .stored({ after: sha256.slice(0, -1), limit: 16 })
     .then((all) => all.filter((each) => each.sha256 === sha256))
-  if (record === undefined || (await blobs.stat(sha256)) !== undefined) return false
-  damage.reportMissing({ sha256, recordedBytes: record.sizeBytes, storedBytes: undefined })
-  return true
+  if (record === undefined) return false
+  if (found === undefined) {
+    if ((await blobs.stat(sha256)) !== undefined) return false
+    damage.reportMissing({ sha256, recordedBytes: record.sizeBytes, storedBytes: undefined })
+    return true
+  }
+  // Listed after the record was read: a put is there before its record.
+  const puts: string[] = []
+  for await (const blob of blobs.list({ after: sha256.slice(0, -1), limit: 16 })) {
+    if (blob.sha256 === sha256) puts.push(blob.put)
+  }
+  const [put] = puts
+  // Another put has the same bytes, or is found wrong when it is read.
+  if (put !== undefined && !puts.includes(record.put)) {
+    await inventory.usePut({ sha256, put, missing: record.put })
+  }
+  return false
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { BlobStore } from '../blobs/blob-store.ts'
@@ -168,7 +169,7 @@ describe('createScrub', () => {
     await scrub.round()
     clock.now += DAYS * DAY_MS
     await scrub.round()
-    expect(records.adopted).toEqual([orphan])
+    expect([...records.orphans.keys()]).toEqual([orphan])
     expect(logged().at(-1)).toMatchObject({ orphans: 1, blobs: 1 })
   })
 
@@ -273,5 +274,46 @@ describe('createScrub', () => {
     await scrub.stop()
     expect(records.marks.size).toBe(0)
     expect(await scrub.lastFinishedAt()).toBeUndefined()
+  })
+
+  it('reads files that are in the records, reports wrong ones, and forgets damage that was repaired', async () => {
+    damage = createDamageControl({ blobs, records, log: memoryLog(lines), now: () => clock.now })
+    const [right, wrong] = [Buffer.from('right'), Buffer.from('wrong')]
+    for (let index = 0; index < 150; index += 1) {
+      const bytes = Buffer.from(`file ${index}`)
+      records.inline.set(sha256Hex(bytes), bytes)
+    }
+    records.inline.set(sha256Hex(right), right)
+    records.damagedObjects.set(sha256Hex(right), 'inline')
+    records.inline.set(sha256Hex(wrong), Buffer.from('wronG'))
+    const scrub = scrubOf()
+    await scrub.round()
+    clock.now += DAYS * DAY_MS
+    await scrub.round()
+    expect(damage.counters()).toMatchObject({ inline: 1 })
+    expect([...records.damagedObjects]).toEqual([[sha256Hex(wrong), 'inline']])
+    expect(scrub.scrubbedBytes()).toBeGreaterThan(150 * 6)
+    expect(logged().at(-1)).toMatchObject({ wrong: 1 })
+  })
+
+  it('records the digests of the chunks of old blobs in the first round, and mends wrong ones in the walk', async () => {
+    const bytes = Buffer.alloc(2_500_000, 'old')
+    const sha256 = await put(bytes)
+    const damaged = await put(Buffer.alloc(2_500_000, 'bad'), { sha256: sha256Hex(Buffer.from('other')) })
+    records.withoutChunks.add(sha256).add(damaged)
+    const scrub = scrubOf()
+    await scrub.round()
+    const digests = records.chunks.get(sha256)
+    expect(digests).toHaveLength(3 * 32)
+    expect(Buffer.from(digests ?? '').subarray(64)).toEqual(
+      createHash('sha256').update(bytes.subarray(2_097_152)).digest(),
+    )
+    expect(records.withoutChunks).toEqual(new Set([damaged]))
+    expect(damage.counters().quarantined).toBe(1)
+
+    records.chunks.set(sha256, new Uint8Array(96))
+    clock.now += DAYS * DAY_MS
+    await scrub.round()
+    expect(records.chunks.get(sha256)).toEqual(digests)
   })
 })

@@ -2,9 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { createLeaseholder, type LeasableRecords, type LeaseTerms } from '../records/leaseholder.ts'
-import type { InventoryRecords } from '../records/record-store.ts'
+import type { IntegrityRecords, InventoryRecords, SealPlace } from '../records/record-store.ts'
 import { BytePace } from './byte-pace.ts'
 import type { DamageControl } from './damage.ts'
+import { createOrphanPolicy, isOrphanRemovalStopped } from './orphans.ts'
+import { recordMissingChunks } from './record-chunks.ts'
+import { scrubInline } from './scrub-inline.ts'
 import {
   dueBefore,
   isWholeWalkDue,
@@ -20,15 +23,24 @@ const LEASE: LeaseTerms = { name: 'scrub', lastsMs: 60_000 }
 /** What the place is kept under. */
 const MARK = 'scrub'
 const DAY_MS = 86_400_000
+const ORPHAN_DAYS = 30
 const ROUND_EVERY_MS = 60_000
 /** How much of the walk is done twice when the process ends without notice. */
 const SAVE_EVERY_MS = 15_000
+/** How long a round reads blobs of an older version, before what is due in the walk has its turn again. */
+const OLD_BLOBS_MS = 300_000
+/** Rows that one transaction seals, for which uploads wait. */
+const ROWS_SEALED_TOGETHER = 500
+const FIRST_ROWS: SealPlace = { alias: '', name: '', whole: 0 }
 const MOST_BYTES_PER_SECOND = 64 * 1024 * 1024
 /** A walk that takes this much longer than it should is worth a warning. */
 const LATE_FACTOR = 1.25
 
 /** What a scrub needs of a `RecordStore`. */
-export type ScrubRecords = LeasableRecords<{ readonly inventory: InventoryRecords }>
+export type ScrubRecords = LeasableRecords<{
+  readonly inventory: InventoryRecords
+  readonly integrity: IntegrityRecords
+}>
 
 export interface ScrubDeps {
   readonly records: ScrubRecords
@@ -39,6 +51,8 @@ export interface ScrubDeps {
   readonly instanceId: string
   /** In how many days the whole store is read once; 0 for never. */
   readonly days: number
+  /** For how many days blobs that the records do not know are kept; 0 for good. @default 30 */
+  readonly orphanDays?: number
   readonly now: () => number
   readonly log: Logger
   /** @default 67_108_864 */
@@ -56,16 +70,22 @@ export interface Scrub {
   scrubbedBytes(): number
   /** When any process last came to the end of the store, in epoch milliseconds; undefined when none ever has. */
   lastFinishedAt(): Promise<number | undefined>
+  /** Blobs that the records do not know and that wait for their removal, and whether there are too many to remove any. */
+  orphans(): Promise<{ readonly waiting: number; readonly isStopped: boolean }>
 }
 
 class LeaseLost extends Error {}
 
 /**
  * Reads the whole store once in `days`, in the order of digests, and compares each blob with its digest and with the records: wrong bytes go
- * to `damage`, as do blobs that records miss, and blobs that nobody needs are planned for removal.
+ * to `damage`, as do blobs that records miss, and blobs that nobody needs are planned for removal,
+ * some days later, unless there are many.
  *
  * The work is spread evenly over the time: a digest's turn comes when as much of the period has passed as of all digests lies before it.
  * Whatever is late, after a stop or in a store that is big for its medium, is made up for, never faster than `mostBytesPerSecond`.
+ * Files that are kept in the records are read along with the blobs. Blobs that an older version stored are read once at the beginning, so that
+ * the digests of their chunks are recorded.
+ *
  * Of all processes that share the records one does this; the place is kept in the records, so that any of them goes on.
  *
  * @example
@@ -79,7 +99,10 @@ export function createScrub(deps: ScrubDeps): Scrub {
   const stopping = new AbortController()
   const { signal } = stopping
   const leaseholder = createLeaseholder({ records, ...LEASE, holder: instanceId, now })
-  const { inventory } = leaseholder.records
+  const { inventory, integrity } = leaseholder.records
+  const orphans = createOrphanPolicy({ inventory, days: deps.orphanDays ?? ORPHAN_DAYS, now, log })
+  /** Where blobs of an older version are read on from; undefined when all were read. */
+  let oldBlobsFrom: number | undefined = 0
   let scrubbedBytes = 0
   let looping: Promise<void> = Promise.resolve()
 
@@ -93,32 +116,40 @@ export function createScrub(deps: ScrubDeps): Scrub {
 
   async function round(): Promise<boolean> {
     if (deps.days === 0 || !(await leaseholder.hold())) return false
-    let mark = (await readMark()) ?? newScrubMark(now())
     const begunAt = now()
+    const kept = await readMark()
+    // A walk that begins later began under a clock that was ahead.
+    let mark = kept === undefined || kept.startedAt > begunAt ? newScrubMark(begunAt, kept?.finishedAt) : kept
     const isLast = isWholeWalkDue(mark, periodMs, begunAt)
     const before = dueBefore(mark, periodMs, begunAt)
     let savedAt = begunAt
+    await orphans.load()
+    const onBytes = async (sizeBytes: number): Promise<void> => {
+      scrubbedBytes += sizeBytes
+      await pace.passed(sizeBytes, signal)
+      await goOn()
+    }
     try {
+      const window = { after: mark.after, before }
+      mark = { ...mark, tally: sumOf(mark.tally, await scrubInline({ integrity, damage, onBytes }, window)) }
       await scrubWalk(
         {
           inventory,
+          integrity,
           blobs,
           damage,
-          now,
-          async onBytes(sizeBytes) {
-            scrubbedBytes += sizeBytes
-            await pace.passed(sizeBytes, signal)
-            await goOn()
-          },
+          orphans,
+          onBytes,
           async onDone(sha256, met) {
             mark = { ...mark, after: sha256, tally: sumOf(mark.tally, met) }
             await goOn()
+            if (met.orphans !== undefined) await orphans.judge(mark.tally)
             if (now() < savedAt + SAVE_EVERY_MS) return
             savedAt = now()
             await save(mark)
           },
         },
-        { after: mark.after, before },
+        window,
       )
     } catch (error) {
       // What was done is kept; that it cannot be kept is no news when the records do not answer or another process goes on.
@@ -127,7 +158,31 @@ export function createScrub(deps: ScrubDeps): Scrub {
       throw error
     }
     await save(isLast ? finished(mark) : { ...mark, after: mark.after > before ? mark.after : before })
-    return true
+    return readOldBlobs(onBytes)
+  }
+
+  async function sealOldRows(): Promise<void> {
+    for (let place: SealPlace | undefined = FIRST_ROWS; place !== undefined; await goOn()) {
+      place = await integrity.sealRows({ after: place, limit: ROWS_SEALED_TOGETHER })
+    }
+  }
+
+  /** Answers whether this process still has the lease. */
+  async function readOldBlobs(onBytes: (sizeBytes: number) => Promise<void>): Promise<boolean> {
+    if (oldBlobsFrom === undefined) return true
+    const until = now() + OLD_BLOBS_MS
+    try {
+      await sealOldRows()
+      oldBlobsFrom = await recordMissingChunks(
+        { integrity, blobs, damage, onBytes },
+        oldBlobsFrom,
+        () => now() >= until,
+      )
+      return true
+    } catch (error) {
+      if (error instanceof LeaseLost) return false
+      throw error
+    }
   }
 
   /** Between two steps: the process may be about to stop, and the lease must not run out unnoticed. */
@@ -168,6 +223,10 @@ export function createScrub(deps: ScrubDeps): Scrub {
     },
     scrubbedBytes: () => scrubbedBytes,
     lastFinishedAt: async () => (await readMark())?.finishedAt,
+    orphans: async () => ({
+      waiting: await inventory.orphans(),
+      isStopped: await isOrphanRemovalStopped(inventory),
+    }),
   }
 }
 

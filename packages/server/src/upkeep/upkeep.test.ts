@@ -28,6 +28,7 @@ describe('createUpkeep', () => {
       instanceId: ground.instanceId,
       isAlive: async () => false,
       now: () => ground.clock.now,
+      graceMs: 0,
       log: memoryLog(lines),
       flush: async () => {
         flushes += 1

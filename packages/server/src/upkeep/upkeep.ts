@@ -10,6 +10,8 @@ const SWEEP_BATCH = 2000
 
 export interface UpkeepDeps extends RecoverDeps {
   readonly log: Logger
+  /** How long the bytes of a file stay after its term. */
+  readonly graceMs: number
   /** Writes what is kept in memory for a while, such as the times of use of tokens. */
   readonly flush: () => Promise<void>
   /** Says what the operator should hear now and then, such as that the signing key is old. */
@@ -17,7 +19,7 @@ export interface UpkeepDeps extends RecoverDeps {
 }
 
 export interface Upkeep {
-  /** One round: recover, expire, discard, sweep, flush, remind. What `start` repeats. A step that fails is logged. */
+  /** One round: recover, revive, expire, release, discard, sweep, flush, remind. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -36,12 +38,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   let isStopped = false
 
   async function round(): Promise<void> {
+    // The driver says when this begins and ends, and nothing here could be done.
+    if (records.disk !== undefined && records.disk.state() !== 'writable') return deps.remind()
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
     for (const step of [
       register,
       release,
       cleanUp,
+      revive,
       expire,
+      releaseEnded,
       discard,
       sweepBlocks,
       forgetChallenges,
@@ -75,8 +81,21 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   async function expire(): Promise<void> {
     let expired = 0
     do {
-      expired = await records.files.expire({ now: now(), limit: EXPIRE_BATCH })
+      expired = await records.files.expire({ now: now(), limit: EXPIRE_BATCH, keepMs: deps.graceMs })
     } while (expired === EXPIRE_BATCH)
+  }
+
+  /** Before anything is let go of: a clock that was ahead may have ended what is not over. */
+  async function revive(): Promise<void> {
+    const revived = await records.files.revive({ now: now(), limit: EXPIRE_BATCH, keepMs: deps.graceMs })
+    if (revived > 0) log.warn({ files: revived }, 'files that ended while the clock was ahead are back')
+  }
+
+  async function releaseEnded(): Promise<void> {
+    let released = 0
+    do {
+      released = await records.files.releaseEnded({ now: now(), limit: EXPIRE_BATCH })
+    } while (released === EXPIRE_BATCH)
   }
 
   async function sweepBlocks(): Promise<void> {
@@ -98,7 +117,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 
   async function discard(): Promise<void> {
-    if (blobs !== undefined) await discardObjects({ records, blobs, instanceId })
+    if (blobs !== undefined) await discardObjects({ records, blobs, instanceId, now })
   }
 
   return {

@@ -1,0 +1,47 @@
+import { sha256Hex } from '../hashing/sha256.ts'
+import type { InlineObject, IntegrityRecords } from '../records/record-store.ts'
+import type { DamageControl } from './damage.ts'
+import type { ScrubTally } from './scrub-mark.ts'
+
+/** Files that are read from the records at a time. */
+const PAGE = 64
+
+export interface ScrubInlineDeps {
+  readonly integrity: Pick<IntegrityRecords, 'inlineObjects' | 'damageOf' | 'clearDamaged'>
+  readonly damage: Pick<DamageControl, 'reportInline'>
+  /** Called after so many bytes were read; what it waits for holds the walk up, and what it throws ends it. */
+  readonly onBytes: (sizeBytes: number) => Promise<void>
+}
+
+/**
+ * Compares the files whose bytes are in the records with their digests, from the first digest greater than `after` to the last one less
+ * than `before`. Answers what was met.
+ */
+export async function scrubInline(
+  { integrity, damage, onBytes }: ScrubInlineDeps,
+  { after, before }: { readonly after: string; readonly before: string },
+): Promise<Pick<ScrubTally, 'bytes' | 'wrong'>> {
+  let bytes = 0
+  let wrong = 0
+  for (let place = after; ; ) {
+    const page = await integrity.inlineObjects({ after: place, limit: PAGE })
+    const due = page.filter(({ sha256 }) => sha256 < before)
+    for (const object of due) {
+      if (!isRight(object)) {
+        wrong += 1
+        damage.reportInline(object.sha256)
+      } else if ((await integrity.damageOf(object.sha256)) !== undefined) {
+        await integrity.clearDamaged(object.sha256)
+      }
+      bytes += object.bytes.length
+      await onBytes(object.bytes.length)
+    }
+    const last = due.at(-1)
+    if (last === undefined || page.length < PAGE || due.length < page.length) return { bytes, wrong }
+    place = last.sha256
+  }
+}
+
+function isRight({ sha256, sizeBytes, bytes }: InlineObject): boolean {
+  return bytes.length === sizeBytes && sha256Hex(bytes) === sha256
+}
