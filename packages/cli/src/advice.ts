@@ -57,6 +57,8 @@ const ADVICE: Advice = {
   insufficient_storage: () => 'The operator has to make room, or to lower LADE_MIN_FREE_MB.',
   storage_offline: () => 'The operator has to set LADE_STORAGE.',
   storage_failed: again,
+  read_only: () =>
+    'The operator has to make the disk or the database of the service writable; "lade doctor" there looks closer.',
   shutting_down: again,
   lease_lost: again,
   incomplete_body: () => 'Put it again; the file may have become shorter meanwhile.',

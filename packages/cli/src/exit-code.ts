@@ -73,6 +73,7 @@ const EXIT_OF = {
   insufficient_storage: EXIT.limited,
   storage_offline: EXIT.unreachable,
   storage_failed: EXIT.unreachable,
+  read_only: EXIT.unreachable,
   shutting_down: EXIT.unreachable,
   incomplete_body: EXIT.failed,
   cid_mismatch: EXIT.mismatch,

@@ -31,6 +31,8 @@ const COMMANDS = [
   'verify',
   'serve',
   'keys',
+  'backup',
+  'restore',
   'migrate-storage',
   'doctor',
   'completion',

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addBackup } from './commands/backup.ts'
 import { addDevnet } from './commands/devnet.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addHash } from './commands/hash.ts'
@@ -7,6 +8,7 @@ import { addKeysRotate } from './commands/keys-rotate.ts'
 import { addKeysShow } from './commands/keys-show.ts'
 import { addMigrateStorage } from './commands/migrate-storage.ts'
 import { addProver } from './commands/prover.ts'
+import { addRestore } from './commands/restore.ts'
 import { addServe } from './commands/serve.ts'
 import { addVerify } from './commands/verify.ts'
 import type { Terminal } from './terminal.ts'
@@ -22,6 +24,8 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
   addKeysShow(keys, terminal)
   addKeysRotate(keys, terminal)
   addKeysMint(keys, terminal)
+  addBackup(program, terminal)
+  addRestore(program, terminal)
   addMigrateStorage(program, terminal)
   addProver(program, terminal)
   addDevnet(program, terminal)

@@ -208,6 +208,8 @@ describe('lade doctor', () => {
       'fsync',
       'room',
       'fileSystem',
+      'installation',
+      'storedBytes',
       'key',
     ])
   })

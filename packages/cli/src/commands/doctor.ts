@@ -3,12 +3,16 @@ import type { Command } from 'commander'
 import about from '../../package.json' with { type: 'json' }
 import { type Account, accountOf, addAccountOptions, clientAs } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
+import { acceptClockHere } from '../doctor/accept-clock-here.ts'
+import { adoptHere } from '../doctor/adopt-here.ts'
 import { checkLogins, checkNode } from '../doctor/check-account.ts'
 import { checkDataDir } from '../doctor/check-data-dir.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
+import { checkInstallation } from '../doctor/check-installation.ts'
 import { checkKey } from '../doctor/check-key.ts'
 import { checkPort, checkService } from '../doctor/check-service.ts'
 import { checkStorage } from '../doctor/check-storage.ts'
+import { checkStoredBytes } from '../doctor/check-stored-bytes.ts'
 import { checkToken } from '../doctor/check-token.ts'
 import { checkWallet } from '../doctor/check-wallet.ts'
 import { broken, type Finding } from '../doctor/finding.ts'
@@ -31,10 +35,34 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       'Look at this machine, its data directory, database and storage, the service and the token, and say what is wrong. Ends with 1 when something is broken.',
     )
     .option('--json', 'Print one JSON object.')
-    .action(() => examine(command, terminal))
+    .option(
+      '--adopt',
+      'Make the records and the objects one installation, though a start refuses them. Says first what it means, and asks.',
+    )
+    .option(
+      '--accept-clock',
+      'Have the service believe its clock after a step, and end files again. Says first what it means, and asks.',
+    )
+    .option('-y, --yes', 'With --adopt or --accept-clock: do not ask.')
+    .action(() => {
+      const { adopt, acceptClock, yes, json }: DoctorFlags = command.opts()
+      if (adopt === true && acceptClock === true) throw new UsageError('--adopt and --accept-clock go one at a time.')
+      const change = adopt === true ? adoptHere : acceptClock === true ? acceptClockHere : undefined
+      if (yes === true && change === undefined) throw new UsageError('--yes belongs to --adopt or --accept-clock.')
+      if (change === undefined) return examine(command, terminal)
+      if (json === true) throw new UsageError('--adopt and --accept-clock ask, and print no JSON.')
+      return change(configOf(command, SETTING_KEYS, terminal), { terminal, isAgreed: yes === true })
+    })
   addAccountOptions(command)
   addWalletOptions(command)
   addSettingOptions(command, SETTING_KEYS)
+}
+
+interface DoctorFlags {
+  readonly adopt?: boolean
+  readonly acceptClock?: boolean
+  readonly yes?: boolean
+  readonly json?: boolean
 }
 
 async function examine(command: Command, terminal: Terminal): Promise<void> {
@@ -98,6 +126,7 @@ async function lookAtThisMachine(
   try {
     const config = configOf(command, SETTING_KEYS, terminal)
     tell(...(await checkDataDir(config, terminal)), ...(await checkDatabase(config)), ...(await checkStorage(config)))
+    tell(await checkInstallation(config), ...(await checkStoredBytes(config)))
     tell(await checkKey(config, terminal.now()))
     if (!answers) tell(await checkPort(config.host, config.port))
   } catch (error) {

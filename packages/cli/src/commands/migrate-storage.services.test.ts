@@ -216,8 +216,25 @@ describe('lade migrate-storage', () => {
     expect(blobs.copied.count).toBeGreaterThan(2)
     const again = JSON.parse((await migrate('--to-storage', `file:${target}`, '--verify', '--json')).stdout)
     expect(again.blobs).toMatchObject({ copied: { count: 0 }, there: blobs.copied, problems: [] })
+    const idIn = (objects: string) => JSON.parse(readFileSync(join(objects, 'installation.json'), 'utf8')).id
+    expect(idIn(target)).toBe(idIn(join(dataDir, 'objects')))
     rmSync(join(dataDir, 'objects'), { recursive: true })
     await expectAllServed(await start({ LADE_STORAGE: `file:${target}` }), installation)
+  })
+
+  test('error: moves nothing to where the objects of another installation are, and nothing that does not belong together', async () => {
+    await install(await start())
+    const other = await start({ LADE_DATA_DIR: join(dir, 'other') })
+    await install(other)
+    for (const service of running.splice(0)) await service.close()
+    const others = join(dir, 'other/objects')
+    const refused = await migrate('--to-storage', `file:${others}`)
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toContain('holds objects of another installation')
+    const mixed = await migrate('--storage', `file:${others}`, '--to-storage', `file:${join(dir, 'third')}`)
+    expect(mixed).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(mixed.stderr).toContain('belong to installation')
+    expect(readdirSync(dir)).not.toContain('third')
   })
 
   test('moves blobs of records that are in PostgreSQL', async () => {
@@ -254,7 +271,7 @@ describe('lade migrate-storage', () => {
     const installation = await install(before)
     await before.close()
     const url = await database()
-    const other = await start({ LADE_DATABASE: url })
+    const other = await start({ LADE_DATABASE: url, LADE_STORAGE: `file:${join(dir, 'others-objects')}` })
     await signUp(other.url)
     await other.close()
     const refused = await migrate('--to-database', url)
@@ -289,10 +306,16 @@ describe('lade migrate-storage', () => {
     for (const afterMs of [400, 900, 1400, 1900]) await killed([...to, '--bandwidth', '1'], afterMs)
     expect((await migrate(...to)).exitCode).toBe(0)
     const again = await migrate(...to)
-    expect(again).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringMatching(/^The records of Lade .* have been moved/),
-    })
+    expect(again).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(again.stdout).toContain('An earlier run moved everything. Nothing is left to do.\n')
+    expect(again.stdout).toContain(`  LADE_STORAGE=${to[3]}\n`)
+    expect(JSON.parse((await migrate(...to, '--json')).stdout)).toMatchObject({ wasDone: true, records: null })
+    for (const elsewhere of [to.slice(0, 2), [...to.slice(0, 3), `file:${join(dir, 'third')}`]]) {
+      expect(await migrate(...elsewhere)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(/^The records of Lade .* have been moved/),
+      })
+    }
     const after = await start({ LADE_DATABASE: to[1] ?? '', LADE_STORAGE: to[3] ?? '' })
     await expectAllServed(after, installation)
     expect(readdirSync(join(dir, 'other', 'pending'))).toEqual([])

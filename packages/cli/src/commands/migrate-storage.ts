@@ -1,22 +1,14 @@
-import { LadeError } from '@lade/core/errors'
 import { type Config, ConfigError } from '@lade/server/config'
 import type { MoveOptions, MoveProgress, MoveReport } from '@lade/server/moving'
 import type { Command } from 'commander'
-import { causesOf } from '../causes.ts'
-import { Ended, EXIT, Interrupted } from '../exit-code.ts'
+import { bytesPerSecondOf, DEFAULT_JOBS, INSTALLATION_SETTINGS, readBandwidth, readJobs, runCopy } from '../copy-run.ts'
+import { Ended, EXIT } from '../exit-code.ts'
 import { describeMove } from '../move/describe-move.ts'
 import { reportForPrograms } from '../move/report-for-programs.ts'
-import { wholeNumberIn } from '../number-option.ts'
 import { createProgress, type Progress, type ProgressView } from '../output/progress.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
-import { LocalError, UsageError } from '../usage-error.ts'
-
-const SETTING_KEYS = ['dataDir', 'database', 'storage', 'tokenKey', 'tokenAlg', 'minFreeMb'] as const
-const DEFAULT_JOBS = 4
-const MAXIMUM_JOBS = 64
-const MEBIBYTE = 1024 * 1024
-const MAXIMUM_MEBIBYTES = 1_000_000
+import { UsageError } from '../usage-error.ts'
 
 interface MigrateFlags {
   readonly toDatabase?: string
@@ -44,12 +36,12 @@ export function addMigrateStorage(program: Command, terminal: Terminal): void {
     .option('--to-storage <url>', 'Where the blobs are to be, as LADE_STORAGE says it.')
     .option('--dry-run', 'Say what would be moved, and change nothing. The service may run.')
     .option('--verify', 'Read back and hash every blob at the new place, also those that were there.')
-    .option('--jobs <number>', 'Blobs that are copied at the same time.', wholeNumberIn(1, MAXIMUM_JOBS), DEFAULT_JOBS)
-    .option('--bandwidth <number>', 'How many MiB are copied in a second at most.', wholeNumberIn(1, MAXIMUM_MEBIBYTES))
+    .option('--jobs <number>', 'Blobs that are copied at the same time.', readJobs, DEFAULT_JOBS)
+    .option('--bandwidth <number>', 'How many MiB are copied in a second at most.', readBandwidth)
     .option('--json', 'Print one JSON object.')
     .option('-q, --quiet', 'Show no progress.')
     .action(() => migrate(command, terminal))
-  addSettingOptions(command, SETTING_KEYS)
+  addSettingOptions(command, INSTALLATION_SETTINGS)
 }
 
 async function migrate(command: Command, terminal: Terminal): Promise<void> {
@@ -58,7 +50,7 @@ async function migrate(command: Command, terminal: Terminal): Promise<void> {
   if (toDatabase === undefined && toStorage === undefined) {
     throw new UsageError('Say where to: --to-database, --to-storage, or both.')
   }
-  const from = configOf(command, SETTING_KEYS, terminal)
+  const from = configOf(command, INSTALLATION_SETTINGS, terminal)
   const to = destinationOf(command, terminal, flags)
   const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
   const report = await run(
@@ -69,7 +61,7 @@ async function migrate(command: Command, terminal: Terminal): Promise<void> {
       isDryRun: flags.dryRun === true,
       verify: flags.verify === true,
       jobs: flags.jobs,
-      bytesPerSecond: bandwidth === undefined ? undefined : bandwidth * MEBIBYTE,
+      bytesPerSecond: bytesPerSecondOf(bandwidth),
       signal: terminal.interruption(),
       now: () => terminal.now(),
       onProgress: (made) => show(progress, made),
@@ -86,7 +78,7 @@ async function migrate(command: Command, terminal: Terminal): Promise<void> {
 /** The configuration after the move. What contradicts the new places is found out here, and not at the next start. */
 function destinationOf(command: Command, terminal: Terminal, { toDatabase, toStorage }: MigrateFlags): Config {
   try {
-    return configOf(command, SETTING_KEYS, terminal, {
+    return configOf(command, INSTALLATION_SETTINGS, terminal, {
       ...(toDatabase !== undefined && { database: toDatabase }),
       ...(toStorage !== undefined && { storage: toStorage }),
     })
@@ -100,24 +92,14 @@ function destinationOf(command: Command, terminal: Terminal, { toDatabase, toSto
 
 async function run(options: MoveOptions, progress: Progress, terminal: Terminal): Promise<MoveReport> {
   const { moveInstallation, MoveRefused } = await import('@lade/server/moving')
-  try {
-    return await moveInstallation(options)
-  } catch (error) {
-    progress.stop()
-    if (error instanceof MoveRefused) throw new LocalError(error.message)
-    if (error instanceof Interrupted) {
-      throw new Interrupted('The service can start where it was; the same command goes on with what is left.')
-    }
-    if (LadeError.is(error)) {
-      terminal.note(causesOf(error))
-      terminal.note(
-        'Nothing is lost: the service can start where it was, and the same command goes on with what is left.',
-      )
-    }
-    throw error
-  } finally {
-    progress.stop()
-  }
+  return runCopy({
+    run: () => moveInstallation(options),
+    Refused: MoveRefused,
+    progress,
+    terminal,
+    interrupted: 'The service can start where it was; the same command goes on with what is left.',
+    failed: 'Nothing is lost: the service can start where it was, and the same command goes on with what is left.',
+  })
 }
 
 function show(progress: Progress, made: MoveProgress): void {

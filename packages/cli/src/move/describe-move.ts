@@ -23,6 +23,7 @@ export interface MoveDescribed {
 
 /** What was moved, or would be, for people: what to do next comes last. */
 export function describeMove(report: MoveReport, asked: MoveDescribed): string[] {
+  if (report.wasDone) return ['An earlier run moved everything. Nothing is left to do.', ...nextSteps(report, asked)]
   return asked.dryRun
     ? [...plannedBlobs(report), ...plannedRecords(report), 'Nothing was changed.']
     : [...movedBlobs(report), ...movedRecords(report), ...nextSteps(report, asked)]
@@ -72,16 +73,19 @@ function movedRecords({ records, drift = [], setAside }: MoveReport): string[] {
   ]
 }
 
-function nextSteps({ records, blobs }: MoveReport, { from, to, toDatabase, toStorage }: MoveDescribed): string[] {
+function nextSteps(
+  { records, blobs, wasDone = false }: MoveReport,
+  { from, to, toDatabase, toStorage }: MoveDescribed,
+): string[] {
+  const hasRecords = toDatabase !== undefined && (records !== undefined || wasDone)
+  const hasBlobs = toStorage !== undefined && (blobs !== undefined || wasDone)
   const variables = [
-    ...(records === undefined || toDatabase === undefined ? [] : [`LADE_DATABASE=${withoutPassword(toDatabase)}`]),
-    ...(blobs === undefined || toStorage === undefined ? [] : [`LADE_STORAGE=${absolute(to, toStorage)}`]),
+    ...(hasRecords ? [`LADE_DATABASE=${withoutPassword(toDatabase)}`] : []),
+    ...(hasBlobs ? [`LADE_STORAGE=${absolute(to, toStorage)}`] : []),
   ]
   const remarks = [
     ...(toDatabase !== undefined && hasPassword(toDatabase) ? ['The password belongs into LADE_DATABASE, too.'] : []),
-    ...(records !== undefined && blobs === undefined && from.storage.kind === 'file'
-      ? [`The blobs stay in ${from.storage.dir}.`]
-      : []),
+    ...(hasRecords && !hasBlobs && from.storage.kind === 'file' ? [`The blobs stay in ${from.storage.dir}.`] : []),
   ]
   return ['Start every instance with:', ...variables.map((variable) => `  ${variable}`), ...remarks]
 }

@@ -2,9 +2,10 @@ import type { MoveReport } from '@lade/server/moving'
 
 /** The same for programs: what was not asked for is null. */
 export function reportForPrograms(report: MoveReport, { dryRun = false }: { readonly dryRun?: boolean }) {
-  const { survey, blobs, tables, occupied, records, drift, setAside } = report
+  const { wasDone = false, survey, blobs, tables, occupied, records, drift, setAside } = report
   return {
     dryRun,
+    wasDone,
     blobs:
       survey === undefined
         ? null

@@ -1,0 +1,108 @@
+import { resolve } from 'node:path'
+import type { BackupOptions, BackupProgress, BackupReport, VerifyScope } from '@lade/server/backing-up'
+import { type Command, Option } from 'commander'
+import about from '../../package.json' with { type: 'json' }
+import { backupForPrograms, describeBackup } from '../backup/describe-backup.ts'
+import { bytesPerSecondOf, DEFAULT_JOBS, INSTALLATION_SETTINGS, readBandwidth, readJobs, runCopy } from '../copy-run.ts'
+import { Ended, EXIT } from '../exit-code.ts'
+import { createProgress, type Progress, type ProgressView } from '../output/progress.ts'
+import { addSettingOptions, configOf } from '../setting-options.ts'
+import type { Terminal } from '../terminal.ts'
+
+const SCOPES = ['all', 'copy', 'new'] as const satisfies readonly VerifyScope[]
+const GOES_ON = 'The backup from before is whole, and the same command goes on with what is left.'
+
+interface BackupFlags {
+  readonly verify: VerifyScope
+  readonly heal?: boolean
+  readonly jobs: number
+  readonly bandwidth?: number
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+/** `lade backup`: backs an installation up into a folder, while it runs or not. */
+export function addBackup(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('backup')
+    .summary('Back up the service into a folder.')
+    .description(
+      'Back up the records, files and signing key of a service into a folder. The service may run. Only new files are copied, and every byte is checked against its digest.',
+    )
+    .argument('<dir>', 'The folder: empty, or with the backup from before.')
+    .addOption(
+      new Option(
+        '--verify <scope>',
+        'What is read and hashed besides new files: all files at the service and in the backup, those in the backup (copy), or none (new).',
+      )
+        .choices(SCOPES)
+        .default('all'),
+    )
+    .option('--heal', "Put the backup's bytes back where the service's own are damaged or missing.")
+    .option('--jobs <number>', 'Files that are read at the same time.', readJobs, DEFAULT_JOBS)
+    .option('--bandwidth <number>', 'How many MiB are read from the service in a second at most.', readBandwidth)
+    .option('--json', 'Print one JSON object.')
+    .option('-q, --quiet', 'Show no progress.')
+    .action((dir: string) => backUpInto(dir, command, terminal))
+  addSettingOptions(command, INSTALLATION_SETTINGS)
+}
+
+async function backUpInto(dir: string, command: Command, terminal: Terminal): Promise<void> {
+  const flags: BackupFlags = command.opts()
+  const config = configOf(command, INSTALLATION_SETTINGS, terminal)
+  // A backup is as secret as the service.
+  process.umask(0o077)
+  const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
+  const report = await run(
+    {
+      config,
+      dir: resolve(terminal.cwd, dir),
+      version: about.version,
+      verify: flags.verify,
+      heal: flags.heal === true,
+      jobs: flags.jobs,
+      bytesPerSecond: bytesPerSecondOf(flags.bandwidth),
+      signal: terminal.interruption(),
+      now: () => terminal.now(),
+      onProgress: (made) => progress.show(viewOf(made)),
+      onWarning: (sentence) => progress.around(() => terminal.note(`Warning: ${sentence}`)),
+    },
+    progress,
+    terminal,
+  )
+  if (flags.json) terminal.print(JSON.stringify(backupForPrograms(report, flags)))
+  else for (const line of describeBackup(report, { dir, ...flags })) terminal.print(line)
+  if (hasDamage(report)) throw new Ended(EXIT.failed)
+}
+
+async function run(options: BackupOptions, progress: Progress, terminal: Terminal): Promise<BackupReport> {
+  const { backUp, BackupRefused } = await import('@lade/server/backing-up')
+  return runCopy({
+    run: () => backUp(options),
+    Refused: BackupRefused,
+    progress,
+    terminal,
+    interrupted: GOES_ON,
+  })
+}
+
+function viewOf(made: BackupProgress): ProgressView {
+  switch (made.phase) {
+    case 'records':
+      return {
+        label: 'Copying records',
+        doneBytes: made.rows,
+        totalBytes: made.totalRows,
+        unit: 'rows',
+        remark: made.table,
+      }
+    case 'blobs':
+      return { label: 'Checking and copying files', doneBytes: made.doneBytes, totalBytes: made.totalBytes }
+    case 'removing':
+      return { label: 'Removing what no file needs', doneBytes: 0 }
+  }
+}
+
+function hasDamage({ blobs, inlineProblems }: BackupReport): boolean {
+  return blobs.problems.some(({ healed }) => !healed) || inlineProblems.length > 0
+}

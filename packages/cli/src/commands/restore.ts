@@ -1,0 +1,91 @@
+import { resolve } from 'node:path'
+import type { RestoreOptions, RestoreProgress, RestoreReport } from '@lade/server/restoring'
+import type { Command } from 'commander'
+import { describeRestore, restoreForPrograms } from '../backup/describe-restore.ts'
+import { bytesPerSecondOf, DEFAULT_JOBS, INSTALLATION_SETTINGS, readBandwidth, readJobs, runCopy } from '../copy-run.ts'
+import { Ended, EXIT } from '../exit-code.ts'
+import { createProgress, type Progress, type ProgressView } from '../output/progress.ts'
+import { addSettingOptions, configOf } from '../setting-options.ts'
+import type { Terminal } from '../terminal.ts'
+
+const GOES_ON = 'No service starts there until the same command has finished; it goes on with what is left.'
+
+interface RestoreFlags {
+  readonly keepTokens?: boolean
+  readonly jobs: number
+  readonly bandwidth?: number
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+/** `lade restore`: brings a backup into an empty place, where a service can start on it. */
+export function addRestore(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('restore')
+    .summary('Restore a backup into an empty place.')
+    .description(
+      'Restore a backup into an empty data directory, or an empty database and storage. Every byte is checked against its digest. All tokens end, unless --keep-tokens is given.',
+    )
+    .argument('<dir>', 'The folder of the backup.')
+    .option('--keep-tokens', 'Restore the signing key. Tokens that were revoked after the backup are valid again.')
+    .option('--jobs <number>', 'Files that are copied at the same time.', readJobs, DEFAULT_JOBS)
+    .option('--bandwidth <number>', 'How many MiB are copied in a second at most.', readBandwidth)
+    .option('--json', 'Print one JSON object.')
+    .option('-q, --quiet', 'Show no progress.')
+    .action((dir: string) => restoreFrom(dir, command, terminal))
+  addSettingOptions(command, INSTALLATION_SETTINGS)
+}
+
+async function restoreFrom(dir: string, command: Command, terminal: Terminal): Promise<void> {
+  const flags: RestoreFlags = command.opts()
+  const config = configOf(command, INSTALLATION_SETTINGS, terminal)
+  // As the service does.
+  process.umask(0o077)
+  const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
+  const report = await run(
+    {
+      config,
+      dir: resolve(terminal.cwd, dir),
+      keepTokens: flags.keepTokens === true,
+      jobs: flags.jobs,
+      bytesPerSecond: bytesPerSecondOf(flags.bandwidth),
+      signal: terminal.interruption(),
+      now: () => terminal.now(),
+      onProgress: (made) => progress.show(viewOf(made)),
+      onWarning: (sentence) => progress.around(() => terminal.note(`Warning: ${sentence}`)),
+    },
+    progress,
+    terminal,
+  )
+  if (flags.json) terminal.print(JSON.stringify(restoreForPrograms(report)))
+  else for (const line of describeRestore(report)) terminal.print(line)
+  if (report.blobs.problems.length > 0 || report.inlineProblems.length > 0) throw new Ended(EXIT.failed)
+}
+
+async function run(options: RestoreOptions, progress: Progress, terminal: Terminal): Promise<RestoreReport> {
+  const { restore, BackupRefused } = await import('@lade/server/restoring')
+  return runCopy({
+    run: () => restore(options),
+    Refused: BackupRefused,
+    progress,
+    terminal,
+    interrupted: GOES_ON,
+  })
+}
+
+function viewOf(made: RestoreProgress): ProgressView {
+  switch (made.phase) {
+    case 'checking':
+      return { label: 'Checking the records', doneBytes: 0 }
+    case 'blobs':
+      return { label: 'Copying files', doneBytes: made.doneBytes, totalBytes: made.totalBytes }
+    case 'records':
+      return {
+        label: 'Copying records',
+        doneBytes: made.rows,
+        totalBytes: made.totalRows,
+        unit: 'rows',
+        remark: made.table,
+      }
+  }
+}

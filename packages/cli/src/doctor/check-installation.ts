@@ -1,0 +1,28 @@
+import { LadeError } from '@lade/core/errors'
+import { type Config, StartError } from '@lade/server/config'
+import { causesOf } from '../causes.ts'
+import { broken, type Finding, ok, unknown } from './finding.ts'
+
+/** Whether the records and the objects belong together, as the next start would find them. */
+export async function checkInstallation(config: Config): Promise<Finding> {
+  const { lookAtInstallation } = await import('@lade/server/adopting')
+  try {
+    const look = await lookAtInstallation(config)
+    switch (look.state) {
+      case 'joined':
+        return ok('installation', `Records and objects belong together (installation ${look.id.slice(0, 8)}).`)
+      case 'new':
+        return ok('installation', 'Records and objects belong together; the next start gives both an id.')
+      case 'unknown':
+        return unknown('installation', `Whether records and objects belong together is not known. ${look.sentence}`)
+      case 'refused':
+        return broken(
+          'installation',
+          `${look.sentence} The service does not start like this; "lade doctor --adopt" says what going on would mean.`,
+        )
+    }
+  } catch (error) {
+    if (!(error instanceof StartError || LadeError.is(error))) throw error
+    return unknown('installation', `Whether records and objects belong together cannot be seen: ${causesOf(error)}.`)
+  }
+}

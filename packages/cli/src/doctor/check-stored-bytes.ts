@@ -1,0 +1,44 @@
+import { LadeError } from '@lade/core/errors'
+import { type Config, StartError } from '@lade/server/config'
+import type { StoredBytesLook } from '@lade/server/stored-bytes'
+import { causesOf } from '../causes.ts'
+import { countOf, formatBytes } from '../output/amounts.ts'
+import { broken, type Finding, ok, unknown } from './finding.ts'
+
+/** How long small files in the records are compared with their digests. */
+const CHECK_MS = 10_000
+
+/** Whether stored bytes are damaged, as far as that is known, or can be seen within seconds. */
+export async function checkStoredBytes(config: Config): Promise<Finding[]> {
+  const { lookAtStoredBytes } = await import('@lade/server/stored-bytes')
+  try {
+    const look = await lookAtStoredBytes(config, { withinMs: CHECK_MS })
+    return look === undefined ? [] : findingsOf(look)
+  } catch (error) {
+    if (!(error instanceof StartError || LadeError.is(error))) throw error
+    return [unknown('storedBytes', `Whether stored bytes are damaged cannot be seen: ${causesOf(error)}.`)]
+  }
+}
+
+export function findingsOf(look: StoredBytesLook): Finding[] {
+  const { damaged, damagedCount, checkedBytes, isComplete, withoutChunksCount } = look
+  const checked = isComplete ? 'all small files' : `${formatBytes(checkedBytes)} of small files, as time allowed,`
+  const names = damaged.map(({ object, kind }) => `${object} (${kind})`).join(', ')
+  const more = damagedCount > damaged.length ? ` and ${damagedCount - damaged.length} more` : ''
+  return [
+    damagedCount === 0
+      ? ok('storedBytes', `No stored bytes are known to be damaged; ${checked} in the database match their digests.`)
+      : broken(
+          'storedBytes',
+          `${countOf(damagedCount, 'file')} damaged: ${names}${more}. Upload the bytes again, or use "lade backup --heal".`,
+        ),
+    ...(withoutChunksCount === 0
+      ? []
+      : [
+          unknown(
+            'chunkDigests',
+            `${countOf(withoutChunksCount, 'file')} of an older version cannot be verified in part until the scrub has read them.`,
+          ),
+        ]),
+  ]
+}
