@@ -6,13 +6,14 @@ import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
 import type { Chain } from './chain/chain.ts'
 import { type Config, type RemoteProverSetting, StartError, tokenKeyMaterial } from './config/config.ts'
 import { databaseInWords, storageInWords } from './config/in-words.ts'
+import { refuseOlderInstances } from './older-instances.ts'
 import { type LocalProverOptions, openLocalProver } from './proving/drivers/local/local-prover.ts'
 import type { Prover } from './proving/prover.ts'
 import type { DatabaseState } from './records/database-state.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
 import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
 import type { InstanceLocks } from './records/instance-locks.ts'
-import type { RecordStore } from './records/record-store.ts'
+import type { RecordStore, RecordsState } from './records/record-store.ts'
 import { openKeptKey, watchKeptKey } from './tokens/kept-key.ts'
 import { keyFileName, openKeyFile } from './tokens/key-file.ts'
 import { watchKeyFile } from './tokens/key-file-watch.ts'
@@ -21,13 +22,12 @@ import { SigningKeys } from './tokens/signing-keys.ts'
 
 /** What drivers are opened in. */
 export interface DriverSurroundings {
-  readonly now: () => number
   readonly log: Logger
   /** What to undo, in the order it was done. */
   readonly closers: (() => Promise<void> | void)[]
 }
 
-/** Kept free whatever the settings say, so that the records have room to remove files on a full disk. */
+/** Kept free on the disks of the records and of the objects, whatever the settings say. */
 const RECORDS_ROOM_BYTES = 4 * 1024 * 1024
 
 /** What {@link openRecords} opens. */
@@ -47,9 +47,15 @@ export async function openRecords(
   const place = databaseInWords(config.database)
   if (config.database.kind === 'sqlite') {
     const { file } = config.database
-    const records = await orStartError(place, () => openSqliteRecordStore({ file, onFatal }))
+    const locks = openInstanceLocks({ dir: join(config.dataDir, 'instances') })
+    const options = {
+      minFreeBytes: Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES),
+      beforeUpgrade: refuseOlderInstances({ locks, place, engine: 'sqlite' }),
+      onState: reportState(log),
+    }
+    const records = await orStartError(place, () => openSqliteRecordStore({ file, onFatal, ...options }))
     closers.push(() => records.close())
-    return { records, locks: openInstanceLocks({ dir: join(config.dataDir, 'instances') }) }
+    return { records, locks }
   }
   const { maxConnections } = config.database
   const url = config.database.url.reveal()
@@ -57,17 +63,33 @@ export async function openRecords(
   const { openPostgresRecordStore } = await import('./records/drivers/postgres/postgres-record-store.ts')
   const { openPostgresInstanceLocks } = await import('./records/drivers/postgres/instance-locks.ts')
   const onWarning = (sentence: string): void => log.warn(sentence)
-  const records = await orStartError(place, () => openPostgresRecordStore({ url, maxConnections, onWarning }))
-  closers.push(() => records.close())
   const locks = openPostgresInstanceLocks({ url })
   closers.push(() => locks.close())
+  const beforeUpgrade = refuseOlderInstances({ locks, place, engine: 'postgres' })
+  const records = await orStartError(place, () =>
+    openPostgresRecordStore({ url, maxConnections, onWarning, beforeUpgrade }),
+  )
+  closers.push(() => records.close())
   return { records, locks, databaseState: () => records.state() }
+}
+
+/** Says once what keeps the records from being written, and when they can be again. */
+function reportState(log: Logger): (state: RecordsState, cause: Error | undefined) => void {
+  let said: string | undefined
+  return (state, cause) => {
+    const what = `${state} ${cause?.message}`
+    if (what === said) return
+    said = what
+    if (state === 'writable') log.warn('the records can be written again')
+    else
+      log.error({ err: cause, state }, 'the records can be read but not written; the disk is tried every two seconds')
+  }
 }
 
 /** @returns undefined where no storage is bound. */
 export async function openBlobs(
   config: Config,
-  { log }: { readonly log?: Logger } = {},
+  { log, records }: { readonly log?: Logger; readonly records?: Pick<RecordStore, 'inventory'> } = {},
 ): Promise<BlobStore | undefined> {
   const { storage } = config
   switch (storage.kind) {
@@ -81,8 +103,9 @@ export async function openBlobs(
       const { openS3BlobStore } = await import('./blobs/drivers/s3/s3-blob-store.ts')
       const { redirectSeconds } = config.retrieval
       const onTrait = (sentence: string): void => log?.warn(sentence)
+      const putsOf = records && ((sha256: string) => records.inventory.puts(sha256))
       return orStartError(storageInWords(storage), () =>
-        openS3BlobStore({ ...storage, onTrait, ...(redirectSeconds > 0 && { redirectSeconds }) }),
+        openS3BlobStore({ ...storage, onTrait, putsOf, ...(redirectSeconds > 0 && { redirectSeconds }) }),
       )
     }
   }
@@ -92,6 +115,7 @@ async function orStartError<Opened>(place: string, open: () => Promise<Opened>):
   try {
     return await open()
   } catch (error) {
+    if (error instanceof StartError) throw error
     throw new StartError(`Lade cannot use ${place}: ${innermost(error)}`, { cause: error })
   }
 }
@@ -107,7 +131,7 @@ function innermost(error: unknown): string {
 /** The keys that tokens are signed with, followed while they are replaced. */
 export async function openKeys(
   config: Config,
-  { records, now, log, closers }: DriverSurroundings & { readonly records: RecordStore },
+  { records, now, log, closers }: DriverSurroundings & { readonly records: RecordStore; readonly now: () => number },
 ): Promise<SigningKeys> {
   const alg = config.tokenAlg
   if (config.tokenKey !== undefined) {
@@ -126,10 +150,16 @@ export async function openKeys(
   return keys
 
   async function followKeyFile(file: string): Promise<{ close(): void }> {
-    await orOffline(async () => {
-      const { key, warnings } = await openKeyFile({ file, alg, now: new Date(now()) })
-      for (const warning of warnings) log.warn(warning)
-      return key
+    const open = (): Promise<void> =>
+      orOffline(async () => {
+        const { key, warnings } = await openKeyFile({ file, alg, now: new Date(now()) })
+        for (const warning of warnings) log.warn(warning)
+        return key
+      })
+    await open()
+    // A first start on a disk that takes no writes has none.
+    records.disk?.beforeWritable(async () => {
+      if (keys.currentId() === undefined) await open()
     })
     return watchKeyFile({ file, alg, keys, onChange })
   }

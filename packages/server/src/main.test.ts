@@ -306,7 +306,10 @@ describe('the term of a file', () => {
   ])('ends: 410 gone from that instant on, and bytes %s are removed', async (_place, env) => {
     const clock = { now: Date.UTC(2026, 10, 21, 12) }
     const blobs = openFaultyBlobStore()
-    const service = await run({ env, substitutes: { now: () => clock.now, blobs } })
+    const service = await run({
+      env: { LADE_DISCARD_GRACE_HOURS: '0', ...env },
+      substitutes: { now: () => clock.now, blobs },
+    })
     const staged = await json(await service.upload(SMALL))
     const path = `/p/${sha256Hex(SMALL)}`
     clock.now = Date.parse(String(staged.expiresAt)) - 1

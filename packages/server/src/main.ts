@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
+import { agreeOnTime } from './agreed-time.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
@@ -12,9 +13,11 @@ import { guardBlobs } from './guarded-blobs.ts'
 import type { ContentHashers } from './hashing/content-hasher.ts'
 import { startHashThreads } from './hashing/hash-threads.ts'
 import { pieceHashing } from './hashing/piece-hashing.ts'
+import { holdBeforeWriting, unlessUnwritable } from './holding-lock.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import type { Service } from './http/service.ts'
+import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './joining.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
 import { localPieces } from './placement/local-pieces.ts'
 import { createPlacing } from './placing.ts'
@@ -27,6 +30,8 @@ import { StallWatch } from './uploads/stall-watch.ts'
 
 export { isMember } from './processes.ts'
 
+/** How long callers have to read that the records failed, before the process ends. Nothing is written in that time. */
+const LAST_ANSWERS_MS = 250
 /** How long the records may take for the end of jobs and for leave to be taken of them. */
 const LEAVE_MS = 3000
 
@@ -66,7 +71,6 @@ export async function startLade(config: Config, substitutes: Substitutes = {}): 
 }
 
 async function startHere(config: Config, substitutes: Substitutes): Promise<Lade> {
-  const now = substitutes.now ?? Date.now
   const destination = pino.destination({ fd: 2, sync: false })
   const log = substitutes.log ?? pino({ level: config.logLevel }, destination)
   const flushLog = (): void => destination.flushSync()
@@ -84,7 +88,7 @@ async function startHere(config: Config, substitutes: Substitutes): Promise<Lade
     if (failures.length > 0) throw failures[0]
   }
   try {
-    return await start(config, substitutes, { now, log, flushLog, closers, closeAll })
+    return await start(config, substitutes, { log, flushLog, closers, closeAll })
   } catch (error) {
     await closeAll().catch((failure: unknown) => log.error({ err: failure }, 'a part could not be closed'))
     throw error
@@ -97,7 +101,7 @@ interface Surroundings extends DriverSurroundings {
 }
 
 async function start(config: Config, substitutes: Substitutes, surroundings: Surroundings): Promise<Lade> {
-  const { now, log, flushLog, closers, closeAll } = surroundings
+  const { log, flushLog, closers, closeAll } = surroundings
   await createDurableDirectory(config.dataDir)
   const instanceId = randomUUID()
   const onFatal =
@@ -105,13 +109,20 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     ((error: Error) => {
       log.fatal({ err: error }, 'the medium under the records failed; start again to recover')
       flushLog()
-      process.exit(1)
+      setTimeout(() => process.exit(1), LAST_ANSWERS_MS)
     })
-  const { records, locks, databaseState } = await openRecords(config, { now, log, closers, onFatal })
-  const lock = await locks.hold(instanceId)
+  if (substitutes.blobs === undefined) await refuseMissingDatabase(config)
+  const opened = await openRecords(config, { log, closers, onFatal })
+  const { locks, databaseState } = opened
+  const time = { instanceId, log, closers, ownNow: substitutes.now }
+  const { records, clock, now, filesNow } = await agreeOnTime(opened.records, time)
+  const lock = await holdBeforeWriting(locks, { records, instanceId })
   closers.push(() => lock.release())
-  const store = substitutes.blobs ?? (await openBlobs(config, { log }))
+  if (substitutes.blobs === undefined) await refuseMissingObjects(config, records)
+  const store = substitutes.blobs ?? (await openBlobs(config, { log, records }))
   if (store !== undefined) closers.push(() => store.close())
+  const progress = await joinObjects(config, { records, store, log })
+  closers.push(() => progress?.stop())
   const guarded = store === undefined ? undefined : guardBlobs({ store, records, instanceId, config, log, now })
   const blobs = guarded?.blobs
   const keys = await openKeys(config, { records, now, log, closers })
@@ -128,19 +139,19 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
   const flush = (): Promise<void> => authorizer.flushUses()
   const remind = keyAgeReminder({ keys, log, now })
-  const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, log, flush, remind })
-  await records.instances.register({ instanceId, now: now() })
+  const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, graceMs: config.graceMs, log, flush, remind })
+  await unlessUnwritable(() => records.instances.register({ instanceId, now: now() }))
   closers.push(async () => {
     try {
       await authorizer.flushUses()
       await records.instances.bury({ instanceId, now: now() })
     } catch (error) {
-      if (!LadeError.has(error, 'storage_failed')) throw error
+      if (!LadeError.is(error)) throw error
       log.warn({ err: error }, 'the records did not take leave of this instance; another one cleans up after it')
     }
   })
   // Before the port is open: what a crash left behind must not meet new requests.
-  await upkeep.round()
+  await unlessUnwritable(() => upkeep.round())
 
   const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now: () => performance.now() })
   closers.push(() => stallWatch.close())
@@ -169,6 +180,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     clientAddress: clientAddressReader(config.trustedProxies),
     log,
     now,
+    filesNow,
+    clock,
     newId: randomUUID,
     ...urls,
     retrievalUrl: (cid) => `${config.contentUrl ?? publicUrl}/p/${cid}`,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -7,6 +7,7 @@ import { databaseInWords } from './config/in-words.ts'
 import { type DriverSurroundings, openRecords } from './drivers.ts'
 import { refuseSetAside } from './records/drivers/sqlite/set-aside.ts'
 import { openSqliteTables } from './records/drivers/sqlite/table-source.ts'
+import type { InstanceLocks } from './records/instance-locks.ts'
 import type { RecordStore } from './records/record-store.ts'
 import type { NamedValue, TableSource } from './records/table-transfer.ts'
 import { MoveRefused } from './storage-move/move-refused.ts'
@@ -31,6 +32,12 @@ export interface MoveSource {
   readonly tables: TableSource | undefined
 }
 
+interface OpenSourceOptions extends MoveSurroundings {
+  readonly mayRun: boolean
+  /** Called when no instance lives and the records can still be changed; not where one may run. */
+  readonly beforeHold: (records: RecordStore) => Promise<void> | undefined
+}
+
 /**
  * Opens the records of an installation. Unless it may run, none of its instances lives, and none can start until the source is closed.
  *
@@ -38,15 +45,18 @@ export interface MoveSource {
  */
 export async function openMoveSource(
   config: Config,
-  { mayRun, ...surroundings }: MoveSurroundings & { readonly mayRun: boolean },
+  { mayRun, beforeHold, ...surroundings }: OpenSourceOptions,
 ): Promise<MoveSource> {
   const { database } = config
-  if (database.kind === 'sqlite' && !existsSync(database.file)) {
+  if (database.kind === 'sqlite' && statSync(database.file, { throwIfNoEntry: false }) === undefined) {
     throw new MoveRefused(`There are no records at ${database.file}. Check LADE_DATA_DIR and LADE_DATABASE.`)
   }
   if (database.kind === 'sqlite') refuseMoved(database.file)
   const { records, requireNobody } = await openForMove(config, surroundings)
-  if (!mayRun) await requireNobody()
+  if (!mayRun) {
+    await requireNobody()
+    await beforeHold(records)
+  }
   const tables = await hold(config, { ...surroundings, isHeld: !mayRun })
   // One that came before the hold has said by now that it is there.
   if (!mayRun) await requireNobody()
@@ -62,16 +72,17 @@ function refuseMoved(file: string): void {
   }
 }
 
-/** Records, and how to make sure that no instance lives on them. */
+/** Records, the locks of their instances, and how to make sure that none lives. */
 export async function openForMove(
   config: Config,
-  { signal, now, onWarning, closers }: MoveSurroundings,
-): Promise<{ readonly records: RecordStore; requireNobody(): Promise<void> }> {
+  { signal, onWarning, closers }: MoveSurroundings,
+): Promise<{ readonly records: RecordStore; readonly locks: InstanceLocks; requireNobody(): Promise<void> }> {
   const log = pino({ level: 'warn' }, { write: (line) => onWarning((JSON.parse(line) as { msg: string }).msg) })
   const onFatal = (error: Error): void => onWarning(`The medium under the records failed: ${error.message}`)
-  const { records, locks } = await openRecords(config, { now: () => now().getTime(), log, closers, onFatal })
+  const { records, locks } = await openRecords(config, { log, closers, onFatal })
   return {
     records,
+    locks,
     requireNobody: () =>
       requireStopped({
         instances: records.instances,

@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { openMemoryBlobStore } from './blobs/drivers/memory/memory-blob-store.ts'
 import type { Config } from './config/config.ts'
 import { databaseInWords, storageInWords } from './config/in-words.ts'
 import { openBlobs } from './drivers.ts'
+import { carryInstallation, joinForMove, refuseOthersObjects } from './moving-installation.ts'
 import {
   keysForDatabase,
   type MoveSource,
@@ -11,7 +12,7 @@ import {
   openForMove,
   openMoveSource,
 } from './moving-source.ts'
-import { setRecordsAside } from './records/drivers/sqlite/set-aside.ts'
+import { isSetAsideFor, setRecordsAside } from './records/drivers/sqlite/set-aside.ts'
 import type { UsageDrift } from './records/record-store.ts'
 import { type CopiedBlobs, copyBlobs } from './storage-move/copy-blobs.ts'
 import { type MovedRecords, moveRecords } from './storage-move/move-records.ts'
@@ -49,6 +50,8 @@ export interface MoveOptions extends Omit<MoveSurroundings, 'closers'> {
 
 /** What was found and done. What was not asked for is absent, and in a dry run what was done. */
 export interface MoveReport {
+  /** True when an earlier run of the same move has come to its end: then nothing else is reported. */
+  readonly wasDone?: boolean
   readonly survey?: BlobSurvey
   readonly blobs?: CopiedBlobs
   /** Rows by table, before anything was copied. */
@@ -67,7 +70,7 @@ type Move = MoveOptions & MoveSurroundings
 /**
  * Moves a stopped installation to another storage, another database, or both: blobs first, then records. Nothing is removed where they were.
  *
- * It may end anywhere and be run again. From its beginning to its end no service can start on the old records, and after the end none starts on
+ * It may end anywhere and be run again, also after its end. From its beginning to its end no service can start on the old records, and after the end none starts on
  * an old database file, which is put aside.
  *
  * @throws {MoveRefused} when it would do harm: an instance lives, or the new database has data.
@@ -75,11 +78,16 @@ type Move = MoveOptions & MoveSurroundings
  */
 export async function moveInstallation(options: MoveOptions): Promise<MoveReport> {
   refuseUnsuitable(options)
+  if (wasDone(options)) return { wasDone: true }
   const move: Move = { ...options, closers: [] }
   let report: MoveReport
   try {
     const keys = options.moves.database ? await keysForDatabase(options.from) : []
-    const source = await openMoveSource(options.from, { ...move, mayRun: options.isDryRun })
+    const source = await openMoveSource(options.from, {
+      ...move,
+      mayRun: options.isDryRun,
+      beforeHold: (records) => (options.moves.storage ? joinForMove(options.from, records) : undefined),
+    })
     const blobs = options.moves.storage ? await moveBlobs(move, source) : {}
     const records = options.moves.database && source.tables ? await moveTables(move, source, keys) : {}
     report = { ...blobs, ...records }
@@ -87,10 +95,23 @@ export async function moveInstallation(options: MoveOptions): Promise<MoveReport
     // Nobody but the last step may have the old file open.
     for (const close of move.closers.splice(0).reverse()) await close()
   }
+  if (options.moves.storage && !options.isDryRun) await forgetPuts(options)
   const { database } = options.from
   if (report.records === undefined || database.kind !== 'sqlite') return report
-  const where = databaseInWords(options.to.database)
+  const where = destinationInWords(options)
   return { ...report, setAside: setRecordsAside({ file: database.file, where, now: options.now() }) }
+}
+
+function destinationInWords({ to, moves }: MoveOptions): string {
+  const database = databaseInWords(to.database)
+  return moves.storage ? `${database}, with the blobs in ${storageInWords(to.storage)}` : database
+}
+
+/** The old database file says where its records went. Blobs that were moved alone leave no trace, and are compared again. */
+function wasDone(options: MoveOptions): boolean {
+  const { database } = options.from
+  if (!options.moves.database || database.kind !== 'sqlite') return false
+  return isSetAsideFor({ file: database.file, where: destinationInWords(options) })
 }
 
 function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
@@ -109,9 +130,10 @@ function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
 
 async function moveBlobs(move: Move, { records }: MoveSource): Promise<Pick<MoveReport, 'survey' | 'blobs'>> {
   const { signal, jobs, verify, bytesPerSecond, onProgress } = move
-  const source = await openStore(move, move.from)
+  const source = await openStore(move, move.from, records)
   const destination = await openStore(move, move.to)
   const { inventory } = records
+  await refuseOthersObjects(move.to, { records, store: destination })
   onProgress({ phase: 'survey' })
   const found = await surveyBlobs({ inventory, source, destination }, signal)
   const named = (problems: BlobSurvey['problems']) => nameProblems(records.files, problems, move.now().getTime())
@@ -126,13 +148,32 @@ async function moveBlobs(move: Move, { records }: MoveSource): Promise<Pick<Move
   }
   const deps = { inventory, source, destination, jobs, verify, bytesPerSecond, signal, onBytes }
   const copied = await copyBlobs(deps)
+  await carryInstallation({ records, destination })
   return { survey, blobs: { ...copied, problems: await named(copied.problems) } }
 }
 
-async function openStore({ isDryRun, closers }: Move, config: Config): Promise<BlobStore> {
+/** On a disk a digest has one place, whatever its puts were called in a bucket. */
+async function forgetPuts(options: MoveOptions): Promise<void> {
+  if (options.to.storage.kind !== 's3') {
+    const closers: Move['closers'] = []
+    try {
+      const { records } = await openForMove(options.to, { ...options, closers })
+      await records.inventory.forgetPuts()
+    } finally {
+      for (const close of closers.reverse()) await close()
+    }
+  }
+}
+
+async function openStore(
+  { isDryRun, closers }: Move,
+  config: Config,
+  records?: MoveSource['records'],
+): Promise<BlobStore> {
   // A store of files makes its folder, which a look must not.
-  const isMissing = config.storage.kind === 'file' && !existsSync(config.storage.dir)
-  const store = isMissing && isDryRun ? openMemoryBlobStore() : await openBlobs(config)
+  const { storage } = config
+  const isMissing = storage.kind === 'file' && statSync(storage.dir, { throwIfNoEntry: false }) === undefined
+  const store = isMissing && isDryRun ? openMemoryBlobStore() : await openBlobs(config, { ...(records && { records }) })
   if (store === undefined) throw new MoveRefused('There is no storage.')
   closers.push(() => store.close())
   return store
@@ -145,7 +186,8 @@ async function moveTables(
 ): Promise<Omit<MoveReport, 'survey' | 'blobs'>> {
   const { to, now, signal, closers, onProgress } = move
   if (source === undefined || to.database.kind !== 'postgres') throw new TypeError('There are no tables to move.')
-  const counts = source.tables.map((table) => [table.name, source.countRows(table)] as const)
+  const counts: (readonly [string, number])[] = []
+  for (const table of source.tables) counts.push([table.name, await source.countRows(table)])
   const tables = Object.fromEntries(counts)
   const totalRows = counts.reduce((sum, [, rows]) => sum + rows, 0)
   const { openPostgresTableTarget } = await import('./records/drivers/postgres/table-target.ts')

@@ -17,6 +17,7 @@ export type { S3Location } from './store-forms.ts'
 export { type TokenKeyMaterial, tokenKeyBytes, tokenKeyMaterial } from './token-key.ts'
 
 /** 1 USDC. */
+const HOUR_MS = 3_600_000
 const DEFAULT_MICRO_USDC_PER_GIB = 1_000_000n
 /** 0.0001 USDC, about what storage on Filecoin costs. */
 const DEFAULT_MICRO_USDC_PER_GIB_DAY = 100n
@@ -108,8 +109,14 @@ export interface Config {
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
   readonly minFreeBytes: number
+  /** How long the bytes of a file stay after its term. */
+  readonly graceMs: number
   /** In how many days everything that is stored is read again; 0 for never. */
   readonly scrubDays: number
+  /** For how long verified bytes are trusted before a read verifies them again; 0 for not at all. */
+  readonly reverifyMs: number
+  /** How long blobs that the records do not know are kept; 0 for good. */
+  readonly orphanDays: number
   readonly processes: number
   /** Absent: there are no metrics. */
   readonly metricsToken?: SecretString
@@ -188,7 +195,10 @@ export function readConfig(sources: ConfigSources): Config {
     ...chainOf(values),
     trustedProxies: values.trustedProxies,
     minFreeBytes: values.minFreeMb * MEGABYTE,
+    graceMs: values.discardGraceHours * HOUR_MS,
     scrubDays: values.scrubDays,
+    reverifyMs: values.reverifyMinutes * 60_000,
+    orphanDays: values.orphanDays,
     processes: values.processes,
     ...(values.metricsToken !== undefined && { metricsToken: values.metricsToken }),
     logLevel: values.logLevel,

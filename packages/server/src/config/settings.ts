@@ -35,6 +35,9 @@ export interface Setting<Value = unknown> {
 
 const MAXIMUM_MB = 1_000_000_000
 const MAXIMUM_DAYS = 36_500
+const MAXIMUM_GRACE_HOURS = 8760
+/** A year: whatever is trusted for longer is trusted for good. */
+const MAXIMUM_REVERIFY_MINUTES = 525_600
 /** A day: whoever has such a URL can read the file until its time is over, whatever happens to it here. */
 const MAXIMUM_REDIRECT_SECONDS = 86_400
 /** No more than fits one aggregate that every prover takes. */
@@ -297,13 +300,32 @@ export const SETTINGS = {
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',
     default: '1024',
-    meaning: 'Uploads that would leave less free disk than this, in MB, answer 507 insufficient_storage.',
+    meaning:
+      'Uploads that would leave less than this free, in MB, on the disk of the records or of the objects answer 507 insufficient_storage.',
+  }),
+  discardGraceHours: setting(wholeNumber(0, MAXIMUM_GRACE_HOURS), {
+    name: 'LADE_DISCARD_GRACE_HOURS',
+    default: '24',
+    meaning:
+      'How many hours the bytes of a file stay after its term, so that an end under a wrong clock can be undone; a file that its owner removes goes at once.',
   }),
   scrubDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
     name: 'LADE_SCRUB_DAYS',
     default: '30',
     meaning:
       'In how many days every stored file is read again and compared with its digest and with the records; 0 for never.',
+  }),
+  reverifyMinutes: setting(wholeNumber(0, MAXIMUM_REVERIFY_MINUTES), {
+    name: 'LADE_REVERIFY_MINUTES',
+    default: '60',
+    meaning:
+      'How many minutes stored bytes that were verified by a read are trusted before a read verifies them again; 0 verifies every read.',
+  }),
+  orphanDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
+    name: 'LADE_ORPHAN_DAYS',
+    default: '30',
+    meaning:
+      'How many days stored bytes that the records do not know are kept before they are removed; 0 keeps them for good.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',

@@ -3,7 +3,8 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * Creates `directory` (mode 0700) with its missing parents, and makes their names durable. Nothing happens when it is there.
+ * Creates `directory` (mode 0700) with its missing parents, and makes their names durable; also the name of one that is there, since
+ * whoever made it may not have come to the fsync.
  *
  * One level at a time: the recursive `mkdir` of Node.js never ends where a parent exists and takes no entries (`/proc`).
  *
@@ -14,12 +15,24 @@ export async function createDurableDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { mode: 0o700 })
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return
+    if (hasCode(error, 'EEXIST')) return syncForeignDirectory(parent)
     if (!hasCode(error, 'ENOENT') || parent === directory) throw error
     await createDurableDirectory(parent)
     await createLastDirectory(directory)
   }
   await syncDirectory(parent)
+}
+
+/**
+ * A directory that may be passed but not read belongs to the operator, and so do the names in it. In one that takes no writes no name waits
+ * to become durable.
+ */
+async function syncForeignDirectory(directory: string): Promise<void> {
+  try {
+    await syncDirectory(directory)
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS'].some((code) => hasCode(error, code))) throw error
+  }
 }
 
 /** Makes the names in `directory` durable. */

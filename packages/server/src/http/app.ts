@@ -46,7 +46,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
       ? undefined
       : new HotFiles({
           generation: records.generation,
-          now: service.now,
+          now: service.filesNow,
           nextRequestId: requestIdMaker(),
           host: contentHostOf(service.config),
         })

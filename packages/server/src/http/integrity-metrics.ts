@@ -5,7 +5,7 @@ import type { Integrity } from './service.ts'
  * Adds what reading stored bytes has found. Bytes and damage are counted by the process that met them; when a scrub last came to the
  * end of the store is the same in all that share the records.
  */
-export function integrityMetrics(registry: Registry, { damage, scrub }: Integrity): void {
+export function integrityMetrics(registry: Registry, { damage, scrub, records, unverifiedReads }: Integrity): void {
   const registers = [registry]
   new Counter({
     name: 'lade_blob_damage_total',
@@ -34,6 +34,47 @@ export function integrityMetrics(registry: Registry, { damage, scrub }: Integrit
       const finishedAt = await scrub.lastFinishedAt()
       this.remove()
       if (finishedAt !== undefined) this.set(finishedAt / 1000)
+    },
+  })
+  new Gauge({
+    name: 'lade_orphans',
+    help: 'Stored blobs that the records do not know and that wait for their removal.',
+    registers,
+    async collect() {
+      this.set((await scrub.orphans()).waiting)
+    },
+  })
+  new Gauge({
+    name: 'lade_orphan_removal_stopped',
+    help: '1 when a scrub has met too many blobs that the records do not know, so that none is removed.',
+    registers,
+    async collect() {
+      this.set((await scrub.orphans()).isStopped ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'lade_damaged_objects',
+    help: 'Files whose stored bytes are known to be damaged or missing, in all processes that share the records.',
+    registers,
+    async collect() {
+      this.set(await records.damagedCount())
+    },
+  })
+  new Gauge({
+    name: 'lade_blobs_without_chunk_digests',
+    help: 'Blobs of an older version whose ranges cannot be verified before a scrub has read them.',
+    registers,
+    async collect() {
+      this.set(await records.withoutChunksCount())
+    },
+  })
+  new Counter({
+    name: 'lade_unverified_ranges_total',
+    help: 'Ranges that were served without being verified, for want of chunk digests, since the start.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(unverifiedReads())
     },
   })
 }

@@ -1,10 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { clockMetrics } from './clock-metrics.ts'
 import { databaseMetrics } from './database-metrics.ts'
+import { diskMetrics } from './disk-metrics.ts'
 import { integrityMetrics } from './integrity-metrics.ts'
 import type { Service } from './service.ts'
 
 /** What the metrics are made of. */
-export type MetricsSource = Pick<Service, 'records' | 'databaseState' | 'placed' | 'keys' | 'now' | 'integrity'>
+export type MetricsSource = Pick<
+  Service,
+  'config' | 'records' | 'databaseState' | 'placed' | 'keys' | 'now' | 'clock' | 'integrity'
+>
 
 /**
  * The metrics of this process and of the data, for Prometheus.
@@ -12,7 +17,8 @@ export type MetricsSource = Pick<Service, 'records' | 'databaseState' | 'placed'
  * What is counted in the records (copies, deals, files that wait) is the same in every process that shares them; what is counted since
  * the start (audits, copies moved) is this process's own, and grows in the one that places files.
  */
-export function createMetrics({ records, databaseState, placed, keys, now, integrity }: MetricsSource): Registry {
+export function createMetrics(source: MetricsSource): Registry {
+  const { records, databaseState, placed, keys, now, clock, integrity } = source
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -89,6 +95,8 @@ export function createMetrics({ records, databaseState, placed, keys, now, integ
       if (ageDays !== undefined) this.set(ageDays)
     },
   })
+  diskMetrics(registry, source)
+  clockMetrics(registry, clock)
   if (databaseState !== undefined) databaseMetrics(registry, databaseState)
   if (integrity !== undefined) integrityMetrics(registry, integrity)
   return registry

@@ -53,6 +53,7 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   insufficient_storage: [507, wait],
   storage_offline: [503, wait],
   storage_failed: [503, wait],
+  read_only: [503, wait],
   shutting_down: [503, wait],
   incomplete_body: [400, { expectedBytes: 2, receivedBytes: 1 }],
   cid_mismatch: [422, { expected: 'a', actual: 'b' }],

@@ -46,6 +46,7 @@ export const STATUS = {
   insufficient_storage: 507,
   storage_offline: 503,
   storage_failed: 503,
+  read_only: 503,
   shutting_down: 503,
   incomplete_body: 400,
   cid_mismatch: 422,

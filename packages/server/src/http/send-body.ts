@@ -5,44 +5,62 @@ import type { OpenObject } from '../retrieval/open-object.ts'
 /** A reader that takes nothing for this long has gone, or is holding memory on purpose. */
 const STALLED_READER_MS = 60_000
 
-/**
- * Sends a blob, or a part of it, after the head has been written, and closes it. See `sendChunks`; memory is the store's two
- * buffers.
- */
-export async function sendBlob(response: ServerResponse, body: BlobBody, range?: ByteRange): Promise<void> {
+/** What is sent, after `begin` has written the head. */
+interface Sending {
+  /** Writes the head. Called when the first bytes are there, so that what is known to be damaged by then is answered as an error. */
+  readonly begin: () => void
+  /** @default all */
+  readonly range?: ByteRange | undefined
+}
+
+/** Sends a blob, or a part of it, and closes it. See `sendChunks`; memory is the store's two buffers and one chunk. */
+export async function sendBlob(response: ServerResponse, body: BlobBody, { begin, range }: Sending): Promise<void> {
   try {
-    await sendChunks(response, body.chunks(range))
+    await sendChunks(response, body.chunks(range), begin)
   } finally {
     await body.close()
   }
 }
 
-/** Sends an object that was opened, or a part of it, after the head has been written: a blob as `sendBlob` does, other bytes at once. */
-export async function sendObject(response: ServerResponse, object: OpenObject, range?: ByteRange): Promise<void> {
-  if (object.kind === 'blob') return sendBlob(response, object.body, range)
+/** Sends an object that was opened, or a part of it: a blob as `sendBlob` does, other bytes at once. */
+export async function sendObject(response: ServerResponse, object: OpenObject, sending: Sending): Promise<void> {
+  if (object.kind === 'blob') return sendBlob(response, object.body, sending)
   const { bytes } = object
+  const { begin, range } = sending
+  begin()
   response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
 }
 
 /**
- * Sends bytes after the head has been written, as fast as the reader takes them: the next chunk is asked for only when the
- * kernel has the one before. When the reader goes, the iteration is left.
+ * Sends bytes as fast as the reader takes them: the next chunk is asked for only when the kernel has the one before. When the reader
+ * goes, the iteration is left.
  *
- * Ends the response. When the bytes cannot all be sent, the connection is cut, so that a short body is never taken for a
- * whole one.
+ * Ends the response. When the bytes cannot all be sent, the connection is cut, so that a short body is never taken for a whole one.
  *
- * @throws what the iteration throws, after the cut.
+ * @param begin - writes the head, when the first chunk is there. @default it has been written
+ * @throws what the iteration throws, after the cut; before the head there is none.
  */
-export async function sendChunks(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+export async function sendChunks(
+  response: ServerResponse,
+  chunks: AsyncIterable<Uint8Array>,
+  begin: () => void = () => {},
+): Promise<void> {
   response.setTimeout(STALLED_READER_MS, () => response.destroy())
+  let hasBegun = false
+  const beginOnce = (): void => {
+    if (!hasBegun) begin()
+    hasBegun = true
+  }
   try {
     for await (const chunk of chunks) {
       if (response.destroyed) return
+      beginOnce()
       await write(response, chunk)
     }
+    beginOnce()
     response.end()
   } catch (error) {
-    cut(response)
+    if (response.headersSent) cut(response)
     throw error
   }
 }

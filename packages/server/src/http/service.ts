@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Chain } from '../chain/chain.ts'
+import type { Clock } from '../clock/keep-clock.ts'
 import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { ContentHashers } from '../hashing/content-hasher.ts'
@@ -27,7 +28,10 @@ export interface PlacedCounters extends PlacementCounters {
 /** Where the service says what became of the bytes that it keeps. */
 export interface Integrity {
   readonly damage: Pick<DamageControl, 'counters'>
-  readonly scrub: Pick<Scrub, 'scrubbedBytes' | 'lastFinishedAt'>
+  readonly scrub: Pick<Scrub, 'scrubbedBytes' | 'lastFinishedAt' | 'orphans'>
+  readonly records: Pick<RecordStore['integrity'], 'damagedCount' | 'withoutChunksCount'>
+  /** Ranges that were served without being verified, since the start. */
+  unverifiedReads(): number
 }
 
 /** What the routes work with: everything `main.ts` has built, as one value. */
@@ -64,7 +68,11 @@ export interface Service {
   readonly stallWatch: StallWatch
   readonly clientAddress: ClientAddress
   readonly log: Logger
+  /** The agreed time. */
   readonly now: () => number
+  /** The time up to which ends of files have taken effect: `now`, unless they wait because the clock is in doubt. */
+  readonly filesNow: () => number
+  readonly clock: Pick<Clock, 'state'>
   readonly newId: () => string
   /** Known once the port is bound. */
   readonly publicUrl: () => string

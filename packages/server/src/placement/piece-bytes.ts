@@ -27,6 +27,8 @@ export interface PieceBytes {
   chunks(range?: ByteRange): AsyncIterable<Uint8Array>
   /** These bytes at once; keep it small. Throws what `chunks` throws. */
   read(offsetBytes: number, lengthBytes: number): Promise<Uint8Array>
+  /** Resolves when the piece's first and last bytes can be read. Throws what `chunks` throws. */
+  check(): Promise<void>
 }
 
 /**
@@ -49,17 +51,24 @@ export function pieceBytes(deps: OpenObjectDeps, piece: PieceRecord): PieceBytes
     return readRange(range)
   }
 
+  async function read(offset: number, length: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(length)
+    let filled = 0
+    for await (const chunk of chunks({ offset, length })) {
+      bytes.set(chunk, filled)
+      filled += chunk.length
+    }
+    return bytes
+  }
+
   return {
     sizeBytes,
     chunks,
-    async read(offset, length) {
-      const bytes = new Uint8Array(length)
-      let filled = 0
-      for await (const chunk of chunks({ offset, length })) {
-        bytes.set(chunk, filled)
-        filled += chunk.length
-      }
-      return bytes
+    read,
+    async check() {
+      if (sizeBytes === 0) return
+      await read(0, 1)
+      await read(sizeBytes - 1, 1)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes as secureRandomBytes } from 'node:crypto'
+import { LadeError } from '@lade/core/errors'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Prover } from '../proving/prover.ts'
@@ -208,7 +209,8 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       const startedAt = performance.now()
       const round = await begin().catch((error: unknown): PlacementRound => {
         hasFailed = true
-        log.error({ err: error }, 'placing files failed')
+        // The records say themselves when nothing can be written, and when it can again.
+        if (!LadeError.has(error, 'read_only')) log.error({ err: error }, 'placing files failed')
         return { isMine: term !== undefined, isBusy: false }
       })
       onRound(round)

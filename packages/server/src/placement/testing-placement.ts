@@ -120,10 +120,11 @@ export async function openPlacementGround(): Promise<PlacementGround> {
     },
     async remove({ principal, key }) {
       await records.files.remove({ principal, key, now: clock.now })
-      for (const sha256 of await records.discards.pending({ instanceId: 'ground', limit: 1000 })) {
-        if (!(await records.discards.begin({ sha256, instanceId: 'ground' }))) continue
-        await blobs.delete(sha256)
-        await records.discards.finish({ sha256, instanceId: 'ground' })
+      const now = clock.now
+      for (const blob of await records.discards.pending({ instanceId: 'ground', now, limit: 1000 })) {
+        if (!(await records.discards.begin({ ...blob, instanceId: 'ground', now }))) continue
+        await blobs.delete(blob)
+        await records.discards.finish({ ...blob, instanceId: 'ground' })
       }
     },
     async deal({ sequence }) {

@@ -8,6 +8,8 @@ const END = 'g'
 /** A blob that the records need, and what either store has under its digest: a size, or undefined. */
 export interface NeededBlob {
   readonly sha256: string
+  /** Which put of it the records have. */
+  readonly put: string
   readonly sizeBytes: number
   readonly atSource: number | undefined
   readonly atDestination: number | undefined
@@ -22,7 +24,7 @@ export interface BlobPage {
 export interface BlobPagesDeps {
   readonly inventory: Pick<InventoryRecords, 'stored'>
   readonly source: Pick<BlobStore, 'list'>
-  readonly destination: Pick<BlobStore, 'list'>
+  readonly destination: Pick<BlobStore, 'list'> & Partial<Pick<BlobStore, 'traits'>>
 }
 
 /**
@@ -38,11 +40,14 @@ export async function* blobPages({ inventory, source, destination }: BlobPagesDe
     const isLast = recorded.length < PAGE
     const end = isLast ? END : (recorded.at(-1)?.sha256 ?? END)
     const [here, there] = await Promise.all([sizesIn(source, after, end), sizesIn(destination, after, end)])
-    const needed = recorded.map(({ sha256, sizeBytes }) => ({
+    const isNamed = destination.traits?.keepsPuts === true
+    const needed = recorded.map(({ sha256, put, sizeBytes }) => ({
       sha256,
+      put,
       sizeBytes,
-      atSource: here.get(sha256),
-      atDestination: there.get(sha256),
+      // Whatever the source has of a digest can be copied, but what the records name comes first.
+      atSource: here.get(sha256)?.get(put) ?? here.get(sha256)?.values().next().value,
+      atDestination: there.get(sha256)?.get(isNamed ? put : ''),
     }))
     const others = there.size - needed.filter(({ atDestination }) => atDestination !== undefined).length
     yield { needed, others }
@@ -51,11 +56,17 @@ export async function* blobPages({ inventory, source, destination }: BlobPagesDe
   }
 }
 
-async function sizesIn(store: Pick<BlobStore, 'list'>, after: string, end: string): Promise<Map<string, number>> {
-  const sizes = new Map<string, number>()
-  for await (const { sha256, sizeBytes } of store.list({ after })) {
+/** By digest and put. */
+async function sizesIn(
+  store: Pick<BlobStore, 'list'>,
+  after: string,
+  end: string,
+): Promise<Map<string, Map<string, number>>> {
+  const sizes = new Map<string, Map<string, number>>()
+  for await (const { sha256, put, sizeBytes } of store.list({ after })) {
     if (sha256 > end) break
-    sizes.set(sha256, sizeBytes)
+    const puts = sizes.get(sha256) ?? new Map<string, number>()
+    sizes.set(sha256, puts.set(put, sizeBytes))
   }
   return sizes
 }

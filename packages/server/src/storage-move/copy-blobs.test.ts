@@ -35,7 +35,7 @@ async function put(store: BlobStore, bytes: Uint8Array, sha256 = sha256Hex(bytes
   const pending = await store.begin({ holder: 'test', sizeBytes: bytes.length })
   await pending.write(bytes)
   await pending.commit(sha256)
-  return { sha256, sizeBytes: bytes.length }
+  return { sha256, put: '', sizeBytes: bytes.length }
 }
 
 /** What the records say, a page at a time as they do. */
@@ -111,12 +111,12 @@ describe('copyBlobs', () => {
     rmSync(pathOf(missing?.sha256))
     truncateSync(pathOf(cut?.sha256), 1)
     const expected = [
-      { ...wrong, problem: 'wrong' },
-      { ...missing, problem: 'missing' },
-      { ...cut, problem: 'size' },
+      { sha256: wrong?.sha256, problem: 'wrong' },
+      { sha256: missing?.sha256, problem: 'missing' },
+      { sha256: cut?.sha256, problem: 'size' },
     ].sort((one, other) => ((one.sha256 ?? '') < (other.sha256 ?? '') ? -1 : 1))
     const { copied, problems } = await copy({ source: files })
-    expect(problems).toEqual(expected)
+    expect(problems).toMatchObject(expected)
     expect(copied.count).toBe(COUNT - 3)
     expect(await destination.digests()).toEqual(all().filter((each) => !problems.some(({ sha256 }) => sha256 === each)))
     expect(await destination.pendingHolders()).toEqual([])
@@ -130,7 +130,7 @@ describe('copyBlobs', () => {
   test('tells a blob that cannot be read, and goes on while the store answers', async () => {
     source.fail('open')
     const { copied, problems } = await copy({ jobs: 1 })
-    expect(problems).toEqual([{ ...recorded[0], problem: 'unreadable' }])
+    expect(problems).toMatchObject([{ sha256: recorded[0]?.sha256, problem: 'unreadable' }])
     expect(copied.count).toBe(COUNT - 1)
   })
 

@@ -1,7 +1,8 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { BytePace } from '../upkeep/byte-pace.ts'
 import { type BlobPagesDeps, blobPages, type NeededBlob } from './blob-pages.ts'
-import { type CopyOneDeps, copyOneBlob } from './copy-one-blob.ts'
+import { copyOneBlob } from './copy-one-blob.ts'
+import { sideBySide } from './side-by-side.ts'
 import { type Amount, type BlobProblem, RunningAmount } from './survey-blobs.ts'
 
 /** Whose pending place the destination has for blobs on their way; a move that begins clears it of what another one left. */
@@ -40,49 +41,29 @@ export interface CopiedBlobs {
 export async function copyBlobs(deps: CopyBlobsDeps): Promise<CopiedBlobs> {
   const { destination, jobs, bytesPerSecond } = deps
   await destination.sweepPending(MOVE_HOLDER)
-  // Of many at work the first that fails ends the others.
-  const ending = new AbortController()
-  const signal = AbortSignal.any([deps.signal, ending.signal])
   const pace = bytesPerSecond === undefined ? undefined : new BytePace(bytesPerSecond)
-  const copying: CopyOneDeps = {
+  const copying = {
     ...deps,
     holder: MOVE_HOLDER,
-    signal,
-    async onChunk(sizeBytes) {
+    async onChunk(sizeBytes: number, signal: AbortSignal) {
       deps.onBytes(sizeBytes)
       await pace?.passed(sizeBytes, signal)
     },
   }
   const [copied, there] = [new RunningAmount(), new RunningAmount()]
   const problems: BlobProblem[] = []
-  const queue = neededBlobs(deps)
-
-  async function work(): Promise<void> {
-    for (;;) {
-      signal.throwIfAborted()
-      const next = await queue.next()
-      if (next.done === true) return
-      const outcome = await copyOneBlob(copying, next.value)
-      if (outcome === 'copied') copied.add(next.value.sizeBytes)
-      else if (outcome === 'there') there.add(next.value.sizeBytes)
-      else problems.push(outcome)
-    }
-  }
-
-  const workers = Array.from({ length: jobs }, () =>
-    work().catch((error: unknown) => {
-      ending.abort(error)
-      throw error
-    }),
-  )
-  await Promise.allSettled(workers)
-  if (deps.signal.aborted) throw deps.signal.reason
-  await Promise.all(ending.signal.aborted ? [Promise.reject(ending.signal.reason)] : workers)
+  await sideBySide({ items: neededBlobs(deps), jobs, signal: deps.signal }, async (blob, signal) => {
+    const outcome = await copyOneBlob({ ...copying, signal }, blob)
+    if (outcome === 'copied') copied.add(blob.sizeBytes)
+    else if (outcome === 'there') there.add(blob.sizeBytes)
+    else problems.push(outcome)
+  })
   await destination.sweepPending(MOVE_HOLDER)
   problems.sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
   return { copied: copied.amount, there: there.amount, problems }
 }
 
-async function* neededBlobs(deps: BlobPagesDeps): AsyncGenerator<NeededBlob> {
+/** The blobs of all pages, one by one. */
+export async function* neededBlobs(deps: BlobPagesDeps): AsyncGenerator<NeededBlob> {
   for await (const { needed } of blobPages(deps)) yield* needed
 }

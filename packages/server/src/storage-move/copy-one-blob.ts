@@ -13,7 +13,7 @@ export interface CopyOneDeps {
   readonly verify: boolean
   readonly signal: AbortSignal
   /** Called after each chunk; what it waits for holds the copying up, and what it throws ends it. */
-  readonly onChunk: (sizeBytes: number) => Promise<void>
+  readonly onChunk: (sizeBytes: number, signal: AbortSignal) => Promise<void>
 }
 
 /**
@@ -56,7 +56,7 @@ async function copyBytes(deps: CopyOneDeps, blob: NeededBlob): Promise<BlobProbl
   if (body === undefined) return 'missing'
   try {
     if (body.sizeBytes !== sizeBytes) return 'size'
-    const pending = await destination.begin({ holder, sizeBytes, expected: sha256 })
+    const pending = await destination.begin({ holder, sizeBytes, expected: sha256, put: blob.put })
     try {
       const actual = await pump(deps, body, pending)
       if (actual === sha256) await pending.flush()
@@ -85,7 +85,7 @@ async function pump({ signal, onChunk }: CopyOneDeps, body: BlobBody, pending: P
       if (next.done === true) return hexOf(digest.digest())
       digest.update(next.value)
       await pending.write(next.value)
-      await onChunk(next.value.length)
+      await onChunk(next.value.length, signal)
     }
   } finally {
     await chunks.return?.()

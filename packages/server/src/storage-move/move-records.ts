@@ -40,14 +40,14 @@ export interface MovedRecords {
 export async function moveRecords(deps: MoveRecordsDeps): Promise<MovedRecords> {
   const { source, target, secrets, now, signal } = deps
   const state = await target.state()
-  if (state.occupied.length > 0) return requireSameRecords(deps, state.mark)
+  if (state.occupied.length > 0) return await requireSameRecords(deps, state.mark)
   const { tables } = source
   const filling = await target.begin(tables)
   try {
     const sums = new Map<string, TableSum>()
     for (const table of tables) sums.set(table.name, await copyTable(deps, filling, table))
     signal.throwIfAborted()
-    await filling.complete(source.lastNumbers())
+    await filling.complete(await source.lastNumbers())
     for (const table of tables) {
       signal.throwIfAborted()
       requireEqual(table, sums.get(table.name), await filling.sumOf(table))
@@ -65,7 +65,7 @@ async function copyTable(
   table: Table,
 ): Promise<TableSum> {
   const sum = new RunningTableSum()
-  for (const rows of source.batches(table)) {
+  for await (const rows of source.batches(table)) {
     signal.throwIfAborted()
     sum.addRows(rows)
     await filling.insert(table, rows)
@@ -82,12 +82,12 @@ function requireEqual(table: Table, copied: TableSum | undefined, found: TableSu
 }
 
 /** A copy that was finished, of which nobody was told or the end of which was cut off. */
-function requireSameRecords({ source, place }: MoveRecordsDeps, mark: string | undefined): MovedRecords {
+async function requireSameRecords({ source, place }: MoveRecordsDeps, mark: string | undefined): Promise<MovedRecords> {
   if (mark === undefined) throw new MoveRefused(`${place} has records of its own. Name an empty database.`)
   const sums = new Map<string, TableSum>()
   for (const table of source.tables) {
     const sum = new RunningTableSum()
-    for (const rows of source.batches(table)) sum.addRows(rows)
+    for await (const rows of source.batches(table)) sum.addRows(rows)
     sums.set(table.name, sum.sum())
   }
   if (sourceIn(mark) !== sumOfAll(sums)) {

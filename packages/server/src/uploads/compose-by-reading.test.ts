@@ -155,6 +155,21 @@ describe('composeFile, by reading', () => {
     expect(await ground.remains()).toMatchObject({ reservedBytes: 0, storedFiles: 1, blobs: [sha256Hex(part)] })
   })
 
+  it('refuses parts whose bytes are lost, and takes them when they were sent again', async () => {
+    const part = patternBytes(5_000)
+    const cid = blake3Cid(hexOf(blake3.of(part)))
+    await stage(part)
+    const before = await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 10 })
+    await ground.blobs.delete({ sha256: sha256Hex(part), put: '' })
+    expect(await failure(compose(cid, [part]))).toMatchObject({
+      code: 'missing_parts',
+      evidence: { missing: [sha256Hex(part)], count: 1 },
+    })
+    expect(await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 10 })).toEqual(before)
+    await stage(part)
+    expect(await compose(cid, [part])).toMatchObject({ sha256: sha256Hex(part) })
+  })
+
   it('knows the sha2-256 of one part without reading it', async () => {
     const part = patternBytes(5_000)
     await stage(part)

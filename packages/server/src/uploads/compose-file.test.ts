@@ -21,6 +21,12 @@ interface Options {
 
 describe('composeFile, from what was kept', () => {
   let ground: StagingGround
+  /** Of blobs that are taken to be there. */
+  const sizes = new Map<string, number>()
+  const statOf = async (sha256: string) => {
+    const sizeBytes = sizes.get(sha256)
+    return sizeBytes === undefined ? undefined : { sha256, put: '', sizeBytes }
+  }
   beforeEach(async () => {
     ground = await openStagingGround()
   })
@@ -30,7 +36,7 @@ describe('composeFile, from what was kept', () => {
     composeFile(
       {
         records: ground.records,
-        blobs: ground.blobs,
+        blobs: { ...ground.blobs, stat: statOf },
         handover: ground.handover,
         hashers: hashContentHere,
         instanceId: ground.instanceId,
@@ -54,6 +60,8 @@ describe('composeFile, from what was kept', () => {
     )
   const record = async (...parts: readonly MadeUpPart[]): Promise<FileRecord[]> => {
     const files: FileRecord[] = []
+    // There are no bytes that could be stored.
+    for (const { sha256, sizeBytes } of parts) sizes.set(sha256, sizeBytes)
     for (const part of parts) files.push(await recordPart(ground, part))
     return files
   }
@@ -62,7 +70,7 @@ describe('composeFile, from what was kept', () => {
     files: await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 1000 }),
     usage: await ground.usage(),
     drift: await ground.records.quotas.audit(),
-    discards: await ground.records.discards.pending({ instanceId: ground.instanceId, limit: 100 }),
+    discards: await ground.records.discards.pending({ instanceId: 'instance-1', now: ground.clock.now, limit: 100 }),
   })
   const refused = async (attempt: Promise<unknown>): Promise<unknown> => {
     const before = await state()
@@ -184,7 +192,9 @@ describe('composeFile, from what was kept', () => {
     await recordPart(ground, whole, { principal: 'user:2' })
     await record(...parts)
     expect(await compose(unixfs, parts)).toMatchObject({ sha256: whole.sha256, principal: PRINCIPAL })
-    expect((await state()).discards.toSorted()).toEqual(parts.map(({ sha256 }) => sha256).toSorted())
+    expect((await state()).discards.map(({ sha256 }) => sha256).toSorted()).toEqual(
+      parts.map(({ sha256 }) => sha256).toSorted(),
+    )
   })
 
   it('refuses parts in another order, and says which id that order has', async () => {
@@ -225,6 +235,27 @@ describe('composeFile, from what was kept', () => {
     expect(await refused(compose(unixfs, many))).toMatchObject({
       evidence: { missing: many.slice(0, 100), count: 150 },
     })
+  })
+
+  it.each([
+    ['are not there', undefined],
+    ['are cut short', PART_BYTES - 1],
+  ])('names the parts whose bytes %s, although all that it needs of them was kept', async (_, storedBytes) => {
+    const parts = [madeUpPart('1'), madeUpPart('2'), madeUpPart('3')]
+    await record(...parts)
+    const [, second] = parts
+    if (second === undefined) throw new TypeError('no second part')
+    sizes.delete(second.sha256)
+    if (storedBytes !== undefined) sizes.set(second.sha256, storedBytes)
+    const { unixfs, pieceV1 } = wholeOf(parts)
+    for (const cid of [unixfs, pieceV1]) {
+      expect(await refused(compose(cid, parts))).toMatchObject({
+        code: 'missing_parts',
+        evidence: { missing: [second.sha256], count: 1 },
+      })
+    }
+    sizes.set(second.sha256, PART_BYTES)
+    expect(await compose(unixfs, parts)).toMatchObject({ sizeBytes: 3 * PART_BYTES })
   })
 
   it('refuses parts of other sizes than 127 MiB, but for the last', async () => {

@@ -17,6 +17,7 @@ import { contentFactsOf } from './content-facts.ts'
 import { DAY_MS } from './file-commit.ts'
 import { findParts, missingParts } from './find-parts.ts'
 import { foldParts } from './fold-parts.ts'
+import { lostParts } from './lost-parts.ts'
 import { type ReadPartsDeps, type ReadPartsInput, readParts } from './read-parts.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -74,6 +75,7 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
   const whole = { ...head, sizeBytes }
   const isStorageBound = deps.blobs !== undefined
   const { termDays, admit } = agreeTerms({ tier, head: whole, isStorageBound }, deps.now())
+  await requireBytes(deps, input, found.parts)
   const reading = { tier, head: whole, admit, parts: found.parts, signal: input.signal }
   const { digests, verified } = checkFolded(reading) ?? (await checkRead(deps, input, reading))
 
@@ -116,6 +118,17 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
     case 'conflict':
       throw new LadeError('cid_conflict', { cid: cid.text, actual: sha256 ?? pieceCidOf({ pieceRoot, sizeBytes }) })
   }
+}
+
+/** @throws {LadeError} `missing_parts` for parts whose bytes were lost, so that the caller sends them again, which brings them back. */
+async function requireBytes(
+  { records, blobs }: ComposeDeps,
+  input: ComposeInput,
+  parts: readonly PartFacts[],
+): Promise<void> {
+  if (blobs === undefined) return
+  const lost = await lostParts({ records, blobs }, parts)
+  if (lost.size > 0) throw missingParts(namesOf(input, parts, [...lost]))
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { RecordStore } from '../records/record-store.ts'
+import type { BlobName, RecordStore } from '../records/record-store.ts'
 
 const BATCH = 100
 /**
@@ -12,6 +12,7 @@ export interface DiscardDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly instanceId: string
+  readonly now: () => number
   /** How long after it was taken the last try to remove something begins. @default 5_000 */
   readonly removalMs?: number
 }
@@ -30,13 +31,13 @@ export async function discardObjects(deps: DiscardDeps): Promise<number> {
   const failures = new Map<string, unknown>()
   let removed = 0
   for (;;) {
-    const batch = await deps.records.discards.pending({ instanceId: deps.instanceId, limit: BATCH })
+    const batch = await deps.records.discards.pending({ instanceId: deps.instanceId, now: deps.now(), limit: BATCH })
     let taken = 0
-    for (const sha256 of batch.filter((digest) => !failures.has(digest))) {
+    for (const blob of batch.filter((one) => !failures.has(nameOf(one)))) {
       try {
-        if (await discardObject(deps, sha256)) taken += 1
+        if (await discardBlob(deps, blob)) taken += 1
       } catch (error) {
-        failures.set(sha256, error)
+        failures.set(nameOf(blob), error)
       }
     }
     removed += taken
@@ -49,28 +50,43 @@ export async function discardObjects(deps: DiscardDeps): Promise<number> {
 }
 
 /**
+ * Removes at once what is due under a digest.
+ *
+ * @throws what a removal failed with; what is left is tried again by `discardObjects`.
+ */
+export async function discardDigest(deps: DiscardDeps, sha256: string): Promise<void> {
+  const due = { sha256, instanceId: deps.instanceId, now: deps.now(), limit: BATCH }
+  for (const blob of await deps.records.discards.pending(due)) await discardBlob(deps, blob)
+}
+
+/**
  * Removes these bytes if no live file needs them; bytes that are being removed already are left to whoever does it.
  *
  * @returns true when they were removed here; false also when taking them took so long that they may be somebody else's by now. They are
  * taken again the next time, if they still can be.
  */
-export async function discardObject(deps: DiscardDeps, sha256: string): Promise<boolean> {
-  const { records, blobs, instanceId, removalMs = REMOVAL_MS } = deps
+export async function discardBlob(deps: DiscardDeps, { sha256, put }: BlobName): Promise<boolean> {
+  const { records, blobs, instanceId, now, removalMs = REMOVAL_MS } = deps
+  const name = nameOf({ sha256, put })
   const mine = underWay.get(records) ?? new Set()
   underWay.set(records, mine)
   // Of two removals of the same bytes, the later one could hit what was staged after the first.
-  if (mine.has(sha256)) return false
-  mine.add(sha256)
+  if (mine.has(name)) return false
+  mine.add(name)
   try {
     const startedAt = performance.now()
-    if (!(await records.discards.begin({ sha256, instanceId }))) return false
+    if (!(await records.discards.begin({ sha256, put, instanceId, now: now() }))) return false
     // A machine that was paused goes on here, before any of its timers.
     const leftMs = removalMs - (performance.now() - startedAt)
     if (leftMs <= 0) return false
-    await blobs.delete(sha256, { signal: AbortSignal.timeout(Math.ceil(leftMs)) })
-    await records.discards.finish({ sha256, instanceId })
+    await blobs.delete({ sha256, put }, { signal: AbortSignal.timeout(Math.ceil(leftMs)) })
+    await records.discards.finish({ sha256, put, instanceId })
     return true
   } finally {
-    mine.delete(sha256)
+    mine.delete(name)
   }
+}
+
+function nameOf({ sha256, put }: BlobName): string {
+  return `${sha256}/${put}`
 }

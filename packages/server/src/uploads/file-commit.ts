@@ -17,7 +17,11 @@ export interface VerifiedUpload extends VerifiedBody {
   readonly inline: Uint8Array | undefined
   /** Absent for a file that is handed to provers later. */
   readonly placement?: Placement | undefined
+  /** Where the bytes are, when they are in the blob store. */
+  readonly place?: BlobPlace | undefined
 }
+
+export type BlobPlace = Required<Pick<FileCommit, 'put' | 'replacedUntil'>>
 
 /** A file that is durable and readable, and what its principal has used of the day. */
 export interface StagedUpload {
@@ -31,12 +35,14 @@ export interface StagedUpload {
 
 /** The record of a verified upload; its term begins now. */
 export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
-  const { tier, head, termDays, digests, dealId, inline, placement } = upload
+  const { tier, head, termDays, digests, dealId, inline, placement, place } = upload
   return {
     now,
     inline,
+    ...(inline === undefined && { chunkDigests: digests.chunkDigests }),
     content: contentFactsOf(head.cid, upload),
     placement,
+    ...place,
     file: {
       principal: tier.principal,
       key: head.cid.key,

@@ -1,13 +1,13 @@
 import { mayHaveBeenMade } from '../records/outcome-unknown.ts'
-import type { RecordStore, ReserveOutcome, ReserveRequest } from '../records/record-store.ts'
+import type { BlobName, RecordStore, ReserveOutcome, ReserveRequest } from '../records/record-store.ts'
 
 /**
- * Reservations that are to be returned, each with the digest that was published under it. Upkeep keeps the leases of a living instance
+ * Reservations that are to be returned, each with the bytes that were published under it. Upkeep keeps the leases of a living instance
  * alive, so none would end by itself.
  */
-const owed = new WeakMap<RecordStore, Map<string, string | undefined>>()
+const owed = new WeakMap<RecordStore, Map<string, BlobName | undefined>>()
 
-function owe(records: RecordStore, reservationId: string, published: string | undefined): void {
+function owe(records: RecordStore, reservationId: string, published: BlobName | undefined): void {
   const releases = owed.get(records) ?? new Map()
   owed.set(records, releases.set(reservationId, published))
 }
@@ -29,7 +29,7 @@ export async function makeReservation(records: RecordStore, request: ReserveRequ
 /** Returns a reservation now, or, when the records cannot take that, with the next `releaseOwed`. Never rejects. */
 export async function releaseReservation(
   records: RecordStore,
-  request: { readonly reservationId: string; readonly now: number; readonly published?: string | undefined },
+  request: { readonly reservationId: string; readonly now: number; readonly published?: BlobName | undefined },
 ): Promise<void> {
   try {
     await records.quotas.release(request)

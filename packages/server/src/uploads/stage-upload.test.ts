@@ -279,6 +279,22 @@ describe('stageUpload', () => {
     expect(await ground.remains()).toEqual(NOTHING_REMAINS)
   })
 
+  it('error: stops waiting for the removal of the same bytes when the upload is ended, and leaves nothing', async () => {
+    const reason = new LadeError('request_timeout', {})
+    const ending = new AbortController()
+    let asked = 0
+    const records = failing({
+      claim: async () => {
+        asked += 1
+        if (asked === 2) ending.abort(reason)
+        return { outcome: 'busy' }
+      },
+    })
+    expect(await failure(ground.stage(BYTES, { deps: { records }, signal: ending.signal }))).toBe(reason)
+    expect(asked).toBe(2)
+    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+  })
+
   it('counts a repetition whose file was removed meanwhile, and refuses it when it no longer fits', async () => {
     const tier = { dailyBytes: BYTES.length }
     await ground.stage(BYTES, { tier })

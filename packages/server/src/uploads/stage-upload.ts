@@ -4,15 +4,17 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, type ReceivedBlob, receiveBlob, receiveInline, type VerifiedBody } from '../blobs/receive.ts'
 import type { ContentHashers } from '../hashing/content-hasher.ts'
 import type { Handover } from '../placement/handover.ts'
-import type { RecordStore } from '../records/record-store.ts'
+import type { BlobName, RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
-import { discardObject } from './discard-objects.ts'
-import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { discardBlob } from './discard-objects.ts'
+import { type BlobPlace, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
 import { releaseReservation } from './reservations.ts'
 
 /** How often, and how long apart, an upload asks again while the same bytes are being removed. */
 const BUSY_RETRIES = 250
 const BUSY_WAIT_MS = 20
+/** For how long another process may believe what it knew of a blob, and more. */
+const READERS_MS = 60_000
 
 export interface StageDeps {
   readonly records: RecordStore
@@ -57,15 +59,15 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
   const { admission } = input
   const { reservationId } = admission
   let arrived: Arrived | undefined
-  let published: string | undefined
+  let published: BlobName | undefined
   try {
     arrived = await receive(deps, input)
     const { digests, verified, inline } = arrived
     const { sha256 } = digests
     if (arrived.kind === 'blob') {
-      await claim(deps, admission, sha256)
+      await claim(deps, input, arrived.blob.name)
       // From here on the bytes may be readable, whether or not the commit says so.
-      published = sha256
+      published = arrived.blob.name
       await arrived.blob.commit()
     }
     const { tier, head } = admission
@@ -73,8 +75,9 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     // The prover reads what is published, so that it gets the bytes that were checked.
     const placement = isHandedOver ? await deps.handover.handOver(digests, input.signal) : undefined
     const dealId = deps.handover.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
-    const upload = { ...admission, digests, verified, dealId, inline, placement }
     const now = deps.now()
+    const place = published === undefined ? undefined : placeOf(deps, published, now)
+    const upload = { ...admission, digests, verified, dealId, inline, placement, place }
     const outcome = await deps.records.quotas.commit({ reservationId, ...fileCommitOf(upload, now) })
     return stagedBy(outcome, upload, now)
   } catch (error) {
@@ -82,9 +85,14 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     if (arrived?.kind === 'blob') await arrived.blob.abort().catch(() => {})
     await releaseReservation(deps.records, { reservationId, now: deps.now(), published })
     // Upkeep removes what cannot be removed now.
-    if (published !== undefined) await discardObject(deps, published).catch(() => {})
+    if (published !== undefined) await discardBlob(deps, published).catch(() => {})
     throw error
   }
+}
+
+/** Where the object is read from now on, and how long what it had before is kept for readers that are under way. */
+function placeOf({ blobs }: StageDeps, { put }: BlobName, now: number): BlobPlace {
+  return { put, replacedUntil: now + blobs.traits.locatedMs + READERS_MS }
 }
 
 async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
@@ -110,15 +118,21 @@ async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
   return { kind: 'blob', inline: undefined, digests, verified, blob }
 }
 
-/** Announces the bytes to the records before they become readable, so that a crash in between leaves a trace. */
-async function claim(deps: StageDeps, { reservationId, head }: Admission, sha256: string): Promise<void> {
+/**
+ * Announces the bytes to the records before they become readable, so that a crash in between leaves a trace.
+ *
+ * @throws the reason of `signal`, also while the same bytes are being removed.
+ */
+async function claim(deps: StageDeps, { admission, signal }: StageInput, blob: BlobName): Promise<void> {
+  const { reservationId, head } = admission
   for (let attempt = 0; attempt < BUSY_RETRIES; attempt += 1) {
-    const claimed = await deps.records.quotas.claim({ reservationId, key: head.cid.key, sha256 })
+    signal.throwIfAborted()
+    const claimed = await deps.records.quotas.claim({ reservationId, key: head.cid.key, ...blob })
     switch (claimed.outcome) {
       case 'claimed':
         return
       case 'conflict':
-        throw new LadeError('cid_conflict', { cid: head.cid.text, actual: sha256 })
+        throw new LadeError('cid_conflict', { cid: head.cid.text, actual: blob.sha256 })
       case 'lost':
         throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
       case 'busy':

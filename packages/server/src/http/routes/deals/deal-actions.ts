@@ -10,7 +10,7 @@ import { dealParams, showDeal } from './deals.ts'
 
 /** `/api/deals/{dealId}/proofs`, `…/extend` and `…/redundancy`. */
 export function dealActionRoutes(app: Routes, service: Service): void {
-  const { records, provers, now, config, placementJob } = service
+  const { records, provers, filesNow, config, placementJob } = service
 
   app.get(
     '/api/deals/:dealId/proofs',
@@ -53,7 +53,13 @@ export function dealActionRoutes(app: Routes, service: Service): void {
       const { principal } = await callerOf(service, request.raw, 'pin')
       const { dealId } = request.params
       const { days } = request.body
-      const file = await extendDeal(records, { principal, dealId, days, maxTermDays: config.termMaxDays, now: now() })
+      const file = await extendDeal(records, {
+        principal,
+        dealId,
+        days,
+        maxTermDays: config.termMaxDays,
+        now: filesNow(),
+      })
       placementJob.wake()
       return showDeal(service, file)
     },
@@ -79,7 +85,7 @@ export function dealActionRoutes(app: Routes, service: Service): void {
       const { principal } = await callerOf(service, request.raw, 'pin')
       const { dealId } = request.params
       const { copies } = request.body
-      const file = await setRedundancy({ records, provers }, { principal, dealId, copies, now: now() })
+      const file = await setRedundancy({ records, provers }, { principal, dealId, copies, now: filesNow() })
       placementJob.wake()
       return showDeal(service, file)
     },

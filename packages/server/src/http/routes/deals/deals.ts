@@ -13,7 +13,7 @@ export const dealParams = z.object({ dealId: z.string().describe('As the upload 
 
 /** `/api/deals` and `/api/deals/{dealId}`. */
 export function dealRoutes(app: Routes, service: Service): void {
-  const { records, retrievalUrl, now } = service
+  const { records, retrievalUrl, filesNow } = service
 
   app.get(
     '/api/deals',
@@ -29,7 +29,7 @@ export function dealRoutes(app: Routes, service: Service): void {
     },
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
-      const at = now()
+      const at = filesNow()
       const page = await listDeals(records, { ...request.query, principal: caller.principal, now: at })
       const found = await fullDeals(records, page.files)
       const deals = found.map((deal) => dealEntryOf(deal, retrievalUrl, at))
@@ -60,8 +60,8 @@ export function dealRoutes(app: Routes, service: Service): void {
 }
 
 /** The deal of a file as it is shown. */
-export async function showDeal({ records, retrievalUrl, now }: Service, file: FileRecord): Promise<DealEntry> {
+export async function showDeal({ records, retrievalUrl, filesNow }: Service, file: FileRecord): Promise<DealEntry> {
   const [deal] = await fullDeals(records, [file])
   if (deal === undefined) throw new TypeError('a deal was asked for and none was answered')
-  return dealEntryOf(deal, retrievalUrl, now())
+  return dealEntryOf(deal, retrievalUrl, filesNow())
 }

@@ -8,7 +8,7 @@ import { standingOf, standingsOf } from '../../../files/standings.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { readUsage } from '../../../quotas/read-usage.ts'
 import { signShareLink } from '../../../tokens/share-link.ts'
-import { discardObject } from '../../../uploads/discard-objects.ts'
+import { discardDigest } from '../../../uploads/discard-objects.ts'
 import { callerOf } from '../../authenticate.ts'
 import { exchangeOf } from '../../exchange.ts'
 import { logFailure } from '../../server.ts'
@@ -17,7 +17,7 @@ import { cidParams, problems, type Routes, security, tokenQuery } from '../route
 
 /** `/api/files`, `/api/files/{cid}`, `/api/files/{cid}/share` and `/api/usage`. */
 export function fileRoutes(app: Routes, service: Service): void {
-  const { records, retrievalUrl, now } = service
+  const { records, retrievalUrl, now, filesNow } = service
 
   app.get(
     '/api/files',
@@ -33,7 +33,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     },
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
-      const at = now()
+      const at = filesNow()
       const page = await listFiles(records, { ...request.query, principal: caller.principal, now: at })
       const placed = await standingsOf(records, page.files)
       const files = page.files.map((file) => fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at))
@@ -57,7 +57,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
       const cid = parseContentId(request.params.cid, sha256Hex)
-      const at = now()
+      const at = filesNow()
       const file = await ownFile(records, { principal: caller.principal, cid, now: at })
       return fileEntryOf(file, await standingOf(records, file), retrievalUrl, at)
     },
@@ -87,11 +87,11 @@ export function fileRoutes(app: Routes, service: Service): void {
       // The file has ended, whatever becomes of its bytes; upkeep tries again to remove what could not be, and removes what
       // was only needed for parts.
       if (blobs !== undefined && file.sha256 !== null) {
-        await discardObject({ records, blobs, instanceId }, file.sha256).catch((error: unknown) =>
+        await discardDigest({ records, blobs, instanceId, now }, file.sha256).catch((error: unknown) =>
           logFailure(service.log, exchangeOf(request.raw).requestId, error),
         )
       }
-      return fileEntryOf(file, await standingOf(records, file), retrievalUrl, at)
+      return fileEntryOf(file, await standingOf(records, file), retrievalUrl, filesNow())
     },
   )
 
@@ -115,7 +115,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       const cid = parseContentId(request.params.cid, sha256Hex)
       const { principal } = caller
       const at = now()
-      const file = await ownLiveFile(records, { principal, cid, now: at })
+      const file = await ownLiveFile(records, { principal, cid, now: filesNow() })
       const expiresAt = new Date(Math.floor((at + request.body.ttlSeconds * 1000) / 1000) * 1000)
       const key = service.keys.current()
       const share = signShareLink({ key, cid: cid.key, principal, fileId: String(file.sequence), expiresAt })

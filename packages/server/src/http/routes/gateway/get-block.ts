@@ -35,14 +35,14 @@ export async function getBlock(asked: GatewayRequest): Promise<void> {
     ...asked.headers,
   }
   const status = range === undefined ? 200 : 206
+  const object = await openBlock(asked, found)
   if (request.method === 'HEAD') {
+    if (object.kind === 'blob') await object.body.close()
     response.writeHead(status, head)
     response.end()
     return
   }
-  const object = await openBlock(asked, found)
-  response.writeHead(status, head)
-  return sendObject(response, object, range)
+  return sendObject(response, object, { begin: () => response.writeHead(status, head), range })
 }
 
 /** A block, checked, in memory; bytes that are more than blocks may have are streamed, and checked by whoever reads them. */

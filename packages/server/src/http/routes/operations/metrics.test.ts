@@ -51,5 +51,7 @@ describe('GET /metrics', () => {
     )
     expect((await metrics(TOKEN)).text).toMatch(/process_cpu_seconds_total [0-9.]+\n/)
     expect((await metrics(TOKEN)).text).toMatch(/lade_signing_key_age_days 0\n/)
+    expect((await metrics(TOKEN)).text).toMatch(/lade_deletion_paused 0\n/)
+    expect((await metrics(TOKEN)).text).toMatch(/lade_clock_offset_seconds 0\n/)
   })
 })

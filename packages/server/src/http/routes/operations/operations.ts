@@ -1,4 +1,5 @@
 import { VERIFIED_FORMS } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
 import { BYTES_PER_MB, healthResult, infoResult, type ReadyResult, readyResult, type WalletInfo } from '@lade/core/wire'
 import { usdcText } from '../../../wallets/wallet-quota.ts'
 import type { Service } from '../../service.ts'
@@ -95,7 +96,12 @@ async function readiness(service: Service): Promise<ReadyResult> {
     process: service.isDraining() ? 'draining' : 'ok',
   }
   const isReady = Object.values(dependencies).every((state) => state === 'ok')
-  return { status: isReady ? 'ready' : 'not_ready', dependencies, signingKey: signingKeyFacts(service) }
+  return {
+    status: isReady ? 'ready' : 'not_ready',
+    dependencies,
+    signingKey: signingKeyFacts(service),
+    clock: clockFacts(service),
+  }
 }
 
 function signingKeyFacts({ keys, now }: Service): ReadyResult['signingKey'] {
@@ -105,12 +111,17 @@ function signingKeyFacts({ keys, now }: Service): ReadyResult['signingKey'] {
   return { alg: key.alg, ageDays: key.ageDays(date) ?? null, overdue: key.isOverdue(date) }
 }
 
-async function stateOf(check: () => Promise<void>): Promise<'ok' | 'failed'> {
+function clockFacts({ clock }: Service): ReadyResult['clock'] {
+  const { offsetMs, isDeletionPaused } = clock.state()
+  return { aheadSeconds: Math.round(offsetMs / 1000), deletionPaused: isDeletionPaused }
+}
+
+async function stateOf(check: () => Promise<void>): Promise<'ok' | 'failed' | 'read_only'> {
   const timeout = new Promise<'failed'>((resolve) => setTimeout(resolve, CHECK_MS, 'failed').unref())
   return Promise.race([
     check().then(
       () => 'ok' as const,
-      () => 'failed' as const,
+      (error: unknown) => (LadeError.has(error, 'read_only') ? ('read_only' as const) : ('failed' as const)),
     ),
     timeout,
   ])

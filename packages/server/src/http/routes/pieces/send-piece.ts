@@ -25,7 +25,7 @@ export async function sendPiece(
   const { sizeBytes } = piece
   const etag = `"${cid.text}"`
   const range = askedRange(request, etag, sizeBytes)
-  response.writeHead(range === undefined ? 200 : 206, {
+  const head = {
     ...requestIdOf(request),
     ...CONTENT_GUARD,
     'content-type': 'application/octet-stream',
@@ -34,8 +34,14 @@ export async function sendPiece(
     'cache-control': IMMUTABLE,
     ...lengthHeaders(sizeBytes, range),
     ...headers,
-  })
-  if (request.method === 'HEAD') response.end()
-  else await sendChunks(response, piece.chunks(range))
+  }
+  const begin = (): void => void response.writeHead(range === undefined ? 200 : 206, head)
+  if (request.method !== 'HEAD') {
+    await sendChunks(response, piece.chunks(range), begin)
+    return true
+  }
+  await piece.check()
+  begin()
+  response.end()
   return true
 }

@@ -63,7 +63,7 @@ export async function sendElsewhere(
     return true
   }
   if (location?.kind === 'url' && mayRedirect) {
-    response.writeHead(307, redirectHead(request, asked, location, service.now())).end()
+    response.writeHead(307, redirectHead(request, asked, location, service)).end()
     return true
   }
   return false
@@ -114,11 +114,13 @@ function redirectHead(
   request: IncomingMessage,
   { served, headers }: FileElsewhere,
   { url, expiresAt }: Extract<BlobLocation, { kind: 'url' }>,
-  now: number,
+  { now, config }: Pick<Service, 'now' | 'config'>,
 ): OutgoingHttpHeaders {
+  // The clock that a URL is signed by may differ from the agreed one.
+  const urlMs = Math.min(expiresAt - now(), config.retrieval.redirectSeconds * 1000)
   return {
     ...requestIdOf(request),
-    'cache-control': redirectCaching(served, expiresAt, now),
+    'cache-control': redirectCaching(served, { urlMs, now: now() }),
     ...headers,
     'content-length': 0,
     location: url,
@@ -126,9 +128,8 @@ function redirectHead(
 }
 
 /** For half of the URL's time, so that whoever finds the redirect in a cache has the other half to begin. */
-function redirectCaching({ file, isSettled }: ServedFile, urlExpiresAt: number, now: number): string {
-  const urlMs = (urlExpiresAt - now) / 2
+function redirectCaching({ file, isSettled }: ServedFile, { urlMs, now }: { urlMs: number; now: number }): string {
   const fileMs = isSettled ? file.expiresAt - now : Math.min(file.expiresAt - now, PROVISIONAL_SECONDS * 1000)
-  const seconds = Math.floor(Math.min(urlMs, fileMs) / 1000)
+  const seconds = Math.floor(Math.min(urlMs / 2, fileMs) / 1000)
   return seconds < 1 ? 'no-store' : `public, max-age=${seconds}`
 }

@@ -80,6 +80,7 @@ async function sendContent(
   const head = { ...requestIdOf(request), ...headers, ...lengthHeaders(sizeBytes, range), ...asked.headers }
   const status = range === undefined ? 200 : 206
   if (request.method === 'HEAD') {
+    await content.check()
     response.writeHead(status, head)
     response.end()
     return
@@ -88,8 +89,7 @@ async function sendContent(
   if (isElsewhere) return
 
   const object = await content.open()
-  response.writeHead(status, head)
-  await sendObject(response, object, range)
+  await sendObject(response, object, { begin: () => response.writeHead(status, head), range })
   if (object.kind === 'blob') return
   const { file } = served
   const isPlain = range === undefined && query.size === 0 && file.visibility === 'public'

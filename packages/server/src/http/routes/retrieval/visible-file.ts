@@ -35,7 +35,8 @@ async function sharedFile(service: Service, cid: ContentId, share: string): Prom
   const grant = verifyShareLink({ key: service.keys.current(), cid: cid.key, share, now: new Date(now) })
   const file = await service.records.files.bySequence(Number(grant.fileId))
   if (file === undefined || !grant.isFrom(file.principal)) throw new LadeError('invalid_share_link', {})
-  if (file.end !== null || file.expiresAt <= now) throw new LadeError('gone', { reason: file.end ?? 'expired' })
+  if (file.end !== null || file.expiresAt <= service.filesNow())
+    throw new LadeError('gone', { reason: file.end ?? 'expired' })
   const found = await findFile(service.records, { cid, now, principal: file.principal })
   if (found === 'private') throw new LadeError('not_found', {})
   // A link is to one file, whose type and name it shows, unless the cid has come to name other bytes before these.

@@ -58,7 +58,7 @@ export function composeRoutes(app: Routes, service: Service): void {
       notes.sizeBytes = file.sizeBytes
       notes.dealId = file.dealId
       const deal = await uploadedDeal({ records: service.records, dealWaitMs: 0 }, file)
-      return uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, service.now())
+      return uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, service.filesNow())
     },
   )
 }

@@ -15,6 +15,9 @@ import type { Service } from '../../service.ts'
 import { tierOf } from './tier-of.ts'
 import { readUploadHead } from './upload-head.ts'
 
+/** Whether a write that failed was made is known only after the next start, or never. */
+const SAFE_TO_REPEAT = 'Send the upload again; it is stored and charged once.'
+
 /**
  * `POST /api/upload?cid=…`: the head is judged, the quota reserved, and only then is a byte of the body asked for.
  *
@@ -43,16 +46,26 @@ export async function createUpload(
     const limits = rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now })
     // What nobody has begun to place has nothing to be looked up.
     const deal = isNew && !isPlaced ? NOT_PLACED : await uploadedDeal(service, file)
-    sendJson(request, response, 200, uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, now), {
-      ...headers,
-      ...limits,
-    })
+    sendJson(
+      request,
+      response,
+      200,
+      uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, service.filesNow()),
+      {
+        ...headers,
+        ...limits,
+      },
+    )
   } catch (error) {
     // A caller over its quota is told how much of it is left, in the same headers as everyone else.
     if (LadeError.has(error, 'rate_limited') || LadeError.has(error, 'quota_exceeded')) {
       const usedBytes = error.evidence.used
       const now = service.now()
       Object.assign(headers, rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now }))
+    }
+    if (LadeError.has(error, 'storage_failed')) {
+      const { retryAfterSeconds, reason = SAFE_TO_REPEAT } = error.evidence
+      throw new LadeError('storage_failed', { retryAfterSeconds, reason }, { cause: error.cause ?? error })
     }
     throw error
   }

@@ -1,0 +1,71 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { LadeError } from '@lade/core/errors'
+import { Gauge, type Registry } from 'prom-client'
+import type { Config } from '../config/config.ts'
+import type { RecordStore } from '../records/record-store.ts'
+
+export interface DiskMetricsSource {
+  readonly config: Pick<Config, 'database' | 'storage'>
+  readonly records: Pick<RecordStore, 'disk' | 'check'>
+}
+
+/** Adds the room on the disks of the records and the objects, as far as they are on disks of this machine, and whether the records can be written. */
+export function diskMetrics(registry: Registry, { config, records }: DiskMetricsSource): void {
+  const registers = [registry]
+  const inodes = new Gauge({
+    name: 'lade_disk_free_inodes',
+    help: 'Files that can still be made on the disk; absent for a file system that does not count them.',
+    labelNames: ['disk'],
+    registers,
+  })
+  new Gauge({
+    name: 'lade_disk_free_bytes',
+    help: 'Bytes that can still be written to the disk. Uploads are refused below LADE_MIN_FREE_MB.',
+    labelNames: ['disk'],
+    registers,
+    async collect() {
+      this.reset()
+      inodes.reset()
+      for (const { disk, path } of pathsOf(config)) {
+        // A disk that cannot be asked has no number; /readyz says that it fails.
+        const found = await statfs(path).catch(() => undefined)
+        if (found === undefined) continue
+        this.set({ disk }, found.bavail * found.bsize)
+        if (found.files > 0) inodes.set({ disk }, found.ffree)
+      }
+    },
+  })
+  new Gauge({
+    name: 'lade_read_only',
+    help: '1 while the records can be read and not written, 0 otherwise.',
+    registers,
+    async collect() {
+      this.set((await isReadOnly(records)) ? 1 : 0)
+    },
+  })
+  if (records.disk === undefined) return
+  new Gauge({
+    name: 'lade_reserve_bytes',
+    help: 'Room on the disk of the records that is given up when the disk is full.',
+    registers,
+    collect() {
+      this.set(records.disk?.reserveBytes() ?? 0)
+    },
+  })
+}
+
+function pathsOf({ database, storage }: DiskMetricsSource['config']): { disk: string; path: string }[] {
+  return [
+    ...(database.kind === 'sqlite' ? [{ disk: 'records', path: dirname(database.file) }] : []),
+    ...(storage.kind === 'file' ? [{ disk: 'objects', path: storage.dir }] : []),
+  ]
+}
+
+async function isReadOnly({ disk, check }: DiskMetricsSource['records']): Promise<boolean> {
+  if (disk !== undefined) return disk.state() !== 'writable'
+  return check().then(
+    () => false,
+    (error: unknown) => LadeError.has(error, 'read_only'),
+  )
+}
