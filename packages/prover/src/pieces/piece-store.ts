@@ -140,6 +140,8 @@ export class PieceStore {
       return new PieceReader(handle, this.#faultOf(piece.pieceCid))
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error
+      // Every piece is missing from a disk that is not mounted, and none of them is gone.
+      await stat(this.#pieceDir)
       this.#forget(piece)
       return undefined
     }
