@@ -35,12 +35,12 @@ export interface DataDirectory extends StoredData {
   readonly integrity: string
 }
 
-/** Reads a data directory, at rest or beside the processes that use it. */
-export function readDataDirectory(dataDir: string): DataDirectory {
+/** Reads a data directory, at rest or beside the processes that use it. @param objectsDir - where the objects are, if elsewhere. */
+export function readDataDirectory(dataDir: string, objectsDir: string = join(dataDir, 'objects')): DataDirectory {
   const db = new Database(join(dataDir, 'lade.db'), { readonly: true, timeout: 10_000 })
   try {
     // One snapshot for all tables.
-    return db.transaction(() => ({ ...readRecords(db), ...readObjects(join(dataDir, 'objects')) }))()
+    return db.transaction(() => ({ ...readRecords(db), ...readObjects(objectsDir) }))()
   } finally {
     db.close()
   }
@@ -75,7 +75,7 @@ function readRecords(db: Database.Database): Omit<DataDirectory, 'blobs' | 'pend
 
 function readObjects(dir: string): Pick<DataDirectory, 'blobs' | 'pending'> {
   const list = (path: string): string[] => (existsSync(path) ? readdirSync(path) : [])
-  const shards = list(dir).filter((name) => name !== 'pending')
+  const shards = list(dir).filter((name) => /^[0-9a-f]{2}$/.test(name))
   const holders = list(join(dir, 'pending'))
   return {
     blobs: new Set(shards.flatMap((shard) => list(join(dir, shard)))),

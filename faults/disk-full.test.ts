@@ -84,6 +84,12 @@ async function askToUpload(server: ServerProcess, user: Caller, content: Content
   return answer.split('\r\n')[0] ?? ''
 }
 
+/** A service whose disk was full looks for room every two seconds. */
+async function uploadOnce(server: ServerProcess, user: Caller, ledger: Ledger): Promise<readonly string[]> {
+  const answer = await ledger.upload(server.url, user, newContent(1 * MB))
+  return answer?.status === 200 ? [] : [`upload answered ${answer?.status}`]
+}
+
 describeRig({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
   test('refuses uploads, keeps serving, and takes uploads again when files were removed', async () => {
     const server = await startOnSmallDisk(24 * MB, {})
@@ -107,7 +113,7 @@ describeRig({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
       expect((await ledger.remove(server.url, staging))?.status).toBeLessThan(300)
     }
     expect(await eventually(() => atRest(readDataDirectory(server.dataDir)), CLEANUP_MS)).toEqual([])
-    expect((await ledger.upload(server.url, user, newContent(1 * MB)))?.status).toBe(200)
+    expect(await eventually(() => uploadOnce(server, user, ledger), CLEANUP_MS)).toEqual([])
     expect(await brokenInvariants(server, ledger)).toEqual([])
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
@@ -125,7 +131,7 @@ describeRig({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
     rmSync(ballast)
     const left = () => atRest(readDataDirectory(server.dataDir))
     expect(await eventually(left, CLEANUP_MS)).toEqual([])
-    expect((await ledger.upload(server.url, user, newContent(1 * MB)))?.status).toBe(200)
+    expect(await eventually(() => uploadOnce(server, user, ledger), CLEANUP_MS)).toEqual([])
     expect(await brokenInvariants(server, ledger)).toEqual([])
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
@@ -141,7 +147,7 @@ describeRig({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
       expect(answer?.status, answer?.body.toString()).toBeLessThan(300)
     }
     expect(await eventually(() => atRest(readDataDirectory(server.dataDir)), CLEANUP_MS)).toEqual([])
-    expect((await ledger.upload(server.url, user, newContent(1 * MB)))?.status).toBe(200)
+    expect(await eventually(() => uploadOnce(server, user, ledger), CLEANUP_MS)).toEqual([])
     expect(await brokenInvariants(server, ledger)).toEqual([])
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })

@@ -11,8 +11,8 @@ import type { ServerProcess } from './server-process.ts'
  * rows and lies between what was acknowledged and what may have happened; objects and files match one to one; nothing is
  * pending, reserved or waiting to be discarded; the database is whole.
  */
-export async function brokenInvariants(server: ServerProcess, ledger: Ledger): Promise<string[]> {
-  const data = readDataDirectory(server.dataDir)
+export async function brokenInvariants(server: ServerProcess, ledger: Ledger, objectsDir?: string): Promise<string[]> {
+  const data = readDataDirectory(server.dataDir, objectsDir)
   return [
     ...atRest(data),
     ...(await served(server.url, data, ledger)),

@@ -8,10 +8,10 @@ export function run(name: string, ...args: readonly string[]): string {
   return execFileSync(pathOf(name) ?? name, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }
 
-/** A small file system in memory at `path`, for as long as the running test. */
-export function mountTmpfs(path: string, sizeBytes: number): void {
+/** A small file system in memory at `path`, for as long as the running test. @param options.inodes - how many it has; 0 for any number. */
+export function mountTmpfs(path: string, sizeBytes: number, { inodes = 0 }: { readonly inodes?: number } = {}): void {
   mkdirSync(path, { recursive: true })
-  run('mount', '-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'tmpfs', path)
+  run('mount', '-t', 'tmpfs', '-o', `size=${sizeBytes},nr_inodes=${inodes}`, 'tmpfs', path)
   onTestFinished(() => unmount(path))
 }
 

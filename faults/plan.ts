@@ -26,14 +26,27 @@ export const PLAN = {
   killsBesideSurvivor: count(1, 10),
   /** Ends by SIGKILL of one of three processes on one port. */
   memberKills: count(1, 10),
+  /** Ends by SIGKILL of one of three processes on one port, while it is watched how long clients wait. */
+  membersKilled: count(2, 200),
   /** System calls of one upload at which the process is killed; the full plan takes every one. */
   syscallKills: count(8, Number.POSITIVE_INFINITY),
+  /** Jumps of the system clock, by as much and met as they come in the list of the test. */
+  clockJumps: count(1, 50),
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */
   powerCuts: count(4, 100),
   /** Power cuts without durable writes, of which at least one must lose something. */
   powerCutControls: count(2, 5),
+  /** Rounds on a disk that fails once and whose power is cut later, and how many without the mend, each of which must lose something. */
+  failingDiskRounds: count(1, 100),
+  failingDiskControls: count(1, 10),
+  /** Files of a service that is backed up under load; the full plan alone does that. */
+  backupFiles: count(200, 10_000),
+  /** Backups and restores of a service under load, one after the other. */
+  backupRounds: count(2, 50),
+  /** Ends by SIGKILL of a backup and of a restore, each. */
+  backupKills: count(2, 10),
   /** Ends by SIGKILL of a process that makes deals on a chain. */
   dealKills: count(6, 300),
   /** Reorganisations of a chain while deals are made on it. */
@@ -45,6 +58,9 @@ export const PLAN = {
   fleetKillsPerCheck: count(4, 10),
   /** Immediate stops of the database of a fleet. */
   postgresStops: count(2, 50),
+  /** Removals that a gateway of the object store executes late, after the same bytes were uploaded again; at once, and how often. */
+  lateRemovals: count(20, 50),
+  lateRemovalRounds: count(1, 6),
   /** Outages of the object store of a fleet. */
   s3Outages: count(2, 50),
   /** Connections to the database that are cut during a COMMIT: half of them before it arrives, half before its answer does. */
@@ -60,6 +76,8 @@ export const PLAN = {
   generatedIds: count(500, 5000),
   /** Files that are placed with provers that fail at random. */
   stormFiles: count(60, 2000),
+  /** Flips of one bit in what a stopped service has stored. */
+  bitFlips: count(16, 500),
   /** The size of the upload during which memory is watched. */
   bigUploadBytes: count(256 * MB, 5120 * MB),
   /** The size of the file that is put while its service and its client are killed, and who is killed, in order. */

@@ -26,8 +26,11 @@ const REPLACED_MS = 10_000
 /** Two rounds of upkeep, and what the machine may be late. */
 const CLEANUP_MS = 12_000
 
-function startThree(env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
-  return startServer({ env: { LADE_PROCESSES: String(MEMBERS), ...env } })
+function startThree(
+  env: Readonly<Record<string, string>> = {},
+  onSpawned: (pid: number) => void = () => {},
+): Promise<ServerProcess> {
+  return startServer({ env: { LADE_PROCESSES: String(MEMBERS), ...env }, onSpawned })
 }
 
 /** The members of `server`, each of which is ended with the test. */
@@ -48,18 +51,18 @@ function answeredBy(answer: Answer): string {
   return /^[^-]+(?=-)/.exec(String(answer.headers['x-request-id']))?.[0] ?? ''
 }
 
-/** One answer to `path` from each of the processes on the port. */
+/** One answer to `path` from each of the processes on the port. Which one takes a connection is by chance. */
 async function askEach(server: ServerProcess, path: string): Promise<Map<string, Answer>> {
   const answers = new Map<string, Answer>()
-  for (let asked = 0; asked < 20 * MEMBERS && answers.size < MEMBERS; asked += 1) {
-    const answer = await send(server.url, 'GET', path)
-    answers.set(answeredBy(answer), answer)
+  for (let rounds = 0; rounds < 50 && answers.size < MEMBERS; rounds += 1) {
+    const some = await Promise.all(Array.from({ length: 4 * MEMBERS }, () => send(server.url, 'GET', path)))
+    for (const answer of some) answers.set(answeredBy(answer), answer)
   }
   return answers
 }
 
 describe('three processes on one port', () => {
-  test('answer in turn, print two lines between them, and serve what any of them staged', async () => {
+  test('answer side by side, print two lines between them, and serve what any of them staged', async () => {
     const server = await startThree()
     expect(membersOf(server)).toHaveLength(MEMBERS)
     const content = newContent(200_000)
@@ -177,18 +180,34 @@ describe('the end of the first of several processes', () => {
   test('by SIGTERM just after another one died starts no new process', async () => {
     const server = await startThree()
     const members = membersOf(server)
-    const uploads = await Promise.all(Array.from({ length: MEMBERS }, () => halfUpload(server)))
-    const [victim, ...others] = members
+    // Enough for one that is not about to die to have some.
+    const uploads = await Promise.all(Array.from({ length: 8 * MEMBERS }, () => halfUpload(server)))
+    const [victim] = members
     if (victim === undefined) throw new TypeError('no process to end')
     process.kill(victim, 'SIGKILL')
     await sleep(100)
     server.signal('SIGTERM')
     // The uploads keep the drain going beyond the moment at which a replacement would have started.
     await sleep(1500)
-    expect(childrenOf(server.pid).sort()).toEqual(others.sort())
+    const running = childrenOf(server.pid)
+    expect(running, 'the drain is over too early').not.toEqual([])
+    expect(running.filter((pid) => !members.includes(pid))).toEqual([])
     for (const upload of uploads) upload.finish()
     expect(await server.ended(10_000)).toEqual({ code: 0, signal: null })
-    expect(stillRunning(others)).toEqual([])
+    expect(stillRunning(members)).toEqual([])
+  })
+
+  test('by SIGTERM while a new process is starting waits for that one as well', async () => {
+    const server = await startServer({ env: { LADE_PROCESSES: '2' } })
+    const before = membersOf(server)
+    for (const pid of before) process.kill(pid, 'SIGKILL')
+    const isStarting = () => (membersOf(server).length === 2 ? [] : ['no new processes'])
+    await sleep(100)
+    expect(await eventually(isStarting, REPLACED_MS)).toEqual([])
+    const members = membersOf(server)
+    server.signal('SIGTERM')
+    expect(await server.ended(15_000)).toEqual({ code: 0, signal: null })
+    expect(stillRunning(members)).toEqual([])
   })
 
   test('by SIGKILL makes the others finish their uploads and end by themselves', async () => {
@@ -211,8 +230,11 @@ interface FailedStart {
   readonly stderr: string
 }
 
-/** Runs `lade serve` with three processes to its end, within ten seconds. A stream that ends was held by no process. */
-async function failToStart(env: Readonly<Record<string, string>>): Promise<FailedStart> {
+/** Runs `lade serve` with three processes to its end, within a minute. A stream that ends was held by no process. */
+async function failToStart(
+  env: Readonly<Record<string, string>>,
+  onSpawned: (pid: number) => void = () => {},
+): Promise<FailedStart> {
   const { PATH = '' } = process.env
   // A group of its own, so that whatever it started can be ended with it.
   const child = spawn(process.execPath, [MAIN, 'serve'], {
@@ -222,6 +244,7 @@ async function failToStart(env: Readonly<Record<string, string>>): Promise<Faile
   })
   const { pid } = child
   if (pid === undefined) throw new Error('a running process has no pid')
+  onSpawned(pid)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => {
@@ -231,12 +254,76 @@ async function failToStart(env: Readonly<Record<string, string>>): Promise<Faile
     stderr += chunk.toString()
   })
   const closed = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }))
-  const end = await Promise.race([closed, sleep(10_000, undefined, { ref: false })])
+  const end = await Promise.race([closed, sleep(60_000, undefined, { ref: false })])
   if (end !== undefined) return end
   process.kill(-pid, 'SIGKILL')
   await closed
-  throw new Error(`It, or a process that it started, still runs after 10 s:\n${stderr}`)
+  throw new Error(`It, or a process that it started, still runs after a minute:\n${stderr}`)
 }
+
+/** Kills every process that `pid` starts, as soon as it is there, until `count` are killed. */
+async function killMembersAtStart(pid: number, count: number): Promise<void> {
+  const killed = new Set<number>()
+  while (killed.size < count && isRunning(pid)) {
+    for (const member of childrenOf(pid)) {
+      if (killed.has(member) || killed.size === count) continue
+      killed.add(member)
+      process.kill(member, 'SIGKILL')
+    }
+    await sleep(20)
+  }
+}
+
+describe('processes that are killed before they are ready', () => {
+  test('are started again, and the service starts', async () => {
+    let killing: Promise<void> | undefined
+    const server = await startThree({}, (pid) => {
+      killing = killMembersAtStart(pid, 2)
+    })
+    await killing
+    expect(membersOf(server)).toHaveLength(MEMBERS)
+    expect((await askEach(server, '/healthz')).size).toBe(MEMBERS)
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+
+  test.runIf(PLAN.isFull)('error: end the start with 1 and a sentence when that goes on', async () => {
+    const end = await failToStart({ LADE_PORT: '0', LADE_DATA_DIR: tempDirectory() }, (pid) => {
+      void killMembersAtStart(pid, Number.POSITIVE_INFINITY)
+    })
+    expect(end).toMatchObject({ code: 1, stdout: '' })
+    expect(end.stderr).toContain('A process ended with SIGKILL before it was ready.\n')
+  })
+})
+
+describe('a port that another service has', () => {
+  const several = { LADE_PROCESSES: String(MEMBERS) }
+  const one = { LADE_PROCESSES: '1' }
+
+  test.each([
+    {
+      holder: 'several processes',
+      holds: several,
+      attempts: [
+        { ...several, LADE_HOST: '127.0.0.1' },
+        { ...several, LADE_HOST: '::' },
+        { ...one, LADE_HOST: '0.0.0.0' },
+      ],
+    },
+    { holder: 'one process', holds: one, attempts: [{ ...several, LADE_HOST: '0.0.0.0' }] },
+  ])('error: is refused, also at wildcard addresses, when $holder of another folder have it', async (given) => {
+    const { holds, attempts } = given
+    const holder = await startServer({ env: holds })
+    const ends = await Promise.all(
+      attempts.map((env) => failToStart({ ...env, LADE_PORT: holder.url.port, LADE_DATA_DIR: tempDirectory() })),
+    )
+    for (const [index, end] of ends.entries()) {
+      expect(end, end.stderr).toMatchObject({ code: 1, stdout: '' })
+      expect(end.stderr).toContain('EADDRINUSE')
+      expect(end.stderr).toContain(` ${attempts[index]?.LADE_HOST}:${holder.url.port}.\n`)
+    }
+    expect((await send(holder.url, 'GET', '/healthz')).status).toBe(200)
+  })
+})
 
 describe('several processes that cannot start', () => {
   test('error: end with 1 and a sentence when the port is taken', async () => {

@@ -39,6 +39,8 @@ export interface ServerOptions {
   readonly dataDir?: string
   /** Variables besides those of {@link BASE_ENV}. */
   readonly env?: Readonly<Record<string, string>>
+  /** Called with the process id as soon as there is one, long before it listens. */
+  readonly onSpawned?: (pid: number) => void
 }
 
 /** Callers choose their own address by `X-Forwarded-For`, and nothing but what a test sets stands in the way of uploads. */
@@ -63,6 +65,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...BASE_ENV, LADE_PORT: '0', LADE_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  if (child.pid !== undefined) options.onSpawned?.(child.pid)
   let log = ''
   child.stderr.on('data', (chunk: Buffer) => {
     log += chunk.toString()

@@ -50,14 +50,14 @@ const FILE_FAILURES = [
     code: 'storage_failed',
     sizeBytes: 17 * MB,
   },
-  { name: 'the rename', injections: ['rename:error=EROFS'], status: 503, code: 'storage_failed' },
+  { name: 'the rename', injections: ['rename:error=EROFS'], status: 503, code: 'read_only' },
   { name: 'opening the file', injections: ['openat:error=EMFILE:when=1'], status: 503, code: 'storage_failed' },
   { name: 'closing the file', injections: ['close:error=EIO:when=1'], status: 503, code: 'storage_failed' },
   {
     name: 'everything that changes a name, as on a disk that turned read-only,',
     injections: ['rename:error=EROFS', 'unlink:error=EROFS'],
     status: 503,
-    code: 'storage_failed',
+    code: 'read_only',
     leavesPending: true,
   },
 ]
@@ -98,6 +98,7 @@ describeRig(
       expect(story).toContain('(INJECTED)')
       expect(answer?.status, story).toBe(failure.status)
       if (answer !== undefined) expect(errorCode(answer)).toBe(failure.code)
+      if (failure.code === 'storage_failed') expect(answer?.body.toString()).toContain('it is stored and charged once')
       for (const [path, calls] of syncsOfPendingFiles(trace.lines())) {
         expect(calls.length, `${path}\n${story}`).toBeLessThanOrEqual(1)
       }

@@ -2,6 +2,7 @@
 # Starts a Ceph of one node with an S3 gateway, for tests that want a real object store, and stops it.
 #
 #   services/ceph.sh start FOLDER PORT    FOLDER is new or empty; S3 is then at http://127.0.0.1:PORT, PORT+1 and PORT+2 are the monitor's
+#   services/ceph.sh gateway FOLDER PORT  starts one more gateway of that Ceph, and prints its process id
 #   services/ceph.sh stop FOLDER          ends the processes of that folder, and leaves the folder
 #
 # Keys: test / testing. Buckets are made by whoever needs them. Everything is kept in memory and on 127.0.0.1 only.
@@ -24,6 +25,8 @@ stop() {
   while read -r id began; do
     [[ $(started_at "$id") == "$began" ]] || continue
     kill -TERM "$id" 2>/dev/null || true
+    # One that was stopped ends when it goes on.
+    kill -CONT "$id" 2>/dev/null || true
     for _ in $(seq 50); do [[ $(started_at "$id") == "$began" ]] || break; sleep 0.1; done
     [[ $(started_at "$id") == "$began" ]] && kill -KILL "$id" 2>/dev/null || true
   done < <(tac "$folder/processes")
@@ -31,8 +34,19 @@ stop() {
 }
 
 [[ $action == stop ]] && { stop; exit 0; }
-[[ $action == start && $# -eq 3 ]] || usage
+[[ $# -eq 3 ]] || usage
 port=$3
+if [[ $action == gateway ]]; then
+  mkdir "$folder/gateway-$port"
+  setsid radosgw -c "$folder/ceph.conf" -f -n client.gateway --rgw-data="$folder/gateway-$port" \
+    --rgw-frontends="beast endpoint=127.0.0.1:$port" --admin-socket="$folder/gateway-$port.asok" \
+    --pid-file="$folder/gateway-$port.pid" --log-file="$folder/log/gateway-$port.log" \
+    > "$folder/log/gateway-$port.out" 2>&1 < /dev/null & remember $!
+  timeout 90 bash -c "until curl -s -o /dev/null http://127.0.0.1:$port/; do sleep 0.2; done"
+  echo $!
+  exit 0
+fi
+[[ $action == start ]] || usage
 mkdir -p "$folder"
 [[ -z $(ls -A "$folder") ]] || { echo "$folder is not empty" >&2; exit 2; }
 trap 'stop; echo "Ceph did not start; its logs are in $folder/log" >&2' ERR

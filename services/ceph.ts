@@ -16,6 +16,7 @@ import { openTempHome } from './temp-home.ts'
 const SCRIPT = fileURLToPath(new URL('ceph.sh', import.meta.url))
 /** The gateway's own port, and the two of the monitor behind it. */
 const PORTS = 3
+const START_TIMEOUT_MS = 100_000
 
 /** The keys of its one user, which `ceph.sh` makes. */
 const KEY = { accessKeyId: 'test', secretAccessKey: 'testing' }
@@ -31,8 +32,18 @@ export interface Ceph {
   createBucket(name: string): Promise<void>
   /** Removes what is under a prefix, uploads under way as well, so that its memory is there for others. */
   empty(bucket: string, prefix: string): Promise<void>
+  /** Starts one more gateway of the same objects, which ends with all of it. */
+  startGateway(): Promise<Gateway>
   /** Ends all of it. */
   discard(): Promise<void>
+}
+
+/** A second way to the same objects. */
+export interface Gateway {
+  readonly port: number
+  /** Stands still: what is sent to it waits, and is executed when it goes on. */
+  pause(): void
+  resume(): void
 }
 
 /**
@@ -66,6 +77,16 @@ export async function startCeph(options: { readonly memoryBytes?: number } = {})
     endpoint,
     createBucket: (name) => createBucket(endpoint, name),
     empty: (bucket, prefix) => empty(endpoint, bucket, prefix),
+    async startGateway() {
+      const gatewayPort = await freePort()
+      const gateway = startChild('bash', [SCRIPT, 'gateway', dir, String(gatewayPort)], { env })
+      const [, pid = ''] = await gateway.says(/^(\d+)$/m, START_TIMEOUT_MS)
+      return {
+        port: gatewayPort,
+        pause: () => void process.kill(Number(pid), 'SIGSTOP'),
+        resume: () => void process.kill(Number(pid), 'SIGCONT'),
+      }
+    },
     discard,
   }
 }

@@ -14,6 +14,8 @@ export interface FleetOptions {
   readonly size?: number
   /** The settings of every instance; its port, its data directory and the public address are added. */
   readonly env: Readonly<Record<string, string>>
+  /** Settings of one instance, which come before those of all. */
+  readonly envOf?: (index: number) => Readonly<Record<string, string>>
   /** Whether all instances share one data directory, as they must with SQLite. @default false */
   readonly sharesDataDir?: boolean
 }
@@ -57,7 +59,7 @@ export interface Fleet {
  * await fleet.instances[0]?.kill()
  */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { size = 3, env, sharesDataDir = false } = options
+  const { size = 3, env, envOf, sharesDataDir = false } = options
   const home = openTempHome('fleet')
   const publicPort = await freePort()
   const url = new URL(`http://127.0.0.1:${publicPort}`)
@@ -76,6 +78,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     const instance = new StartedInstance(port, {
       LADE_PUBLIC_URL: url.origin,
       ...env,
+      ...envOf?.(index),
       LADE_PORT: String(port),
       LADE_DATA_DIR: dataDir,
     })

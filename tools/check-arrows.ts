@@ -43,8 +43,11 @@ const USE_CASES = [
   'placement',
   'transactions',
   'pieces',
+  'backup',
   'storage-move',
+  'installation',
   'upkeep',
+  'clock',
 ].map((folder) => `server/${folder}`)
 const PUBLISHED = [
   ...CORE,
@@ -170,7 +173,7 @@ const ZONES: readonly Zone[] = [
   {
     name: 'server/main',
     holds:
-      /^packages\/server\/src\/(?:main|drivers|guarded-blobs|measuring|moving|moving-source|placing|processes|stores)\.ts$/,
+      /^packages\/server\/src\/(?:main|accepting-clock|adopting|backing-up|backup-installation|backup-source|restore-target|restoring|drivers|agreed-time|guarded-blobs|holding-lock|joining|measuring|moving|moving-installation|moving-source|older-instances|placing|processes|stored-bytes|stores)\.ts$/,
     imports: [
       ...CORE,
       'server/hashing',

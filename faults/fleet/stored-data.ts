@@ -15,11 +15,21 @@ export interface StoredDataPlace {
 /** Reads what a service keeps in PostgreSQL and in S3, at rest or beside the processes that use it. */
 export async function readStoredData(place: StoredDataPlace): Promise<StoredData> {
   // The bytes first: what is recorded is never younger than its bytes.
-  const bytes = await readBucket(place)
-  return { ...(await readRecords(place.database)), ...bytes }
+  const { puts, pending } = await readBucket(place)
+  const { current, waiting, ...records } = await readRecords(place.database)
+  // What was replaced is there until its readers are through.
+  const left = puts.filter((name) => !waiting.has(name))
+  const blobs = new Set(left.map((name) => (current.has(name) ? name.slice(0, name.indexOf('/')) : name)))
+  return { ...records, blobs, pending }
 }
 
-async function readRecords(database: string): Promise<Omit<StoredData, 'blobs' | 'pending'>> {
+/** Puts as `<digest>/<name>`: those that objects are read from, and those that will be removed in a while. */
+interface RecordedPuts {
+  readonly current: ReadonlySet<string>
+  readonly waiting: ReadonlySet<string>
+}
+
+async function readRecords(database: string): Promise<Omit<StoredData, 'blobs' | 'pending'> & RecordedPuts> {
   const client = new Client({ connectionString: database })
   await client.connect()
   try {
@@ -39,7 +49,11 @@ async function readRecords(database: string): Promise<Omit<StoredData, 'blobs' |
       files: files.rows,
       usage: new Map(usage.rows.map(({ principal, bytes }) => [principal, bytes])),
       reservations: await column('SELECT principal FROM reservations'),
-      discards: await column('SELECT sha256 FROM discards'),
+      discards: await column('SELECT sha256 FROM discards WHERE due_at <= extract(epoch FROM now()) * 1000'),
+      current: new Set(await column("SELECT sha256 || '/' || put FROM objects WHERE place = 'blob'")),
+      waiting: new Set(
+        await column("SELECT sha256 || '/' || put FROM discards WHERE due_at > extract(epoch FROM now()) * 1000"),
+      ),
       inlineObjects: new Set(
         await column("SELECT sha256 FROM objects WHERE place = 'inline' AND octet_length(inline) = size_bytes"),
       ),
@@ -57,14 +71,17 @@ async function readBucket({
   endpoint,
   bucket,
   prefix,
-}: StoredDataPlace): Promise<Pick<StoredData, 'blobs' | 'pending'>> {
+}: StoredDataPlace): Promise<{ readonly puts: readonly string[]; readonly pending: readonly string[] }> {
   const client = s3Client(endpoint)
   try {
     const objects = await keysUnder(client, bucket, `${prefix}/objects/`)
     const pending = await keysUnder(client, bucket, `${prefix}/pending/`)
     const uploads = await uploadsUnder(client, bucket, `${prefix}/`)
     return {
-      blobs: new Set(objects.map((key) => key.slice(key.lastIndexOf('/') + 1))),
+      puts: objects.map((key) => {
+        const [sha256, put = ''] = key.slice(`${prefix}/objects/00/`.length).split('/')
+        return `${sha256}/${put}`
+      }),
       pending: [...pending.map((key) => key.slice(`${prefix}/pending/`.length)), ...uploads],
     }
   } finally {
