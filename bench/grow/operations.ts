@@ -154,7 +154,7 @@ export async function reads(store: RecordStore, sample: Sample, now: number): Pr
     },
     {
       name: 'discards 100',
-      run: async () => void (await store.discards.pending({ instanceId: 'instance-0', limit: 100 })),
+      run: async () => void (await store.discards.pending({ instanceId: 'instance-0', now, limit: 100 })),
       times: 100,
     },
     {
@@ -214,7 +214,7 @@ export function writes(store: RecordStore, now: number): Operation[] {
         const leaseUntil = now + 60_000
         const reserved = await quotas.reserve({ ...admit, reservationId, instanceId: 'instance-0', leaseUntil })
         if (reserved.outcome !== 'reserved') throw new Error(reserved.outcome)
-        const claimed = await quotas.claim({ reservationId, key: admit.key, sha256: commit.file.sha256 })
+        const claimed = await quotas.claim({ reservationId, key: admit.key, sha256: commit.file.sha256, put: '' })
         if (claimed.outcome !== 'claimed') throw new Error(claimed.outcome)
         recorded(await quotas.commit({ ...commit, reservationId }))
       },

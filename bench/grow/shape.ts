@@ -249,7 +249,8 @@ function accountFillings({ now }: Shape, { numbers, digest, day }: RowWords): Fi
     },
     {
       table: 'discards',
-      sql: `INSERT INTO discards (sha256, created_at) SELECT ${digest('discard')}, ${now} - i FROM ${numbers(20, 'numbers')}`,
+      sql: `INSERT INTO discards (sha256, put, created_at, due_at)
+        SELECT ${digest('discard')}, '', ${now} - i, ${now} - i FROM ${numbers(20, 'numbers')}`,
     },
     {
       table: 'instances',
