@@ -58,7 +58,7 @@ describeRig(
           random,
           isBrief: true,
           env: WITHOUT_MEND,
-        }).catch(lossOfRefusedStart)
+        })
         const lost = broken.filter((sentence) => sentence.includes('LOST'))
         if (PLAN.isFull) process.stderr.write(`control on ${fileSystem}: ${lost.length} of ${acked} lost\n`)
         expect(lost, `seed ${random.seed}`).not.toEqual([])
@@ -66,13 +66,6 @@ describeRig(
     })
   },
 )
-
-/** A start that finds the log damaged in its middle says by itself that acknowledged uploads are lost. */
-function lossOfRefusedStart(error: unknown): RoundResult {
-  if (!(error instanceof Error) || !error.message.includes('is damaged at byte')) throw error
-  const nothing = { acked: 0, refusedThere: 0, refusedAbsent: 0, isMountedAgain: false, refusedStarts: 1 }
-  return { ...nothing, broken: [`LOST: ${error.message}`] }
-}
 
 /** What the rounds came to, by file system and number of processes. */
 function figures(results: readonly (Arrangement & RoundResult)[]): string[] {

@@ -78,6 +78,8 @@ export const PLAN = {
   stormFiles: count(60, 2000),
   /** Flips of one bit in what a stopped service has stored. */
   bitFlips: count(16, 500),
+  /** The same, in PostgreSQL and in S3. */
+  fleetBitFlips: count(15, 300),
   /** The size of the upload during which memory is watched. */
   bigUploadBytes: count(256 * MB, 5120 * MB),
   /** The size of the file that is put while its service and its client are killed, and who is killed, in order. */

