@@ -4,8 +4,8 @@ import type { InstanceLocks } from './records/instance-locks.ts'
 import { MoveRefused } from './storage-move/move-refused.ts'
 import { requireStopped } from './storage-move/require-stopped.ts'
 
-/** The database lets go of the lock of an instance that has just ended only after this long. */
-const POSTGRES_PATIENCE_MS = 12_000
+/** An instance counts as ended when its lock was missing for ten seconds, which are counted from ten seconds after the database's own start. */
+const POSTGRES_PATIENCE_MS = 22_000
 
 /**
  * What is done before the data of an older version is brought up to date: refuses while an instance of that version lives, beside which

@@ -34,4 +34,21 @@ describe('requireStopped', () => {
     await look({ a: 20 }, 10_000)
     await expect(look({ a: 22 }, 10_000)).rejects.toThrow('Stop every instance')
   })
+
+  test('asks no more about one that has ended, while it waits for another', async () => {
+    const asked: string[] = []
+    await requireStopped({
+      instances: { list: async () => ['a', 'b'] },
+      locks: {
+        async isHeld(id) {
+          asked.push(id)
+          return id === 'b' && asked.length < 4
+        },
+      },
+      place: 'data/lade.db',
+      patienceMs: 10_000,
+      wait: async () => {},
+    })
+    expect(asked).toEqual(['a', 'b', 'b', 'b'])
+  })
 })

@@ -20,9 +20,15 @@ export interface RequireStoppedDeps {
  * @throws {MoveRefused} when one does.
  */
 export async function requireStopped({ instances, locks, place, patienceMs, wait }: RequireStoppedDeps): Promise<void> {
+  // An id is never used again, and a lock may be known to be gone for a moment only.
+  const ended = new Set<string>()
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
     const living: string[] = []
-    for (const id of await instances.list()) if (await locks.isHeld(id)) living.push(id)
+    for (const id of await instances.list()) {
+      if (ended.has(id)) continue
+      if (await locks.isHeld(id)) living.push(id)
+      else ended.add(id)
+    }
     if (living.length === 0) return
     if (waitedMs >= patienceMs) {
       const runs = living.length === 1 ? 'An instance runs' : `${living.length} instances run`
