@@ -14,6 +14,8 @@ import { tempDirectory } from './temp-directory.ts'
 const KB = 1024
 const BOUNDLESS = { LADE_TOKEN_QUOTA_MB: '1000000' }
 const CALLERS = 8
+/** Files during backups one after the other. */
+const ROUND_FILES = 400
 /** Blobs that rot on each side. */
 const ROTTEN = Math.ceil(PLAN.backupFiles / 200)
 
@@ -36,10 +38,14 @@ async function stage({ url }: ServerProcess, caller: Caller, random: SeededRando
   return cid
 }
 
-/** What every caller was told is staged, some of which they remove meanwhile. */
-async function stageAll(server: ServerProcess, callers: readonly Caller[]): Promise<Map<string, Caller>> {
+/** What every caller was told is staged. */
+async function stageSome(
+  server: ServerProcess,
+  callers: readonly Caller[],
+  files: number,
+): Promise<Map<string, Caller>> {
   const staged = new Map<string, Caller>()
-  const perCaller = Math.ceil(PLAN.backupFiles / callers.length)
+  const perCaller = Math.ceil(files / callers.length)
   await Promise.all(
     callers.map(async (caller, index) => {
       const random = seededRandom(runSeed + index)
@@ -49,7 +55,7 @@ async function stageAll(server: ServerProcess, callers: readonly Caller[]): Prom
   return staged
 }
 
-/** Uploads and removals that go on; of what was staged before, every caller removes some. */
+/** Uploads, each followed by a removal: half of the time of the same file, else of the oldest one of its caller. */
 function startLoad(server: ServerProcess, staged: Map<string, Caller>) {
   const removed = new Set<string>()
   let uploads = 0
@@ -60,7 +66,9 @@ function startLoad(server: ServerProcess, staged: Map<string, Caller>) {
     while (!isStopped) {
       const cid = await stage(server, caller, random)
       uploads += 1
-      const victim = random.next() < 0.5 ? cid : own.pop()?.[0]
+      const isKept = random.next() < 0.5
+      if (isKept) own.push([cid, caller])
+      const victim = isKept ? own.shift()?.[0] : cid
       if (victim === undefined) continue
       removed.add(victim)
       await send(server.url, 'DELETE', `/api/files/${victim}`, caller)
@@ -143,7 +151,7 @@ describe.runIf(PLAN.isFull)('a backup taken under load', () => {
   test('restores every file on another folder, after kills, and names and heals what has rotted', async () => {
     const server = await startServer({ env: BOUNDLESS })
     const callers = await Promise.all(Array.from({ length: CALLERS }, () => tokenCaller(server.url)))
-    const staged = await stageAll(server, callers)
+    const staged = await stageSome(server, callers, PLAN.backupFiles)
     const copyDir = join(tempDirectory(), 'copy')
     const backup = (...flags: string[]) => ['backup', copyDir, '--data-dir', server.dataDir, '--json', ...flags]
     const restore = (to: string) => ['restore', copyDir, '--data-dir', to, '--keep-tokens', '--json']
@@ -215,7 +223,7 @@ describe.runIf(PLAN.isFull)('a backup taken under load', () => {
   test('is good each time, one after the other, while files come and go', async () => {
     const server = await startServer({ env: BOUNDLESS })
     const callers = await Promise.all(Array.from({ length: CALLERS }, () => tokenCaller(server.url)))
-    const load = startLoad(server, new Map(callers.map((caller, index) => [`none-${index}`, caller])))
+    const load = startLoad(server, await stageSome(server, callers, ROUND_FILES))
     const copyDir = join(tempDirectory(), 'copy')
     const took = { backups: [] as number[], restores: [] as number[] }
     for (let round = 0; round < PLAN.backupRounds; round += 1) {

@@ -13,7 +13,7 @@ interface Sending {
   readonly range?: ByteRange | undefined
 }
 
-/** Sends a blob, or a part of it, and closes it. See `sendChunks`; memory is the store's two buffers and one chunk. */
+/** Sends a blob, or a part of it, and closes it. See `sendChunks`; memory is one buffer of the store and one chunk. */
 export async function sendBlob(response: ServerResponse, body: BlobBody, { begin, range }: Sending): Promise<void> {
   try {
     await sendChunks(response, body.chunks(range), begin)

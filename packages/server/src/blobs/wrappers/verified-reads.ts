@@ -38,7 +38,8 @@ export async function* readInChunks(read: ChunkedRead): AsyncGenerator<Uint8Arra
   const { first, end } = spanOf(range)
   const rangeEnd = range.offset + range.length
   const start = first * CHUNK_BYTES
-  const buffer = buffers.take()
+  /** For chunks that come in several pieces. */
+  let buffer: Uint8Array | undefined
   let index = first
   let filledBytes = 0
   try {
@@ -49,11 +50,14 @@ export async function* readInChunks(read: ChunkedRead): AsyncGenerator<Uint8Arra
         const chunkBytes = Math.min(CHUNK_BYTES, sizeBytes - chunkStart)
         const part = piece.subarray(at, at + chunkBytes - filledBytes)
         at += part.length
-        const isInOnePiece = part.length === chunkBytes
-        if (!isInOnePiece) buffer.set(part, filledBytes)
+        let chunk = part
+        if (part.length < chunkBytes) {
+          buffer ??= buffers.take()
+          buffer.set(part, filledBytes)
+          chunk = buffer.subarray(0, chunkBytes)
+        }
         filledBytes += part.length
         if (filledBytes < chunkBytes) continue
-        const chunk = isInOnePiece ? part : buffer.subarray(0, chunkBytes)
         if (!isRight(chunk, digests, index - first)) {
           onWrong()
           throw damaged('has other bytes than its digest says')
@@ -66,7 +70,7 @@ export async function* readInChunks(read: ChunkedRead): AsyncGenerator<Uint8Arra
     }
     if (index < end) throw damaged(`ended in its chunk ${index} of ${sizeBytes} bytes`)
   } finally {
-    buffers.give(buffer)
+    if (buffer !== undefined) buffers.give(buffer)
   }
 }
 

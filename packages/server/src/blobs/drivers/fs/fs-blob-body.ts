@@ -4,6 +4,9 @@ import { requireRange } from '../../store-arguments.ts'
 import type { Files, OpenFile } from './files.ts'
 import { translated } from './fs-failure.ts'
 
+/** Up to here memory of the read's own size is cheaper than a buffer for reads of any size. */
+const OWN_MEMORY_BYTES = 128 * 1024
+
 export interface FsBlobBodyParts {
   readonly files: Files
   readonly fd: number
@@ -48,17 +51,32 @@ export class FsBlobBody implements OpenBlob {
     return this.#closing
   }
 
-  /** A window that fits in one buffer: one read into memory of its own size. */
+  /** A window that fits in one buffer: one read. */
   async *#wholeAt(offset: number, length: number): AsyncGenerator<Uint8Array> {
-    if (length > 0) yield await this.#read(Buffer.allocUnsafeSlow(length), offset)
+    if (length === 0) return
+    if (length <= OWN_MEMORY_BYTES) {
+      yield await this.#read(Buffer.allocUnsafeSlow(length), offset)
+      return
+    }
+    const { buffers } = this.#parts
+    const buffer = buffers.take()
+    const read = this.#read(buffer.subarray(0, length), offset)
+    try {
+      yield await read
+    } finally {
+      // A buffer belongs to the kernel until its read has settled.
+      await Promise.allSettled([read])
+      buffers.give(buffer)
+    }
   }
 
-  /** Two buffers in turn: the next read runs while the consumer has the current chunk. */
+  /** The halves of a buffer in turn: the next read runs while the consumer has the current chunk. */
   async *#aheadFrom(offset: number, length: number): AsyncGenerator<Uint8Array> {
     const { buffers } = this.#parts
     const end = offset + length
-    let current = buffers.take()
-    let other = buffers.take()
+    const buffer = buffers.take()
+    let current = buffer.subarray(0, buffer.length / 2)
+    let other = buffer.subarray(buffer.length / 2)
     let ahead = this.#readWithin(current, offset, end)
     try {
       for (let position = offset; position < end; ) {
@@ -71,10 +89,8 @@ export class FsBlobBody implements OpenBlob {
         other = spent
       }
     } finally {
-      // A buffer belongs to the kernel until its read has settled.
       await Promise.allSettled([ahead])
-      buffers.give(current)
-      buffers.give(other)
+      buffers.give(buffer)
     }
   }
 

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { CHUNK_BYTES } from '../../../hashing/chunk-digests.ts'
 import type { BlobInfo, BlobStore } from '../../blob-store.ts'
 import { BufferList } from '../../buffer-list.ts'
 import { isSha256, requireBlobName, requireHolder, requireSha256 } from '../../store-arguments.ts'
@@ -13,7 +14,8 @@ import { PendingFile } from './pending-file.ts'
 import { Syncs } from './syncs.ts'
 import { WriteWatch } from './write-watch.ts'
 
-const READ_BUFFER_BYTES = 512 * 1024
+/** A chunk that is verified is one read. */
+const READ_BUFFER_BYTES = CHUNK_BYTES
 const READ_BUFFERS_KEPT = 16
 
 /** Blobs are the service's alone: other accounts of the machine neither list nor read them. */
