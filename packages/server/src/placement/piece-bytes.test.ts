@@ -87,4 +87,24 @@ describe('pieceBytes', () => {
     const offset = rawOffsetBytes(second.paddedOffsetBytes)
     expect(Buffer.compare(await bytes.read(offset, 100), whole.subarray(offset, offset + 100))).toBe(0)
   })
+
+  it('error: storage_failed for an aggregate whose recorded members are others, or stand elsewhere', async () => {
+    const { piece, members } = await aggregateOf([seededBytes(1000, 1), seededBytes(900, 2), seededBytes(100, 3)])
+    const [first, second, third] = members
+    if (first === undefined || second === undefined || third === undefined) throw new TypeError('three members')
+    const swapped = { ...first, object: second.object, pieceRoot: second.pieceRoot, sizeBytes: second.sizeBytes }
+    for (const others of [
+      [swapped, second, third],
+      [first, second],
+      [first, second, { ...third, paddedOffsetBytes: third.paddedOffsetBytes + 128 }],
+      [first, second, { ...third, sizeBytes: 200 }],
+      [first, second, { ...third, sizeBytes: 2 ** 40 }],
+      [],
+    ]) {
+      const failure = await readerOf(piece, others)
+        .read(0, 10)
+        .catch((error: unknown) => error)
+      expect(LadeError.has(failure, 'storage_failed'), JSON.stringify(others)).toBe(true)
+    }
+  })
 })

@@ -1,15 +1,10 @@
 import { LadeError } from '@lade/core/errors'
-import {
-  indexOffsetBytes,
-  paddedSizeBytes,
-  pieceHeight,
-  rawOffsetBytes,
-  type Segment,
-  unpadFr32,
-  writeIndex,
-} from '@lade/core/piece'
+import { Aggregate, pieceHeight, rawOffsetBytes } from '@lade/core/piece'
 import type { ByteRange } from '../blobs/blob-store.ts'
+import { hexOf } from '../hashing/hex.ts'
+import { pieceHashing } from '../hashing/piece-hashing.ts'
 import type { AggregateMember, PieceRecord } from '../records/record-store.ts'
+import { damagedRecords } from '../records/sql/seals.ts'
 import { type ObjectId, type OpenObjectDeps, openObject, type SlicedObjectId } from '../retrieval/open-object.ts'
 import { commitmentOf } from './commitment-of.ts'
 
@@ -81,13 +76,12 @@ function sliceReader(deps: OpenObjectDeps, source: { object: string; offsetBytes
 }
 
 function aggregateReader(deps: OpenObjectDeps, piece: PieceRecord): RangeReader {
-  let known: Promise<readonly AggregateMember[]> | undefined
+  let known: ReturnType<typeof recordedAggregate> | undefined
   return async function* (range) {
-    known ??= deps.records.placements.membersOf(piece.id)
-    const members = await known
-    const { sizeBytes } = piece
+    known ??= recordedAggregate(deps, piece)
+    const { members, aggregate } = await known
     const end = range.offset + range.length
-    const indexOffset = rawOffsetBytes(indexOffsetBytes(pieceHeight(sizeBytes)))
+    const indexOffset = aggregate.rawIndexOffsetBytes
     let at = range.offset
     for (const member of members) {
       const memberOffset = rawOffsetBytes(member.paddedOffsetBytes)
@@ -103,20 +97,32 @@ function aggregateReader(deps: OpenObjectDeps, piece: PieceRecord): RangeReader 
       yield* zeros(zerosEnd - at)
       at = zerosEnd
     }
-    if (at < end) yield rawIndexOf(members, sizeBytes).subarray(at - indexOffset, end - indexOffset)
+    if (at < end) yield aggregate.writeRawIndex().subarray(at - indexOffset, end - indexOffset)
   }
 }
 
-/** As `Aggregate.writeRawIndex`, of what is recorded of the members. */
-function rawIndexOf(members: readonly AggregateMember[], sizeBytes: number): Uint8Array {
-  const segments = members.map(
-    (member): Segment => ({
-      root: commitmentOf(member).root,
-      paddedOffsetBytes: member.paddedOffsetBytes,
-      paddedSizeBytes: paddedSizeBytes(member.sizeBytes),
-    }),
+/** An aggregate as it is recorded. @throws {LadeError} `storage_failed` when what is recorded makes another piece. */
+async function recordedAggregate({ records }: OpenObjectDeps, { id, pieceRoot, sizeBytes }: PieceRecord) {
+  const members = await records.placements.membersOf(id)
+  const aggregate = aggregateOf(members, sizeBytes)
+  const isAsPlaced = aggregate?.segments.every(
+    ({ paddedOffsetBytes }, at) => paddedOffsetBytes === members[at]?.paddedOffsetBytes,
   )
-  return unpadFr32(writeIndex(segments, pieceHeight(sizeBytes)))
+  if (aggregate === undefined || !isAsPlaced || hexOf(aggregate.commitment.root) !== pieceRoot) {
+    throw damagedRecords(`the members of the aggregate ${pieceRoot} are not those that it was made of`)
+  }
+  return { members, aggregate }
+}
+
+/** Undefined when the members do not fit. */
+function aggregateOf(members: readonly AggregateMember[], sizeBytes: number): Aggregate | undefined {
+  try {
+    const options = { height: pieceHeight(sizeBytes), hashPairs: pieceHashing.hashPairs }
+    return new Aggregate(members.map(commitmentOf), options)
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
 }
 
 async function* memberChunks(
