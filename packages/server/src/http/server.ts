@@ -8,6 +8,7 @@ import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
 import { pathOf } from './query.ts'
 import { sendProblem } from './respond.ts'
+import { isToBeAnswered } from './unanswered.ts'
 
 /** Where a connection carries the response that it is busy with. */
 const ANSWERING = Symbol('answering')
@@ -65,10 +66,12 @@ export function createHttpServer(options: HttpServerOptions): Server {
   // A client that ends its side behind the last byte of its request still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('request', (request, response) => {
+    if (!isToBeAnswered(response)) return
     if (isDraining()) response.shouldKeepAlive = false
     if (!answerHot(request, response)) receive(request, response)
   })
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!isToBeAnswered(response)) return
     open(request, response)
     const expect = String(request.headers.expect)
     sendProblem(request, response, new LadeError('expectation_failed', { expect }), { connection: 'close' })
@@ -76,8 +79,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.on('checkContinue', (request, response) => {
     if (isDraining()) response.shouldKeepAlive = false
     // Node takes a list that has 100-continue in it for 100-continue.
-    if (request.headers.expect?.toLowerCase() === '100-continue') receive(request, response)
-    else refuseExpectation(request, response)
+    if (request.headers.expect?.toLowerCase() !== '100-continue') refuseExpectation(request, response)
+    else if (isToBeAnswered(response)) receive(request, response)
   })
   server.on('checkExpectation', refuseExpectation)
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {

@@ -41,12 +41,17 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
     },
     transform: jsonSchemaTransform,
   })
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  let description: Buffer | undefined
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    description ??= Buffer.from(JSON.stringify(app.swagger()))
+    return reply.type('application/json; charset=utf-8').send(description)
+  })
+  const errors = Buffer.from(errorsPage())
   app.get('/docs/errors', { schema: { hide: true } }, async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-      .send(errorsPage()),
+      .send(errors),
   )
   const openReference = referenceOpener()
   for (const url of ['/docs', '/docs/*']) {
@@ -68,8 +73,17 @@ function referenceOpener(): () => Promise<FastifyInstance> {
   const open = async (): Promise<FastifyInstance> => {
     const { default: scalar } = await import('@scalar/fastify-api-reference')
     const reference = fastify()
-    reference.addHook('onSend', async (_request, reply) => {
+    const bodies = new Map<string, { readonly text: string; readonly bytes: Buffer }>()
+    reference.addHook('onSend', async (request, reply, text) => {
       reply.headers({ 'content-security-policy': REFERENCE_POLICY, 'x-content-type-options': 'nosniff' })
+      const { url } = request.routeOptions
+      if (typeof text !== 'string' || url === undefined) return text
+      // The script is 3 MB, of which every slow reader would have a copy.
+      const kept = bodies.get(url)
+      if (kept?.text === text) return kept.bytes
+      const bytes = Buffer.from(text)
+      bodies.set(url, { text, bytes })
+      return bytes
     })
     await reference.register(scalar, {
       routePrefix: '/docs',

@@ -1,0 +1,69 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rawRequest } from '../testing/raw-request.ts'
+import { type RunningService, runService } from '../testing/running-service.ts'
+import { MAX_UNANSWERED } from './unanswered.ts'
+
+const MiB = 1024 * 1024
+
+describe('requests that are sent before earlier ones are answered', () => {
+  let service: RunningService
+  beforeAll(async () => {
+    service = await runService({ env: { LADE_LOG_LEVEL: 'debug' } })
+  })
+  afterAll(() => service.remove())
+
+  const requests = (count: number, path: (index: number) => string = () => '/healthz'): string =>
+    Array.from({ length: count }, (_, index) => `GET ${path(index)} HTTP/1.1\r\nHost: lade\r\n\r\n`).join('')
+  const handled = (path: string) => service.logged().filter((line) => line.path === path).length
+  const statuses = (received: string) => [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+
+  it('are answered in their order', async () => {
+    const last = 'GET /healthz HTTP/1.1\r\nHost: lade\r\nConnection: close\r\n\r\n'
+    const received = await rawRequest(service.url, requests(MAX_UNANSWERED - 2, (index) => `/order/${index}`) + last)
+    expect(statuses(received)).toEqual([...Array.from({ length: MAX_UNANSWERED - 2 }, () => 404), 200])
+  })
+
+  it('are answered for as long as the client reads, however many they are', async () => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+    })
+    for (let turn = 1; turn <= 5; turn += 1) {
+      socket.write(requests(MAX_UNANSWERED - 1))
+      await expect.poll(() => statuses(received).length).toBe(turn * (MAX_UNANSWERED - 1))
+    }
+    socket.destroy()
+  })
+
+  it(`end the connection with the answer to number ${MAX_UNANSWERED}`, async () => {
+    const received = await rawRequest(
+      service.url,
+      requests(100, () => '/many'),
+    )
+    expect(statuses(received)).toHaveLength(MAX_UNANSWERED)
+    expect(received.match(/connection: close/gi)).toHaveLength(1)
+    expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toMatch(/connection: close/i)
+    expect(handled('/many')).toBe(MAX_UNANSWERED)
+  })
+
+  it('cost little memory when nobody reads the answers', async () => {
+    const before = process.memoryUsage()
+    const sockets: Socket[] = []
+    for (let client = 0; client < 14; client += 1) {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+      socket.on('error', () => {})
+      socket.pause()
+      socket.write(requests(1700, () => '/openapi.json'))
+      sockets.push(socket)
+    }
+    await expect.poll(() => handled('/openapi.json')).toBeGreaterThan(0)
+    expect((await service.fetch('/healthz')).status).toBe(200)
+    const { rss, external } = process.memoryUsage()
+    expect(external - before.external).toBeLessThan(64 * MiB)
+    expect(rss - before.rss).toBeLessThan(256 * MiB)
+    for (const socket of sockets) socket.destroy()
+    await expect.poll(() => handled('/openapi.json')).toBeLessThanOrEqual(14 * MAX_UNANSWERED)
+  })
+})
