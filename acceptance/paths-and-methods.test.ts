@@ -46,7 +46,7 @@ describe('methods', () => {
     expect(headerOf(answer, 'allow').split(/\s*,\s*/)).not.toContain(method)
   })
 
-  test.for(['TRACE', 'PROPFIND', 'BREW', 'get'])('refuses the method %s', async (method) => {
+  test.for(['TRACE', 'PROPFIND', 'QUERY', 'BREW', 'get'])('refuses the method %s', async (method) => {
     const raw = await exchangeRaw(
       target.directUrl,
       head(`${method} /healthz HTTP/1.1`, `Host: ${target.directUrl.host}`, 'X-Echo: mirrored', 'Connection: close'),

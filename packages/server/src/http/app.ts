@@ -94,13 +94,6 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
     reply.hijack()
     sendProblem(request.raw, reply.raw, problem, headers)
   })
-  app.setNotFoundHandler((request, reply) => {
-    const headers = headersSet(reply)
-    const allow = methodsAt(app, pathOf(request.raw.url ?? '/'))
-    reply.hijack()
-    const problem = allow.length === 0 ? new LadeError('not_found', {}) : new LadeError('method_not_allowed', { allow })
-    sendProblem(request.raw, reply.raw, problem, headers)
-  })
   rememberRoutes(app)
   await app.register(cors, {
     origin: '*',
@@ -114,6 +107,10 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
     // By the route where there is one, since a path can be written in more than one way.
     const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
     if (path.startsWith('/api/')) reply.header('cache-control', 'no-store')
+    // Before the framework judges a body that nobody reads.
+    if (!request.is404) return
+    const allow = methodsAt(app, path)
+    throw allow.length === 0 ? new LadeError('not_found', {}) : new LadeError('method_not_allowed', { allow })
   })
   app.addHook('preValidation', async (request, reply) => {
     const query = queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable)
