@@ -65,7 +65,7 @@ describe('startLade', () => {
     socket.on('data', (chunk) => {
       answer += chunk.toString()
     })
-    const head = `POST /api/upload?cid=${sha256Hex(SMALL)} HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\n`
+    const head = `POST /api/upload?cid=${sha256Hex(SMALL)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: a/b\r\n`
     socket.write(`${head}Content-Length: ${SMALL.length}\r\nExpect: 100-continue\r\n\r\n`)
     await vi.waitFor(() => expect(answer).toContain('100 Continue'), 10_000)
     const closing = service.close()
@@ -85,7 +85,7 @@ describe('startLade', () => {
     })
     socket.on('error', () => {})
     socket.write(
-      `POST /api/upload?cid=${sha256Hex(SMALL)} HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 9\r\n\r\nabc`,
+      `POST /api/upload?cid=${sha256Hex(SMALL)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: a/b\r\nContent-Length: 9\r\n\r\nabc`,
     )
     await sleep(100)
     await service.close()
@@ -276,7 +276,7 @@ describe('faults behind a running service', () => {
     const service = await run({ substitutes: { blobs: { ...blobs, requireRoom } } })
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     socket.on('error', () => {})
-    const head = `POST /api/upload?cid=${sha256Hex(SMALL)} HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\n`
+    const head = `POST /api/upload?cid=${sha256Hex(SMALL)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: a/b\r\n`
     socket.write(Buffer.concat([Buffer.from(`${head}Content-Length: ${SMALL.length}\r\n\r\n`), SMALL]))
     await sleep(30)
     socket.resetAndDestroy()
@@ -382,7 +382,7 @@ describe('two services on one data directory', () => {
       answer += chunk.toString()
     })
     const bytes = randomBytes(300_000)
-    const head = `POST /api/upload?cid=${sha256Hex(bytes)} HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\n`
+    const head = `POST /api/upload?cid=${sha256Hex(bytes)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: a/b\r\n`
     socket.write(`${head}Content-Length: ${bytes.length}\r\nExpect: 100-continue\r\n\r\n`)
     await vi.waitFor(() => expect(answer).toContain('100 Continue'), 10_000)
     socket.write(bytes.subarray(0, 1000))

@@ -10,6 +10,7 @@ export interface ErrorEvidence {
   body_timeout: { receivedBytes: number }
   request_timeout: Record<never, never>
   expectation_failed: { expect: string }
+  misdirected_request: { host: string }
   length_required: Record<never, never>
   invalid_cid: { reason: string }
   no_body: Record<never, never>
@@ -32,6 +33,7 @@ export interface ErrorEvidence {
   revoked_token: { jti: string }
   insufficient_scope: { required: string }
   signup_closed: Record<never, never>
+  foreign_origin: { origin: string }
   email_code_required: Record<never, never>
   invalid_challenge: Record<never, never>
   invalid_code: { attemptsLeft: number }
@@ -90,6 +92,8 @@ export const ERROR_SENTENCES = {
   body_timeout: 'The body arrived too slowly and the upload was ended.',
   request_timeout: 'The request head did not arrive in time.',
   expectation_failed: 'The only expectation this service meets is 100-continue.',
+  misdirected_request:
+    'This service listens on a loopback address and is not known by this host. LADE_PUBLIC_URL or LADE_TRUSTED_HOSTS makes a host known.',
   length_required: 'Content-Length must be set; Transfer-Encoding is not supported.',
   invalid_cid: 'The cid is missing or malformed.',
   no_body: 'The request has no body.',
@@ -111,6 +115,7 @@ export const ERROR_SENTENCES = {
   revoked_token: 'The token has been revoked.',
   insufficient_scope: 'The token lacks the scope that this needs.',
   signup_closed: 'Signup is closed here; the operator issues tokens.',
+  foreign_origin: 'Pages of other sites cannot sign up here.',
   email_code_required: 'A token for this address needs the code that POST /api/auth/start sends to it.',
   invalid_challenge: 'The challenge is unknown, answered already or expired; start again.',
   invalid_code: 'The code is not the one that was sent.',

@@ -108,6 +108,8 @@ export interface Config {
   }
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
+  /** Hosts of this service besides those of its URLs, without ports, in lower case. */
+  readonly trustedHosts: readonly string[]
   readonly minFreeBytes: number
   /** How long the bytes of a file stay after its term. */
   readonly graceMs: number
@@ -194,6 +196,7 @@ export function readConfig(sources: ConfigSources): Config {
     termMaxDays: values.termMaxDays,
     ...chainOf(values),
     trustedProxies: values.trustedProxies,
+    trustedHosts: values.trustedHosts,
     minFreeBytes: values.minFreeMb * MEGABYTE,
     graceMs: values.discardGraceHours * HOUR_MS,
     scrubDays: values.scrubDays,

@@ -59,6 +59,16 @@ export const accelForm: SettingForm<string> = {
   schema: z.string().regex(/^\/([A-Za-z0-9_-][A-Za-z0-9._-]*\/)+$/),
 }
 
+/** Names and addresses with commas between, in lower case, or `none`; IPv6 in brackets, as in `Host`. */
+export const hostsForm: SettingForm<readonly string[]> = {
+  accepts: 'none, or host names and IP addresses without ports, with commas between',
+  schema: z
+    .string()
+    .transform((text) => (text === 'none' ? [] : text.split(',').map((part) => part.trim().toLowerCase())))
+    .refine((hosts) => hosts.every((host) => isIP(host) !== 0 || isHostName(host)))
+    .transform((hosts) => hosts.map((host) => (isIPv6(host) ? `[${host}]` : host))),
+}
+
 /** Addresses and CIDR ranges with commas between, or `none`. A range of everything would trust every caller's word. */
 export const proxiesForm: SettingForm<readonly string[]> = {
   accepts: 'none, or IP addresses and CIDR ranges (a prefix of at least 1) with commas between',

@@ -5,6 +5,7 @@ import { proversForm } from './prover-forms.ts'
 import {
   accelForm,
   hostForm,
+  hostsForm,
   oneOf,
   pathForm,
   proxiesForm,
@@ -296,6 +297,12 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_PROXIES',
     default: 'none',
     meaning: 'The proxies whose X-Forwarded-For is believed: addresses and CIDR ranges with commas between.',
+  }),
+  trustedHosts: setting(hostsForm, {
+    name: 'LADE_TRUSTED_HOSTS',
+    default: 'none',
+    meaning:
+      'Further hosts that this service answers for while it listens on a loopback address, such as that of a proxy; requests for any other host answer 421 misdirected_request.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',

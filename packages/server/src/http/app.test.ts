@@ -66,17 +66,17 @@ describe('the HTTP face of a running service', () => {
 
   it('says 100 to a request that expects it, and only to one that may send its body', async () => {
     const head = (cid: string) =>
-      `POST /api/upload?cid=${cid} HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: ${BYTES.length}\r\nExpect: 100-continue\r\n\r\n`
+      `POST /api/upload?cid=${cid} HTTP/1.1\r\nHost: localhost\r\nContent-Type: a/b\r\nContent-Length: ${BYTES.length}\r\nExpect: 100-continue\r\n\r\n`
     expect(await rawRequest(service.url, head(SHA256), 500)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n$/)
     expect(await rawRequest(service.url, head('x'))).toMatch(/^HTTP\/1\.1 400 /)
   })
 
   it.each([
-    ['two hosts', 'GET /p/PATH HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['two hosts', 'GET /p/PATH HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n'],
     ['no host', 'GET /p/PATH HTTP/1.1\r\n\r\n'],
-    ['an absolute target', 'GET http://x/p/PATH HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['a body that GET does not have', 'GET /p/PATH HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc'],
-    ['a chunked body', 'GET /p/PATH HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['an absolute target', 'GET http://x/p/PATH HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['a body that GET does not have', 'GET /p/PATH HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc'],
+    ['a chunked body', 'GET /p/PATH HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
   ])('refuses a request with %s and closes, also when the answer is in memory', async (_title, text) => {
     await headersOf(`/p/${SHA256}`)
     const startedAt = Date.now()
@@ -88,7 +88,7 @@ describe('the HTTP face of a running service', () => {
 
   it('reads no more of a refused body than it must, and lets the client read the refusal', async () => {
     const big = Buffer.alloc(8 * 1024 * 1024)
-    const head = `POST /api/upload?cid=x HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: ${big.length}\r\n\r\n`
+    const head = `POST /api/upload?cid=x HTTP/1.1\r\nHost: localhost\r\nContent-Type: a/b\r\nContent-Length: ${big.length}\r\n\r\n`
     const answer = await rawRequest(service.url, Buffer.concat([Buffer.from(head), big]))
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer).toContain('invalid_cid')
@@ -97,7 +97,7 @@ describe('the HTTP face of a running service', () => {
   it('survives clients that leave at every moment, and returns what it had reserved for them', async () => {
     const bytes = Buffer.from('left in the middle')
     const cid = sha256Hex(bytes)
-    const head = `POST /api/upload?cid=${cid} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: a/b\r\nContent-Length: ${bytes.length}\r\n\r\n`
+    const head = `POST /api/upload?cid=${cid} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: a/b\r\nContent-Length: ${bytes.length}\r\n\r\n`
     const whole = Buffer.concat([Buffer.from(head), bytes.subarray(0, -1)])
     for (let length = 0; length <= whole.length; length += 17) {
       await rawRequest(service.url, whole.subarray(0, length), 2)
@@ -118,7 +118,7 @@ describe('the HTTP face of a running service', () => {
   it('refuses a header that reaches into prototypes without harm', async () => {
     const answer = await rawRequest(
       service.url,
-      'GET /healthz HTTP/1.1\r\nHost: x\r\n__proto__: y\r\nConnection: close\r\n\r\n',
+      'GET /healthz HTTP/1.1\r\nHost: localhost\r\n__proto__: y\r\nConnection: close\r\n\r\n',
     )
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   })

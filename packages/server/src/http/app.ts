@@ -12,6 +12,7 @@ import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
 import { HotFiles } from './hot-files.ts'
 import { parseJsonBody } from './json-body.ts'
+import { hostCheck } from './known-host.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
 import { pathOf, queryOf } from './query.ts'
 import { headersSet, sendProblem } from './respond.ts'
@@ -51,11 +52,14 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
           host: contentHostOf(service.config),
         })
   const direct = directRoutes(service, hotFiles)
+  const hostProblem = hostCheck(service.config)
 
   const app = fastify({
     serverFactory: (route) =>
       createHttpServer({
-        answerHot: (request, response) => hotFiles?.answer(request, response) ?? false,
+        answerHot: (request, response) =>
+          hotFiles !== undefined && hostProblem(request) === undefined && hotFiles.answer(request, response),
+        hostProblem,
         handle: (request, response) => {
           if (direct(request, response)) return
           limitBodyTime(request, service.config.bodyIdleMs)

@@ -77,13 +77,13 @@ describe('the log of a running service', () => {
 
     // What is no sound request, with secrets in it.
     for (const bytes of [
-      `GET /p/x?token=${token} HTTP/1.1\r\nHost: a\r\nHost: b\r\nAuthorization: Bearer ${token}\r\n\r\n`,
-      `GET http://${token}@h/?token=${token} HTTP/1.1\r\nHost: a\r\n\r\n`,
-      `GET /?token=${token} HTTP/1.1\r\nHost: a\r\nX: \u0001\r\n\r\n`,
+      `GET /p/x?token=${token} HTTP/1.1\r\nHost: localhost\r\nHost: b\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+      `GET http://${token}@h/?token=${token} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      `GET /?token=${token} HTTP/1.1\r\nHost: localhost\r\nX: \u0001\r\n\r\n`,
       `garbage ${token}\r\n\r\n`,
-      `POST /api/upload?cid=${SHA256}&token=${token} HTTP/1.1\r\nHost: a\r\nExpect: ${token}\r\nContent-Length: 1\r\n\r\n`,
-      `GET /api/usage HTTP/1.1\r\nHost: a\r\nX-Big: ${token.repeat(100)}\r\n\r\n`,
-      `GET /p/\u001b[31m\u0007%0d%0a{"level":60} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+      `POST /api/upload?cid=${SHA256}&token=${token} HTTP/1.1\r\nHost: localhost\r\nExpect: ${token}\r\nContent-Length: 1\r\n\r\n`,
+      `GET /api/usage HTTP/1.1\r\nHost: localhost\r\nX-Big: ${token.repeat(100)}\r\n\r\n`,
+      `GET /p/\u001b[31m\u0007%0d%0a{"level":60} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
     ]) {
       await rawRequest(service.url, bytes)
     }
@@ -118,10 +118,10 @@ describe('the log of a running service', () => {
     await ask('/api/auth/signup', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } })
     await ask('/%zz')
     for (const bytes of [
-      'GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
-      'POST /x HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\n',
+      'GET /x HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n',
+      'POST /x HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\n',
       'garbage\r\n\r\n',
-      `GET /x HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      `GET /x HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
     ]) {
       const [, body = ''] = (await rawRequest(service.url, bytes)).split('\r\n\r\n')
       answers.push(JSON.parse(body))

@@ -5,6 +5,7 @@ import { MAX_HEAD_BYTES } from '@lade/core/wire'
 import type { Logger } from 'pino'
 import { exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
 import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
+import type { HostCheck } from './known-host.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
 import { pathOf } from './query.ts'
 import { sendProblem } from './respond.ts'
@@ -22,6 +23,8 @@ export interface HttpServerOptions {
   readonly handle: RequestHandler
   /** Answers at once what it can, ahead of everything else; false leaves the request to `handle`. */
   readonly answerHot: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** What is wrong with the host that a request is sent to. */
+  readonly hostProblem: HostCheck
   /** True while no new connections are taken: each answer is then the last of its connection. */
   readonly isDraining: () => boolean
   readonly log: Logger
@@ -36,7 +39,7 @@ export interface HttpServerOptions {
  * watched for progress instead. Heads have 10 seconds, checked every second.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerHot, isDraining, log, now } = options
+  const { handle, answerHot, hostProblem, isDraining, log, now } = options
   const nextRequestId = requestIdMaker()
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, nextRequestId(), now())
@@ -45,7 +48,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   }
   const receive = (request: IncomingMessage, response: ServerResponse): void => {
     open(request, response)
-    const problem = framingProblem(request)
+    const problem = framingProblem(request) ?? hostProblem(request)
     if (problem === undefined) handle(request, response)
     else sendProblem(request, response, problem, { connection: 'close' })
   }

@@ -14,12 +14,12 @@ describe('requests that are sent before earlier ones are answered', () => {
   afterAll(() => service.remove())
 
   const requests = (count: number, path: (index: number) => string = () => '/healthz'): string =>
-    Array.from({ length: count }, (_, index) => `GET ${path(index)} HTTP/1.1\r\nHost: lade\r\n\r\n`).join('')
+    Array.from({ length: count }, (_, index) => `GET ${path(index)} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('')
   const handled = (path: string) => service.logged().filter((line) => line.path === path).length
   const statuses = (received: string) => [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
 
   it('are answered in their order', async () => {
-    const last = 'GET /healthz HTTP/1.1\r\nHost: lade\r\nConnection: close\r\n\r\n'
+    const last = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
     const received = await rawRequest(service.url, requests(MAX_UNANSWERED - 2, (index) => `/order/${index}`) + last)
     expect(statuses(received)).toEqual([...Array.from({ length: MAX_UNANSWERED - 2 }, () => 404), 200])
   })

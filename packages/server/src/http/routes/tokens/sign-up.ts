@@ -1,3 +1,4 @@
+import { LadeError } from '@lade/core/errors'
 import { signupRequest, signupResult, startRequest, startResult, verifyRequest } from '@lade/core/wire'
 import type { FastifyRequest } from 'fastify'
 import { addressPrincipal } from '../../../quotas/principal.ts'
@@ -7,6 +8,7 @@ import { startChallenge } from '../../../tokens/start-challenge.ts'
 import type { TokenClaims } from '../../../tokens/token-claims.ts'
 import { isOfWallet } from '../../../tokens/wallet-claims.ts'
 import { credentialsOf } from '../../authenticate.ts'
+import { isOfForeignOrigin } from '../../known-host.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, tokenQuery } from '../routes.ts'
@@ -33,6 +35,10 @@ export function signUpRoutes(app: Routes, service: Service): void {
       },
     },
     async (request) => {
+      const urls = { publicUrl: service.publicUrl(), contentUrl: config.contentUrl }
+      if (config.signup === 'open' && isOfForeignOrigin(request.raw, urls)) {
+        throw new LadeError('foreign_origin', { origin: String(request.headers.origin) })
+      }
       const rules = { signup: config.signup, quotaMb, signupsPerHour: config.signupsPerHour }
       const bearer = () => bearerOf(service, request)
       return signUp(service, rules, { request: request.body, address: addressOf(request), bearer })

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { LadeError } from '@lade/core/errors'
+import type { Config } from '../config/config.ts'
+
+/** What is wrong with the host that a request is sent to; undefined when nothing is. */
+export type HostCheck = (request: IncomingMessage) => LadeError<'misdirected_request'> | undefined
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/**
+ * Refuses requests for hosts that are not this service's, while it listens on a loopback address.
+ *
+ * Any site can have a name of its own lead to 127.0.0.1 (DNS rebinding). A page of it would then speak to the service of whoever looks at
+ * it, and read the answers. The browser says in `Host` which name it was.
+ *
+ * @example
+ * const hostProblem = hostCheck({ host: '127.0.0.1', trustedHosts: [] })
+ * hostProblem(request) // misdirected_request for `Host: example.com`, undefined for `Host: localhost:8080`
+ */
+export function hostCheck(config: Pick<Config, 'host' | 'publicUrl' | 'contentUrl' | 'trustedHosts'>): HostCheck {
+  if (!isLoopback(config.host)) return () => undefined
+  const urls = [config.publicUrl, config.contentUrl].filter((url) => url !== undefined)
+  const known = new Set([...urls.map((url) => hostnameOf(new URL(url).host)), ...config.trustedHosts])
+  /** Nearly all requests are for the same host. */
+  let lastKnown: string | undefined
+  return ({ headers: { host } }) => {
+    // HTTP/1.0 has none, and no browser speaks that.
+    if (host === undefined || host === lastKnown) return undefined
+    const hostname = hostnameOf(host)
+    if (!isLoopback(hostname) && !known.has(hostname)) return new LadeError('misdirected_request', { host })
+    lastKnown = host
+    return undefined
+  }
+}
+
+/** True for a page of another site, by the `Origin` that browsers send; false without one. */
+export function isOfForeignOrigin(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  { publicUrl, contentUrl }: { readonly publicUrl: string; readonly contentUrl?: string | undefined },
+): boolean {
+  const { origin, host } = headers
+  if (origin === undefined) return false
+  const originHost = URL.canParse(origin) ? new URL(origin).host : undefined
+  // What is shown under the address for content is anybody's.
+  if (contentUrl !== undefined && originHost === new URL(contentUrl).host) return true
+  return originHost !== new URL(publicUrl).host && originHost !== host?.toLowerCase()
+}
+
+/** A host without its port, in lower case. */
+function hostnameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
+}
+
+function isLoopback(hostname: string): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+  if (isIPv4(address)) return LOOPBACK.check(address, 'ipv4')
+  if (isIPv6(address)) return LOOPBACK.check(address, 'ipv6')
+  return address === 'localhost' || address.endsWith('.localhost')
+}
