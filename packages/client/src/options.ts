@@ -276,7 +276,7 @@ export interface LadeClient {
   /**
    * Makes a token, which is shown in this answer only and is not taken over by this client.
    *
-   * Where the signup of `info` is `email`, it needs a token of the same address, and the new one allows no more than that;
+   * Where the signup of `info` is `email`, it needs a token of the same address, and the new one allows no more than that and ends no later;
    * without one see `signIn`.
    *
    * @throws {LadeError} `invalid_email`, `invalid_label`, `invalid_scopes`, `signup_closed`, `rate_limited`,

@@ -17,6 +17,8 @@ export interface NewTokenDeps {
 export interface TokenBounds {
   readonly scopes: readonly Scope[]
   readonly quotaMb: number
+  /** When it ends at the latest, in epoch seconds. @default after its own days */
+  readonly exp?: number
 }
 
 /** What is asked of a token: its scopes may only narrow, its quota only lower, its days only shorten. */
@@ -46,13 +48,14 @@ export async function newToken(deps: NewTokenDeps, bounds: TokenBounds, request:
   if (outside !== undefined) throw new LadeError('insufficient_scope', { required: outside })
   const scopes = SCOPES.filter((scope) => (request.scopes ?? bounds.scopes).includes(scope))
   const iat = Math.floor(deps.now() / 1000)
+  const days = Math.min(request.ttlDays ?? DEFAULT_TOKEN_DAYS, DEFAULT_TOKEN_DAYS)
   const claims = {
     sub: userIdOf(email),
     email,
     scopes,
     quotaMb: Math.min(request.quotaMb ?? bounds.quotaMb, bounds.quotaMb),
     iat,
-    exp: iat + Math.min(request.ttlDays ?? DEFAULT_TOKEN_DAYS, DEFAULT_TOKEN_DAYS) * DAY_SECONDS,
+    exp: Math.min(iat + days * DAY_SECONDS, bounds.exp ?? Number.POSITIVE_INFINITY),
     jti: deps.newId(),
   }
   const token = await mintToken(claims, deps.keys.current())

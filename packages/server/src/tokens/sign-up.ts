@@ -29,7 +29,8 @@ export interface SignUpInput {
 /**
  * Mints a token for an email address and records it. Tokens that the address already has stay as they are.
  *
- * Where signup is by email, a token of the same address stands in for the code; the new one then allows no more than it.
+ * Where signup is by email, a token of the same address stands in for the code; the new one then allows no more than it, and ends with it
+ * at the latest.
  *
  * @throws {LadeError} `signup_closed`, `invalid_email`, `invalid_label`, `invalid_scopes`, `email_code_required`,
  *   `insufficient_scope`, `rate_limited`, `auth_offline`, `storage_failed`, and what `bearer` throws.
@@ -53,5 +54,5 @@ async function boundsOf(rules: SignUpRules, email: string, { bearer }: SignUpInp
   if (rules.signup !== 'email') return { scopes: SCOPES, quotaMb: rules.quotaMb }
   const claims = await bearer()
   if (claims?.email !== email) throw new LadeError('email_code_required', {})
-  return { scopes: claims.scopes, quotaMb: Math.min(claims.quotaMb, rules.quotaMb) }
+  return { scopes: claims.scopes, quotaMb: Math.min(claims.quotaMb, rules.quotaMb), exp: claims.exp }
 }

@@ -399,6 +399,19 @@ describe('/api/auth/signup where signup is by email', () => {
     const wider = await signUp(service, { scopes: ['list', 'pin'] }, token)
     expect(wider).toMatchObject({ status: 403, body: { error: 'insufficient_scope', required: 'pin' } })
   })
+
+  it('gives a token that ends no later than the one that stands in for the code', async () => {
+    const service = await run()
+    const { token, expiresAt } = await tokenOf(service, ADA, { ttlDays: 2 })
+    clock.now += 24 * 60 * MINUTE_MS
+    expect(await signUp(service, {}, token)).toMatchObject({ status: 200, body: { expiresAt } })
+    expect(await signUp(service, { ttlDays: 365 }, token)).toMatchObject({ status: 200, body: { expiresAt } })
+    const ofTheSecond = await signUp(service, { ttlDays: 365 }, (await signUp(service, {}, token)).body.token)
+    expect(ofTheSecond.body.expiresAt).toBe(expiresAt)
+    clock.now += 60 * MINUTE_MS
+    const shorter = await signUp(service, { ttlDays: 1 }, token)
+    expect(shorter).toMatchObject({ status: 200, body: { expiresAt } })
+  })
 })
 
 describe('where signup is not by email', () => {

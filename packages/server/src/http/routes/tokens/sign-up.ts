@@ -28,7 +28,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
         description:
           'Mints a token for an email address; calling again mints another, and earlier ones stay valid. The token is ' +
           'shown only in this response. Where signup is by email it needs a token of the same address, and the new one ' +
-          'allows no more than that; without one see /api/auth/start.',
+          'allows no more than that and ends no later; without one see /api/auth/start.',
         querystring: tokenQuery,
         body: signupRequest,
         response: { 200: signupResult.describe('The token, shown this once'), ...problems(400, 401, 403, 429, 503) },
