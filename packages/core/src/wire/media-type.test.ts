@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LadeError } from '../errors/lade-error.ts'
-import { isActiveMediaType, MEDIA_TYPE_MAX_CHARACTERS, parseMediaType } from './media-type.ts'
+import { isPageMediaType, isShownMediaType, MEDIA_TYPE_MAX_CHARACTERS, parseMediaType } from './media-type.ts'
 
 function refusalOf(value: string | undefined): string {
   try {
@@ -140,59 +140,75 @@ describe('parseMediaType', () => {
   })
 })
 
-describe('isActiveMediaType', () => {
+describe('what a browser does with a type', () => {
+  test.each([
+    'text/plain',
+    'TEXT/PLAIN; charset=utf-8',
+    ' text/markdown ;x=y',
+    'text/csv',
+    'application/json',
+    'image/png',
+    'image/avif',
+    'audio/mpeg',
+    'video/mp4',
+    'font/woff2',
+    'text/plain; x=text/html',
+  ])('is to show %s', (value) => {
+    expect([isShownMediaType(value), isPageMediaType(value)]).toEqual([true, false])
+  })
+
   test.each([
     'text/html',
     'TEXT/HTML; charset=utf-8',
     ' text/html ;x=y',
     'application/xhtml+xml',
     'image/svg+xml',
+    'IMAGE/SVG+XML',
+    'image/x+xml',
     'application/xml',
     'text/xml',
-    'text/xsl',
     'application/rss+xml',
     'application/pdf',
-    'application/javascript',
-    'text/javascript',
-    'text/ecmascript',
-    'application/x-javascript',
-    'multipart/x-mixed-replace;boundary=x',
-    'multipart/related',
-    'message/rfc822',
-    'application/wasm',
-    'application/x-shockwave-flash',
-  ])('is true for %s', (value) => {
-    expect(isActiveMediaType(value)).toBe(true)
+  ])('is to open %s as a page', (value) => {
+    expect([isShownMediaType(value), isPageMediaType(value)]).toEqual([false, true])
   })
 
   test.each([
-    'text/plain',
-    'text/css',
-    'image/png',
-    'application/json',
     'application/octet-stream',
-    'video/mp4',
-    'text/plain; x=text/html',
+    'application/zip',
+    'application/vnd.ipld.car',
+    'text/css',
+    'text/javascript',
     'text/html5',
+    'text/x-unknown',
+    'text/vtt',
+    'application/wasm',
     'application/xml+json',
+    'application/x-shockwave-flash',
+    'multipart/x-mixed-replace;boundary=x',
+    'multipart/related',
+    'message/rfc822',
+    'imagination/png',
+    'image',
+    '*/*',
     '',
-  ])('is false for %j', (value) => {
-    expect(isActiveMediaType(value)).toBe(false)
+  ])('is neither, so that %j is saved', (value) => {
+    expect([isShownMediaType(value), isPageMediaType(value)]).toEqual([false, false])
   })
 
-  test('gives one answer whatever the case, the white space and the parameters', () => {
+  test('is the same whatever the case, the white space and the parameters', () => {
     fc.assert(
       fc.property(mediaType, ows, (value, space) => {
         const essence = value.split(';')[0] ?? ''
-        expect(isActiveMediaType(space + value.toUpperCase())).toBe(isActiveMediaType(essence))
+        for (const is of [isShownMediaType, isPageMediaType]) expect(is(space + value.toUpperCase())).toBe(is(essence))
       }),
     )
   })
 
-  test('answers within 10 ms to 100 KB', () => {
-    for (const piece of ['a', ' ', ';', '+xml', 'text/html ']) {
+  test('is known within 10 ms of 100 KB', () => {
+    for (const piece of ['a', ' ', ';', '+xml', 'text/html ', 'image/']) {
       const value = piece.repeat(Math.ceil(100_000 / piece.length))
-      expect(fastestMs(() => isActiveMediaType(value))).toBeLessThan(10)
+      expect(fastestMs(() => isShownMediaType(value) || isPageMediaType(value))).toBeLessThan(10)
     }
   })
 })

@@ -42,69 +42,47 @@ export const RAW_BLOCK_MEDIA_TYPE = 'application/vnd.ipld.raw'
 
 /** True for the media type of a CAR, with or without parameters. */
 export function isCarMediaType(mediaType: string): boolean {
-  return mediaType.split(';', 1)[0]?.trim().toLowerCase() === CAR_MEDIA_TYPE
+  return essenceOf(mediaType) === CAR_MEDIA_TYPE
 }
 
-/** Types that browsers run, or show as a document that can run something, apart from every `…+xml`. */
-const ACTIVE_TYPES: ReadonlySet<string> = new Set([
-  'text/html',
-  'text/xml',
-  'text/xsl',
-  'text/pdf',
-  'text/vbscript',
-  'text/x-component',
-  'text/cache-manifest',
-  'application/xml',
-  'application/xml-dtd',
-  'application/xml-external-parsed-entity',
-  'text/xml-external-parsed-entity',
-  'application/xslt',
-  'application/pdf',
-  'application/x-pdf',
-  'application/hta',
-  'application/wasm',
-  'application/x-shockwave-flash',
-  'application/futuresplash',
-  'application/x-silverlight-app',
-  'application/x-java-applet',
-  'application/java-archive',
-  // Whole pages in one file, and pages that replace each other.
-  'multipart/related',
-  'multipart/x-mixed-replace',
-  'message/rfc822',
-  'application/x-mimearchive',
-  // JavaScript, as browsers still recognise it: https://mimesniff.spec.whatwg.org/#javascript-mime-type
-  'application/ecmascript',
-  'application/javascript',
-  'application/x-ecmascript',
-  'application/x-javascript',
-  'text/ecmascript',
-  'text/javascript',
-  'text/javascript1.0',
-  'text/javascript1.1',
-  'text/javascript1.2',
-  'text/javascript1.3',
-  'text/javascript1.4',
-  'text/javascript1.5',
-  'text/jscript',
-  'text/livescript',
-  'text/x-ecmascript',
-  'text/x-javascript',
-])
+/** Kinds that a browser shows and never runs; of images all but SVG. */
+const SHOWN_KINDS: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'font'])
+const SHOWN_TYPES: ReadonlySet<string> = new Set(['text/plain', 'text/markdown', 'text/csv', 'application/json'])
+/** Documents that a browser opens and that may run something, apart from every `…+xml`. */
+const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'text/xml', 'application/xml', 'application/pdf'])
 
 /**
- * True for a type that a browser would run or render as a document on the origin it came from.
+ * True for a type that a browser shows without running anything: images but SVG, audio, video, fonts, plain text, Markdown, CSV and JSON.
+ * Everything else is better saved.
  *
- * Compares type and subtype only, without case. Any string may be passed; false says nothing about its grammar.
+ * Compares type and subtype only, without case. Any string may be passed; true says nothing about its grammar.
  *
  * @example
- * isActiveMediaType('image/svg+xml; charset=utf-8') // true
- * isActiveMediaType('text/css') // false
+ * isShownMediaType('image/png') // true
+ * isShownMediaType('image/svg+xml; charset=utf-8') // false
  */
-export function isActiveMediaType(value: string): boolean {
+export function isShownMediaType(value: string): boolean {
+  const essence = essenceOf(value)
+  const [kind = ''] = essence.split('/', 1)
+  return SHOWN_TYPES.has(essence) || (SHOWN_KINDS.has(kind) && essence.includes('/') && !essence.endsWith('+xml'))
+}
+
+/**
+ * True for a document that a browser opens and that may run something: HTML, XML, SVG, PDF. It belongs on an origin of its own.
+ *
+ * @example
+ * isPageMediaType('TEXT/HTML; charset=utf-8') // true
+ * isPageMediaType('text/css') // false
+ */
+export function isPageMediaType(value: string): boolean {
+  const essence = essenceOf(value)
+  return PAGE_TYPES.has(essence) || essence.endsWith('+xml')
+}
+
+/** Type and subtype, in lower case. */
+function essenceOf(value: string): string {
   const semicolon = value.indexOf(';')
-  const essence = (semicolon === -1 ? value : value.slice(0, semicolon)).trim().toLowerCase()
-  return ACTIVE_TYPES.has(essence) || essence.endsWith('+xml')
+  return (semicolon === -1 ? value : value.slice(0, semicolon)).trim().toLowerCase()
 }
 
 function refusal(reason: string): LadeError<'invalid_content_type'> {

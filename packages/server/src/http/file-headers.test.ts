@@ -62,8 +62,6 @@ describe('fileHeaders', () => {
     'text/xml',
     'application/xml',
     'application/pdf',
-    'application/javascript',
-    'multipart/x-mixed-replace',
     'application/rss+xml',
   ])('has %s saved, unless retrieval has an origin of its own', (contentType) => {
     expect(dispositionOf({ contentType })).toBe(`attachment; filename=${SHA256}`)
@@ -73,7 +71,15 @@ describe('fileHeaders', () => {
     expect(dispositionOf({ contentType }, { isOwnOrigin: true, isDownload: true })).toMatch(/^attachment;/)
   })
 
-  it.each(['text/plain', 'image/png', 'application/octet-stream', 'video/mp4'])('lets %s be shown', (contentType) => {
+  it.each(['application/octet-stream', 'application/javascript', 'multipart/x-mixed-replace', 'text/css', 'x/y'])(
+    'has %s saved everywhere',
+    (contentType) => {
+      for (const isOwnOrigin of [false, true])
+        expect(dispositionOf({ contentType }, { isOwnOrigin })).toBe(`attachment; filename=${SHA256}`)
+    },
+  )
+
+  it.each(['text/plain', 'image/png', 'application/json', 'video/mp4'])('lets %s be shown', (contentType) => {
     expect(dispositionOf({ contentType })).toBe('inline')
     expect(dispositionOf({ contentType }, { isDownload: true })).toBe(`attachment; filename=${SHA256}`)
   })

@@ -1,4 +1,4 @@
-import { isActiveMediaType, parseFileName } from '@lade/core/wire'
+import { isPageMediaType, isShownMediaType, parseFileName } from '@lade/core/wire'
 import { create as contentDisposition } from 'content-disposition'
 import type { ServedFile } from '../retrieval/served-file.ts'
 
@@ -82,7 +82,7 @@ export function cachingOf({ file, isSettled }: Pick<ServedFile, 'isSettled' | 'f
 function dispositionOf({ file, contentType, filename }: ServedFile, options: FileHeaderOptions): string {
   const { isDownload = false, isOwnOrigin } = options
   const name = options.filename === undefined ? filename : parseFileName(encodeURIComponent(options.filename))
-  const mustSave = isDownload || (isActiveMediaType(contentType) && !isOwnOrigin)
-  if (mustSave) return contentDisposition(name ?? file.cid, { type: 'attachment' })
+  const mayOpen = isShownMediaType(contentType) || (isOwnOrigin && isPageMediaType(contentType))
+  if (isDownload || !mayOpen) return contentDisposition(name ?? file.cid, { type: 'attachment' })
   return name === null ? 'inline' : contentDisposition(name, { type: 'inline' })
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { isActiveMediaType } from '@lade/core/wire'
+import { isPageMediaType } from '@lade/core/wire'
 import type { BlobLocation, ByteRange } from '../../../blobs/blob-store.ts'
 import type { FoundFile } from '../../../retrieval/find-file.ts'
 import { locateFile } from '../../../retrieval/locate-file.ts'
@@ -28,9 +28,6 @@ const PRECONDITIONS = ['if-match', 'if-modified-since', 'if-unmodified-since']
 
 /** With any of these the request is somebody's: some clients send them along, wherever they are redirected to. */
 const CREDENTIALS = ['authorization', 'signature', 'signature-input']
-
-/** Browsers look into the bytes of these, unless they are told not to, and may find a page. */
-const SNIFFED_TYPES: ReadonlySet<string> = new Set(['*/*', 'application/unknown', 'unknown/unknown'])
 
 /** A private name, since nginx would keep `Cache-Control` on the error with which a file that it cannot read is answered. */
 const CARRIED_CACHE_CONTROL = 'x-lade-cache-control'
@@ -83,16 +80,11 @@ function isRedirectable(request: IncomingMessage, asked: FileElsewhere): boolean
   if (served.file.visibility !== 'public' || CREDENTIALS.some((name) => request.headers[name] !== undefined))
     return false
   const isSaved = fileHeaders['content-disposition']?.startsWith('attachment') === true
-  if (!isSaved && mayBecomePage(served.contentType)) return false
+  if (!isSaved && isPageMediaType(served.contentType)) return false
   // The store has a tag of its own, by which whoever was redirected before goes on.
   const ifRange = singleHeader(request, 'if-range')
   if (ifRange !== undefined) return ifRange.trim() !== etag
   return range !== undefined || request.headers.range === undefined
-}
-
-function mayBecomePage(contentType: string): boolean {
-  const essence = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
-  return isActiveMediaType(contentType) || SNIFFED_TYPES.has(essence)
 }
 
 /** nginx says by itself how long the file is, and that it has ranges, but the latter on no part of it. */
