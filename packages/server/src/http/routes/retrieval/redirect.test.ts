@@ -80,7 +80,7 @@ describe('a service that redirects to its storage', () => {
     const first = {
       sha256: sha256Hex(BIG),
       contentType: 'application/octet-stream',
-      contentDisposition: 'inline; filename=big.bin',
+      contentDisposition: 'attachment; filename=big.bin',
       cacheControl: 'public, max-age=29030400, immutable',
     }
     expect(store.asked).toEqual([first, { ...first, contentDisposition: 'attachment; filename=other.bin' }])
@@ -172,12 +172,12 @@ describe('a service that redirects to its storage', () => {
   })
 
   it.each(['*/*', 'unknown/unknown; x=y', 'Application/Unknown'])(
-    'keeps what browsers would look into at the storage: %s',
+    'has what browsers would look into saved by the storage: %s',
     async (type) => {
       const bytes = patternBytes(400_000, 1000 + type.length)
       await service.stage(bytes, { 'content-type': type })
-      expect((await service.get(pathOf(bytes))).status).toBe(200)
-      expect((await service.get(`${pathOf(bytes)}?download=true`)).status).toBe(307)
+      expect((await service.get(pathOf(bytes))).status).toBe(307)
+      expect(store.asked.at(-1)?.contentDisposition).toBe(`attachment; filename=${sha256Hex(bytes)}`)
     },
   )
 
