@@ -49,7 +49,7 @@ describe('pieces', () => {
       expect(Object.fromEntries(headers)).toMatchObject({
         'content-length': '11',
         'content-type': 'text/x-hello',
-        'content-disposition': 'inline; filename=hello.txt',
+        'content-disposition': 'attachment; filename=hello.txt',
         etag: `"${cid}"`,
         'accept-ranges': 'bytes',
         'cache-control': 'public, max-age=29030400, immutable',
