@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { ERROR_SENTENCES } from '@lade/core/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
@@ -113,6 +114,23 @@ describe('the documents of a running service', () => {
     expect([root.status, root.headers.get('location')]).toEqual([302, '/docs'])
     const page = await service.fetch('/docs')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+  })
+
+  it('runs the scripts that it was sent with and no others', async () => {
+    const page = await service.fetch('/docs')
+    const policy = page.headers.get('content-security-policy') ?? ''
+    const scripts = [...(await page.text()).matchAll(/<script[^>]*>([^]*?)<\/script>/g)].map(
+      ([, script = '']) => script,
+    )
+    const inline = scripts.filter((script) => script.trim() !== '')
+    expect(inline.length).toBeGreaterThan(0)
+    const digests = inline.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`)
+    expect(/script-src ([^;]*)/.exec(policy)?.[1]?.split(' ').sort()).toEqual([...digests, "'self'"].sort())
+    const script = await service.fetch('/docs/js/scalar.js')
+    expect([script.status, script.headers.get('content-security-policy')]).toEqual([
+      200,
+      expect.stringContaining("script-src 'self';"),
+    ])
   })
 })
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import swagger from '@fastify/swagger'
 import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -63,27 +64,40 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
   }
 }
 
-/** The page is one script with its styles inside; it speaks to this service and to nobody else. */
-const REFERENCE_POLICY =
-  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; " +
-  "font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+/**
+ * The page is one script with its styles inside, and a few lines that start it; it speaks to this service and to nobody else. Scripts
+ * within the page run only if they are those that it was sent with.
+ */
+function referencePolicy(page: string): string {
+  const digests = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([^]*?)<\/script>/g)].map(
+    ([, script = '']) => ` 'sha256-${hash('sha256', script, 'base64')}'`,
+  )
+  return (
+    `default-src 'none'; script-src 'self'${digests.join('')}; style-src 'unsafe-inline'; img-src 'self' data:; ` +
+    "font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+  )
+}
 
 /** Loads the page to read and try the API with the first request for it: it weighs as much as half the service. */
 function referenceOpener(): () => Promise<FastifyInstance> {
   const open = async (): Promise<FastifyInstance> => {
     const { default: scalar } = await import('@scalar/fastify-api-reference')
     const reference = fastify()
-    const bodies = new Map<string, { readonly text: string; readonly bytes: Buffer }>()
-    reference.addHook('onSend', async (request, reply, text) => {
-      reply.headers({ 'content-security-policy': REFERENCE_POLICY, 'x-content-type-options': 'nosniff' })
-      const { url } = request.routeOptions
-      if (typeof text !== 'string' || url === undefined) return text
-      // The script is 3 MB, of which every slow reader would have a copy.
-      const kept = bodies.get(url)
-      if (kept?.text === text) return kept.bytes
-      const bytes = Buffer.from(text)
-      bodies.set(url, { text, bytes })
-      return bytes
+    /** The script is 3 MB, of which every slow reader would have a copy. */
+    const sent = new Map<string, { readonly text: string; readonly bytes: Buffer; readonly policy: string }>()
+    const documentOf = (url: string, text: string, isPage: boolean) => {
+      const kept = sent.get(url)
+      if (kept?.text === text) return kept
+      const made = { text, bytes: Buffer.from(text), policy: referencePolicy(isPage ? text : '') }
+      sent.set(url, made)
+      return made
+    }
+    reference.addHook('onSend', async (request, reply, payload) => {
+      const { url = '' } = request.routeOptions
+      const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
+      const { policy, bytes } = documentOf(url, typeof payload === 'string' ? payload : '', isPage)
+      reply.headers({ 'content-security-policy': policy, 'x-content-type-options': 'nosniff' })
+      return typeof payload === 'string' ? bytes : payload
     })
     await reference.register(scalar, {
       routePrefix: '/docs',
