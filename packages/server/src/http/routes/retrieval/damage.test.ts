@@ -4,13 +4,20 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
+import { openScriptedProver } from '../../../proving/scripted-prover.ts'
 import { databaseFileOf, type RunningService, runService } from '../../../testing/running-service.ts'
 
 describe('/p/{cid} of bytes that changed on the disk', () => {
   let dir: string
   let service: RunningService
   beforeAll(async () => {
-    service = await runService({ env: { LADE_SPONSORED_DAILY_MB: '1000', LADE_METRICS_TOKEN: 'metrics-of-this-test' } })
+    // One that answers would have the bytes read, and the damage found, before the readers of these tests.
+    const prover = openScriptedProver()
+    prover.script.isUnreachable = true
+    service = await runService({
+      env: { LADE_SPONSORED_DAILY_MB: '1000', LADE_METRICS_TOKEN: 'metrics-of-this-test', LADE_STAGE: 'async' },
+      substitutes: { provers: [prover] },
+    })
     dir = join(service.dataDir, 'objects')
   })
   afterAll(() => service.remove())
