@@ -40,7 +40,7 @@ describe('requests that are sent before earlier ones are answered', () => {
   it(`end the connection with the answer to number ${MAX_UNANSWERED}`, async () => {
     const received = await rawRequest(
       service.url,
-      requests(100, () => '/many'),
+      requests(70, () => '/many'),
     )
     expect(statuses(received)).toHaveLength(MAX_UNANSWERED)
     expect(received.match(/connection: close/gi)).toHaveLength(1)

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 /** How many requests a connection may have without an answer; the answer to the last of them ends it. */
 export const MAX_UNANSWERED = 16
 /** Who sends this many more behind them, unasked, is cut off at once. */
-const MAX_IGNORED = 256
+const MAX_IGNORED = 64
 
 /** Where a connection carries the number of its requests without an answer. */
 const UNANSWERED = Symbol('unanswered')
