@@ -9,7 +9,7 @@ import type { HostCheck } from './known-host.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
 import { pathOf } from './query.ts'
 import { sendProblem } from './respond.ts'
-import { isToBeAnswered } from './unanswered.ts'
+import { CountedRequest, cutOff, isInFlood, isToBeAnswered } from './unanswered.ts'
 
 /** Where a connection carries the response that it is busy with. */
 const ANSWERING = Symbol('answering')
@@ -64,6 +64,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     joinDuplicateHeaders: false,
     insecureHTTPParser: false,
     noDelay: true,
+    IncomingMessage: CountedRequest,
+    shouldUpgradeCallback: isInFlood,
   })
   server.maxHeadersCount = MAX_HEADER_LINES
   // A client that ends its side behind the last byte of its request still gets the answer.
@@ -86,6 +88,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     else if (isToBeAnswered(response)) receive(request, response)
   })
   server.on('checkExpectation', refuseExpectation)
+  // No request asks for one that is granted, see CountedRequest.
+  server.on('upgrade', (_request, socket) => cutOff(socket as Socket))
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket: AnsweringSocket = stream as Socket
     const response = socket[ANSWERING]

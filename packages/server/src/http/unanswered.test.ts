@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawRequest } from '../testing/raw-request.ts'
@@ -5,6 +7,16 @@ import { type RunningService, runService } from '../testing/running-service.ts'
 import { MAX_UNANSWERED } from './unanswered.ts'
 
 const MiB = 1024 * 1024
+
+/** What a descriptor of this process leads to. */
+function pathOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    // It was closed meanwhile.
+    return ''
+  }
+}
 
 describe('requests that are sent before earlier ones are answered', () => {
   let service: RunningService
@@ -46,6 +58,34 @@ describe('requests that are sent before earlier ones are answered', () => {
     expect(received.match(/connection: close/gi)).toHaveLength(1)
     expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toMatch(/connection: close/i)
     expect(handled('/many')).toBe(MAX_UNANSWERED)
+  })
+
+  it('end the connection at once when they are a flood', async () => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write(requests(1700, () => '/flood'))
+    await expect.poll(() => handled('/flood')).toBe(MAX_UNANSWERED)
+    await expect.poll(() => socket.resume().closed).toBe(true)
+  })
+
+  it('leave no blob open when they are a flood', async () => {
+    const { cid } = (await (await service.upload(randomBytes(20 * MiB))).json()) as { cid: string }
+    const open = () => readdirSync('/proc/self/fd').filter((fd) => pathOf(fd).endsWith(`/${cid}`)).length
+    // Those who stage it have it open for a while.
+    await expect.poll(open).toBe(0)
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write(requests(300, () => `/p/${cid}`))
+    await expect.poll(() => handled(`/p/${cid}`)).toBe(MAX_UNANSWERED)
+    await expect.poll(open).toBe(0)
+    socket.destroy()
+  })
+
+  it('are answered as others when they ask for an upgrade', async () => {
+    const head = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n'
+    expect(statuses(await rawRequest(service.url, head))).toEqual([200])
   })
 
   it('cost little memory when nobody reads the answers', async () => {

@@ -1,15 +1,23 @@
-import type { ServerResponse } from 'node:http'
+import { IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** How many requests a connection may have without an answer; the answer to the last of them ends it. */
 export const MAX_UNANSWERED = 16
-/** Who sends this many more behind them, unasked, is cut off at once. */
-const MAX_IGNORED = 64
+/** With this many, of which the last ones are left alone, a connection is cut off. */
+const FLOOD = 80
 
-/** Where a connection carries the number of its requests without an answer. */
-const UNANSWERED = Symbol('unanswered')
+/** Where a connection carries what it has in hand. */
+const IN_HAND = Symbol('in hand')
+const UPGRADE = Symbol('upgrade')
 
-type CountingSocket = Socket & { [UNANSWERED]?: number }
+interface InHand {
+  /** Requests without an answer; once the last one was taken it only grows. */
+  count: number
+  /** Those that are to be answered. */
+  readonly responses: Set<ServerResponse>
+}
+
+type CountingSocket = Socket & { [IN_HAND]?: InHand }
 
 /**
  * Counts a request that has just come in, and says whether it is to be answered.
@@ -22,19 +30,45 @@ type CountingSocket = Socket & { [UNANSWERED]?: number }
  */
 export function isToBeAnswered(response: ServerResponse): boolean {
   const socket = response.req.socket as CountingSocket
-  const unanswered = (socket[UNANSWERED] ?? 0) + 1
-  socket[UNANSWERED] = unanswered
-  if (unanswered > MAX_UNANSWERED) {
-    if (unanswered > MAX_UNANSWERED + MAX_IGNORED) socket.destroy()
-    return false
-  }
-  if (unanswered === MAX_UNANSWERED) response.shouldKeepAlive = false
-  else response.once('close', () => countAnswered(socket))
+  const inHand = socket[IN_HAND] ?? { count: 0, responses: new Set() }
+  socket[IN_HAND] = inHand
+  inHand.count += 1
+  if (inHand.count > MAX_UNANSWERED) return false
+  inHand.responses.add(response)
+  if (inHand.count === MAX_UNANSWERED) response.shouldKeepAlive = false
+  response.once('close', () => {
+    inHand.responses.delete(response)
+    if (inHand.count < MAX_UNANSWERED) inHand.count -= 1
+  })
   return true
 }
 
-/** Once the last one was taken, nothing counts any more. */
-function countAnswered(socket: CountingSocket): void {
-  const unanswered = socket[UNANSWERED] ?? 0
-  if (unanswered < MAX_UNANSWERED) socket[UNANSWERED] = unanswered - 1
+/** True for a request on a connection that is to be cut off. */
+export function isInFlood({ socket }: IncomingMessage): boolean {
+  return ((socket as CountingSocket)[IN_HAND]?.count ?? 0) >= FLOOD
+}
+
+/** Cuts a connection off, and ends whatever is being answered on it. */
+export function cutOff(socket: CountingSocket): void {
+  socket.destroy()
+  for (const response of socket[IN_HAND]?.responses ?? []) {
+    response.req.destroy()
+    response.destroy()
+  }
+}
+
+/**
+ * A request of a server that counts. On a connection that is to be cut off it looks like an upgrade, since that is the one thing at which Node
+ * stops parsing a chunk. Each request behind it would cost a few microseconds and kilobytes, and a chunk has many.
+ */
+export class CountedRequest extends IncomingMessage {
+  [UPGRADE]: boolean | null = null
+
+  get upgrade(): boolean | null {
+    return isInFlood(this) || this[UPGRADE]
+  }
+
+  set upgrade(value: boolean | null) {
+    this[UPGRADE] = value
+  }
 }

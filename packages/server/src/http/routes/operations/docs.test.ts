@@ -119,7 +119,7 @@ describe('the documents of a running service', () => {
   it('runs the scripts that it was sent with and no others', async () => {
     const page = await service.fetch('/docs')
     const policy = page.headers.get('content-security-policy') ?? ''
-    const scripts = [...(await page.text()).matchAll(/<script[^>]*>([^]*?)<\/script>/g)].map(
+    const scripts = [...(await page.text()).matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(
       ([, script = '']) => script,
     )
     const inline = scripts.filter((script) => script.trim() !== '')

@@ -69,7 +69,7 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
  * within the page run only if they are those that it was sent with.
  */
 function referencePolicy(page: string): string {
-  const digests = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([^]*?)<\/script>/g)].map(
+  const digests = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, script = '']) => ` 'sha256-${hash('sha256', script, 'base64')}'`,
   )
   return (
