@@ -55,13 +55,15 @@ async function look({ url, pid }: ServerProcess, forMs: number): Promise<Seen> {
   return { uploadP99Ms: uploadsMs[Math.floor((uploadsMs.length - 1) * 0.99)] ?? 0, healthMs, peakMiB }
 }
 
-test.each([
-  ['/openapi.json', 14],
-  ['/healthz', PLAN.pipeliningConnections],
-  ['/docs/js/scalar.js', PLAN.pipeliningConnections],
-] as const)(
-  `clients that send ${REQUESTS} × GET %s and read nothing hold up nobody (%i connections)`,
-  async (path, connections) => {
+const ATTACKS = [
+  { path: '/docs/js/scalar.js', connections: PLAN.pipeliningConnections },
+  { path: '/openapi.json', connections: 14 },
+  { path: '/healthz', connections: PLAN.pipeliningConnections },
+] as const
+
+test.each(PLAN.isFull ? ATTACKS : ATTACKS.slice(0, 1))(
+  `clients that send ${REQUESTS} × GET $path and read nothing hold up nobody ($connections connections)`,
+  async ({ path, connections }) => {
     const server = await startServer({ env: BOUNDLESS_QUOTAS })
     await look(server, QUIET_MS / 4)
     const quiet = await look(server, QUIET_MS)

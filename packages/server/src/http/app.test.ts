@@ -96,19 +96,16 @@ describe('the HTTP face of a running service', () => {
     expect(answer).toContain('invalid_cid')
   })
 
-  it.each(['/api/auth/signup', '/api/tokens/revoke', '/healthz', '/nowhere'])(
-    'ends a POST of %s at once whose body its sender cut off',
-    async (path) => {
-      const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true })
-      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n`
-      socket.end(`${head}{"email":`)
-      const startedAt = Date.now()
-      const answer = await text(socket)
-      expect(Date.now() - startedAt).toBeLessThan(5000)
-      if (path.startsWith('/api')) expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"bad_request"/)
-      else expect(answer).toMatch(/^HTTP\/1\.1 40[45] /)
-    },
-  )
+  it.each(['/api/auth/signup', '/nowhere'])('ends a POST of %s at once whose body its sender cut off', async (path) => {
+    const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true })
+    const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n`
+    socket.end(`${head}{"email":`)
+    const startedAt = Date.now()
+    const answer = await text(socket)
+    expect(Date.now() - startedAt).toBeLessThan(5000)
+    if (path.startsWith('/api')) expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"bad_request"/)
+    else expect(answer).toMatch(/^HTTP\/1\.1 40[45] /)
+  })
 
   it('survives clients that leave at every moment, and returns what it had reserved for them', async () => {
     const bytes = Buffer.from('left in the middle')
