@@ -93,7 +93,7 @@ export const ERROR_SENTENCES = {
   request_timeout: 'The request head did not arrive in time.',
   expectation_failed: 'The only expectation this service meets is 100-continue.',
   misdirected_request:
-    'This service listens on a loopback address and is not known by this host. LADE_PUBLIC_URL or LADE_TRUSTED_HOSTS makes a host known.',
+    'This service does not answer for this host. It listens on a loopback address; LADE_PUBLIC_URL and LADE_TRUSTED_HOSTS name further hosts.',
   length_required: 'Content-Length must be set; Transfer-Encoding is not supported.',
   invalid_cid: 'The cid is missing or malformed.',
   no_body: 'The request has no body.',
