@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readSync } from 'node:fs'
+import { closeSync, copyFileSync, existsSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openExclusively } from './connection.ts'
 import {
@@ -11,6 +11,7 @@ import {
   storedSums,
   sumsGoOn,
 } from './log-format.ts'
+import { syncPath } from './sync-path.ts'
 
 const BATCH_BYTES = 1024 * 1024
 
@@ -118,13 +119,4 @@ function scanFrames(fd: number, header: LogHeader): Omit<DamagedLog, 'path'> | u
     if (length < batch.length) break
   }
   return brokenAt !== undefined && laterTransactions > 0 ? { offset: brokenAt, laterTransactions } : undefined
-}
-
-function syncPath(path: string): void {
-  const fd = openSync(path, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
 }

@@ -1,9 +1,10 @@
-import { closeSync, fsyncSync, openSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Connection, leaveOpen, openConnection, openExclusively } from './connection.ts'
 import { failureMark } from './failure-mark.ts'
 import { type LogContent, readLog } from './read-log.ts'
 import { type ByteRange, RewritableFile, SECTOR_BYTES } from './rewritable-file.ts'
+import { syncPath } from './sync-path.ts'
 
 /** For the index of the log, and what else a start writes. */
 const SPARE_BYTES = 4 * 1024 * 1024
@@ -198,17 +199,10 @@ function sizeOf(file: string): number {
 }
 
 function syncDirectoryOf(file: string): void {
-  let fd: number
   try {
-    fd = openSync(dirname(file), 'r')
+    syncPath(dirname(file))
   } catch (error) {
     // A folder that may be written and not read belongs to the operator.
-    if (hasCode(error, 'EACCES') || hasCode(error, 'EPERM')) return
-    throw error
-  }
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
+    if (!hasCode(error, 'EACCES') && !hasCode(error, 'EPERM')) throw error
   }
 }

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openConnection } from './connection.ts'
+import { syncPath } from './sync-path.ts'
 
 /**
  * Takes out of a copy of the records what belonged to the processes of where it was taken, and to its storage: instances and their uploads
@@ -41,13 +42,4 @@ export function publishRestoredFile({ file, as }: { readonly file: string; reado
   syncPath(file)
   renameSync(file, as)
   syncPath(dirname(as))
-}
-
-function syncPath(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readSync, renameSync, statSyn
 import { basename, dirname } from 'node:path'
 import { isAbsent } from './absence.ts'
 import { openDurable } from './open-durable.ts'
+import { syncPath } from './sync-path.ts'
 
 /** How a file begins that stands where records were. SQLite takes no such file for a database. */
 const BEGINNING = 'The records of Lade that were here have been moved'
@@ -35,7 +36,7 @@ export function setRecordsAside(options: {
   )
   linkSync(file, aside)
   renameSync(temporary, file)
-  syncFolder(dirname(file))
+  syncPath(dirname(file))
   return aside
 }
 
@@ -44,7 +45,7 @@ export function markRestoring({ file, from }: { readonly file: string; readonly 
   const temporary = `${file}.tmp`
   writeDurably(temporary, `${RESTORING} from ${from}.\nRun lade restore again with the same settings to finish it.\n`)
   renameSync(temporary, file)
-  syncFolder(dirname(file))
+  syncPath(dirname(file))
 }
 
 /** True for a file that {@link markRestoring} left. */
@@ -95,15 +96,6 @@ function writeDurably(path: string, text: string): void {
   const handle = openSync(path, 'w', 0o600)
   try {
     writeSync(handle, text)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
-function syncFolder(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
     fsyncSync(handle)
   } finally {
     closeSync(handle)

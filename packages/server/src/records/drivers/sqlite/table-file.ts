@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { LadeError } from '@lade/core/errors'
 import Database from 'better-sqlite3'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../../table-transfer.ts'
 import type { Connection } from './connection.ts'
 import { migrate } from './migrate.ts'
+import { syncPath } from './sync-path.ts'
 import { inBatches, quoted, rowsOf, tablesOf } from './table-source.ts'
 
 /** What was taken off the schema while rows come in, as statements that bring it back. */
@@ -87,7 +88,7 @@ function tableImportInto(
         for (const { name, value } of secrets) keep.run(name, value)
         connection.exec('COMMIT')
         connection.close()
-        syncFile(file)
+        syncPath(file)
       }),
 
     async discard() {
@@ -146,15 +147,6 @@ function goOnBehind(connection: Connection, lastNumbers: ReadonlyMap<string, num
       .prepare<[number, string]>('UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?')
       .run(last, name)
     if (changes === 0) connection.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, last)
-  }
-}
-
-function syncFile(file: string): void {
-  const handle = openSync(file, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }
 
