@@ -11,12 +11,9 @@ import type { InstanceLocks } from './records/instance-locks.ts'
 import type { RecordStore } from './records/record-store.ts'
 import type { NamedValue, TableSource } from './records/table-transfer.ts'
 import { MoveRefused } from './storage-move/move-refused.ts'
-import { requireStopped } from './storage-move/require-stopped.ts'
+import { PATIENCE_MS, requireStopped } from './storage-move/require-stopped.ts'
 import { keptKeyName } from './tokens/kept-key.ts'
 import { keyFileName, readKeyFileText } from './tokens/key-file.ts'
-
-/** The database lets go of the lock of an instance that has just ended only after this long. */
-const POSTGRES_PATIENCE_MS = 12_000
 
 export interface MoveSurroundings {
   readonly signal: AbortSignal
@@ -88,7 +85,7 @@ export async function openForMove(
         instances: records.instances,
         locks,
         place: databaseInWords(config.database),
-        patienceMs: config.database.kind === 'postgres' ? POSTGRES_PATIENCE_MS : 0,
+        patienceMs: PATIENCE_MS[config.database.kind],
         wait: (ms) => sleep(ms, undefined, { signal }),
       }),
   }

@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from './config/config.ts'
 import type { InstanceLocks } from './records/instance-locks.ts'
 import { MoveRefused } from './storage-move/move-refused.ts'
-import { requireStopped } from './storage-move/require-stopped.ts'
-
-/** An instance counts as ended when its lock was missing for ten seconds, which are counted from ten seconds after the database's own start. */
-const POSTGRES_PATIENCE_MS = 22_000
+import { PATIENCE_MS, requireStopped } from './storage-move/require-stopped.ts'
 
 /**
  * What is done before the data of an older version is brought up to date: refuses while an instance of that version lives, beside which
@@ -16,7 +13,7 @@ const POSTGRES_PATIENCE_MS = 22_000
 export function refuseOlderInstances(options: {
   readonly locks: InstanceLocks
   readonly place: string
-  readonly engine: 'sqlite' | 'postgres'
+  readonly engine: keyof typeof PATIENCE_MS
 }): (instances: readonly string[]) => Promise<void> {
   const { locks, place, engine } = options
   return async (instances) => {
@@ -25,7 +22,7 @@ export function refuseOlderInstances(options: {
         instances: { list: async () => instances },
         locks,
         place,
-        patienceMs: engine === 'postgres' ? POSTGRES_PATIENCE_MS : 0,
+        patienceMs: PATIENCE_MS[engine],
         wait: (ms) => sleep(ms),
       })
     } catch (error) {

@@ -4,6 +4,12 @@ import { MoveRefused } from './move-refused.ts'
 
 const LOOK_EVERY_MS = 500
 
+/**
+ * How long an instance that has just ended may still seem to live. PostgreSQL has to miss its lock for ten seconds, which are counted from
+ * ten seconds after the database's own start.
+ */
+export const PATIENCE_MS = { sqlite: 0, postgres: 22_000 } as const
+
 export interface RequireStoppedDeps {
   readonly instances: Pick<InstanceRecords, 'list'>
   readonly locks: Pick<InstanceLocks, 'isHeld'>
