@@ -1,7 +1,6 @@
-import { pino } from 'pino'
+import { withRecords } from './adopting.ts'
 import { LAST_SEEN_MARK, readClockStep, readLastSeen, STEP_MARK, writeClockMark } from './clock/clock-marks.ts'
 import type { Config } from './config/config.ts'
-import { openRecords } from './drivers.ts'
 
 /** What the records say about the clock of a service. */
 export interface ClockDoubt {
@@ -24,11 +23,7 @@ export async function acceptClock(
   config: Config,
   agree: (doubt: ClockDoubt) => Promise<boolean>,
 ): Promise<'accepted' | 'declined' | 'none'> {
-  const closers: (() => Promise<void> | void)[] = []
-  try {
-    const log = pino({ level: 'silent' })
-    const { records } = await openRecords(config, { log, closers, onFatal: () => {} })
-    const { inventory } = records
+  return withRecords(config, async ({ inventory }) => {
     const step = readClockStep(await inventory.mark(STEP_MARK))
     const seen = readLastSeen(await inventory.mark(LAST_SEEN_MARK))
     if (step === undefined || seen === undefined || step.isBelieved || seen.at >= step.believedAt) return 'none'
@@ -37,7 +32,5 @@ export async function acceptClock(
     const value = writeClockMark({ ...step, isBelieved: true, believedAt: seen.at })
     await inventory.setMark({ name: STEP_MARK, value })
     return 'accepted'
-  } finally {
-    for (const close of closers.splice(0).reverse()) await close()
-  }
+  })
 }

@@ -16,6 +16,7 @@ import { pieceHashing } from './hashing/piece-hashing.ts'
 import { holdBeforeWriting, unlessUnwritable } from './holding-lock.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
+import { isLoopback } from './http/known-host.ts'
 import type { Service } from './http/service.ts'
 import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './joining.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
@@ -238,8 +239,4 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
 function boundUrl(host: string, address: AddressInfo): string {
   const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${address.port}`
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }

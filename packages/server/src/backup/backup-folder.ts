@@ -110,7 +110,7 @@ export async function damagedFilesOf(folder: BackupFolder, complete: CompleteBac
 }
 
 /** Size and digest of a file. */
-export async function describeFile(path: string, name: string): Promise<StoredFile> {
+async function describeFile(path: string, name: string): Promise<StoredFile> {
   const digest = createHash('sha256')
   let sizeBytes = 0
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {

@@ -13,7 +13,7 @@ export type ClientAddress = (request: IncomingMessage) => string
  * @param trustedProxies - addresses and CIDR blocks.
  */
 export function clientAddressReader(trustedProxies: readonly string[]): ClientAddress {
-  const isTrusted = trustIn(trustedProxies)
+  const isTrusted = addressTest(trustedProxies)
 
   return (request) => {
     const peer = peerOf(request)
@@ -32,19 +32,20 @@ export function clientAddressReader(trustedProxies: readonly string[]): ClientAd
 
 /** True for requests that a trusted proxy sent, whose other headers may then be believed, too. */
 export function proxiedRequestTest(trustedProxies: readonly string[]): (request: IncomingMessage) => boolean {
-  const isTrusted = trustIn(trustedProxies)
+  const isTrusted = addressTest(trustedProxies)
   return (request) => isTrusted(peerOf(request))
 }
 
-function trustIn(trustedProxies: readonly string[]): (address: string) => boolean {
-  const trusted = new BlockList()
-  for (const proxy of trustedProxies) {
-    const [address = '', prefix] = proxy.split('/')
+/** Tells addresses that are in these: addresses and CIDR blocks. */
+export function addressTest(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', prefix] = range.split('/')
     const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    if (prefix === undefined) trusted.addAddress(address, family)
-    else trusted.addSubnet(address, Number(prefix), family)
+    if (prefix === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(prefix), family)
   }
-  return (address) => trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+  return (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 }
 
 function peerOf(request: IncomingMessage): string {

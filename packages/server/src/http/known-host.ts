@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import type { Config } from '../config/config.ts'
+import { addressTest } from './client-address.ts'
 
 /** What is wrong with the host that a request is sent to; undefined when nothing is. */
 export type HostCheck = (request: IncomingMessage) => LadeError<'misdirected_request'> | undefined
 
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
+const isLoopbackAddress = addressTest(['127.0.0.0/8', '::1'])
 
 /**
  * Refuses requests for hosts that are not this service's, while it listens on a loopback address.
@@ -54,9 +53,9 @@ function hostnameOf(host: string): string {
   return host.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
 }
 
-function isLoopback(hostname: string): boolean {
+/** True for a name or an address that leads to this machine alone; IPv6 with or without brackets. */
+export function isLoopback(hostname: string): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1')
-  if (isIPv4(address)) return LOOPBACK.check(address, 'ipv4')
-  if (isIPv6(address)) return LOOPBACK.check(address, 'ipv6')
+  if (isIP(address) !== 0) return isLoopbackAddress(address)
   return address === 'localhost' || address.endsWith('.localhost')
 }

@@ -14,7 +14,7 @@ interface Sending {
 }
 
 /** Sends a blob, or a part of it, and closes it. See `sendChunks`; memory is one buffer of the store and one chunk. */
-export async function sendBlob(response: ServerResponse, body: BlobBody, { begin, range }: Sending): Promise<void> {
+async function sendBlob(response: ServerResponse, body: BlobBody, { begin, range }: Sending): Promise<void> {
   try {
     await sendChunks(response, body.chunks(range), begin)
   } finally {
