@@ -2,7 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import { causesOf } from './causes.ts'
 import { Interrupted } from './exit-code.ts'
 import { wholeNumberIn } from './number-option.ts'
-import type { Progress } from './output/progress.ts'
+import type { Progress, ProgressView } from './output/progress.ts'
 import type { Terminal } from './terminal.ts'
 import { LocalError } from './usage-error.ts'
 
@@ -17,9 +17,44 @@ const MAXIMUM_MEBIBYTES = 1_000_000
 export const readJobs = wholeNumberIn(1, MAXIMUM_JOBS)
 export const readBandwidth = wholeNumberIn(1, MAXIMUM_MEBIBYTES)
 
-/** @returns undefined where no bandwidth was asked for. */
-export function bytesPerSecondOf(bandwidthMebibytes: number | undefined): number | undefined {
-  return bandwidthMebibytes === undefined ? undefined : bandwidthMebibytes * MEBIBYTE
+/** The flags that every copy has. */
+export interface CopyFlags {
+  readonly jobs: number
+  readonly bandwidth?: number
+}
+
+/** What every copy is told besides what it copies: how fast, until when, and where its progress and its warnings go. */
+export function copySurroundings<Made>(
+  { jobs, bandwidth }: CopyFlags,
+  {
+    terminal,
+    progress,
+    viewOf,
+  }: Pick<CopyRun<unknown>, 'terminal' | 'progress'> & { viewOf(made: Made): ProgressView },
+) {
+  return {
+    jobs,
+    bytesPerSecond: bandwidth === undefined ? undefined : bandwidth * MEBIBYTE,
+    signal: terminal.interruption(),
+    now: () => terminal.now(),
+    onProgress: (made: Made) => progress.show(viewOf(made)),
+    onWarning: (sentence: string) => progress.around(() => terminal.note(`Warning: ${sentence}`)),
+  }
+}
+
+/** How rows of records on their way are shown. */
+export function viewOfRows(made: {
+  readonly table: string
+  readonly rows: number
+  readonly totalRows: number
+}): ProgressView {
+  return {
+    label: 'Copying records',
+    doneBytes: made.rows,
+    totalBytes: made.totalRows,
+    unit: 'rows',
+    remark: made.table,
+  }
 }
 
 export interface CopyRun<Report> {

@@ -3,7 +3,16 @@ import type { BackupOptions, BackupProgress, BackupReport, VerifyScope } from '@
 import { type Command, Option } from 'commander'
 import about from '../../package.json' with { type: 'json' }
 import { backupForPrograms, describeBackup } from '../backup/describe-backup.ts'
-import { bytesPerSecondOf, DEFAULT_JOBS, INSTALLATION_SETTINGS, readBandwidth, readJobs, runCopy } from '../copy-run.ts'
+import {
+  type CopyFlags,
+  copySurroundings,
+  DEFAULT_JOBS,
+  INSTALLATION_SETTINGS,
+  readBandwidth,
+  readJobs,
+  runCopy,
+  viewOfRows,
+} from '../copy-run.ts'
 import { Ended, EXIT } from '../exit-code.ts'
 import { createProgress, type Progress, type ProgressView } from '../output/progress.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
@@ -12,11 +21,9 @@ import type { Terminal } from '../terminal.ts'
 const SCOPES = ['all', 'copy', 'new'] as const satisfies readonly VerifyScope[]
 const GOES_ON = 'The backup from before is whole, and the same command goes on with what is left.'
 
-interface BackupFlags {
+interface BackupFlags extends CopyFlags {
   readonly verify: VerifyScope
   readonly heal?: boolean
-  readonly jobs: number
-  readonly bandwidth?: number
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -60,12 +67,7 @@ async function backUpInto(dir: string, command: Command, terminal: Terminal): Pr
       version: about.version,
       verify: flags.verify,
       heal: flags.heal === true,
-      jobs: flags.jobs,
-      bytesPerSecond: bytesPerSecondOf(flags.bandwidth),
-      signal: terminal.interruption(),
-      now: () => terminal.now(),
-      onProgress: (made) => progress.show(viewOf(made)),
-      onWarning: (sentence) => progress.around(() => terminal.note(`Warning: ${sentence}`)),
+      ...copySurroundings(flags, { terminal, progress, viewOf }),
     },
     progress,
     terminal,
@@ -89,13 +91,7 @@ async function run(options: BackupOptions, progress: Progress, terminal: Termina
 function viewOf(made: BackupProgress): ProgressView {
   switch (made.phase) {
     case 'records':
-      return {
-        label: 'Copying records',
-        doneBytes: made.rows,
-        totalBytes: made.totalRows,
-        unit: 'rows',
-        remark: made.table,
-      }
+      return viewOfRows(made)
     case 'blobs':
       return { label: 'Checking and copying files', doneBytes: made.doneBytes, totalBytes: made.totalBytes }
     case 'removing':

@@ -1,7 +1,16 @@
 import { type Config, ConfigError } from '@lade/server/config'
 import type { MoveOptions, MoveProgress, MoveReport } from '@lade/server/moving'
 import type { Command } from 'commander'
-import { bytesPerSecondOf, DEFAULT_JOBS, INSTALLATION_SETTINGS, readBandwidth, readJobs, runCopy } from '../copy-run.ts'
+import {
+  type CopyFlags,
+  copySurroundings,
+  DEFAULT_JOBS,
+  INSTALLATION_SETTINGS,
+  readBandwidth,
+  readJobs,
+  runCopy,
+  viewOfRows,
+} from '../copy-run.ts'
 import { Ended, EXIT } from '../exit-code.ts'
 import { describeMove } from '../move/describe-move.ts'
 import { reportForPrograms } from '../move/report-for-programs.ts'
@@ -10,13 +19,11 @@ import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
-interface MigrateFlags {
+interface MigrateFlags extends CopyFlags {
   readonly toDatabase?: string
   readonly toStorage?: string
   readonly dryRun?: boolean
   readonly verify?: boolean
-  readonly jobs: number
-  readonly bandwidth?: number
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -46,7 +53,7 @@ export function addMigrateStorage(program: Command, terminal: Terminal): void {
 
 async function migrate(command: Command, terminal: Terminal): Promise<void> {
   const flags: MigrateFlags = command.opts()
-  const { toDatabase, toStorage, bandwidth } = flags
+  const { toDatabase, toStorage } = flags
   if (toDatabase === undefined && toStorage === undefined) {
     throw new UsageError('Say where to: --to-database, --to-storage, or both.')
   }
@@ -60,12 +67,7 @@ async function migrate(command: Command, terminal: Terminal): Promise<void> {
       moves: { database: toDatabase !== undefined, storage: toStorage !== undefined },
       isDryRun: flags.dryRun === true,
       verify: flags.verify === true,
-      jobs: flags.jobs,
-      bytesPerSecond: bytesPerSecondOf(bandwidth),
-      signal: terminal.interruption(),
-      now: () => terminal.now(),
-      onProgress: (made) => show(progress, made),
-      onWarning: (sentence) => progress.around(() => terminal.note(`Warning: ${sentence}`)),
+      ...copySurroundings(flags, { terminal, progress, viewOf }),
     },
     progress,
     terminal,
@@ -102,10 +104,6 @@ async function run(options: MoveOptions, progress: Progress, terminal: Terminal)
   })
 }
 
-function show(progress: Progress, made: MoveProgress): void {
-  progress.show(viewOf(made))
-}
-
 function viewOf(made: MoveProgress): ProgressView {
   switch (made.phase) {
     case 'survey':
@@ -113,13 +111,7 @@ function viewOf(made: MoveProgress): ProgressView {
     case 'blobs':
       return { label: 'Copying blobs', doneBytes: made.doneBytes, totalBytes: made.totalBytes }
     case 'records':
-      return {
-        label: 'Copying records',
-        doneBytes: made.rows,
-        totalBytes: made.totalRows,
-        unit: 'rows',
-        remark: made.table,
-      }
+      return viewOfRows(made)
   }
 }
 

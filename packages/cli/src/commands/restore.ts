@@ -2,7 +2,16 @@ import { resolve } from 'node:path'
 import type { RestoreOptions, RestoreProgress, RestoreReport } from '@lade/server/restoring'
 import type { Command } from 'commander'
 import { describeRestore, restoreForPrograms } from '../backup/describe-restore.ts'
-import { bytesPerSecondOf, DEFAULT_JOBS, INSTALLATION_SETTINGS, readBandwidth, readJobs, runCopy } from '../copy-run.ts'
+import {
+  type CopyFlags,
+  copySurroundings,
+  DEFAULT_JOBS,
+  INSTALLATION_SETTINGS,
+  readBandwidth,
+  readJobs,
+  runCopy,
+  viewOfRows,
+} from '../copy-run.ts'
 import { Ended, EXIT } from '../exit-code.ts'
 import { createProgress, type Progress, type ProgressView } from '../output/progress.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
@@ -10,10 +19,8 @@ import type { Terminal } from '../terminal.ts'
 
 const GOES_ON = 'No service starts there until the same command has finished; it goes on with what is left.'
 
-interface RestoreFlags {
+interface RestoreFlags extends CopyFlags {
   readonly keepTokens?: boolean
-  readonly jobs: number
-  readonly bandwidth?: number
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -47,12 +54,7 @@ async function restoreFrom(dir: string, command: Command, terminal: Terminal): P
       config,
       dir: resolve(terminal.cwd, dir),
       keepTokens: flags.keepTokens === true,
-      jobs: flags.jobs,
-      bytesPerSecond: bytesPerSecondOf(flags.bandwidth),
-      signal: terminal.interruption(),
-      now: () => terminal.now(),
-      onProgress: (made) => progress.show(viewOf(made)),
-      onWarning: (sentence) => progress.around(() => terminal.note(`Warning: ${sentence}`)),
+      ...copySurroundings(flags, { terminal, progress, viewOf }),
     },
     progress,
     terminal,
@@ -80,12 +82,6 @@ function viewOf(made: RestoreProgress): ProgressView {
     case 'blobs':
       return { label: 'Copying files', doneBytes: made.doneBytes, totalBytes: made.totalBytes }
     case 'records':
-      return {
-        label: 'Copying records',
-        doneBytes: made.rows,
-        totalBytes: made.totalRows,
-        unit: 'rows',
-        remark: made.table,
-      }
+      return viewOfRows(made)
   }
 }
