@@ -86,7 +86,8 @@ function portZones(folder: string, port: string): Zone[] {
       name,
       holds: new RegExp(`${path}/`),
       imports: [...CORE, 'server/hashing', `${name}/port`],
-      why: 'the folder of a port imports the port, hashing and core',
+      typesOf: ['server/budget'],
+      why: 'the folder of a port imports the port, hashing and core, and types of budget',
     },
   ]
 }
@@ -133,10 +134,16 @@ const ZONES: readonly Zone[] = [
   ...portZones('chain', 'chain'),
   ...portZones('mail', 'mailer'),
   {
+    name: 'server/budget',
+    holds: /^packages\/server\/src\/budget\//,
+    imports: ['core/errors'],
+    why: 'budget imports the errors of core only',
+  },
+  {
     name: 'server/hashing',
     holds: /^packages\/server\/src\/hashing\//,
-    imports: CORE,
-    why: 'hashing imports core only',
+    imports: [...CORE, 'server/budget'],
+    why: 'hashing imports core and budget only',
   },
   {
     name: 'server/native',
@@ -160,15 +167,24 @@ const ZONES: readonly Zone[] = [
   ...USE_CASES.map((name) => ({
     name,
     holds: new RegExp(`^packages/${name.replace('/', '/src/')}/`),
-    imports: [...CORE, 'server/hashing', 'server/disk', 'server/key-material', ...PORTS, ...PORT_FOLDERS, ...USE_CASES],
-    why: 'a use case imports ports, hashing, core and other use cases, and is handed the rest',
+    imports: [
+      ...CORE,
+      'server/budget',
+      'server/hashing',
+      'server/disk',
+      'server/key-material',
+      ...PORTS,
+      ...PORT_FOLDERS,
+      ...USE_CASES,
+    ],
+    why: 'a use case imports ports, hashing, budget, core and other use cases, and is handed the rest',
   })),
   {
     name: 'server/http',
     holds: /^packages\/server\/src\/http\//,
-    imports: [...CORE, 'server/hashing', ...USE_CASES],
+    imports: [...CORE, 'server/budget', 'server/hashing', ...USE_CASES],
     typesOf: ['server/config', ...PORTS, ...PORT_FOLDERS],
-    why: 'http imports use cases, hashing and core, and types of config and of the ports',
+    why: 'http imports use cases, hashing, budget and core, and types of config and of the ports',
   },
   {
     name: 'server/main',
@@ -176,6 +192,7 @@ const ZONES: readonly Zone[] = [
       /^packages\/server\/src\/(?:main|accepting-clock|adopting|backing-up|backup-installation|backup-source|restore-target|restoring|drivers|agreed-time|guarded-blobs|holding-lock|joining|measuring|moving|moving-installation|moving-source|older-instances|placing|processes|stored-bytes|stores)\.ts$/,
     imports: [
       ...CORE,
+      'server/budget',
       'server/hashing',
       'server/disk',
       'server/config',

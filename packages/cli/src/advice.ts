@@ -54,6 +54,7 @@ const ADVICE: Advice = {
   rate_limited: again,
   quota_exceeded: quota,
   too_many_uploads: () => 'Wait for others to end, or put fewer side by side with --jobs.',
+  over_budget: again,
   insufficient_storage: () => 'The operator has to make room, or to lower LADE_MIN_FREE_MB.',
   storage_offline: () => 'The operator has to set LADE_STORAGE.',
   storage_failed: again,

@@ -72,6 +72,7 @@ const EXIT_OF = {
   rate_limited: EXIT.limited,
   quota_exceeded: EXIT.limited,
   too_many_uploads: EXIT.limited,
+  over_budget: EXIT.limited,
   insufficient_storage: EXIT.limited,
   storage_offline: EXIT.unreachable,
   storage_failed: EXIT.unreachable,

@@ -5,6 +5,7 @@ import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import { agreeOnTime } from './agreed-time.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
+import { WorkBudget } from './budget/work-budget.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
@@ -24,6 +25,7 @@ import { localPieces } from './placement/local-pieces.ts'
 import { createPlacing } from './placing.ts'
 import { isMember, startMember, startMembers } from './processes.ts'
 import type { Prover } from './proving/prover.ts'
+import { networkOf } from './quotas/principal.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
@@ -134,6 +136,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const provers =
     substitutes.provers ?? (await openProvers(config, { closers, readPiece: localPieces({ records, blobs }) }))
 
+  const budget = new WorkBudget({ log, networkOf })
   const hashThreads = startHashThreads()
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
@@ -169,6 +172,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     records,
     databaseState,
     blobs,
+    budget,
     hashers: substitutes.hashers ?? hashThreads.hashers,
     provers,
     ...placing,

@@ -49,6 +49,14 @@ export interface ErrorEvidence {
   rate_limited: { used: number; limit: number; retryAfterSeconds: number }
   quota_exceeded: { used: number; limit: number; retryAfterSeconds: number }
   too_many_uploads: { used: number; limit: number; retryAfterSeconds: number }
+  over_budget: {
+    /** What kind of work it is about. */
+    work: string
+    unit: 'milliseconds' | 'requests' | 'bytes'
+    used: number
+    limit: number
+    retryAfterSeconds: number
+  }
   insufficient_storage: { retryAfterSeconds: number }
   storage_offline: { retryAfterSeconds: number }
   storage_failed: { retryAfterSeconds: number; reason?: string }
@@ -130,6 +138,7 @@ export const ERROR_SENTENCES = {
   rate_limited: 'The limit for this address is reached for now.',
   quota_exceeded: 'The daily quota is reached.',
   too_many_uploads: 'Too many uploads are in flight for this caller.',
+  over_budget: 'This caller has used up its share of the service for now.',
   insufficient_storage: 'There is not enough free disk to take this file.',
   storage_offline: 'No storage backend is bound.',
   storage_failed: 'The storage backend failed.',

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { budgetMetrics } from './budget-metrics.ts'
 import { clockMetrics } from './clock-metrics.ts'
 import { databaseMetrics } from './database-metrics.ts'
 import { diskMetrics } from './disk-metrics.ts'
@@ -8,7 +9,7 @@ import type { Service } from './service.ts'
 /** What the metrics are made of. */
 export type MetricsSource = Pick<
   Service,
-  'config' | 'records' | 'databaseState' | 'placed' | 'keys' | 'now' | 'clock' | 'integrity'
+  'budget' | 'config' | 'records' | 'databaseState' | 'placed' | 'keys' | 'now' | 'clock' | 'integrity'
 >
 
 /**
@@ -18,7 +19,7 @@ export type MetricsSource = Pick<
  * the start (audits, copies moved) is this process's own, and grows in the one that places files.
  */
 export function createMetrics(source: MetricsSource): Registry {
-  const { records, databaseState, placed, keys, now, clock, integrity } = source
+  const { budget, records, databaseState, placed, keys, now, clock, integrity } = source
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -97,6 +98,7 @@ export function createMetrics(source: MetricsSource): Registry {
   })
   diskMetrics(registry, source)
   clockMetrics(registry, clock)
+  budgetMetrics(registry, budget)
   if (databaseState !== undefined) databaseMetrics(registry, databaseState)
   if (integrity !== undefined) integrityMetrics(registry, integrity)
   return registry

@@ -52,6 +52,7 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   rate_limited: [429, quota],
   quota_exceeded: [429, quota],
   too_many_uploads: [429, quota],
+  over_budget: [429, { work: 'hash', unit: 'milliseconds', used: 6000, limit: 5000, retryAfterSeconds: 7 }],
   insufficient_storage: [507, wait],
   storage_offline: [503, wait],
   storage_failed: [503, wait],

@@ -45,6 +45,7 @@ export const STATUS = {
   rate_limited: 429,
   quota_exceeded: 429,
   too_many_uploads: 429,
+  over_budget: 429,
   insufficient_storage: 507,
   storage_offline: 503,
   storage_failed: 503,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Clock } from '../clock/keep-clock.ts'
 import type { Config } from '../config/config.ts'
@@ -45,6 +46,8 @@ export interface Service {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly hashers: ContentHashers
+  /** What the work in hand has cost, and for whom; every costly path asks it. */
+  readonly budget: WorkBudget
   readonly provers: readonly Prover[]
   readonly handover: Handover
   /** Has a prover prove, here and now, that it holds a file. */

@@ -20,6 +20,18 @@ export function addressPrincipal(address: string): string {
   return `ip:${prefix.join(':')}::/64`
 }
 
+/**
+ * The /48 of an IPv6 principal, which one customer of a provider commands with its 65,536 /64s; undefined for all others.
+ *
+ * @example
+ * networkOf('ip:2001:db8:1:2::/64') // 'ip:2001:db8:1::/48'
+ * networkOf('ip:192.0.2.7') // undefined
+ */
+export function networkOf(principal: string): string | undefined {
+  if (!principal.endsWith('::/64')) return undefined
+  return `${principal.split(':').slice(0, 4).join(':')}::/48`
+}
+
 /** Who is charged for a token's uploads. */
 export function userPrincipal(sub: string): string {
   return `user:${sub}`

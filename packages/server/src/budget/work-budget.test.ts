@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { networkOf } from '../quotas/principal.ts'
+import { processorMsOf, WorkBudget } from './work-budget.ts'
+
+const MIB = 1024 * 1024
+
+function budgetAt(start = 0) {
+  const clock = { now: start }
+  const lines: object[] = []
+  const log = { warn: (line: object) => void lines.push(line) }
+  const budget = new WorkBudget({ now: () => clock.now, log, networkOf })
+  return { budget, clock, lines }
+}
+
+describe('a work budget', () => {
+  test('refuses whoever has used up its unpaid time, says for how long, and nobody else', () => {
+    const { budget, clock } = budgetAt()
+    budget.spend({ principal: 'ip:192.0.2.1', work: 'compose', processorMs: 10_000 })
+    expect(() => budget.require('ip:192.0.2.1', 'links')).toThrow(
+      expect.objectContaining({
+        code: 'over_budget',
+        evidence: { work: 'links', unit: 'milliseconds', used: 10_000, limit: 5000, retryAfterSeconds: 60 },
+      }),
+    )
+    budget.require('ip:192.0.2.2', 'links')
+    clock.now = 60_000
+    budget.require('ip:192.0.2.1', 'links')
+  })
+
+  test('lets bytes pay for the time that they take', () => {
+    const { budget } = budgetAt()
+    budget.spend({ principal: 'user:a', work: 'hash', processorMs: 20_000, movedBytes: 2048 * MIB })
+    budget.require('user:a', 'hash')
+    expect(budget.usedMs('user:a')).toBe(20_000)
+    budget.spend({ principal: 'user:a', work: 'hash', processorMs: 20_000 })
+    expect(() => budget.require('user:a', 'hash')).toThrow(expect.objectContaining({ code: 'over_budget' }))
+  })
+
+  test('never makes anybody wait longer than two minutes', () => {
+    const { budget, clock } = budgetAt()
+    for (let round = 0; round < 100; round += 1) {
+      budget.spend({ principal: 'user:a', work: 'hash', processorMs: 100_000 })
+    }
+    expect(() => budget.require('user:a', 'hash')).toThrow(
+      expect.objectContaining({ evidence: expect.objectContaining({ used: 20_000, retryAfterSeconds: 120 }) }),
+    )
+    clock.now = 15 * 60_000
+    budget.require('user:a', 'hash')
+  })
+
+  test('gives each a tenth while all together have used up the whole', () => {
+    const { budget } = budgetAt()
+    for (let host = 0; host < 40; host += 1) {
+      budget.spend({ principal: `ip:192.0.2.${host}`, work: 'links', processorMs: 1000 })
+    }
+    expect(() => budget.require('ip:192.0.2.1', 'links')).toThrow(
+      expect.objectContaining({ evidence: expect.objectContaining({ used: 1000, limit: 500 }) }),
+    )
+    budget.require('ip:192.0.2.99', 'links')
+  })
+
+  test('counts the /64s of one /48 together, as sixteen of them', () => {
+    const { budget } = budgetAt()
+    for (let subnet = 0; subnet < 28; subnet += 1) {
+      budget.spend({ principal: `ip:2001:db8:1:${subnet.toString(16)}::/64`, work: 'links', processorMs: 1000 })
+    }
+    budget.require('ip:2001:db8:1:ffff::/64', 'links')
+    for (let subnet = 0; subnet < 28; subnet += 1) {
+      budget.spend({ principal: `ip:2001:db8:1:${subnet.toString(16)}::/64`, work: 'links', processorMs: 2000 })
+    }
+    expect(() => budget.require('ip:2001:db8:1:ffff::/64', 'links')).toThrow(
+      expect.objectContaining({ code: 'over_budget' }),
+    )
+    budget.require('ip:2001:db8:2:ffff::/64', 'links')
+  })
+
+  test('counts and logs who was held back: once, and then once a minute', () => {
+    const { budget, clock, lines } = budgetAt()
+    const event = { principal: 'ip:192.0.2.1', work: 'read', how: 'closed' } as const
+    for (let time = 0; time < 1000; time += 1) budget.heldBack(event)
+    clock.now = 61_000
+    budget.heldBack(event)
+    expect(lines).toEqual([
+      { ...event, count: 1 },
+      { ...event, count: 999 },
+      { ...event, count: 1 },
+    ])
+    expect(budget.counters().heldBack).toEqual([{ work: 'read', how: 'closed', count: 1001 }])
+  })
+
+  test('measures the processor time of a task, and not the time that it waits', async () => {
+    const spent = processorMsOf(() => {
+      const until = performance.now() + 20
+      while (performance.now() < until);
+    })
+    expect(spent).toBeGreaterThan(1)
+    expect(processorMsOf(() => {})).toBeLessThan(5)
+  })
+})

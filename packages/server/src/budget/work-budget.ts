@@ -1,0 +1,136 @@
+import { LadeError } from '@lade/core/errors'
+import type { Logger } from 'pino'
+import { DecayingAccounts } from './decaying-accounts.ts'
+import { type HeldBack, HeldBackLog, type WorkCounters } from './held-back-log.ts'
+
+/** What costs more than the bytes that it moves. */
+export type Work = 'hash' | 'links' | 'compose' | 'challenge' | 'read' | 'chain' | 'store'
+
+/** Processor time that a byte which was sent or received pays for: hashing it for every id costs about half of this. */
+const PAID_MS_PER_BYTE = 10 / (1024 * 1024)
+const HALF_LIFE_MS = 60_000
+const LIMIT_MS = 5000
+const WHOLE_LIMIT_MS = 30_000
+/** The limit of each principal while the whole budget is used up. */
+const LIMIT_UNDER_LOAD_MS = 500
+/** A principal is never told to come back later than this. */
+const MAX_WAIT_SECONDS = 120
+/** How many times one /64's share the /64s of one /48 have together. */
+const NETWORK_SHARES = 16
+
+export interface WorkBudgetOptions {
+  /** A monotonic clock, in milliseconds. @default performance.now */
+  readonly now?: () => number
+  readonly log: Pick<Logger, 'warn'>
+  /** The network that a principal shares a budget with; undefined for those that stand alone. */
+  readonly networkOf: (principal: string) => string | undefined
+  /** Unpaid processor time that one principal may have used lately, in milliseconds. @default 5000 */
+  readonly limitMs?: number
+  /** The same for all together. @default 30_000 */
+  readonly wholeLimitMs?: number
+}
+
+export interface SpentWork {
+  /** Who is charged: an address, a user or a wallet, as in the quota. */
+  readonly principal: string
+  readonly work: Work
+  readonly processorMs: number
+  /** Bytes that were sent or received and that the principal is charged for; they pay for their share of the time. @default 0 */
+  readonly movedBytes?: number
+}
+
+/**
+ * What the work in hand has cost lately, and for whom: the one place that every costly path asks.
+ *
+ * Two figures a principal, both in milliseconds of processor time and both halved every minute. *Used* is all of it: queues serve whoever has
+ * the least first. *Unpaid* is what the bytes moved do not account for, such as hashing a body that turns out wrong; it has a limit.
+ *
+ * Everything is held in memory, for one process. It guarantees no exact amount: work is charged when it is done.
+ *
+ * @example
+ * budget.require('ip:192.0.2.7', 'compose') // throws over_budget while its unpaid time is above the limit
+ * budget.spend({ principal: 'ip:192.0.2.7', work: 'compose', processorMs: 40 })
+ */
+export class WorkBudget {
+  readonly #used: DecayingAccounts
+  readonly #unpaid: DecayingAccounts
+  readonly #heldBack: HeldBackLog
+  readonly #networkOf: (principal: string) => string | undefined
+  readonly #limitMs: number
+  readonly #wholeLimitMs: number
+  readonly #counters = new Map<Work, { processorMs: number; unpaidMs: number }>()
+
+  constructor(options: WorkBudgetOptions) {
+    const { now = () => performance.now(), log, networkOf, limitMs = LIMIT_MS, wholeLimitMs = WHOLE_LIMIT_MS } = options
+    this.#used = new DecayingAccounts({ now, halfLifeMs: HALF_LIFE_MS })
+    this.#unpaid = new DecayingAccounts({ now, halfLifeMs: HALF_LIFE_MS })
+    this.#heldBack = new HeldBackLog({ now, log })
+    this.#networkOf = networkOf
+    this.#limitMs = limitMs
+    this.#wholeLimitMs = wholeLimitMs
+  }
+
+  /**
+   * Refuses work of a principal that has used up its unpaid processor time.
+   *
+   * @throws {LadeError} `over_budget`.
+   */
+  require(principal: string, work: Work): void {
+    const isFull = this.#unpaid.total() > this.#wholeLimitMs
+    const limit = isFull ? Math.min(LIMIT_UNDER_LOAD_MS, this.#limitMs) : this.#limitMs
+    const network = this.#networkOf(principal)
+    const used = Math.max(
+      this.#unpaid.of(principal),
+      network === undefined ? 0 : this.#unpaid.of(network) / NETWORK_SHARES,
+    )
+    if (used <= limit) return
+    this.heldBack({ principal, work, how: 'refused' })
+    const waitSeconds = Math.ceil((Math.log2(used / limit) * HALF_LIFE_MS) / 1000)
+    const retryAfterSeconds = Math.min(Math.max(waitSeconds, 1), MAX_WAIT_SECONDS)
+    throw new LadeError('over_budget', {
+      work,
+      unit: 'milliseconds',
+      used: Math.round(used),
+      limit,
+      retryAfterSeconds,
+    })
+  }
+
+  /** Charges work that was done, whatever came of it. */
+  spend({ principal, work, processorMs, movedBytes = 0 }: SpentWork): void {
+    const unpaidMs = Math.max(0, processorMs - movedBytes * PAID_MS_PER_BYTE)
+    const network = this.#networkOf(principal)
+    this.#used.add(principal, processorMs)
+    // A debt is no deeper than what is forgiven by the time that the principal is told to come back.
+    const maxDebtMs = this.#limitMs * 2 ** ((MAX_WAIT_SECONDS * 1000) / HALF_LIFE_MS)
+    this.#unpaid.add(principal, unpaidMs, maxDebtMs)
+    if (network !== undefined) this.#unpaid.add(network, unpaidMs, maxDebtMs * NETWORK_SHARES, { isPart: true })
+    const counter = this.#counters.get(work) ?? { processorMs: 0, unpaidMs: 0 }
+    counter.processorMs += processorMs
+    counter.unpaidMs += unpaidMs
+    this.#counters.set(work, counter)
+  }
+
+  /** Processor time that a principal has used lately, in milliseconds: who has the least is served first. */
+  usedMs(principal: string): number {
+    return this.#used.of(principal)
+  }
+
+  /** Notes that somebody was held back, for the metrics and the log. */
+  heldBack(event: HeldBack): void {
+    this.#heldBack.add(event)
+  }
+
+  /** What was spent and who was held back since the start, by work. */
+  counters(): WorkCounters {
+    return { spent: this.#counters, heldBack: this.#heldBack.counters() }
+  }
+}
+
+/** Runs `task` and returns what it cost this thread, in milliseconds of processor time. */
+export function processorMsOf(task: () => void): number {
+  const before = process.threadCpuUsage()
+  task()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
