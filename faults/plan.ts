@@ -32,9 +32,9 @@ export const PLAN = {
   syscallKills: count(8, Number.POSITIVE_INFINITY),
   /** Jumps of the system clock, by as much and met as they come in the list of the test. */
   clockJumps: count(1, 50),
-  /** Connections that send requests and read no answers, and for how long. */
-  pipeliningConnections: count(30, 300),
-  pipeliningMs: count(1000, 20_000),
+  /** Connections of an attack on what the service can do at once, and for how long. */
+  attackConnections: count(30, 300),
+  attackMs: count(1000, 20_000),
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */
