@@ -12,7 +12,7 @@ export * from './encode-block.ts'
 export * from './fold-leaves.ts'
 export * from './import-profile.ts'
 export * from './imported-dag.ts'
-export { inlineBytes, type Links, type LinksFault, linksOf } from './links.ts'
+export { inlineBytes, type LinkBytes, type Links, type LinksFault, linkBytesOf, linksOf } from './links.ts'
 export * from './profiles-that-can-match.ts'
 export { type Sha256, type Sha256Stream, streamOf } from './sha256.ts'
 export {

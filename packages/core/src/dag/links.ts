@@ -1,6 +1,7 @@
 import * as dagCbor from '@ipld/dag-cbor'
 import * as dagJson from '@ipld/dag-json'
 import * as dagPb from '@ipld/dag-pb'
+import { decode as decodeCbor } from 'cborg'
 import { toString as asCharacters } from 'multiformats/bytes'
 import { CID } from 'multiformats/cid'
 
@@ -21,6 +22,9 @@ export const FIRST_LINKED_CODEC = 3
 /** The links of a block, or why they cannot be told. */
 export type Links = { readonly links: readonly CID[] } | LinksFault
 
+/** The same, with each link as the bytes of its CID. */
+export type LinkBytes = { readonly links: readonly Uint8Array[] } | LinksFault
+
 /** `unsupported`: this codec is not read here, whatever the bytes. `undecodable`: the bytes are no block of this codec. */
 export interface LinksFault {
   readonly fault: 'unsupported' | 'undecodable'
@@ -31,8 +35,6 @@ const LINK_TAG = 42
 const MAX_LINK_CHARACTERS = 512
 /** A link of dag-json, its key in any spelling: what is between the quotes, and the second of them unless that is longer. */
 const JSON_LINK = new RegExp(`\\{\\s*"(?:/|\\\\/|\\\\u002[fF])"\\s*:\\s*"([^"]{0,${MAX_LINK_CHARACTERS}})("?)`, 'g')
-
-const NO_LINKS: Links = { links: [] }
 
 /**
  * Lists the links of one block, in the order in which the block has them, repeated where it repeats them.
@@ -50,17 +52,22 @@ const NO_LINKS: Links = { links: [] }
  * linksOf(0x85, new Uint8Array(3)) // { fault: 'unsupported' }
  */
 export function linksOf(codec: number, bytes: Uint8Array): Links {
+  const read = linkBytesOf(codec, bytes)
+  return 'fault' in read ? read : { links: read.links.map((link) => CID.decode(link)) }
+}
+
+/**
+ * The same with links as the bytes of their CIDs, which `CID.decode` takes: for blocks with so many links that an object for each counts.
+ *
+ * @example
+ * linkBytesOf(0x55, new Uint8Array(3)) // { links: [] }
+ */
+export function linkBytesOf(codec: number, bytes: Uint8Array): LinkBytes {
   const place = READABLE_CODECS.indexOf(codec)
   if (place < 0) return { fault: 'unsupported' }
-  if (place < FIRST_LINKED_CODEC) return NO_LINKS
-  if (codec === DAG_PB) {
-    const node = decodeDagPb(bytes)
-    return node === undefined ? { fault: 'undecodable' } : { links: node.Links.map(({ Hash }) => Hash) }
-  }
-  if (decodeData(codec, bytes) === undefined) return { fault: 'undecodable' }
-  // Read from the bytes: in what they decode to, keys that look like numbers come before all others.
+  if (place < FIRST_LINKED_CODEC) return { links: [] }
   const own = ofOwnMemory(bytes)
-  const links = decoded(() => (codec === DAG_CBOR ? linksInCbor(own) : linksInJson(asCharacters(own))))
+  const links = codec === DAG_PB ? linksInPb(own) : codec === DAG_CBOR ? linksInCbor(own) : linksInJson(own)
   return links === undefined ? { fault: 'undecodable' } : { links }
 }
 
@@ -90,38 +97,72 @@ export function asLink(value: unknown): CID | undefined {
   return CID.asCID(value) ?? undefined
 }
 
-/** The links of bytes that are known to be dag-cbor: one item after the other, without regard to which is inside of which. */
-function linksInCbor(bytes: Uint8Array): CID[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const links: CID[] = []
-  let isTagged = false
-  for (let at = 0; at < bytes.length; ) {
-    const major = view.getUint8(at) >> 5
-    const { value, end } = readArgument(view, at)
-    const hasContent = major === MAJOR.bytes || major === MAJOR.text
-    at = hasContent ? end + value : end
+/** The links of a dag-pb block; undefined when it is none. */
+function linksInPb(bytes: Uint8Array): Uint8Array[] | undefined {
+  return decodeDagPb(bytes)?.Links.map(({ Hash }) => Hash.bytes)
+}
+
+/**
+ * The links of a dag-cbor block; undefined when it is none.
+ *
+ * Decoded as dag-cbor is, by its own options, but for the links: making a CID of each would take most of the time of a block that has many.
+ */
+function linksInCbor(bytes: Uint8Array): Uint8Array[] | undefined {
+  const links: Uint8Array[] = []
+  const keepLink = (decode: () => unknown): null => {
+    const link = decode()
     // The byte string of a link begins with a zero, for the multibase that it is not written in.
-    if (isTagged && hasContent) links.push(CID.decode(bytes.subarray(end + 1, at)))
-    isTagged = major === MAJOR.tag && value === LINK_TAG
+    if (!(link instanceof Uint8Array) || link[0] !== 0) throw new TypeError('not a link')
+    links.push(checkedCid(link.subarray(1)))
+    return null
   }
-  return links
+  const options = { ...dagCbor.decodeOptions, tags: { ...dagCbor.decodeOptions.tags, [LINK_TAG]: keepLink } }
+  return decoded(() => {
+    decodeCbor(bytes, options)
+    return links
+  })
 }
 
-const MAJOR = { bytes: 2, text: 3, tag: 6 } as const
-
-/** The number in the head of a CBOR item, and where the head ends. */
-function readArgument(view: DataView, at: number): { readonly value: number; readonly end: number } {
-  const short = view.getUint8(at) & 0x1f
-  if (short < 24) return { value: short, end: at + 1 }
-  if (short === 24) return { value: view.getUint8(at + 1), end: at + 2 }
-  if (short === 25) return { value: view.getUint16(at + 1), end: at + 3 }
-  if (short === 26) return { value: view.getUint32(at + 1), end: at + 5 }
-  return { value: Number(view.getBigUint64(at + 1)), end: at + 9 }
+/** @throws for bytes that are no CID, as `CID.decode`. */
+function checkedCid(bytes: Uint8Array): Uint8Array {
+  // The two forms that nearly all CIDs have: version 0, and version 1 with a codec, a hash and a length of one byte each.
+  const isVersion0 = bytes[0] === 0x12 && bytes[1] === 32 && bytes.length === 34
+  const [version, codec = 0x80, hash = 0x80, length = 0x80] = bytes
+  const isShort = version === 1 && codec < 0x80 && hash < 0x80 && length < 0x80 && bytes.length === length + 4
+  if (!isVersion0 && !isShort) CID.decode(bytes)
+  return bytes
 }
 
-/** The links of text that is known to be dag-json. */
-function linksInJson(text: string): CID[] {
-  return Array.from(text.matchAll(JSON_LINK), ([, link]) => CID.parse(String(JSON.parse(`"${link}"`))))
+/** The links of a dag-json block; undefined when it is none. */
+function linksInJson(bytes: Uint8Array): Uint8Array[] | undefined {
+  const tree = decodeData(DAG_JSON, bytes)
+  if (tree === undefined) return undefined
+  const cids = new Map<string, CID>()
+  collectCids(tree.value, cids)
+  // Read from the text: in what it decodes to, keys that look like numbers come before all others.
+  const links = Array.from(
+    asCharacters(bytes).matchAll(JSON_LINK),
+    ([, link = '']) => cids.get(link) ?? cidOfJson(link),
+  )
+  return links.map((cid) => cid.bytes)
+}
+
+/** A CID as JSON spells it, escapes and all. */
+function cidOfJson(text: string): CID {
+  return CID.parse(String(JSON.parse(`"${text}"`)))
+}
+
+/** Collects the CIDs of a decoded value by their text. */
+function collectCids(value: unknown, cids: Map<string, CID>): void {
+  const open = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    const cid = asLink(next)
+    if (cid !== undefined) cids.set(cid.toString(), cid)
+    else if (typeof next === 'object' && next !== null && !(next instanceof Uint8Array)) {
+      for (const inner of Object.values(next)) open.push(inner)
+    }
+  }
 }
 
 /** The decoders throw plain errors of every kind, down to an exhausted stack, and all of them mean the same. */
