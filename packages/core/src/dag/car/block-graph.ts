@@ -1,9 +1,9 @@
-import type { CID } from 'multiformats/cid'
-import { DAG_PB, decodeDagPb, FIRST_LINKED_CODEC, IDENTITY, inlineBytes, linksOf, READABLE_CODECS } from '../links.ts'
+import { CID } from 'multiformats/cid'
+import { DAG_PB, decodeDagPb, FIRST_LINKED_CODEC, IDENTITY, linkBytesOf, READABLE_CODECS } from '../links.ts'
 import { type UnixfsNode, unixfsNodeOf } from '../unixfs-file.ts'
 import { BytesTable } from './bytes-table.ts'
 import { type CarFault, malformed } from './car-index.ts'
-import { type BlockName, cidText, hasDigestLength, MAX_DIGEST_BYTES } from './cid-at.ts'
+import { type BlockName, type CidAtHead, cidText, hasDigestLength, MAX_DIGEST_BYTES, readCidAtHead } from './cid-at.ts'
 import { growingFloat64, growingUint8, growingUint32 } from './growing-array.ts'
 
 /** The most links that the blocks of one CAR may have in all. */
@@ -73,7 +73,7 @@ export class BlockGraph {
     if (content === undefined) return malformed(`${text()} does not decode as the codec of its CID.`)
     const { links, unixfs } = content
     for (const link of links) {
-      const fault = this.#admit(link, name)
+      const fault = this.#admit(nameOf(link), name)
       if (fault !== undefined) return fault
     }
     this.#sizeBytes.set(number, bytes.length)
@@ -141,17 +141,16 @@ export class BlockGraph {
   }
 
   /** Refuses a link that nothing could ever satisfy here, and adds the block that an identity CID carries. */
-  #admit(link: CID, from: BlockName): CarFault | undefined {
-    const { code: hashCode, digest } = link.multihash
+  #admit(link: CidAtHead, from: BlockName): CarFault | undefined {
+    const { codec, hashCode, digest } = link
     const fromText = () => `The block ${cidText(from)} links to`
     // Before the CID is written out: it can be as long as the block, and base58 takes the square of that in time.
     if (digest.length > MAX_DIGEST_BYTES) return malformed(`${fromText()} a CID with ${digest.length} bytes of digest.`)
-    const refuse = (reason: string) => malformed(`${fromText()} ${link}, whose ${reason}.`)
-    if (!READABLE_CODECS.includes(link.code)) return refuse(`codec ${hex(link.code)} is not read here`)
+    const refuse = (reason: string) => malformed(`${fromText()} ${cidText(link)}, whose ${reason}.`)
+    if (!READABLE_CODECS.includes(codec)) return refuse(`codec ${hex(codec)} is not read here`)
     if (hashCode !== IDENTITY && !this.#isChecked(hashCode)) return refuse(`hash ${hex(hashCode)} is not checked here`)
     if (!hasDigestLength(hashCode, digest)) return refuse(`digest has ${digest.length} bytes`)
-    const inline = inlineBytes(link)
-    return inline && this.add(nameOf(link), inline)
+    return hashCode === IDENTITY ? this.add(link, digest) : undefined
   }
 
   #numberOf(multihash: Uint8Array): number {
@@ -191,17 +190,23 @@ function partKindOf(unixfs: UnixfsNode | undefined): PartKind {
   return unixfs?.kind === 'file' ? 'file' : 'none'
 }
 
+/** What a block says: its links as the bytes of CIDs, since a CAR may have a million of them. */
 function readContent(codec: number, bytes: Uint8Array) {
   if (codec === DAG_PB) {
     const node = decodeDagPb(bytes)
-    return node && { links: node.Links.map(({ Hash }) => Hash), unixfs: unixfsNodeOf(node) }
+    return node && { links: node.Links.map(({ Hash }) => Hash.bytes), unixfs: unixfsNodeOf(node) }
   }
-  const read = linksOf(codec, bytes)
+  const read = linkBytesOf(codec, bytes)
   return 'links' in read ? { links: read.links, unixfs: undefined } : undefined
 }
 
-function nameOf({ version, code, multihash }: CID): BlockName {
-  return { version, codec: code, multihash: multihash.bytes }
+/** A link by its parts. CIDs of version 0 with a digest of another length can be written, and are refused for that. */
+function nameOf(link: Uint8Array): CidAtHead {
+  const name = readCidAtHead(link)
+  if (name !== undefined) return name
+  const { version, code, multihash } = CID.decode(link)
+  const { bytes, digest } = multihash
+  return { version, codec: code, hashCode: multihash.code, multihash: bytes, digest, endBytes: link.length }
 }
 
 function hex(code: number): string {
