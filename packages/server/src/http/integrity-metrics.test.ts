@@ -41,4 +41,19 @@ describe('integrityMetrics', () => {
     integrityMetrics(registry, { damage, scrub, records, unverifiedReads })
     expect(await linesOf(registry)).not.toContainEqual(expect.stringContaining('last_finished_seconds'))
   })
+
+  it('asks about orphans once a scrape', async () => {
+    const registry = new Registry()
+    let questions = 0
+    const counted = () => {
+      questions += 1
+      return orphans()
+    }
+    const scrub = { scrubbedBytes: () => 0, lastFinishedAt: async () => undefined, orphans: counted }
+    integrityMetrics(registry, { damage, scrub, records, unverifiedReads })
+    await linesOf(registry)
+    expect(questions).toBe(1)
+    await linesOf(registry)
+    expect(questions).toBe(2)
+  })
 })

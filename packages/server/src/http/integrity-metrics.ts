@@ -7,6 +7,14 @@ import type { Integrity } from './service.ts'
  */
 export function integrityMetrics(registry: Registry, { damage, scrub, records, unverifiedReads }: Integrity): void {
   const registers = [registry]
+  // Two gauges are of one answer: a scrape collects all gauges at once, so the second one finds the question asked.
+  let asked: ReturnType<typeof scrub.orphans> | undefined
+  const orphans = (): ReturnType<typeof scrub.orphans> => {
+    asked ??= scrub.orphans().finally(() => {
+      asked = undefined
+    })
+    return asked
+  }
   new Counter({
     name: 'lade_blob_damage_total',
     help: 'Blobs that were not what they should be, since the start, by what became of them.',
@@ -41,7 +49,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
     help: 'Stored blobs that the records do not know and that wait for their removal.',
     registers,
     async collect() {
-      this.set((await scrub.orphans()).waiting)
+      this.set((await orphans()).waiting)
     },
   })
   new Gauge({
@@ -49,7 +57,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
     help: '1 when a scrub has met too many blobs that the records do not know, so that none is removed.',
     registers,
     async collect() {
-      this.set((await scrub.orphans()).isStopped ? 1 : 0)
+      this.set((await orphans()).isStopped ? 1 : 0)
     },
   })
   new Gauge({
