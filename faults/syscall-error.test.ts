@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { errorCode, send, tokenCaller, upload } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
@@ -142,14 +143,20 @@ describeRig(
       const server = await startServer({ env: ENV })
       const user = await tokenCaller(server.url)
       const ledger = new Ledger()
-      const readiness = async (): Promise<number> => (await send(server.url, 'GET', '/readyz')).status
-      expect(await readiness()).toBe(200)
+      const becomes = (status: number): Promise<readonly string[]> =>
+        eventually(async () => {
+          const ready = await send(server.url, 'GET', '/readyz')
+          return ready.status === status ? [] : [`/readyz gives ${ready.status}`]
+        }, 5000)
+      expect(await becomes(200)).toEqual([])
+      // An answer of the store is believed for a second.
+      await sleep(1100)
       const trace = await traceThread(server.pid, 'files', ['fsync:error=EIO:when=1'])
       expect((await ledger.upload(server.url, user, newContent(300 * KB)))?.status).toBe(503)
       await trace.detach()
-      expect(await readiness()).toBe(503)
+      expect(await becomes(503)).toEqual([])
       expect((await ledger.upload(server.url, user, newContent(300 * KB)))?.status).toBe(200)
-      expect(await readiness()).toBe(200)
+      expect(await becomes(200)).toEqual([])
     })
 
     test('error: the records have no room for the end of an upload, whose reservation returns when they have', async () => {
