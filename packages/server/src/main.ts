@@ -18,6 +18,7 @@ import { holdBeforeWriting, unlessUnwritable } from './holding-lock.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import { isLoopback } from './http/known-host.ts'
+import { RefusalLog } from './http/refusal-log.ts'
 import type { Service } from './http/service.ts'
 import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './joining.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
@@ -137,6 +138,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     substitutes.provers ?? (await openProvers(config, { closers, readPiece: localPieces({ records, blobs }) }))
 
   const budget = new WorkBudget({ log, networkOf })
+  const refusals = new RefusalLog({ log })
+  closers.push(() => refusals.close())
   const hashThreads = startHashThreads()
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
@@ -184,6 +187,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     stallWatch,
     clientAddress: clientAddressReader(config.trustedProxies),
     log,
+    refusals,
     now,
     filesNow,
     clock,

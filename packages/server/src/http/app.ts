@@ -8,7 +8,7 @@ import { limitBodyTime } from './body-deadline.ts'
 import { checkBodyDigest } from './body-digest.ts'
 import { exposedHeaders } from './cors.ts'
 import { directRoutes } from './direct-routes.ts'
-import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
+import { requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
 import { HotFiles } from './hot-files.ts'
 import { parseJsonBody } from './json-body.ts'
@@ -67,6 +67,8 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
         },
         isDraining: service.isDraining,
         log: service.log,
+        refusals: service.refusals,
+        clientAddress: service.clientAddress,
         now: service.now,
       }),
     bodyLimit: MAX_JSON_BYTES,
@@ -93,7 +95,7 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   })
   app.setErrorHandler<Error>((error, request, reply) => {
     const problem = frameworkProblem(error, request.routeOptions.bodyLimit)
-    logFailure(service.log, exchangeOf(request.raw).requestId, problem)
+    logFailure(service, request.raw, problem)
     const headers = { ...headersSet(reply), ...signatureRequestHeaders(service, request.raw, problem) }
     reply.hijack()
     sendProblem(request.raw, reply.raw, problem, headers)

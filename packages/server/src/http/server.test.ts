@@ -169,6 +169,32 @@ describe('the log of a running service', () => {
   })
 })
 
+describe('the log of a caller that is refused without end', () => {
+  it('has 100 lines and then one that counts the rest, whatever the requests are', async () => {
+    const service = await runService()
+    const counts = { sent: 0 }
+    const keepAsking = async (bytes: string): Promise<void> => {
+      for (let round = 0; round < 30; round += 1) {
+        await rawRequest(service.url, bytes)
+        counts.sent += bytes.match(/^(?:GET|no)/gm)?.length ?? 0
+      }
+    }
+    const unknown = 'GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n'
+    const attacks = [`${`${unknown}\r\n`.repeat(15)}${unknown}Connection: close\r\n\r\n`, 'no request\r\n\r\n']
+    await Promise.all(attacks.flatMap((bytes) => Array.from({ length: 4 }, () => keepAsking(bytes))))
+    await service.upload(BYTES)
+    await service.remove()
+    const lines = service.logged().filter(({ status }) => Number(status) >= 400)
+    const summaries = service.logged().filter(({ msg }) => msg === 'refused requests left out of the log')
+    const leftOut = summaries.reduce((sum, summary) => sum + Number(summary.leftOut), 0)
+    expect(summaries).toEqual([expect.objectContaining({ principal: 'ip:127.0.0.1' })])
+    expect(lines.length + leftOut).toBe(counts.sent)
+    expect(leftOut).toBeGreaterThan(0)
+    // What is not refused is logged all the same.
+    expect(service.logged()).toContainEqual(expect.objectContaining({ path: '/api/upload', status: 200 }))
+  })
+})
+
 describe('the log levels of requests', () => {
   it.each([
     ['debug', ['/healthz', '/p/x']],

@@ -2,13 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import { MAX_HEAD_BYTES } from '@lade/core/wire'
-import type { Logger } from 'pino'
+import { addressPrincipal } from '../quotas/principal.ts'
 import { exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
 import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
 import type { HostCheck } from './known-host.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
 import { pathOf } from './query.ts'
+import { requestPrincipal } from './request-principal.ts'
 import { sendProblem } from './respond.ts'
+import type { Service } from './service.ts'
 import { CountedRequest, cutOff, isInFlood, isToBeAnswered } from './unanswered.ts'
 
 /** Where a connection carries the response that it is busy with. */
@@ -18,7 +20,10 @@ type AnsweringSocket = Socket & { [ANSWERING]?: ServerResponse }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-export interface HttpServerOptions {
+/** What it takes to log a request, and whose it is. */
+export type RequestLog = Pick<Service, 'log' | 'refusals' | 'clientAddress'>
+
+export interface HttpServerOptions extends RequestLog {
   /** Routes a request with a sound frame. */
   readonly handle: RequestHandler
   /** Answers at once what it can, ahead of everything else; false leaves the request to `handle`. */
@@ -27,7 +32,6 @@ export interface HttpServerOptions {
   readonly hostProblem: HostCheck
   /** True while no new connections are taken: each answer is then the last of its connection. */
   readonly isDraining: () => boolean
-  readonly log: Logger
   readonly now: () => number
 }
 
@@ -39,12 +43,12 @@ export interface HttpServerOptions {
  * watched for progress instead. Heads have 10 seconds, checked every second.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerHot, hostProblem, isDraining, log, now } = options
+  const { handle, answerHot, hostProblem, isDraining, now } = options
   const nextRequestId = requestIdMaker()
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, nextRequestId(), now())
     ;(request.socket as AnsweringSocket)[ANSWERING] = response
-    response.on('close', () => logExchange(log, request, response, now() - exchange.startedAt, exchange))
+    response.on('close', () => logExchange(options, request, response, now() - exchange.startedAt, exchange))
   }
   const receive = (request: IncomingMessage, response: ServerResponse): void => {
     open(request, response)
@@ -70,6 +74,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxHeadersCount = MAX_HEADER_LINES
   // A client that ends its side behind the last byte of its request still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
+  // A socket tells its peer as long as it is open, and afterwards only when it was asked before; the log asks at the end.
+  server.on('connection', (socket) => socket.remoteAddress)
   server.on('request', (request, response) => {
     if (!isToBeAnswered(response)) return
     if (isDraining()) response.shouldKeepAlive = false
@@ -99,7 +105,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       response.once('finish', () => socket.destroySoon())
       return
     }
-    answerUnparsed(log, socket, error, nextRequestId())
+    answerUnparsed(options, socket, error, nextRequestId())
   })
   return server
 }
@@ -110,16 +116,24 @@ function cutBody(request: IncomingMessage): void {
   exchange.onBodyCut?.()
 }
 
-function answerUnparsed(log: Logger, socket: Socket, error: NodeJS.ErrnoException, requestId: string): void {
+function answerUnparsed(
+  { log, refusals }: RequestLog,
+  socket: Socket,
+  error: NodeJS.ErrnoException,
+  requestId: string,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
   const problem = parserProblem(error.code)
-  log.info({ requestId, code: problem.code, status: STATUS[problem.code] }, 'no request')
+  const status = STATUS[problem.code]
+  if (log.isLevelEnabled('info') && refusals.isLogged(addressPrincipal(socket.remoteAddress ?? '0.0.0.0'), status)) {
+    log.info({ requestId, code: problem.code, status }, 'no request')
+  }
   const body = JSON.stringify(problemBody(problem, requestId))
   socket.end(
-    `HTTP/1.1 ${STATUS[problem.code]} ${STATUS_CODES[STATUS[problem.code]]}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
   socket.setTimeout(2000, () => socket.destroy())
@@ -133,16 +147,18 @@ function parserProblem(code: string | undefined): LadeError {
 }
 
 function logExchange(
-  log: Logger,
+  service: RequestLog,
   request: IncomingMessage,
   response: ServerResponse,
   durationMs: number,
   exchange: { readonly requestId: string; readonly notes: Record<string, unknown> },
 ): void {
+  const { log, refusals } = service
   const status = response.statusCode
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const level = status >= 500 ? 'error' : status >= 400 || !isRead ? 'info' : 'debug'
   if (!log.isLevelEnabled(level)) return
+  if (status >= 400 && !refusals.isLogged(requestPrincipal(service, request), status)) return
   // The path without its query: tokens and share links travel there. A target that is no path may hold a password.
   const { url = '' } = request
   const path = url.startsWith('/') ? pathOf(url) : ''
@@ -151,9 +167,13 @@ function logExchange(
   log[level]({ requestId, method: request.method, path, status, durationMs, complete, ...notes }, 'request')
 }
 
-/** The error as the log keeps it: code, sentence, evidence, and the causes that the caller is not shown. */
-export function logFailure(log: Logger, requestId: string, failure: unknown): void {
+/**
+ * The error as the log keeps it: code, sentence, evidence, and the causes that the caller is not shown. Nothing while the refusals of the
+ * caller's address are left out of the log.
+ */
+export function logFailure(service: RequestLog, request: IncomingMessage, failure: unknown): void {
   const error = asLadeError(failure)
-  if (STATUS[error.code] < 500) return
-  log.error({ requestId, code: error.code, err: error.cause ?? error }, 'failed')
+  if (STATUS[error.code] < 500 || service.refusals.isFlooding(requestPrincipal(service, request))) return
+  const { requestId } = exchangeOf(request)
+  service.log.error({ requestId, code: error.code, err: error.cause ?? error }, 'failed')
 }

@@ -19,6 +19,7 @@ import type { DamageControl } from '../upkeep/damage.ts'
 import type { Scrub } from '../upkeep/scrub.ts'
 import type { StallWatch } from '../uploads/stall-watch.ts'
 import type { ClientAddress } from './client-address.ts'
+import type { RefusalLog } from './refusal-log.ts'
 
 /** What the placing of files has come to, since the start of this process. */
 export interface PlacedCounters extends PlacementCounters {
@@ -71,6 +72,8 @@ export interface Service {
   readonly stallWatch: StallWatch
   readonly clientAddress: ClientAddress
   readonly log: Logger
+  /** Which refused requests are logged. */
+  readonly refusals: RefusalLog
   /** The agreed time. */
   readonly now: () => number
   /** The time up to which ends of files have taken effect: `now`, unless they wait because the clock is in doubt. */

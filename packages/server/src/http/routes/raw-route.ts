@@ -1,7 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { onRequestHookHandler } from 'fastify'
 import { queryTokenHeaders } from '../authenticate.ts'
-import { exchangeOf } from '../exchange.ts'
 import { asLadeError } from '../problem.ts'
 import { type Query, queryOf } from '../query.ts'
 import { headersSet, sendProblem } from '../respond.ts'
@@ -29,7 +28,7 @@ export async function answerRaw(
     if (query.has('token')) Object.assign(headers, queryTokenHeaders(query, `${service.publicUrl()}/docs`))
     await handle(request, response, { query, headers })
   } catch (error) {
-    logFailure(service.log, exchangeOf(request).requestId, error)
+    logFailure(service, request, error)
     const problem = asLadeError(error)
     const asked = signatureRequestHeaders(service, request, problem)
     sendProblem(request, response, problem, { ...headers, ...asked })

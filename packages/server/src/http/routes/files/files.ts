@@ -10,7 +10,6 @@ import { readUsage } from '../../../quotas/read-usage.ts'
 import { signShareLink } from '../../../tokens/share-link.ts'
 import { discardDigest } from '../../../uploads/discard-objects.ts'
 import { callerOf } from '../../authenticate.ts'
-import { exchangeOf } from '../../exchange.ts'
 import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
 import { cidParams, problems, type Routes, security, tokenQuery } from '../routes.ts'
@@ -88,7 +87,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       // was only needed for parts.
       if (blobs !== undefined && file.sha256 !== null) {
         await discardDigest({ records, blobs, instanceId, now }, file.sha256).catch((error: unknown) =>
-          logFailure(service.log, exchangeOf(request.raw).requestId, error),
+          logFailure(service, request.raw, error),
         )
       }
       return fileEntryOf(file, await standingOf(records, file), retrievalUrl, filesNow())
