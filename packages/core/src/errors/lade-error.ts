@@ -46,7 +46,7 @@ export interface ErrorEvidence {
   chain_offline: { retryAfterSeconds: number }
   // Admission
   too_large: { limit: number; size: number }
-  rate_limited: { used: number; limit: number; retryAfterSeconds: number }
+  rate_limited: { used: number; limit: number; retryAfterSeconds: number; reason?: string }
   quota_exceeded: { used: number; limit: number; retryAfterSeconds: number }
   too_many_uploads: { used: number; limit: number; retryAfterSeconds: number }
   over_budget: {

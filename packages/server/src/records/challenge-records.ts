@@ -16,12 +16,14 @@ export interface ChallengeRecord {
 export interface HourlyLimit {
   readonly address: string
   readonly limit: number
+  /** While this other count is below its limit, this one does not hold. @default it always holds */
+  readonly unlessBelow?: { readonly address: string; readonly limit: number }
 }
 
 /** `limited` says which of the limits was reached; nothing was counted then, under none of them. */
 export type OpenOutcome =
   | { readonly outcome: 'opened' }
-  | { readonly outcome: 'limited'; readonly used: number; readonly limit: number }
+  | { readonly outcome: 'limited'; readonly address: string; readonly used: number; readonly limit: number }
 
 /** `over` is a challenge that was never there, is past its time, or was answered, rightly or wrongly too often. */
 export type AnswerOutcome =

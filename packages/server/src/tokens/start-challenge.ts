@@ -1,6 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 import type { StartRequest, StartResult } from '@lade/core/wire'
 import type { Mailer } from '../mail/mailer.ts'
+import { networkOf } from '../quotas/principal.ts'
+import type { HourlyLimit } from '../records/challenge-records.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { codeMail } from './code-mail.ts'
 import { normalizeEmail } from './email.ts'
@@ -11,10 +13,18 @@ import { labelOf } from './token-label.ts'
 
 const MINUTES = 15
 const ATTEMPTS = 5
-/** To one address, whoever asks. */
-const MAILS_PER_HOUR = 5
+/** From one sender to one recipient. */
+const MAILS_PER_SENDER = 5
+/** To one recipient from all senders. Above, a sender that has sent fewer than the next figure still sends. */
+const MAILS_PER_RECIPIENT = 20
+const MAILS_PER_SENDER_ABOVE = 2
+/** How many times one /64's signups the /64s of one /48 have together. */
+const NETWORK_SHARES = 16
 /** When a caller may try again after the mail server refused. */
 const RETRY_AFTER_SECONDS = 300
+
+const RECIPIENT_REASON =
+  'This email address has had enough mails for this hour. A code that you asked for stays valid for 15 minutes: look for its mail, also among junk.'
 
 export interface StartChallengeDeps {
   readonly records: RecordStore
@@ -34,6 +44,11 @@ export interface StartChallengeInput {
 /**
  * Sends a one-time code to an email address. It is good for 15 minutes, 5 attempts and one token, by whichever process.
  *
+ * Mails are limited by sender and by recipient. A sender is an IPv4 address or an IPv6 /64, and towards one recipient the /48. In an hour it
+ * sends as many mails as it may sign up, and 5 of them to one recipient. A recipient gets 20 from all senders; after that a sender still sends
+ * it 2, so that nobody keeps the owner of an address from a code of his own, and a sender among many gains little. The code of one challenge is
+ * of no use for another, so wrong answers to others take none of its attempts.
+ *
  * Answers the same whether or not the address is known: it is never asked. When the mail cannot be sent, nothing is kept;
  * a mail that the server refused still counts against the limits, so that nobody can try addresses on it at will.
  *
@@ -49,10 +64,7 @@ export async function startChallenge(deps: StartChallengeDeps, input: StartChall
   const id = challengeId(emailCode.challenge)
   const now = deps.now()
   const hour = hourOf(now)
-  const limits = [
-    { address: input.address, limit: input.signupsPerHour },
-    { address: `mail:${email}`, limit: MAILS_PER_HOUR },
-  ]
+  const limits = limitsOf(input, email)
   const opened = await records.challenges.open({
     challenge: {
       id,
@@ -65,7 +77,10 @@ export async function startChallenge(deps: StartChallengeDeps, input: StartChall
     hour,
     limits,
   })
-  if (opened.outcome === 'limited') throw rateLimited(now, opened)
+  if (opened.outcome === 'limited') {
+    const { address, used, limit } = opened
+    throw rateLimited(now, { used, limit, ...(isOfRecipient(address) && { reason: RECIPIENT_REASON }) })
+  }
 
   const mail = codeMail({ to: email, code: emailCode.code, publicUrl: deps.publicUrl(), minutes: MINUTES })
   const withdraw = (addresses: readonly string[]) => records.challenges.withdraw({ id, hour, addresses })
@@ -79,4 +94,27 @@ export async function startChallenge(deps: StartChallengeDeps, input: StartChall
     throw new LadeError('mail_failed', { retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause })
   }
   return { sent: true, expiresIn: MINUTES * 60, challenge: emailCode.challenge }
+}
+
+function limitsOf({ address, signupsPerHour }: StartChallengeInput, email: string): HourlyLimit[] {
+  const network = networkOf(address)
+  const pair = `${network ?? address} ${recipientOf(email)}`
+  return [
+    { address, limit: signupsPerHour },
+    ...(network === undefined ? [] : [{ address: network, limit: NETWORK_SHARES * signupsPerHour }]),
+    { address: pair, limit: MAILS_PER_SENDER },
+    {
+      address: recipientOf(email),
+      limit: MAILS_PER_RECIPIENT,
+      unlessBelow: { address: pair, limit: MAILS_PER_SENDER_ABOVE },
+    },
+  ]
+}
+
+function recipientOf(email: string): string {
+  return `mail:${email}`
+}
+
+function isOfRecipient(address: string): boolean {
+  return address.includes('mail:')
 }

@@ -78,13 +78,31 @@ export function challengeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     ]
     await open(store, challenge('one'), limits)
     await open(store, challenge('two'), limits)
-    const refused = { outcome: 'limited', used: 2, limit: 2 }
+    const refused = { outcome: 'limited', address: 'mail:alice@example.org', used: 2, limit: 2 }
     expect(await open(store, challenge('three'), limits)).toEqual(refused)
     expect(await open(store, challenge('three'), limits)).toEqual(refused)
     expect(await store.challenges.find({ id: 'three', now: NOW })).toBeUndefined()
     const other = [{ address: 'ip:192.0.2.1', limit: 3 }]
     expect(await open(store, challenge('three'), other)).toEqual({ outcome: 'opened' })
-    expect(await open(store, challenge('four'), other)).toEqual({ outcome: 'limited', used: 3, limit: 3 })
+    const third = { outcome: 'limited', address: 'ip:192.0.2.1', used: 3, limit: 3 }
+    expect(await open(store, challenge('four'), other)).toEqual(third)
+  })
+
+  it('does not hold whoever has a low count of its own to a limit that has an exception', async (store) => {
+    const limitsOf = (sender: string) => [
+      { address: sender, limit: 3 },
+      { address: 'mail', limit: 3, unlessBelow: { address: sender, limit: 2 } },
+    ]
+    const openBy = async (sender: string) => {
+      const { outcome } = await open(store, challenge(randomUUID()), limitsOf(sender))
+      return outcome
+    }
+    for (let times = 0; times < 3; times += 1) expect(await openBy('a')).toBe('opened')
+    expect(await open(store, challenge('by a'), limitsOf('a'))).toMatchObject({ address: 'a', used: 3, limit: 3 })
+    // The count of all is at its limit, and goes on counting.
+    for (const sender of ['b', 'b', 'c', 'c']) expect(await openBy(sender)).toBe('opened')
+    expect(await open(store, challenge('by b'), limitsOf('b'))).toMatchObject({ address: 'mail', used: 7, limit: 3 })
+    expect(await openBy('c')).toBe('limited')
   })
 
   it('counts together with signups', async (store) => {

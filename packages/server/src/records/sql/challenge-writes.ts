@@ -39,9 +39,11 @@ export function prepareChallengeWrites(db: Sql) {
   return {
     *open(request: OpenRequest): Steps<OpenOutcome> {
       const { challenge, hour, limits } = request
-      for (const { address, limit } of limits) {
+      for (const { address, limit, unlessBelow } of limits) {
         const used = yield* countOf(address, hour)
-        if (used >= limit) return { outcome: 'limited', used, limit }
+        if (used < limit) continue
+        if (unlessBelow !== undefined && (yield* countOf(unlessBelow.address, hour)) < unlessBelow.limit) continue
+        return { outcome: 'limited', address, used, limit }
       }
       yield* forEach(limits, ({ address }) => count(address, hour))
       const { id, email, label, codeDigest, attemptsLeft, expiresAt } = challenge

@@ -294,16 +294,49 @@ describe('starting a challenge', () => {
     expect(mailServer.received[0]?.raw).not.toContain('evil')
   })
 
-  it('mails one address five times an hour, whoever asks, and others all the same', async () => {
+  it('mails one address five times an hour for one sender, and others all the same', async () => {
     const service = await run()
     for (let mails = 0; mails < 5; mails += 1) await begin(service)
     const refused = await start(service, 'ADA@example.org')
     expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited', used: 5, limit: 5 } })
+    expect(refused.body).toMatchObject({ detail: expect.stringContaining('A code that you asked for stays valid') })
     expect(Number(refused.headers.get('retry-after'))).toBe(3600)
     expect(mailServer.received).toHaveLength(5)
     await begin(service, 'bob@example.org')
     clock.now += 60 * MINUTE_MS
     await begin(service)
+  })
+
+  it('never keeps the owner from a code, however many others had mails sent there', async () => {
+    const service = await run({ env: { LADE_TRUSTED_PROXIES: '127.0.0.1' } })
+    const startFrom = async (sender: string, email = ADA) => {
+      const response = await service.fetch('/api/auth/start', {
+        method: 'POST',
+        body: JSON.stringify({ email, label: 'x' }),
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': sender },
+      })
+      return { status: response.status, body: (await response.json()) as StartResult & { limit?: number } }
+    }
+    const statusesOf = async (sender: string, times: number) => {
+      const statuses: number[] = []
+      for (let time = 0; time < times; time += 1) statuses.push((await startFrom(sender)).status)
+      return statuses
+    }
+    for (const sender of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) {
+      expect(await statusesOf(sender, 6)).toEqual([200, 200, 200, 200, 200, 429])
+    }
+    // The /64s of one /48 are one sender to one recipient.
+    const addresses = Array.from({ length: 6 }, (_, index) => `2001:db8:1:${index}::1`)
+    const fromNetwork: number[] = []
+    for (const address of addresses) fromNetwork.push((await startFrom(address)).status)
+    expect(fromNetwork).toEqual([200, 200, 200, 200, 200, 429])
+    // The 20 of an hour are used up: from now on two for each further sender.
+    expect(await statusesOf('198.51.100.4', 3)).toEqual([200, 200, 429])
+    expect((await startFrom('198.51.100.4')).body).toMatchObject({ error: 'rate_limited', limit: 20 })
+    expect((await startFrom('198.51.100.4', 'bob@example.org')).status).toBe(200)
+
+    const { challenge } = (await startFrom('192.0.2.7')).body
+    expect((await verify(service, challenge, mailServer.codeFor(ADA))).status).toBe(200)
   })
 
   it('counts as a signup of the caller', async () => {
