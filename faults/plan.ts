@@ -35,6 +35,10 @@ export const PLAN = {
   /** Connections of an attack on what the service can do at once, and for how long. */
   attackConnections: count(30, 300),
   attackMs: count(1000, 20_000),
+  /** How often each costly request is sent to measure it. */
+  costlyRequests: count(5, 30),
+  /** Files of the user whose listing is measured. */
+  listedFiles: count(200, 10_000),
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { send, sponsoredCaller, tokenCaller } from './caller.ts'
+import { type CostlyRequest, costlyRequests } from './costly-requests.ts'
+import { BOUNDLESS_QUOTAS } from './load.ts'
+import { PLAN } from './plan.ts'
+import { processorMsOf } from './processor-time.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+
+/** What a request may cost beside what its bytes account for. */
+const MAX_MS = 50
+/** What a GiB of a body, or of an answer, may cost, by route; docs/operate/work-limits.md states them. */
+const SECONDS_PER_GIB: Readonly<Record<string, number>> = {
+  'post /api/upload': 20,
+  // Lists are JSON that is made for each answer.
+  'get /api/deals': 120,
+  'get /api/files': 120,
+}
+const OTHER_SECONDS_PER_GIB = 5
+const GIB = 1024 ** 3
+/** What is above the limit by far is not asked so often. */
+const MOST_MS = 3000
+
+let address = 0
+/** The next request comes from somewhere else, so that no budget stands in the way of its cost. */
+const fromElsewhere = (): Record<string, string> => {
+  address += 1
+  return { 'X-Forwarded-For': `10.1.${address >> 8}.${address & 255}` }
+}
+
+/** What one request costs, beside the bytes that it moves. */
+async function costOf({ url, pid }: ServerProcess, request: CostlyRequest): Promise<number> {
+  const { route, path, headers, body, statuses } = request
+  const method = route.split(' ')[0]?.toUpperCase() ?? ''
+  const rate = SECONDS_PER_GIB[route] ?? OTHER_SECONDS_PER_GIB
+  const ask = async (): Promise<number> => {
+    const sent = { headers: { ...headers, ...fromElsewhere() }, ...(body && { body }) }
+    const answer = await send(url, method, path, sent).catch(() => undefined)
+    if (answer !== undefined)
+      expect(statuses, `${route}, ${request.what}: ${answer.body.subarray(0, 300)}`).toContain(answer.status)
+    return (body?.length ?? 0) + (answer?.body.length ?? 0)
+  }
+  await ask()
+  await ask()
+  const before = processorMsOf(pid)
+  let movedBytes = 0
+  let times = 0
+  const end = performance.now() + MOST_MS
+  for (; times < PLAN.costlyRequests && performance.now() < end; times += 1) movedBytes += await ask()
+  return (processorMsOf(pid) - before - (movedBytes / GIB) * rate * 1000) / times
+}
+
+test('no request costs more than 50 ms of processor time beside what its bytes account for', async () => {
+  const server = await startServer({ env: BOUNDLESS_QUOTAS })
+  const requests = await costlyRequests(server.url, sponsoredCaller('192.0.2.7'), await tokenCaller(server.url))
+  const document = JSON.parse((await send(server.url, 'GET', '/openapi.json')).body.toString()) as {
+    paths: Record<string, Record<string, unknown>>
+  }
+  const routes = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item)
+      .filter((key) => key !== 'parameters')
+      .map((method) => `${method} ${path}`),
+  )
+  expect(routes.filter((route) => !requests.some((request) => request.route === route))).toEqual([])
+
+  const costs: string[] = []
+  const above: string[] = []
+  for (const request of requests) {
+    const costMs = await costOf(server, request)
+    const line = `${request.route}, ${request.what}: ${costMs.toFixed(1)} ms`
+    costs.push(line)
+    if (PLAN.isFull) process.stderr.write(`${line}\n`)
+    if (costMs > MAX_MS) above.push(line)
+  }
+  expect(above, costs.join('\n')).toEqual([])
+})
