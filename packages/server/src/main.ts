@@ -31,6 +31,7 @@ import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
 import { StallWatch } from './uploads/stall-watch.ts'
+import { WalletChains } from './wallets/wallet-chains.ts'
 
 export { isMember } from './processes.ts'
 
@@ -181,6 +182,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     ...placing,
     integrity: guarded,
     chain,
+    walletChains: chain === undefined || config.chain === undefined ? undefined : new WalletChains({ chain, budget }),
     keys,
     mailer,
     authorizer,

@@ -110,9 +110,13 @@ export interface Chain {
    * True when `account` signed `message` in the way of `personal_sign` (EIP-191): by its key, or as a contract (ERC-1271), also one
    * that is not deployed yet (ERC-6492). A signature of the account's own key asks nobody.
    *
+   * @param asking - runs the part that asks the chain. @default at once
    * @throws {LadeError} `chain_offline` when only the chain can tell and it does not.
    */
-  isSignedBy(request: { account: Address; message: Uint8Array; signature: Uint8Array }): Promise<boolean>
+  isSignedBy(
+    request: { account: Address; message: Uint8Array; signature: Uint8Array },
+    asking?: (question: () => Promise<boolean>) => Promise<boolean>,
+  ): Promise<boolean>
   /** Resolves when the chain answers. @throws {LadeError} `chain_offline`. */
   check(): Promise<void>
   close(): Promise<void>

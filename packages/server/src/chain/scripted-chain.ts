@@ -230,11 +230,13 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
       online()
       return balances.get(asked.toLowerCase()) ?? 0n
     },
-    async isSignedBy(request) {
+    async isSignedBy(request, asking = (question) => question()) {
       if (await isSignedByKey(request)) return true
-      online()
-      const accepted = contractSignatures.get(request.account.toLowerCase()) ?? []
-      return accepted.includes(toHex(request.signature))
+      return asking(async () => {
+        online()
+        const accepted = contractSignatures.get(request.account.toLowerCase()) ?? []
+        return accepted.includes(toHex(request.signature))
+      })
     },
     async check() {
       online()

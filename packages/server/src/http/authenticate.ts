@@ -8,7 +8,7 @@ import { walletOfClaims } from '../wallets/wallet-token.ts'
 import { type Caller, userCaller, walletCaller } from './caller.ts'
 import { type Query, queryOf } from './query.ts'
 import type { Service } from './service.ts'
-import { walletAudienceOf, walletOfRequest, walletRulesOf } from './wallet-request.ts'
+import { walletAudienceOf, walletChainOf, walletOfRequest, walletRulesOf } from './wallet-request.ts'
 
 /** RFC 9745 and RFC 8594: since when the query form is deprecated, and when it may be gone. */
 const QUERY_TOKEN_DEPRECATED = '@1793491200'
@@ -48,7 +48,7 @@ export function credentialsOf(
  * is refused and never taken for one without.
  *
  * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`; `invalid_signature`, `replayed_signature`,
- *   `chain_offline`; `bad_request` for a token beside the signature of a wallet; `storage_failed`.
+ *   `chain_offline`, `over_budget`; `bad_request` for a token beside the signature of a wallet; `storage_failed`.
  */
 export async function findCaller(
   service: Service,
@@ -57,12 +57,12 @@ export async function findCaller(
 ): Promise<Caller | undefined> {
   const hasToken = request.headers.authorization !== undefined || query.has('token')
   const signer = await walletOfRequest(service, request, { hasToken })
-  if (signer !== undefined) return callerOfWallet(service, signer)
+  if (signer !== undefined) return callerOfWallet(service, request, signer)
   const credentials = credentialsOf(request, query, service.config.queryToken)
   if (credentials === undefined) return undefined
   const claims = await service.authorizer.authorize(credentials.token)
   if (!isOfWallet(claims)) return userCaller(claims)
-  return callerOfWallet(service, walletOfClaims(claims, walletAudienceOf(service)), claims)
+  return callerOfWallet(service, request, walletOfClaims(claims, walletAudienceOf(service)), claims)
 }
 
 /**
@@ -87,11 +87,12 @@ export function callerOf(service: Service, request: IncomingMessage, scope?: Sco
   return requireCaller(service, request, queryOf(request.url ?? '/'), scope)
 }
 
-function callerOfWallet(service: Service, wallet: Wallet, token?: WalletClaims): Caller {
+function callerOfWallet(service: Service, request: IncomingMessage, wallet: Wallet, token?: WalletClaims): Caller {
   const rules = walletRulesOf(service)
+  const chain = walletChainOf(service, request)
   // Who verified the wallet has had them.
-  if (rules === undefined) throw new TypeError('wallets are no callers here')
-  return walletCaller(wallet, rules, token)
+  if (rules === undefined || chain === undefined) throw new TypeError('wallets are no callers here')
+  return walletCaller(wallet, { ...rules, chain }, token)
 }
 
 /** Headers of any response to a request that carried a token in its query, also when the header won. */

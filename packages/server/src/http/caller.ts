@@ -2,8 +2,8 @@ import { BYTES_PER_MB, SCOPES, type Scope } from '@lade/core/wire'
 import { userPrincipal, walletPrincipal } from '../quotas/principal.ts'
 import type { TokenClaims } from '../tokens/token-claims.ts'
 import { type Wallet, walletUserId } from '../wallets/wallet.ts'
+import type { WalletChain } from '../wallets/wallet-chains.ts'
 import { walletQuotaBytes } from '../wallets/wallet-quota.ts'
-import type { WalletRules } from './wallet-request.ts'
 
 /** Who asks, however it was shown: a user by a token, a wallet by a signature or by a token that it signed in for. */
 export interface Caller {
@@ -19,7 +19,7 @@ export interface Caller {
   readonly scopes: readonly Scope[]
   /** Of the token; undefined for a signature. */
   readonly jti: string | undefined
-  /** What may be uploaded in a day. @throws {LadeError} `chain_offline`. */
+  /** What may be uploaded in a day. @throws {LadeError} `chain_offline`, `over_budget`. */
   quotaBytes(): Promise<number>
 }
 
@@ -39,7 +39,7 @@ export function userCaller({ sub, email, scopes, quotaMb, jti }: TokenClaims): C
 /** @param token - what the token says, where the wallet shows one. */
 export function walletCaller(
   wallet: Wallet,
-  rules: WalletRules,
+  rules: { readonly chain: WalletChain; readonly microUsdcPerGib: bigint },
   token: { readonly jti?: string; readonly scopes?: readonly Scope[] } = {},
 ): Caller {
   return {

@@ -18,6 +18,7 @@ import type { SigningKeys } from '../tokens/signing-keys.ts'
 import type { DamageControl } from '../upkeep/damage.ts'
 import type { Scrub } from '../upkeep/scrub.ts'
 import type { StallWatch } from '../uploads/stall-watch.ts'
+import type { WalletChains } from '../wallets/wallet-chains.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { RefusalLog } from './refusal-log.ts'
 
@@ -65,6 +66,8 @@ export interface Service {
   readonly inlineBytes: number
   /** Undefined when none is configured. */
   readonly chain: Chain | undefined
+  /** The chain as callers may ask it; undefined where wallets are no callers. */
+  readonly walletChains: WalletChains | undefined
   readonly keys: SigningKeys
   /** Undefined unless signup is by email. */
   readonly mailer: Mailer | undefined

@@ -1,18 +1,19 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { LadeError } from '@lade/core/errors'
-import type { Chain } from '../chain/chain.ts'
 import { readWalletSignature, refused } from '../wallets/signature-input.ts'
 import { verifyRequest } from '../wallets/verify-request.ts'
 import type { Wallet } from '../wallets/wallet.ts'
+import type { WalletChain } from '../wallets/wallet-chains.ts'
 import type { WalletAudience } from '../wallets/wallet-token.ts'
 import { contentSha256 } from './body-digest.ts'
 import { declaredBytes } from './framing.ts'
 import { STATUS } from './problem.ts'
+import { requestPrincipal } from './request-principal.ts'
 import type { Service } from './service.ts'
 
 /** What wallets are measured by. */
 export interface WalletRules {
-  readonly chain: Chain
+  readonly chainId: number
   /** In the mixed case of EIP-55. */
   readonly usdc: string
   readonly microUsdcPerGib: bigint
@@ -22,13 +23,18 @@ export interface WalletRules {
 export function walletRulesOf({ chain, config }: Service): WalletRules | undefined {
   if (chain === undefined || config.chain === undefined) return undefined
   const { usdc, microUsdcPerGib } = config.chain
-  return { chain, usdc, microUsdcPerGib }
+  return { chainId: chain.chainId, usdc, microUsdcPerGib }
+}
+
+/** The chain for what this request wants to know of it; undefined where wallets are no callers. */
+export function walletChainOf(service: Service, request: IncomingMessage): WalletChain | undefined {
+  return service.walletChains?.for(requestPrincipal(service, request), () => request.socket.destroyed)
 }
 
 /** What a token that a wallet signed in for has to be for. */
 export function walletAudienceOf(service: Service): WalletAudience | undefined {
   const rules = walletRulesOf(service)
-  return rules && { origin: new URL(service.publicUrl()).origin, chainId: rules.chain.chainId }
+  return rules && { origin: new URL(service.publicUrl()).origin, chainId: rules.chainId }
 }
 
 /**
@@ -36,7 +42,7 @@ export function walletAudienceOf(service: Service): WalletAudience | undefined {
  *
  * @param hasToken - true when the request carries a token as well: one of the two would be looked at by nobody.
  * @throws {LadeError} `bad_request` for a signature beside a token; `invalid_signature`, `replayed_signature`,
- *   `chain_offline`, `storage_failed`.
+ *   `chain_offline`, `over_budget`, `storage_failed`.
  */
 export async function walletOfRequest(
   service: Service,
@@ -52,9 +58,9 @@ export async function walletOfRequest(
   if (hasToken) {
     throw new LadeError('bad_request', { reason: 'It has the signature of a wallet and a token; send one of them.' })
   }
-  const rules = walletRulesOf(service)
-  if (rules === undefined) throw refused('This service takes no wallets; ask its operator, or use a token.')
-  const deps = { chain: rules.chain, nonces: service.records.nonces, now: service.now }
+  const chain = walletChainOf(service, request)
+  if (chain === undefined) throw refused('This service takes no wallets; ask its operator, or use a token.')
+  const deps = { chain, nonces: service.records.nonces, now: service.now }
   return verifyRequest(deps, signed, {
     method,
     target: url,

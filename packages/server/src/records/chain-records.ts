@@ -173,6 +173,10 @@ export interface ChainRecords {
 
 /** Nonces of wallets, each good once. */
 export interface NonceRecords {
+  /** True when this account has used the nonce and it is still remembered. Between this and `use` another request may use it. */
+  isUsed(request: { account: string; nonce: string }): Promise<boolean>
+  /** True for a nonce that was handed out here, has not been taken back, and whose time is not over. */
+  isIssued(request: { nonce: string; now: number }): Promise<boolean>
   /** Uses up a nonce of a signature. True the first time; `until` is how long it has to be remembered. */
   use(request: { account: string; nonce: string; until: number }): Promise<boolean>
   /** Hands out a nonce of ours, for a sign-in. */

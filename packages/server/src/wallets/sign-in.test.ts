@@ -198,6 +198,11 @@ describe('signIn', () => {
     await expect(enter(messageOf(nonce))).rejects.toMatchObject({ code: 'invalid_nonce' })
   })
 
+  it('asks no chain about a nonce that was not handed out', async () => {
+    chain.setOnline(false)
+    await expect(verify(messageOf('aaaaaaaabbbbbbbb'), '0xabcd')).rejects.toMatchObject({ code: 'invalid_nonce' })
+  })
+
   it('says that the chain is away when only the chain could tell, and the nonce stays good', async () => {
     const message = messageOf(await newNonce())
     chain.setOnline(false)

@@ -1,6 +1,5 @@
 import { LadeError } from '@lade/core/errors'
 import { isZeroAddress, type WalletVerifyRequest, type WalletVerifyResult } from '@lade/core/wire'
-import type { Chain } from '../chain/chain.ts'
 import type { NonceRecords } from '../records/record-store.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { mintToken } from '../tokens/token-codec.ts'
@@ -8,12 +7,13 @@ import { SIGN_IN_SECONDS } from './issue-nonce.ts'
 import { parseSignInMessage, type SignInMessage } from './sign-in-message.ts'
 import { refused } from './signature-input.ts'
 import { CLOCK_SKEW_SECONDS } from './verify-request.ts'
+import type { WalletChain } from './wallet-chains.ts'
 import { walletClaims } from './wallet-token.ts'
 
 const SKEW_MS = CLOCK_SKEW_SECONDS * 1000
 
 export interface SignInDeps {
-  readonly chain: Chain
+  readonly chain: WalletChain
   readonly nonces: NonceRecords
   readonly keys: SigningKeys
   readonly publicUrl: () => string
@@ -26,10 +26,10 @@ export interface SignInDeps {
  *
  * The message is for this service (domain and URI), its chain and this moment, and has a nonce that was handed out here and
  * is used up by this. The token is good for 15 minutes, or until the message expires where that is sooner. What is cheap to
- * ask is asked first, then the signature, then the nonce.
+ * ask is asked first, also whether the nonce is good, then the signature. The nonce is used up last.
  *
  * @throws {LadeError} `invalid_signature` with what is wrong; `invalid_nonce` for one that was never handed out, is used up
- *   or too old; `chain_offline`, `auth_offline`, `storage_failed`.
+ *   or too old; `chain_offline`, `over_budget`, `auth_offline`, `storage_failed`.
  * @see docs/protocol/wallets.md; EIP-4361.
  */
 export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Promise<WalletVerifyResult> {
@@ -41,6 +41,7 @@ export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Pr
   const { origin, host, protocol } = new URL(deps.publicUrl())
   requireForHere(message, { origin, host, scheme: protocol.slice(0, -1), chainId: chain.chainId })
   requireNow(message, deps.now())
+  if (!(await nonces.isIssued({ nonce, now: deps.now() }))) throw new LadeError('invalid_nonce', {})
 
   const signed = new TextEncoder().encode(request.message)
   if (!(await chain.isSignedBy({ account: wallet.address, message: signed, signature }))) {

@@ -92,6 +92,8 @@ export function openTestNonces(): NonceRecords & { readonly used: ReadonlySet<st
   const issued = new Map<string, number>()
   return {
     used,
+    isUsed: async ({ account, nonce }) => used.has(`${account} ${nonce}`),
+    isIssued: async ({ nonce, now }) => (issued.get(nonce) ?? 0) > now,
     async use({ account, nonce }) {
       const isFirst = !used.has(`${account} ${nonce}`)
       used.add(`${account} ${nonce}`)

@@ -278,6 +278,14 @@ describe('who signed', () => {
     await expect(verify({ headers })).rejects.toMatchObject({ code: 'replayed_signature' })
   })
 
+  it('asks no chain about a nonce that was used before', async () => {
+    const headers = { ...(await sign()), signature: 'eth=:q80=:' }
+    chain.acceptAsContract(ALICE.address, Buffer.from('abcd', 'hex'))
+    expect(await verify({ headers })).toBe(ALICE.address)
+    chain.setOnline(false)
+    await expect(verify({ headers })).rejects.toMatchObject({ code: 'replayed_signature' })
+  })
+
   it('is not known while the chain does not answer, unless the key itself signed', async () => {
     chain.setOnline(false)
     const headers = { ...(await sign()), signature: 'eth=:q80=:' }

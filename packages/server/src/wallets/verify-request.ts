@@ -1,10 +1,10 @@
 import { LadeError } from '@lade/core/errors'
-import type { Chain } from '../chain/chain.ts'
 import { walletPrincipal } from '../quotas/principal.ts'
 import type { NonceRecords } from '../records/record-store.ts'
 import { type SignedRequest, signatureBase } from './signature-base.ts'
 import { refused, type WalletSignature } from './signature-input.ts'
 import type { Wallet } from './wallet.ts'
+import type { WalletChain } from './wallet-chains.ts'
 
 /** The longest that a signature may be good for, and by how much clocks may differ. */
 const MAXIMUM_VALIDITY_SECONDS = 300
@@ -14,7 +14,7 @@ export const CLOCK_SKEW_SECONDS = 60
 const ALWAYS_COVERED = ['@method', '@authority', '@path']
 
 export interface VerifyRequestDeps {
-  readonly chain: Chain
+  readonly chain: WalletChain
   readonly nonces: NonceRecords
   readonly now: () => number
 }
@@ -31,10 +31,10 @@ export interface RequestToVerify extends SignedRequest {
  *
  * Taken is what binds the whole request and can be used once: it covers `@method`, `@authority` and `@path`, `@query` where
  * there is one and `content-digest` where there is a body, and is good for five minutes at most. What is cheap to ask is
- * asked first, then the signature, then the nonce, so that nobody uses up the nonces of others.
+ * asked first, also whether the nonce was used before, then the signature. The nonce is used up last, so that nobody uses up those of others.
  *
  * @throws {LadeError} `invalid_signature` with what is wrong, `replayed_signature`, `chain_offline` when only the chain can
- *   tell and does not, `storage_failed`.
+ *   tell and does not, `over_budget`, `storage_failed`.
  * @see docs/protocol/wallets.md; ERC-8128; RFC 9421.
  */
 export async function verifyRequest(
@@ -47,6 +47,8 @@ export async function verifyRequest(
   if (wallet.chainId !== chain.chainId) throw refused(`keyid names another chain; here it is ${chain.chainId}.`)
   requireInTime(signed, now() / 1000)
   requireBound(components, request)
+  const account = walletPrincipal(wallet)
+  if (await nonces.isUsed({ account, nonce })) throw new LadeError('replayed_signature', {})
   const message = signatureBase(request, components, signed.signatureParams)
   if (!(await chain.isSignedBy({ account: wallet.address, message, signature: signed.signature }))) {
     const { host } = new URL(request.publicUrl)
@@ -54,7 +56,7 @@ export async function verifyRequest(
   }
   // Remembered for longer than it is taken, should the clock be set back by as much as clocks may differ.
   const until = (expires + 2 * CLOCK_SKEW_SECONDS) * 1000
-  const isFirst = await nonces.use({ account: walletPrincipal(wallet), nonce, until })
+  const isFirst = await nonces.use({ account, nonce, until })
   if (!isFirst) throw new LadeError('replayed_signature', {})
   return wallet
 }

@@ -1,5 +1,5 @@
-import type { Chain } from '../chain/chain.ts'
 import type { Wallet } from './wallet.ts'
+import type { WalletChain } from './wallet-chains.ts'
 
 const GIB = 1_073_741_824n
 const USDC_DECIMALS = 6
@@ -36,10 +36,10 @@ export function usdcText(microUsdc: bigint): string {
 /**
  * What a wallet may upload in a day, by what it holds now. What it has used of that is not taken off: the records decide.
  *
- * @throws {LadeError} `chain_offline`.
+ * @throws {LadeError} `chain_offline`, `over_budget`.
  */
 export async function walletQuotaBytes(
-  { chain, microUsdcPerGib }: { readonly chain: Chain; readonly microUsdcPerGib: bigint },
+  { chain, microUsdcPerGib }: { readonly chain: WalletChain; readonly microUsdcPerGib: bigint },
   { address }: Wallet,
 ): Promise<number> {
   return quotaBytesOf(await chain.usdcBalance(address), microUsdcPerGib)

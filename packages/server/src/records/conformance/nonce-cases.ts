@@ -20,6 +20,26 @@ export function nonceCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
     expect(await use(store, 'n1', OTHER_ACCOUNT)).toBe(true)
   })
 
+  it('knows which nonces were used, and by whom', async (store) => {
+    expect(await store.nonces.isUsed({ account: ACCOUNT, nonce: 'n1' })).toBe(false)
+    await use(store)
+    expect(await store.nonces.isUsed({ account: ACCOUNT, nonce: 'n1' })).toBe(true)
+    expect(await store.nonces.isUsed({ account: OTHER_ACCOUNT, nonce: 'n1' })).toBe(false)
+    expect(await store.nonces.isUsed({ account: ACCOUNT, nonce: 'n2' })).toBe(false)
+  })
+
+  it('knows which nonces it handed out, until they are taken back or their time is over', async (store) => {
+    const isIssued = (nonce: string, now = NOW) => store.nonces.isIssued({ nonce, now })
+    await issue(store, 'ours', NOW + 10)
+    expect(await isIssued('ours', NOW + 9)).toBe(true)
+    expect(await isIssued('ours', NOW + 10)).toBe(false)
+    expect(await isIssued('n1')).toBe(false)
+    await use(store)
+    expect(await isIssued('n1')).toBe(false)
+    await redeem(store, 'ours')
+    expect(await isIssued('ours')).toBe(false)
+  })
+
   it('tells nonces apart by every code unit', async (store) => {
     for (const nonce of ['n', 'N', 'n ', ' n', 'ń', 'n\u0301']) expect(await use(store, nonce)).toBe(true)
     expect(await use(store, 'N')).toBe(false)

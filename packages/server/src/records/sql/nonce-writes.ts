@@ -1,7 +1,7 @@
 import type { Sql, Steps } from './sql.ts'
 
 /** Whose nonces those are that were handed out here: no wallet is called that. */
-const OURS = ''
+export const OURS = ''
 
 /** Nonces of wallets. Each function runs inside the caller's transaction. */
 export function prepareNonceWrites(db: Sql) {

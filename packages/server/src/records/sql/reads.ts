@@ -9,6 +9,7 @@ import { prepareFileReads } from './file-reads.ts'
 import { prepareInstallationReads } from './installation-reads.ts'
 import { prepareIntegrityReads } from './integrity-reads.ts'
 import { prepareInventoryReads } from './inventory-reads.ts'
+import { prepareNonceReads } from './nonce-reads.ts'
 import { prepareOfferReads } from './offer-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
@@ -24,6 +25,7 @@ export function prepareReads(db: Sql) {
   const accounts = prepareAccountReads(db)
   const challenges = prepareChallengeReads(db)
   const quotas = prepareQuotaReads(db)
+  const nonces = prepareNonceReads(db)
   const placements = preparePlacementReads(db)
   const pieces = preparePieceReads(db)
   const copies = prepareCopyReads(db)
@@ -57,6 +59,8 @@ export function prepareReads(db: Sql) {
     revokedAt: accounts.revokedAt,
     listTokens: ({ sub }: { sub: string }) => accounts.tokens(sub),
     findChallenge: challenges.find,
+    isNonceUsed: nonces.isUsed,
+    isNonceIssued: nonces.isIssued,
     unenrolled: placements.unenrolled,
     enrolledUpTo: (_: undefined) => placements.enrolledUpTo(),
     waitingFiles: placements.waiting,

@@ -186,6 +186,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       tooShort: (request) => read('tooShortDeals', request),
     },
     nonces: {
+      isUsed: (request) => read('isNonceUsed', request),
+      isIssued: (request) => read('isNonceIssued', request),
       use: (request) => write('useNonce', request),
       issue: (request) => write('issueNonce', request),
       redeem: (request) => write('redeemNonce', request),

@@ -76,5 +76,5 @@ export function operationRoutes(app: Routes, service: Service): void {
 function walletInfoOf(service: Service): WalletInfo {
   const rules = walletRulesOf(service)
   if (rules === undefined) return null
-  return { chainId: rules.chain.chainId, usdc: rules.usdc, usdcPerGib: usdcText(rules.microUsdcPerGib) }
+  return { chainId: rules.chainId, usdc: rules.usdc, usdcPerGib: usdcText(rules.microUsdcPerGib) }
 }

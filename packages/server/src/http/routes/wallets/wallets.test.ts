@@ -482,6 +482,7 @@ describe('signing in', () => {
       '200',
       '400',
       '401',
+      '429',
       '503',
     ])
     expect(document.paths['/api/files']?.get?.security).toEqual([{ bearer: [] }, { wallet: [] }])
@@ -567,6 +568,30 @@ describe('a service without a chain', () => {
       expect([await statusAt(home), await statusAt(other), await statusAt(without)]).toEqual([200, 401, 401])
     } finally {
       await Promise.all([home.remove(), other.remove(), without.remove()])
+    }
+  })
+})
+
+describe('made-up signatures without end', () => {
+  it('are over_budget for the address that they come from, and for nobody else', async () => {
+    const own = await runService({ env: { ...ENV, LADE_TRUSTED_PROXIES: '127.0.0.1' }, substitutes: { chain } })
+    try {
+      const askFrom = async (sender: string, signature?: string) => {
+        const target = '/api/files'
+        const headers = await signedHeaders({ method: 'GET', target, publicUrl: own.url, created: seconds() })
+        const forged = signature === undefined ? {} : { signature }
+        return own.fetch(target, { headers: { ...headers, ...forged, 'x-forwarded-for': sender } })
+      }
+      const madeUp = `eth=:${Buffer.alloc(65, 27).toString('base64')}:`
+      const answers = await Promise.all(Array.from({ length: 200 }, () => askFrom('198.51.100.7', madeUp)))
+      const refusals = answers.filter(({ status }) => status === 429)
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]))
+      expect(refusals.length).toBeGreaterThan(50)
+      expect(refusals[0]?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+      expect(await refusals[0]?.json()).toMatchObject({ error: 'over_budget', work: 'chain' })
+      for (let times = 0; times < 5; times += 1) expect((await askFrom('192.0.2.7')).status).toBe(200)
+    } finally {
+      await own.remove()
     }
   })
 })

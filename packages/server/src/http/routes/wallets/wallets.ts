@@ -4,13 +4,12 @@ import { issueNonce } from '../../../wallets/issue-nonce.ts'
 import { NonceLimit } from '../../../wallets/nonce-limit.ts'
 import { signIn } from '../../../wallets/sign-in.ts'
 import type { Service } from '../../service.ts'
-import { walletRulesOf } from '../../wallet-request.ts'
+import { walletChainOf } from '../../wallet-request.ts'
 import { problems, type Routes } from '../routes.ts'
 
 /** Where wallets are callers: `/api/auth/wallet/nonce` and `/api/auth/wallet/verify`. */
 export function walletRoutes(app: Routes, service: Service): void {
-  const rules = walletRulesOf(service)
-  if (rules === undefined) return
+  if (service.walletChains === undefined) return
   const { nonces } = service.records
   const limit = new NonceLimit()
 
@@ -40,9 +39,14 @@ export function walletRoutes(app: Routes, service: Service): void {
           'Takes a message of EIP-4361 (Sign-In with Ethereum) for this service, this chain and this moment, with the nonce ' +
           'of the first step, and what the wallet signed of it. The token has all scopes and is good for 15 minutes.',
         body: walletVerifyRequest,
-        response: { 200: walletVerifyResult.describe('The token, shown this once'), ...problems(400, 401, 503) },
+        response: { 200: walletVerifyResult.describe('The token, shown this once'), ...problems(400, 401, 429, 503) },
       },
     },
-    async (request) => signIn({ ...service, chain: rules.chain, nonces }, request.body),
+    async (request) => {
+      const chain = walletChainOf(service, request.raw)
+      // The route is there only where wallets are callers.
+      if (chain === undefined) throw new TypeError('wallets are no callers here')
+      return signIn({ ...service, chain, nonces }, request.body)
+    },
   )
 }

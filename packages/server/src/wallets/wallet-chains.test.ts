@@ -1,0 +1,102 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { WorkBudget } from '../budget/work-budget.ts'
+import type { Address } from '../chain/chain.ts'
+import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
+import { networkOf } from '../quotas/principal.ts'
+import { ALICE, BOB } from './testing-wallets.ts'
+import { WalletChains } from './wallet-chains.ts'
+
+const ATTACKER = 'ip:192.0.2.1'
+const OTHER = 'ip:192.0.2.2'
+const message = Buffer.from('a message')
+const madeUp = Buffer.alloc(65, 27)
+
+describe('the chain as wallets may ask it', () => {
+  const clock = { now: 0 }
+  let inner: ScriptedChain
+  let budget: WorkBudget
+  let chains: WalletChains
+  let asked: number
+  let atOnce: { now: number; most: number }
+  beforeEach(() => {
+    clock.now = 0
+    asked = 0
+    atOnce = { now: 0, most: 0 }
+    inner = openScriptedChain()
+    const { isSignedBy } = inner
+    // Each question takes a turn of the loop, as one over the network takes many.
+    inner.isSignedBy = (request, asking = (question) => question()) =>
+      isSignedBy(request, (question) =>
+        asking(async () => {
+          asked += 1
+          atOnce.now += 1
+          atOnce.most = Math.max(atOnce.most, atOnce.now)
+          await turn()
+          atOnce.now -= 1
+          return question()
+        }),
+      )
+    budget = new WorkBudget({ now: () => clock.now, log: { warn: () => {} }, networkOf })
+    chains = new WalletChains({ chain: inner, budget })
+  })
+
+  const ask = (principal: string, account: Address = ALICE.address, signature: Uint8Array = madeUp) =>
+    chains.for(principal).isSignedBy({ account, message, signature })
+
+  it('asks nobody about a signature of the key, however much is asked for others', async () => {
+    const signature = Buffer.from((await ALICE.signMessage({ message: { raw: message } })).slice(2), 'hex')
+    const flood = Array.from({ length: 300 }, () => ask(ATTACKER).catch(() => false))
+    await expect(ask(OTHER, ALICE.address, signature)).resolves.toBe(true)
+    await Promise.all(flood)
+    const before = asked
+    await expect(ask(OTHER, ALICE.address, signature)).resolves.toBe(true)
+    expect(asked).toBe(before)
+    expect(budget.usedMs(OTHER)).toBe(0)
+  })
+
+  it('asks about 100 made-up signatures at most, four at once, and is asked by others as before', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 500 }, () => ask(ATTACKER)))
+    expect(asked).toBeGreaterThan(50)
+    expect(asked).toBeLessThanOrEqual(105)
+    expect(atOnce.most).toBe(4)
+    const refusals = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(refusals.length).toBeGreaterThanOrEqual(395)
+    for (const { reason } of refusals)
+      expect(reason).toMatchObject({ code: 'over_budget', evidence: { work: 'chain' } })
+    await expect(ask(ATTACKER)).rejects.toMatchObject({ code: 'over_budget' })
+
+    inner.acceptAsContract(BOB.address, madeUp)
+    for (let times = 0; times < 200; times += 1) await expect(ask(OTHER, BOB.address)).resolves.toBe(true)
+    clock.now = 120_000
+    await expect(ask(ATTACKER)).resolves.toBe(false)
+  })
+
+  it('charges balances of nothing, and no others', async () => {
+    inner.setBalance(BOB.address, 1n)
+    for (let times = 0; times < 200; times += 1) {
+      await expect(chains.for(OTHER).usdcBalance(BOB.address)).resolves.toBe(1n)
+    }
+    const poor = () => chains.for(ATTACKER).usdcBalance(ALICE.address)
+    for (let times = 0; times < 100; times += 1) await expect(poor()).resolves.toBe(0n)
+    clock.now = 1
+    await poor().catch(() => {})
+    await expect(poor()).rejects.toMatchObject({ code: 'over_budget' })
+  })
+
+  it('charges questions that the chain does not answer', async () => {
+    inner.setOnline(false)
+    for (let times = 0; times < 100; times += 1)
+      await expect(ask(OTHER)).rejects.toMatchObject({ code: 'chain_offline' })
+    clock.now = 1
+    await ask(OTHER).catch(() => {})
+    await expect(ask(OTHER)).rejects.toMatchObject({ code: 'over_budget' })
+  })
+
+  it('asks nothing for a client that has gone', async () => {
+    await expect(
+      chains.for(ATTACKER, () => true).isSignedBy({ account: ALICE.address, message, signature: madeUp }),
+    ).resolves.toBe(false)
+    expect(asked).toBe(0)
+  })
+})

@@ -1,0 +1,92 @@
+import { FairQueue } from '../budget/fair-queue.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
+import type { Chain } from '../chain/chain.ts'
+
+/** Questions to the chain at once, of all callers and of one principal. */
+const SLOTS = 32
+const SLOTS_PER_PRINCIPAL = 4
+const WAITING_PER_PRINCIPAL = 256
+/** What a question costs that ends in a refusal: a price for the node's work, and no measurement. 100 at once use up a budget. */
+const REFUSED_QUESTION_MS = 50
+/** What a refusal costs without a question: about what it takes to recover a key. */
+const REFUSED_KEY_MS = 3
+
+/** What wallets are asked about. */
+export type WalletChain = Pick<Chain, 'chainId' | 'isSignedBy' | 'usdcBalance'>
+
+export interface WalletChainsOptions {
+  readonly chain: Chain
+  readonly budget: WorkBudget
+}
+
+/**
+ * The chain as those may ask it who claim to be wallets: made-up signatures and wallets without USDC must not have it asked without end.
+ *
+ * A signature that a key alone can tell asks nobody. Questions run four at once for a principal, and first for whoever has used the least. A
+ * question that ends in a refusal (not signed, no USDC, no answer) is charged to the budget as 50 ms of unpaid time; who has used that up is
+ * refused before anything is asked. Questions that end well are free, so nobody is shut out by others.
+ */
+export class WalletChains {
+  readonly #chain: Chain
+  readonly #budget: WorkBudget
+  readonly #queue: FairQueue
+
+  constructor({ chain, budget }: WalletChainsOptions) {
+    this.#chain = chain
+    this.#budget = budget
+    this.#queue = new FairQueue({
+      work: 'chain',
+      budget,
+      slots: SLOTS,
+      slotsPerPrincipal: SLOTS_PER_PRINCIPAL,
+      waitingPerPrincipal: WAITING_PER_PRINCIPAL,
+    })
+  }
+
+  /**
+   * The chain for one request. Besides what the chain throws, its questions throw `over_budget`.
+   *
+   * @param principal - whom the questions are charged to: the address of the caller, since nobody knows yet whether it is the wallet.
+   * @param isGone - true when the client has gone: nothing is asked for it then.
+   */
+  for(principal: string, isGone: () => boolean = () => false): WalletChain {
+    const chain = this.#chain
+    return {
+      chainId: chain.chainId,
+      isSignedBy: (request) =>
+        this.#charged(principal, Boolean, (ask) =>
+          chain.isSignedBy(request, (question) => ask(() => (isGone() ? Promise.resolve(false) : question()))),
+        ),
+      usdcBalance: (account) =>
+        this.#charged(
+          principal,
+          (microUsdc) => microUsdc > 0n,
+          (ask) => ask(() => chain.usdcBalance(account)),
+        ),
+    }
+  }
+
+  /** Runs a check whose questions go through `ask`, and charges it unless its result is good. */
+  async #charged<Result>(
+    principal: string,
+    isGood: (result: Result) => boolean,
+    check: (ask: <Answer>(question: () => Promise<Answer>) => Promise<Answer>) => Promise<Result>,
+  ): Promise<Result> {
+    this.#budget.require(principal, 'chain')
+    let processorMs = REFUSED_KEY_MS
+    try {
+      const result = await check((question) =>
+        this.#queue.run(principal, () => {
+          // Others of this principal may have been refused while this one waited.
+          this.#budget.require(principal, 'chain')
+          processorMs = REFUSED_QUESTION_MS
+          return question()
+        }),
+      )
+      if (isGood(result)) processorMs = 0
+      return result
+    } finally {
+      if (processorMs > 0) this.#budget.spend({ principal, work: 'chain', processorMs })
+    }
+  }
+}
