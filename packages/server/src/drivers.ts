@@ -8,6 +8,7 @@ import { type Config, type RemoteProverSetting, StartError, tokenKeyMaterial } f
 import { databaseInWords, storageInWords } from './config/in-words.ts'
 import { refuseOlderInstances } from './older-instances.ts'
 import { type LocalProverOptions, openLocalProver } from './proving/drivers/local/local-prover.ts'
+import { LevelCache } from './proving/level-cache.ts'
 import type { Prover } from './proving/prover.ts'
 import type { DatabaseState } from './records/database-state.ts'
 import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
@@ -210,8 +211,10 @@ export async function openProvers(
   { closers, readPiece }: Pick<DriverSurroundings, 'closers'> & LocalProverOptions,
 ): Promise<readonly Prover[]> {
   const openRemote = config.provers.some(({ kind }) => kind !== 'local') ? await remoteOpener(config) : undefined
+  const minFreeBytes = Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES)
+  const levels = new LevelCache({ dir: join(config.dataDir, 'levels'), minFreeBytes })
   const provers = config.provers.flatMap((setting) =>
-    setting.kind === 'local' ? openLocalProver({ readPiece }) : (openRemote?.(setting) ?? []),
+    setting.kind === 'local' ? openLocalProver({ readPiece, levels }) : (openRemote?.(setting) ?? []),
   )
   for (const prover of provers) closers.push(() => prover.close())
   return provers

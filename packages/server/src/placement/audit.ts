@@ -81,7 +81,9 @@ async function findProof(
   const pieceCid = pieceCidOf(piece)
   const { sizeBytes } = piece
   const question = { pieceCid, sizeBytes, seed, count: CHALLENGES }
-  const answer = await askProver(context, prover, context.pace.proofDeadlineMs, () => prover.prove(question))
+  const answer = await askProver(context, prover, context.pace.proofDeadlineMs, (signal) =>
+    prover.prove(question, { signal }),
+  )
   if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
   if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
   const proofs = answer.result

@@ -1,7 +1,10 @@
+import { makeLeafProof } from '@lade/core/piece'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { LevelCache } from './level-cache.ts'
 import { proveBytes } from './prove-bytes.ts'
+import { SECTION_BYTES } from './section-roots.ts'
 import { testPiece } from './testing-pieces.ts'
 import { challengedLeafOf, possessionFlaw } from './verify-possession.ts'
 
@@ -51,6 +54,24 @@ describe('proveBytes', () => {
     )
   })
 
+  test('gives the proofs that the whole piece gives, with a cached level and without', async () => {
+    const edges = [SECTION_BYTES - 1, SECTION_BYTES, SECTION_BYTES + 1, 2 * SECTION_BYTES, 3 * SECTION_BYTES + 127]
+    const levels = new LevelCache()
+    const seed = new Uint8Array(32).fill(3)
+    for (const sizeBytes of edges) {
+      const piece = commitTo(sizeBytes)
+      const { bytes } = counted(sizeBytes)
+      for (let time = 0; time < 2; time += 1) {
+        const proofs = await proveBytes(bytes, { piece, seed, count: 5 }, { levels })
+        for (const { leafIndex, leaf, proof } of proofs) {
+          const { hashPairs } = pieceHashing
+          const whole = await makeLeafProof({ rawSizeBytes: sizeBytes, leafIndex, readRaw: readRepeated, hashPairs })
+          expect({ leaf, proof }).toEqual({ leaf: whole.leaf, proof: whole.proof })
+        }
+      }
+    }
+  })
+
   describe('of more than 127 MiB', () => {
     const sizeBytes = SUBTREE_BYTES + 1000
     const { subtreeRoots, ...piece } = commitTo(sizeBytes)
@@ -59,7 +80,7 @@ describe('proveBytes', () => {
       const { counts, bytes } = counted(sizeBytes, subtreeRoots)
       const question = { piece, seed: new Uint8Array(32).fill(1), count: 20 }
       expect(possessionFlaw(question, await proveBytes(bytes, question))).toBeUndefined()
-      expect(counts.readBytes).toBeLessThan(SUBTREE_BYTES + 3 * MiB)
+      expect(counts.readBytes).toBeLessThanOrEqual(SUBTREE_BYTES + 20 * SECTION_BYTES)
       expect(counts.largestRead).toBeLessThan(1.1 * MiB)
     })
 
@@ -71,14 +92,99 @@ describe('proveBytes', () => {
       const { counts, bytes } = counted(sizeBytes, subtreeRoots)
       const question = { piece, seed, count: 1 }
       expect(possessionFlaw(question, await proveBytes(bytes, question))).toBeUndefined()
-      expect(counts.readBytes).toBe(2000)
+      expect(counts.readBytes).toBe(1000)
     })
 
     test('read everything where the roots of the parts are not those of such a piece', async () => {
-      const { bytes } = counted(sizeBytes, new Uint8Array(32))
       const question = { piece, seed: new Uint8Array(32), count: 1 }
-      expect(possessionFlaw(question, await proveBytes(bytes, question))).toBeUndefined()
+      const flipped = subtreeRoots.map((byte, at) => (at === 40 ? byte ^ 1 : byte))
+      for (const roots of [new Uint8Array(32), flipped]) {
+        const { bytes, counts } = counted(sizeBytes, roots)
+        const levels = new LevelCache()
+        expect(possessionFlaw(question, await proveBytes(bytes, question, { levels }))).toBeUndefined()
+        expect(counts.readBytes).toBe(sizeBytes + SECTION_BYTES)
+        await proveBytes(bytes, question, { levels })
+        expect(counts.readBytes).toBe(sizeBytes + 2 * SECTION_BYTES)
+      }
     })
+  })
+
+  describe('with a cached level', () => {
+    const sizeBytes = 3 * MiB
+    const piece = commitTo(sizeBytes)
+    const question = { piece, seed: new Uint8Array(32).fill(8), count: 5 }
+
+    test('reads the sections of the leaves and nothing else', async () => {
+      const levels = new LevelCache()
+      const { bytes, counts } = counted(sizeBytes)
+      await proveBytes(bytes, question, { levels })
+      expect(counts.readBytes).toBe(sizeBytes + 5 * SECTION_BYTES)
+      counts.readBytes = 0
+      expect(possessionFlaw(question, await proveBytes(bytes, question, { levels }))).toBeUndefined()
+      expect(counts.readBytes).toBe(5 * SECTION_BYTES)
+    })
+
+    test('makes it once for several that ask at a time', async () => {
+      const levels = new LevelCache()
+      const { bytes, counts } = counted(sizeBytes)
+      await Promise.all([1, 2, 3].map(() => proveBytes(bytes, question, { levels })))
+      expect(counts.readBytes).toBe(sizeBytes + 15 * SECTION_BYTES)
+    })
+
+    test('makes it again where a bit of it has flipped, and proves the piece', async () => {
+      const levels = new LevelCache()
+      const { bytes, counts } = counted(sizeBytes)
+      await proveBytes(bytes, question, { levels })
+      const spoilt = { get: vi.fn(), set: levels.set.bind(levels), inTurn: levels.inTurn.bind(levels) }
+      spoilt.get.mockImplementation(async (root: string) => (await levels.get(root))?.map((byte) => byte ^ 1))
+      counts.readBytes = 0
+      const proofs = await proveBytes(bytes, question, { levels: spoilt as unknown as LevelCache })
+      expect(possessionFlaw(question, proofs)).toBeUndefined()
+      expect(counts.readBytes).toBe(sizeBytes + 5 * SECTION_BYTES)
+    })
+
+    test('still proves nothing about bytes that have changed since', async () => {
+      const levels = new LevelCache()
+      await proveBytes(counted(sizeBytes).bytes, question, { levels })
+      const rotten = { sizeBytes, read: async (at: number, length: number) => readRepeated(at + 1, length) }
+      const proofs = await proveBytes(rotten, question, { levels })
+      expect(possessionFlaw(question, proofs)).toMatch(/does not lead to the piece/)
+      const gone = { sizeBytes, read: () => Promise.reject(new Error('gone')) }
+      await expect(proveBytes(gone, question, { levels })).rejects.toThrow('gone')
+    })
+
+    test('is not kept when it was made of wrong bytes', async () => {
+      const levels = new LevelCache()
+      const rotten = { sizeBytes, read: async (at: number, length: number) => readRepeated(at + 1, length) }
+      expect(possessionFlaw(question, await proveBytes(rotten, question, { levels }))).toBeDefined()
+      const proofs = await proveBytes(counted(sizeBytes).bytes, question, { levels })
+      expect(possessionFlaw(question, proofs)).toBeUndefined()
+    })
+  })
+
+  test('tells what it costs, and stops when nobody waits for it any more', async () => {
+    const sizeBytes = 20 * MiB
+    const piece = commitTo(sizeBytes)
+    const question = { piece, seed: new Uint8Array(32), count: 5 }
+    const levels = new LevelCache()
+    const costOf = async (): Promise<number> => {
+      let costMs = 0
+      await proveBytes(counted(sizeBytes).bytes, question, { levels, onProcessorMs: (ms) => (costMs += ms) })
+      return costMs
+    }
+    // Verifying what is read is counted at a millisecond for a MiB.
+    expect(await costOf()).toBeGreaterThan(20)
+    expect(await costOf()).toBeLessThan(50)
+
+    const controller = new AbortController()
+    const { bytes, counts } = counted(sizeBytes)
+    const read = (at: number, length: number) => {
+      if (at >= 2 * MiB) controller.abort(new Error('nobody waits'))
+      return bytes.read(at, length)
+    }
+    const ended = proveBytes({ sizeBytes, read }, question, { signal: controller.signal })
+    await expect(ended).rejects.toThrow('nobody waits')
+    expect(counts.readBytes).toBe(3 * MiB)
   })
 
   test('proves nothing about other bytes, and takes no other size', async () => {

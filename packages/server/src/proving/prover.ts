@@ -56,6 +56,17 @@ export interface PossessionProof {
   readonly proof: readonly Uint8Array[]
 }
 
+/** What a prover is told beside the question that it answers. */
+export interface ProveOptions {
+  /** Ends the work; its reason is what the call rejects with, unless the prover has its answer already. */
+  readonly signal?: AbortSignal
+  /**
+   * Told what the answer costs this process, in milliseconds of processor time: in parts, also of an answer that fails. A prover that is
+   * elsewhere tells nothing. Must not throw.
+   */
+  readonly onProcessorMs?: (processorMs: number) => void
+}
+
 /**
  * Whoever stores pieces for the network and proves that they are there.
  *
@@ -104,14 +115,12 @@ export interface Prover {
    * `count - 1`.
    *
    * @param request.seed - 32 bytes.
-   * @throws {LadeError} `stage_failed`.
+   * @throws {LadeError} `stage_failed`; the reason of the signal.
    */
-  prove(request: {
-    pieceCid: string
-    sizeBytes: number
-    seed: Uint8Array
-    count: number
-  }): Promise<readonly PossessionProof[]>
+  prove(
+    request: { pieceCid: string; sizeBytes: number; seed: Uint8Array; count: number },
+    options?: ProveOptions,
+  ): Promise<readonly PossessionProof[]>
   /** Bytes of a piece that it holds, as anybody would retrieve them; exactly `length`. @throws {LadeError} `stage_failed`. */
   read(request: { pieceCid: string; offset: number; length: number }): Promise<Uint8Array>
   /** Resolves when the prover can be reached. @throws {LadeError} `stage_failed`. */

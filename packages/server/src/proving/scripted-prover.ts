@@ -186,11 +186,11 @@ export function openScriptedProver(options: ScriptedProverOptions = {}): Scripte
         return 'asked'
       })
     },
-    prove({ pieceCid, sizeBytes, seed, count }) {
+    prove({ pieceCid, sizeBytes, seed, count }, options) {
       return answer({ method: 'prove', pieceCid, count }, async () => {
         const bytes = bytesOf(pieceCid)
         const read = async (offset: number, length: number) => bytes.subarray(offset, offset + length)
-        return proveBytes({ sizeBytes, read }, { piece: pieceNamed(pieceCid), seed, count })
+        return proveBytes({ sizeBytes, read }, { piece: pieceNamed(pieceCid), seed, count }, options)
       })
     },
     read({ pieceCid, offset, length }) {

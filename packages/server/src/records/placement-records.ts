@@ -325,9 +325,7 @@ export interface PlacementRecords {
   recorded(request: {
     pieceRoot: string
     sizeBytes: number
-  }): Promise<
-    { readonly piece: PieceRecord; readonly objectBytes: number; readonly pieceSubtreeRoots: Uint8Array } | undefined
-  >
+  }): Promise<{ readonly piece: PieceRecord; readonly pieceSubtreeRoots: Uint8Array } | undefined>
   /** Sets how many copies a live deal wants; its pieces are settled again. False for a deal that is not live. */
   want(request: { file: number; copies: number; now: number }): Promise<boolean>
   /** Lets a live file end later, never sooner; its pieces are settled again. False when it has ended. */

@@ -34,6 +34,16 @@ export const POSSESSION_CASES: readonly ProverCase[] = [
       }
     },
   },
+  {
+    title: 'error: a proof that nobody waits for any more ends with the reason of its signal',
+    isAboutProofs: true,
+    async run(bench) {
+      const [pieceCid = ''] = await bench.park(testPiece(65_025, 3))
+      const question = { pieceCid, sizeBytes: 65_025, seed: randomBytes(32), count: 2 }
+      const reason = new Error('nobody waits')
+      await expect(bench.prover.prove(question, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    },
+  },
   ...(['lost', 'rotten'] as const).map(
     (how): ProverCase => ({
       title: `error: possession of a piece that is ${how} is not proven`,

@@ -31,7 +31,6 @@ interface MemberRow {
 /** A piece that deals have, with what is known of the object that has its bytes. */
 interface RecordedPiece {
   readonly piece: PieceRecord
-  readonly objectBytes: number
   readonly pieceSubtreeRoots: Uint8Array
 }
 
@@ -58,8 +57,8 @@ export function preparePieceReads(db: Sql) {
      WHERE piece = :piece AND deal_pieces.object IS NOT NULL AND place <> 'none'
        AND (objects.size_bytes > :sizeBytes OR objects.id <> files.object) LIMIT 1`,
   )
-  const treeOf = db.prepare<[string], { size_bytes: number; piece_subtrees: Buffer | null }>(
-    `SELECT size_bytes, piece_subtrees FROM objects WHERE sha256 = ? AND place <> 'none'`,
+  const treeOf = db.prepare<[string], { piece_subtrees: Buffer | null }>(
+    `SELECT piece_subtrees FROM objects WHERE sha256 = ? AND place <> 'none'`,
   )
   const anyMember = db.prepare<[number], number>('SELECT 1 FROM aggregate_members WHERE piece = ? LIMIT 1').pluck()
   const anyGoneMember = db
@@ -122,12 +121,11 @@ export function preparePieceReads(db: Sql) {
       const piece = yield* pieceOfId(id)
       if (piece.source.kind === 'aggregate') {
         if (!(yield* isComplete(id))) return undefined
-        return { piece, objectBytes: sizeBytes, pieceSubtreeRoots: new Uint8Array() }
+        return { piece, pieceSubtreeRoots: new Uint8Array() }
       }
       const object = yield* treeOf.get(piece.source.object)
       if (object === undefined) return undefined
-      const { size_bytes, piece_subtrees } = object
-      return { piece, objectBytes: size_bytes, pieceSubtreeRoots: Uint8Array.from(piece_subtrees ?? []) }
+      return { piece, pieceSubtreeRoots: Uint8Array.from(object.piece_subtrees ?? []) }
     },
 
     pieceOfId,

@@ -108,9 +108,9 @@ export function openHttpProver(options: HttpProverOptions): Prover {
         throw unusable(`It did not take the piece within ${Math.ceil(untilMs / 1000)} seconds.`)
       }
     },
-    async prove({ pieceCid, seed, count }) {
+    async prove({ pieceCid, seed, count }, { signal } = {}) {
       if (kind !== 'reference') throw refused('It proves what it has to its own chain only.')
-      return askForProofs(client, { pieceCid, seed, count }, { headMs: transactionMs })
+      return askForProofs(client, { pieceCid, seed, count }, { headMs: transactionMs, signal })
     },
     read: (range) => readPiece(client, range, times),
     async check() {

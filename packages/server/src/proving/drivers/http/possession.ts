@@ -20,10 +20,12 @@ const Possession = z.object({
 export async function askForProofs(
   client: ProverClient,
   { pieceCid, seed, count }: { readonly pieceCid: string; readonly seed: Uint8Array; readonly count: number },
-  { headMs }: { readonly headMs: number },
+  { headMs, signal }: { readonly headMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly PossessionProof[]> {
   const json = { seed: `0x${Buffer.from(seed).toString('hex')}`, pieceCid, count }
-  const { proofs } = await client.askJson({ method: 'POST', path: '/pdp/prove', json, times: { headMs } }, Possession)
+  const ending = signal === undefined ? {} : { signal }
+  const question = { method: 'POST', path: '/pdp/prove', json, times: { headMs }, ...ending } as const
+  const { proofs } = await client.askJson(question, Possession)
   return proofs
 }
 

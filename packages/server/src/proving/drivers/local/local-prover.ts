@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
+import { LevelCache } from '../../level-cache.ts'
 import { pieceNamed } from '../../piece-name.ts'
-import { type PieceBytes, proveBytes } from '../../prove-bytes.ts'
+import type { PieceBytes } from '../../piece-source.ts'
+import { proveBytes } from '../../prove-bytes.ts'
 import type { Prover } from '../../prover.ts'
 
 /** Nothing of the piece is here now; a composition or an upload may bring it. */
@@ -10,19 +12,21 @@ const RETRY_AFTER_SECONDS = 60
 export interface LocalProverOptions {
   /** The bytes of a piece of this service; undefined for one that it does not have. */
   readonly readPiece: (request: { readonly pieceCid: string }) => Promise<PieceBytes | undefined>
+  /** Where levels of the pieces' trees are found and put. @default in memory */
+  readonly levels?: LevelCache
 }
 
 /**
  * The prover that is this process: what the service has, it holds.
  *
  * Parking and adding only say yes, with ids that are made of the nonce and so are the same for its repetitions. Proofs are real, made
- * of the bytes as they lie in the storage at that moment.
+ * of the bytes as they are in the storage at that moment: the section of 260,096 bytes that a leaf is in is read for its proof.
  *
  * @example
  * const prover = openLocalProver({ readPiece: async () => undefined })
  * await prover.add({ nonce: '00'.repeat(32), dataSetId: null, pieceCids: ['bafkzcib…'] }) // '0x…', confirmed at once
  */
-export function openLocalProver({ readPiece }: LocalProverOptions): Prover {
+export function openLocalProver({ readPiece, levels = new LevelCache() }: LocalProverOptions): Prover {
   async function find(pieceCid: string): Promise<PieceBytes> {
     const bytes = await readPiece({ pieceCid })
     if (bytes !== undefined) return bytes
@@ -48,9 +52,10 @@ export function openLocalProver({ readPiece }: LocalProverOptions): Prover {
     async remove() {
       return 'gone'
     },
-    async prove({ pieceCid, seed, count }) {
+    async prove({ pieceCid, seed, count }, options = {}) {
       const bytes = await find(pieceCid)
-      return read(() => proveBytes(bytes, { piece: pieceNamed(pieceCid), seed, count }))
+      const question = { piece: pieceNamed(pieceCid), seed, count }
+      return read(() => proveBytes(bytes, question, { ...options, levels }), options.signal)
     },
     async read({ pieceCid, offset, length }) {
       const bytes = await find(pieceCid)
@@ -62,10 +67,11 @@ export function openLocalProver({ readPiece }: LocalProverOptions): Prover {
 }
 
 /** What the storage cannot give is what this prover cannot prove; it may be able to again. */
-async function read<Result>(action: () => Promise<Result>): Promise<Result> {
+async function read<Result>(action: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
   try {
     return await action()
   } catch (cause) {
+    signal?.throwIfAborted()
     if (!LadeError.is(cause)) throw cause
     const evidence = { reason: 'The bytes of the piece cannot be read.', retryAfterSeconds: RETRY_AFTER_SECONDS }
     throw new LadeError('stage_failed', evidence, { cause })

@@ -1,0 +1,42 @@
+import { rawCapacityBytes } from '@lade/core/piece'
+import { pieceHashing } from '../hashing/piece-hashing.ts'
+
+/**
+ * The height of the level that proofs are made from: one reads 260,096 bytes of its piece, and each 127 MiB of a piece have 16 KiB of
+ * nodes there.
+ */
+export const SECTION_HEIGHT = 13
+/** The raw bytes under one node of that level. */
+export const SECTION_BYTES = rawCapacityBytes(SECTION_HEIGHT)
+
+/** Computes that level of a piece's tree from its bytes, in order; memory is one section and 32 bytes for each. */
+export class SectionRoots {
+  readonly #section = Buffer.alloc(SECTION_BYTES)
+  readonly #roots: Uint8Array[] = []
+  #filledBytes = 0
+
+  /** Takes the next bytes, of any length. They are read before this returns. */
+  update(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      const part = chunk.subarray(at, at + SECTION_BYTES - this.#filledBytes)
+      this.#section.set(part, this.#filledBytes)
+      this.#filledBytes += part.length
+      at += part.length
+      if (this.#filledBytes === SECTION_BYTES) this.#close()
+    }
+  }
+
+  /** Ends the bytes: 32 bytes for each started section, the last one over zeros where bytes are missing. */
+  finish(): Uint8Array {
+    if (this.#filledBytes > 0) {
+      this.#section.fill(0, this.#filledBytes)
+      this.#close()
+    }
+    return new Uint8Array(Buffer.concat(this.#roots))
+  }
+
+  #close(): void {
+    this.#roots.push(pieceHashing.whole(this.#section).root)
+    this.#filledBytes = 0
+  }
+}
