@@ -260,7 +260,7 @@ export interface LadeClient {
    *
    * @param cid - any name that the file has.
    * @throws {LadeError} `unexpected_answer` for a proof that does not hold, and why; `not_placed` while no prover has proved that it holds the
-   *   file; `prove_failed`; `rate_limited`; `invalid_cid`, `not_found`, `gone`.
+   *   file; `prove_failed`; `over_budget`; `invalid_cid`, `not_found`, `gone`.
    * @throws {TypeError} for a nonce that is none.
    * @see docs/protocol/deals.md
    *

@@ -167,7 +167,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   let publicUrl = config.publicUrl ?? ''
   const salt = keys.currentId() ?? instanceId
   const urls = { publicUrl: () => publicUrl }
-  const placing = createPlacing({ config, records, blobs, provers, chain, instanceId, salt, now, log, ...urls })
+  const placing = createPlacing({ config, records, blobs, provers, chain, budget, instanceId, salt, now, log, ...urls })
   closers.push(() => placing.stop())
   const service: Service = {
     config,

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import type { Logger } from 'pino'
 import type { BlobStore } from './blobs/blob-store.ts'
+import type { WorkBudget } from './budget/work-budget.ts'
 import type { Address, Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import type { Service } from './http/service.ts'
 import { proveFile } from './placement/challenge.ts'
+import { challengeQueues } from './placement/challenge-queues.ts'
 import { createHandover } from './placement/handover.ts'
 import { Outages } from './placement/outages.ts'
 import { createPlacementJob, PLACEMENT_LEASE } from './placement/placement-job.ts'
@@ -27,6 +29,7 @@ export interface PlacingDeps {
   readonly blobs: BlobStore | undefined
   readonly provers: readonly Prover[]
   readonly chain: Chain | undefined
+  readonly budget: WorkBudget
   readonly instanceId: string
   /** What deal ids are made with. */
   readonly salt: string
@@ -44,7 +47,7 @@ export interface Placing
 
 /** Builds all that hands files to provers, keeps them there, and makes deals about them. */
 export function createPlacing(deps: PlacingDeps): Placing {
-  const { config, records, blobs, provers, now } = deps
+  const { config, records, blobs, provers, budget, now } = deps
   const { copies, stage, aggregateSeconds, auditSeconds } = config.placement
   const network = provers.filter(({ isLocal }) => !isLocal)
   const minimums = network.map(({ limits }) => limits.minimumBytes)
@@ -71,7 +74,8 @@ export function createPlacing(deps: PlacingDeps): Placing {
           ...(proposer !== undefined && { proposer }),
         })
   const stopping = new AbortController()
-  const proving = { records, provers, now, pace, outages: new Outages(), signal: stopping.signal }
+  const queueOf = challengeQueues(budget)
+  const proving = { records, provers, budget, queueOf, now, pace, outages: new Outages(), signal: stopping.signal }
   // What is handed to a prover at once is read from the store.
   const inlineBytes = network.length === 0 ? config.inlineBytes : Math.min(config.inlineBytes, aggregateBelowBytes - 1)
 

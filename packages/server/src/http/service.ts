@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { ContentHashers } from '../hashing/content-hasher.ts'
 import type { Mailer } from '../mail/mailer.ts'
-import type { ProvenFile } from '../placement/challenge.ts'
+import type { ProofRequest, ProvenFile } from '../placement/challenge.ts'
 import type { Handover } from '../placement/handover.ts'
 import type { PlacementCounters } from '../placement/placement-tally.ts'
 import type { Prover } from '../proving/prover.ts'
@@ -53,7 +53,7 @@ export interface Service {
   readonly provers: readonly Prover[]
   readonly handover: Handover
   /** Has a prover prove, here and now, that it holds a file. */
-  readonly proveFile: (request: { readonly file: number; readonly nonce: string }) => Promise<ProvenFile>
+  readonly proveFile: (request: ProofRequest) => Promise<ProvenFile>
   /** What this process has done to place files. */
   readonly placed: () => PlacedCounters
   /** Absent when no storage backend is bound. */

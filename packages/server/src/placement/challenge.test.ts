@@ -3,10 +3,13 @@ import { LadeError } from '@lade/core/errors'
 import { challengeIndex, leafCount, verifyInclusion, verifyLeafProof } from '@lade/core/piece'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
+import { WorkBudget } from '../budget/work-budget.ts'
 import { pieceNamed } from '../proving/piece-name.ts'
+import type { Prover } from '../proving/prover.ts'
 import type { ScriptedProver } from '../proving/scripted-prover.ts'
 import type { FileRecord } from '../records/record-store.ts'
 import { type ProvenFile, proveFile, seedOf } from './challenge.ts'
+import { challengeQueues } from './challenge-queues.ts'
 import { Outages } from './outages.ts'
 import { DEFAULT_PACE } from './placement-pace.ts'
 import { openPlacementGround, type PlacementGround, scriptedProvers } from './testing-placement.ts'
@@ -14,23 +17,34 @@ import { openPlacementGround, type PlacementGround, scriptedProvers } from './te
 describe('proveFile', () => {
   let ground: PlacementGround
   let provers: ScriptedProver[]
+  let budget: WorkBudget
+  let queueOf: ReturnType<typeof challengeQueues>
   beforeEach(async () => {
     ground = await openPlacementGround()
     provers = scriptedProvers(['one', 'two'])
+    budget = new WorkBudget({ log: ground.log, networkOf: () => undefined })
+    queueOf = challengeQueues(budget)
   })
   afterEach(() => ground.close())
 
-  const prove = (file: FileRecord, nonce: string): Promise<ProvenFile> =>
+  const nobodyGone = new AbortController().signal
+  const prove = (
+    file: FileRecord,
+    nonce: string,
+    { principal = 'ip:192.0.2.7', signal = nobodyGone, asked = provers as readonly Prover[] } = {},
+  ): Promise<ProvenFile> =>
     proveFile(
       {
         records: ground.records,
-        provers,
+        provers: asked,
+        budget,
+        queueOf,
         now: () => ground.clock.now,
         pace: DEFAULT_PACE,
         outages: new Outages(),
         signal: new AbortController().signal,
       },
-      { file: file.sequence, nonce },
+      { file: file.sequence, nonce, principal, signal },
     )
   const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex')
 
@@ -99,6 +113,96 @@ describe('proveFile', () => {
     for (const prover of provers) prover.script.liesAboutBytes = true
     const failed = await failureOf('n')
     expect(LadeError.has(failed, 'prove_failed') && failed.evidence.reason).toContain('does not lead to the piece')
+  })
+
+  describe('many challenges', () => {
+    /** The provers with answers to challenges that come when they are let go, and what is under way there. */
+    function heldProvers() {
+      const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
+      const underWay: string[] = []
+      const ended: string[] = []
+      const held = (prover: ScriptedProver): Prover => ({
+        ...prover,
+        async prove(question, options) {
+          underWay.push(prover.name)
+          options?.signal?.addEventListener('abort', () => ended.push(prover.name))
+          await letGo
+          return prover.prove(question, options)
+        },
+      })
+      return { asked: provers.map(held), underWay, ended, release }
+    }
+    const turnOfTheLoop = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+    it('of one principal run two at a time, four wait, and more are refused; others have their turn', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      await ground.pass(ground.job(provers))
+      const { asked, underWay, release } = heldProvers()
+      const own = Array.from({ length: 7 }, (_, index) => prove(file, `n${index}`, { asked }))
+      const outcomes = Promise.allSettled(own)
+      await turnOfTheLoop()
+      expect(underWay).toHaveLength(2)
+      const other = prove(file, 'n', { asked, principal: 'ip:198.51.100.1' })
+      await turnOfTheLoop()
+      expect(underWay).toHaveLength(3)
+      release()
+      expectProven(await other, 'n')
+      const refused = (await outcomes).filter((outcome) => outcome.status === 'rejected')
+      expect(refused).toHaveLength(1)
+      expect(refused[0]?.reason).toMatchObject({
+        code: 'over_budget',
+        evidence: { work: 'challenge', unit: 'requests', used: 6, limit: 6, retryAfterSeconds: 1 },
+      })
+    })
+
+    it('at a prover that is slow hold up nobody at another one', async () => {
+      const [one, two] = provers as [ScriptedProver, ScriptedProver]
+      const file = await ground.put(seededBytes(5000, 1))
+      const job = ground.job(provers)
+      await ground.pass(job)
+      one.refuseNext('full')
+      const lone = await ground.put(seededBytes(6000, 3))
+      await ground.pass(job)
+      const { asked, underWay, release } = heldProvers()
+      const principals = Array.from({ length: 10 }, (_, index) => `ip:198.51.100.${index}`)
+      const slow = principals.map((principal) => prove(file, principal, { asked, principal }))
+      await turnOfTheLoop()
+      expect(underWay).toEqual(Array(8).fill(one.name))
+      expectProven(await prove(lone, 'n', { asked: [asked[0] as Prover, two] }), 'n')
+      release()
+      await Promise.all(slow)
+    })
+
+    it('end when nobody waits for them, and leave their places to others', async () => {
+      const file = await ground.put(seededBytes(5000, 1))
+      await ground.pass(ground.job(provers))
+      const { asked, underWay, ended, release } = heldProvers()
+      const controller = new AbortController()
+      const { signal } = controller
+      const gone = [1, 2, 3].map((index) => prove(file, `n${index}`, { asked, signal }))
+      const outcomes = Promise.allSettled(gone)
+      await turnOfTheLoop()
+      controller.abort(new Error('gone'))
+      expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+      expect(ended).toHaveLength(2)
+      const last = prove(file, 'last', { asked })
+      await turnOfTheLoop()
+      expect(underWay).toHaveLength(3)
+      release()
+      expectProven(await last, 'last')
+    })
+
+    it('are charged, and refused while a principal is over its budget', async () => {
+      const file = await ground.put(seededBytes(3_000_000, 1))
+      await ground.pass(ground.job(provers))
+      const principal = 'ip:192.0.2.7'
+      await prove(file, 'n')
+      expect(budget.usedMs(principal)).toBeGreaterThan(3)
+      expect(budget.counters().spent.get('challenge')?.unpaidMs).toBeGreaterThan(3)
+      budget.spend({ principal, work: 'challenge', processorMs: 5000 })
+      await expect(prove(file, 'n')).rejects.toMatchObject({ code: 'over_budget', evidence: { work: 'challenge' } })
+      expectProven(await prove(file, 'n', { principal: 'ip:198.51.100.1' }), 'n')
+    })
   })
 
   it('refuses nonces that are no nonces', async () => {

@@ -1,6 +1,8 @@
 import { pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { challengeIndex, findChallengedLeaf, leafCount, pieceHeight } from '@lade/core/piece'
+import type { FairQueue } from '../budget/fair-queue.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
 import { sha256 } from '../hashing/sha256.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
 import type { CopyRecord, DealRecord, RecordStore } from '../records/record-store.ts'
@@ -34,6 +36,21 @@ export interface ProvenFile {
 
 export interface ProveFileDeps extends Pick<PlacementContext, 'provers' | 'pace' | 'outages' | 'signal' | 'now'> {
   readonly records: Pick<RecordStore, 'placements'>
+  readonly budget: Pick<WorkBudget, 'require' | 'spend'>
+  /** The turns at one prover, so that one that is slow holds up nobody who asks another. */
+  readonly queueOf: (prover: string) => Pick<FairQueue, 'run'>
+}
+
+/** What is asked, and for whom. */
+export interface ProofRequest {
+  /** The sequence of the file. */
+  readonly file: number
+  /** 1 to 128 characters, chosen by whoever asks. */
+  readonly nonce: string
+  /** Who is charged for the processor time. */
+  readonly principal: string
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
 }
 
 /**
@@ -49,19 +66,16 @@ export function seedOf(nonce: string): Uint8Array {
  *
  * The leaves are those of `challengeIndex` of core for the seed, data set id 0, the piece's own leaves as range, and proof 0 to 4. Of a
  * file of several pieces the one is challenged that holds leaf `challengeIndex(seed, data set id 1, proof 0)` of all of them in their
- * order. The provers whose copies are proved are asked one after the other, until an answer holds; one whose answer does not is audited
- * soon.
+ * order. The provers whose copies are proved are asked one after the other, those that do not answer at the moment last, until an answer
+ * holds; one whose answer does not is audited soon.
  *
- * @param request.file - the sequence of the file.
- * @param request.nonce - 1 to 128 characters, chosen by whoever asks.
- * @throws {LadeError} `not_placed` when no copy of that piece is proved, `prove_failed` when no answer held.
- * @throws {TypeError} for another nonce.
+ * @throws {LadeError} `not_placed` when no copy of that piece is proved, `prove_failed` when no answer held; `over_budget`.
+ * @throws {TypeError} for another nonce; the reason of the signal.
  */
-export async function proveFile(
-  deps: ProveFileDeps,
-  { file, nonce }: { readonly file: number; readonly nonce: string },
-): Promise<ProvenFile> {
+export async function proveFile(deps: ProveFileDeps, request: ProofRequest): Promise<ProvenFile> {
+  const { file, nonce, principal } = request
   if (nonce.length < 1 || nonce.length > MAX_NONCE_CHARACTERS) throw new TypeError('a nonce has 1 to 128 characters')
+  deps.budget.require(principal, 'challenge')
   const seed = seedOf(nonce)
   const [deal] = await deps.records.placements.deals([file])
   const piece = deal && challengedPiece(deal, seed)
@@ -71,8 +85,9 @@ export async function proveFile(
   }
 
   const failures: string[] = []
-  for (const copy of copies) {
-    const answer = await proveCopy(deps, { piece, copy, seed })
+  const isAway = ({ prover }: CopyRecord): number => (deps.outages.isHere(prover) ? 0 : 1)
+  for (const copy of copies.toSorted((one, other) => isAway(one) - isAway(other))) {
+    const answer = await proveCopy(deps, { piece, copy, seed }, request)
     if ('failure' in answer) {
       failures.push(`${copy.prover}: ${answer.failure}`)
       continue
@@ -97,13 +112,20 @@ function challengedPiece({ pieces }: DealRecord, seed: Uint8Array): DealPiece | 
 async function proveCopy(
   deps: ProveFileDeps,
   { piece, copy, seed }: { piece: DealPiece; copy: CopyRecord; seed: Uint8Array },
+  { principal, signal }: ProofRequest,
 ): Promise<Pick<ProvenFile, 'height' | 'proofs'> | { readonly failure: string }> {
   const prover = proverNamed(deps, copy.prover)
   if (prover === undefined) return { failure: 'It is not configured any more.' }
   if (prover.auditedBy !== 'proof') return { failure: 'It proves to its own chain only.' }
   const { sizeBytes } = piece
   const question = { pieceCid: pieceCidOf(piece), sizeBytes, seed, count: CHALLENGES }
-  const answer = await askProver(deps, prover, deps.pace.proofDeadlineMs, () => prover.prove(question))
+  const onProcessorMs = (processorMs: number): void => deps.budget.spend({ principal, work: 'challenge', processorMs })
+  const asking = { outages: deps.outages, signal: AbortSignal.any([deps.signal, signal]) }
+  const ask = () =>
+    askProver(asking, prover, deps.pace.proofDeadlineMs, (ending) =>
+      prover.prove(question, { signal: ending, onProcessorMs }),
+    )
+  const answer = await deps.queueOf(prover.name).run(principal, ask, asking.signal)
   if (answer.outcome === 'silent') return { failure: answer.reason }
   const flaw =
     answer.outcome === 'refused'

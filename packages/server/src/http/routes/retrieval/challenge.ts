@@ -1,20 +1,16 @@
 import { parseContentId } from '@lade/core/content'
-import { LadeError } from '@lade/core/errors'
 import { challengeRequest, challengeResult } from '@lade/core/wire'
 import { sha256Hex } from '../../../hashing/sha256.ts'
+import { closedSignal } from '../../closed-signal.ts'
 import { queryOf } from '../../query.ts'
+import { requestPrincipal } from '../../request-principal.ts'
 import type { Service } from '../../service.ts'
 import { cidParams, problems, type Routes } from '../routes.ts'
 import { retrievalQuery } from './retrieval.ts'
 import { visibleFile } from './visible-file.ts'
 
-/** Each has a prover read its disk and hash, so that a few callers could keep it from everything else. */
-const MAX_UNDER_WAY = 8
-
 /** `POST /p/{cid}/challenge`. */
 export function challengeRoutes(app: Routes, service: Service): void {
-  let underWay = 0
-
   app.post(
     '/p/:cid/challenge',
     {
@@ -33,20 +29,14 @@ export function challengeRoutes(app: Routes, service: Service): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const cid = parseContentId(request.params.cid, sha256Hex)
       const { nonce } = request.body
+      const principal = requestPrincipal(service, request.raw)
+      const signal = closedSignal(reply.raw)
       const { file } = await visibleFile(service, request.raw, cid, queryOf(request.raw.url ?? '/'))
-      if (underWay >= MAX_UNDER_WAY) {
-        throw new LadeError('rate_limited', { used: underWay, limit: MAX_UNDER_WAY, retryAfterSeconds: 1 })
-      }
-      underWay += 1
-      try {
-        const proven = await service.proveFile({ file: file.sequence, nonce })
-        return { cid: cid.text, nonce, inclusion: null, ...proven }
-      } finally {
-        underWay -= 1
-      }
+      const proven = await service.proveFile({ file: file.sequence, nonce, principal, signal })
+      return { cid: cid.text, nonce, inclusion: null, ...proven }
     },
   )
 }
