@@ -205,16 +205,19 @@ export async function openChain({ chain }: Config): Promise<Chain | undefined> {
   })
 }
 
+/** Where the local prover finds what uploads have learned of the trees of pieces. */
+export function openLevels({ dataDir, minFreeBytes }: Config): LevelCache {
+  return new LevelCache({ dir: join(dataDir, 'levels'), minFreeBytes: Math.max(minFreeBytes, RECORDS_ROOM_BYTES) })
+}
+
 /** Every prover that the configuration names, in its order. */
 export async function openProvers(
   config: Config,
-  { closers, readPiece }: Pick<DriverSurroundings, 'closers'> & LocalProverOptions,
+  { closers, ...local }: Pick<DriverSurroundings, 'closers'> & LocalProverOptions,
 ): Promise<readonly Prover[]> {
   const openRemote = config.provers.some(({ kind }) => kind !== 'local') ? await remoteOpener(config) : undefined
-  const minFreeBytes = Math.max(config.minFreeBytes, RECORDS_ROOM_BYTES)
-  const levels = new LevelCache({ dir: join(config.dataDir, 'levels'), minFreeBytes })
   const provers = config.provers.flatMap((setting) =>
-    setting.kind === 'local' ? openLocalProver({ readPiece, levels }) : (openRemote?.(setting) ?? []),
+    setting.kind === 'local' ? openLocalProver(local) : (openRemote?.(setting) ?? []),
   )
   for (const prover of provers) closers.push(() => prover.close())
   return provers

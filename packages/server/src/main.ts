@@ -9,7 +9,15 @@ import { WorkBudget } from './budget/work-budget.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
-import { type DriverSurroundings, openBlobs, openChain, openKeys, openProvers, openRecords } from './drivers.ts'
+import {
+  type DriverSurroundings,
+  openBlobs,
+  openChain,
+  openKeys,
+  openLevels,
+  openProvers,
+  openRecords,
+} from './drivers.ts'
 import { guardBlobs } from './guarded-blobs.ts'
 import type { ContentHashers } from './hashing/content-hasher.ts'
 import { startHashThreads } from './hashing/hash-threads.ts'
@@ -25,6 +33,7 @@ import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
 import { localPieces } from './placement/local-pieces.ts'
 import { createPlacing } from './placing.ts'
 import { isMember, startMember, startMembers } from './processes.ts'
+import { cacheLevels } from './proving/cache-levels.ts'
 import type { Prover } from './proving/prover.ts'
 import { networkOf } from './quotas/principal.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
@@ -135,8 +144,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   closers.push(() => mailer?.close())
   const chain = substitutes.chain ?? (await openChain(config))
   closers.push(() => chain?.close())
-  const provers =
-    substitutes.provers ?? (await openProvers(config, { closers, readPiece: localPieces({ records, blobs }) }))
+  const levels = openLevels(config)
+  const readPiece = localPieces({ records, blobs })
+  const provers = substitutes.provers ?? (await openProvers(config, { closers, readPiece, levels }))
+  const hasLocal = provers.some(({ isLocal }) => isLocal)
 
   const budget = new WorkBudget({ log, networkOf })
   const refusals = new RefusalLog({ log })
@@ -169,6 +180,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const urls = { publicUrl: () => publicUrl }
   const placing = createPlacing({ config, records, blobs, provers, chain, budget, instanceId, salt, now, log, ...urls })
   closers.push(() => placing.stop())
+  const hashers = substitutes.hashers ?? hashThreads.hashers
   const service: Service = {
     config,
     version: packageJson.version,
@@ -177,7 +189,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     databaseState,
     blobs,
     budget,
-    hashers: substitutes.hashers ?? hashThreads.hashers,
+    hashers: hasLocal ? cacheLevels(hashers, levels) : hashers,
     provers,
     ...placing,
     integrity: guarded,

@@ -1,29 +1,32 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
 import { IMPORT_PROFILES, type ImportedDag, type ImportProfileName } from '@lade/core/dag'
-import type { PieceDigest } from '@lade/core/piece'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { CHUNK_BYTES, CHUNK_DIGEST_BYTES, chunkCount } from './chunk-digests.ts'
 import { hexOf } from './hex.ts'
 import type { LaneResult, LaneSpec } from './lanes.ts'
-
-const ALWAYS: readonly LaneSpec[] = [{ kind: 'sha2-256' }, { kind: 'piece' }]
+import type { HashedPiece } from './native-piece-hasher.ts'
 
 /** What is computed over a body: what its id needs, and what it is stored with. */
 export interface BodyWanted extends DigestsWanted {
   /** True for a body that becomes a blob, which is verified by its chunks when it is read. @default false */
   readonly chunks?: boolean
+  /** True to learn the roots of sections of the piece, which proofs of possession are made from. @default false */
+  readonly pieceSections?: boolean
 }
 
 /** What one pass over a body found out. */
 export interface BodyDigests extends ContentDigests {
   /** The sha2-256 of each chunk of 1 MiB, 32 bytes each; absent unless it was asked for, and for a body of one chunk. */
   readonly chunkDigests?: Uint8Array
+  /** The nodes of height 13 of the piece tree, 32 bytes each; absent unless asked for, and where the native hash is missing. */
+  readonly pieceSectionRoots?: Uint8Array
 }
 
 /** The lanes that find out what is wanted, sha2-256 and the piece commitment always among them. */
 export function lanesFor(wanted: BodyWanted, sizeBytes: number): readonly LaneSpec[] {
   const { blake3, blake2b256, profiles, carRoot } = wanted
-  const lanes: LaneSpec[] = [...ALWAYS]
+  const piece: LaneSpec = wanted.pieceSections ? { kind: 'piece', withSections: true } : { kind: 'piece' }
+  const lanes: LaneSpec[] = [{ kind: 'sha2-256' }, piece]
   if (needsChunks(wanted, sizeBytes) && !profiles.some(hasChunkLeaves)) lanes.push({ kind: 'chunks' })
   if (blake3) lanes.push({ kind: 'blake3' })
   if (blake2b256) lanes.push({ kind: 'blake2b-256' })
@@ -43,7 +46,7 @@ export function lanesFor(wanted: BodyWanted, sizeBytes: number): readonly LaneSp
  */
 export function digestsFrom(results: readonly LaneResult[], wanted: BodyWanted, sizeBytes: number): BodyDigests {
   let sha256: string | undefined
-  let piece: PieceDigest | undefined
+  let piece: HashedPiece | undefined
   let blake3: string | undefined
   let blake2b256: string | undefined
   let car: ContentDigests['car']
@@ -89,6 +92,7 @@ export function digestsFrom(results: readonly LaneResult[], wanted: BodyWanted, 
     dags: dags.sort((one, other) => placeOf(one) - placeOf(other)),
     car,
     ...(chunkDigests !== undefined && { chunkDigests }),
+    ...(piece.sectionRoots !== undefined && { pieceSectionRoots: piece.sectionRoots }),
   }
 }
 

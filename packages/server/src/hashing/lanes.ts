@@ -7,12 +7,12 @@ import {
   type ImportedDag,
   type ImportProfileName,
 } from '@lade/core/dag'
-import type { PieceDigest } from '@lade/core/piece'
 import { blake2b256, blake3 } from './blake.ts'
 import { blockHashOf } from './block-hash.ts'
 import { ChunkHasher } from './chunk-digests.ts'
 import type { DigestFunction } from './digest-function.ts'
 import { hexOf } from './hex.ts'
+import type { HashedPiece } from './native-piece-hasher.ts'
 import { pieceHashing } from './piece-hashing.ts'
 import { sha256Hex } from './sha256.ts'
 import { type BodySha256, type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
@@ -22,7 +22,10 @@ interface LaneInputs {
   readonly 'sha2-256': object
   /** The digests of chunks by which a blob is verified in part. */
   readonly chunks: object
-  readonly piece: object
+  readonly piece: {
+    /** True to learn the roots of sections, too. @default false */
+    readonly withSections?: boolean
+  }
   readonly blake3: object
   readonly 'blake2b-256': object
   readonly unixfs: {
@@ -40,7 +43,7 @@ interface LaneResults {
   readonly 'sha2-256': string
   /** 32 bytes a chunk. */
   readonly chunks: Uint8Array
-  readonly piece: PieceDigest
+  readonly piece: HashedPiece
   readonly blake3: string
   readonly 'blake2b-256': string
   readonly unixfs: readonly ImportedDag[]
@@ -96,7 +99,11 @@ const PAIRED_STREAM_WEIGHT = 0.55
 const LANES: { readonly [Kind in LaneKind]: LaneMaker<Kind> } = {
   'sha2-256': { weight: 1, isStream: true, create: (_, body) => sha256Lane(body.sha256), whole: sha256Hex },
   chunks: { weight: 1, isStream: true, create: (_, body) => new ChunkHasher(body) },
-  piece: { weight: 2, create: () => pieceHashing.create(), whole: (bytes) => pieceHashing.whole(bytes) },
+  piece: {
+    weight: 2,
+    create: ({ withSections }) => pieceHashing.create({ withSections }),
+    whole: (bytes) => pieceHashing.whole(bytes),
+  },
   blake3: { weight: 3, create: () => hexLane(blake3), whole: (bytes) => hexOf(blake3.of(bytes)) },
   'blake2b-256': { weight: 2.5, create: () => hexLane(blake2b256), whole: (bytes) => hexOf(blake2b256.of(bytes)) },
   unixfs: {

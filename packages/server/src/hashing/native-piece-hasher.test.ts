@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hashInto } from '@chainsafe/hashtree'
-import { type HashPairs, hashPiece, joinPieces, pieceCidV2, pieceCidV2Bytes } from '@lade/core/piece'
+import { type HashPairs, hashPiece, joinPieces, PieceHasher, pieceCidV2, pieceCidV2Bytes } from '@lade/core/piece'
 import fc from 'fast-check'
 import { create as createWasmHasher } from 'fr32-sha2-256-trunc254-padded-binary-tree-multihash'
 import { describe, expect, test } from 'vitest'
-import { nativePieceHashing } from './native-piece-hasher.ts'
+import { nativePieceHashing, SECTION_HEIGHT } from './native-piece-hasher.ts'
 import { chunksOf, scatteredBytes, shared } from './testing-bodies.ts'
 
 const { create, whole } = nativePieceHashing(hashInto)
@@ -91,12 +91,32 @@ describe('NativePieceHasher', () => {
 
   test('keeps hashers apart that take turns', () => {
     const bodies = [100, 300_000, 1_100_000, 2].map((size) => scatteredBytes(size, size))
-    const hashers = bodies.map(create)
+    const hashers = bodies.map(() => create())
     for (let at = 0; at < 1_100_000; at += 70_001) {
       for (const [index, hasher] of hashers.entries())
         hasher.update(bodies[index]?.subarray(at, at + 70_001) ?? shared(Buffer.of()))
     }
     expect(hashers.map((hasher) => hasher.finish())).toEqual(bodies.map((body) => hashPiece(body)))
+  })
+
+  test('learns the roots of sections that core finds, however the bytes are cut', () => {
+    const size = fc.oneof(
+      fc.integer({ min: 260_097, max: 900_000 }),
+      fc.constantFrom(520_192, 520_193, 780_288, 1_040_384),
+    )
+    fc.assert(
+      fc.property(size, someLengths, (size, lengths) => {
+        const bytes = scatteredBytes(size, size)
+        const core = new PieceHasher({ subtreeHeight: SECTION_HEIGHT })
+        core.update(bytes)
+        const hasher = create({ withSections: true })
+        for (const chunk of chunksOf(bytes, lengths)) hasher.update(chunk)
+        const { sectionRoots, ...digest } = hasher.finish()
+        expect(sectionRoots).toEqual(core.finish().subtreeRoots)
+        expect(digest).toEqual(hashPiece(bytes))
+      }),
+      { numRuns: 40 },
+    )
   })
 
   test('has read a chunk of shared memory when update returns', () => {

@@ -4,13 +4,29 @@ import { LEAVES_PER_QUAD, NODE_BYTES, PieceWorkspace, QUAD_RAW_BYTES } from './p
 
 /** The height of the subtrees whose roots are kept: 127 MiB of raw bytes. */
 const SUBTREE_HEIGHT = 22
+/** The height of the sections whose roots are found on the way: 260,096 raw bytes. */
+export const SECTION_HEIGHT = 13
 /** Smaller chunks are gathered up to this: a quad costs several times more alone than among others. */
 const GATHERED_BYTES = 512 * QUAD_RAW_BYTES
+
+/** What one pass over some bytes learned about them as a piece, and of the middle of its tree. */
+export interface HashedPiece extends PieceDigest {
+  /**
+   * The nodes of height 13 that have bytes under them, 32 bytes each: what proofs of possession are made from. Absent unless asked for, and
+   * where the native hash is missing.
+   */
+  readonly sectionRoots?: Uint8Array
+}
+
+export interface RunningPieceOptions {
+  /** True to learn the roots of sections, too. @default false */
+  readonly withSections?: boolean | undefined
+}
 
 /** Computes piece commitments, by a native hash. */
 export interface NativePieceHashing {
   /** A running hash of bytes that come in chunks. */
-  create(): NativePieceHasher
+  create(options?: RunningPieceOptions): NativePieceHasher
   /** The commitment of bytes that are all there. */
   whole(bytes: Uint8Array): PieceDigest
 }
@@ -26,7 +42,7 @@ export interface NativePieceHashing {
 export function nativePieceHashing(hashPairs: HashPairs): NativePieceHashing {
   const workspace = new PieceWorkspace(hashPairs)
   return {
-    create: () => new NativePieceHasher(workspace, hashPairs),
+    create: (options) => new NativePieceHasher(workspace, hashPairs, options),
     whole: (bytes) => new NativePieceHasher(workspace, hashPairs).finish(bytes),
   }
 }
@@ -51,11 +67,13 @@ export class NativePieceHasher {
   #waiting = 0
   /** The only one is the root of a piece that has no more than one. */
   readonly #roots: Uint8Array[] = []
+  readonly #sections: Uint8Array[] | undefined
   #isFinished = false
 
-  constructor(workspace: PieceWorkspace, hashPairs: HashPairs) {
+  constructor(workspace: PieceWorkspace, hashPairs: HashPairs, { withSections = false }: RunningPieceOptions = {}) {
     this.#workspace = workspace
     this.#hashPairs = hashPairs
+    this.#sections = withSections ? [] : undefined
   }
 
   /**
@@ -76,20 +94,22 @@ export class NativePieceHasher {
    * @param last - bytes that are still to be taken.
    * @throws {TypeError} when called twice.
    */
-  finish(last: Uint8Array = new Uint8Array()): PieceDigest {
+  finish(last: Uint8Array = new Uint8Array()): HashedPiece {
     this.#checkNotFinished()
     this.#rawSizeBytes += last.length
     this.#take(asBuffer(last), true)
     this.#isFinished = true
     const rawSizeBytes = this.#rawSizeBytes
     const height = pieceHeight(rawSizeBytes)
+    const sections = this.#sections && { sectionRoots: new Uint8Array(Buffer.concat(this.#sections)) }
     if (height <= SUBTREE_HEIGHT) {
-      return { root: this.#roots[0] ?? zeroCommitment(height), rawSizeBytes, subtreeRoots: new Uint8Array() }
+      const root = this.#roots[0] ?? zeroCommitment(height)
+      return { root, rawSizeBytes, subtreeRoots: new Uint8Array(), ...sections }
     }
     const subtreeRoots = new Uint8Array(this.#roots.length * NODE_BYTES)
     for (const [index, root] of this.#roots.entries()) subtreeRoots.set(root, index * NODE_BYTES)
     const root = foldSubtreeRoots(subtreeRoots, rawSizeBytes, { hashPairs: this.#hashPairs })
-    return { root, rawSizeBytes, subtreeRoots }
+    return { root, rawSizeBytes, subtreeRoots, ...sections }
   }
 
   #checkNotFinished(): void {
@@ -138,6 +158,10 @@ export class NativePieceHasher {
     let count = leafCount
     for (let height = 0; count > 0 || isLast; height += 1) {
       let at = workspace.placeOf(height)
+      // One that waits was there before.
+      if (height === SECTION_HEIGHT && count > 0) {
+        this.#sections?.push(workspace.memory.slice(at, at + count * NODE_BYTES))
+      }
       if (this.#isWaiting(height)) {
         at -= NODE_BYTES
         count += 1

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import { type HashPairs, hashPiece, type PieceDigest, PieceHasher, portableHashPairs } from '@lade/core/piece'
-import { nativePieceHashing } from './native-piece-hasher.ts'
+import { type HashedPiece, nativePieceHashing, type RunningPieceOptions } from './native-piece-hasher.ts'
 
 /** A running piece commitment. */
 export interface RunningPiece {
   /** Takes the next bytes, of any length. They are read before this returns. */
   update(chunk: Uint8Array): void
   /** Ends the bytes. */
-  finish(): PieceDigest
+  finish(): HashedPiece
 }
 
 /** How this process hashes pieces. */
@@ -16,7 +16,7 @@ export interface PieceHashing {
   readonly isNative: boolean
   /** Hashes nodes to their parents, for everything in core that lets itself be handed a hash. */
   readonly hashPairs: HashPairs
-  create(): RunningPiece
+  create(options?: RunningPieceOptions): RunningPiece
   /** The digest of bytes that are all there. */
   whole(bytes: Uint8Array): PieceDigest
 }

@@ -1,14 +1,16 @@
 import { collectPath, type PieceCommitment, pieceHeight, rawCapacityBytes } from '@lade/core/piece'
 import { hexOf } from '../hashing/hex.ts'
+import { SECTION_HEIGHT } from '../hashing/native-piece-hasher.ts'
 import { pieceHashing } from '../hashing/piece-hashing.ts'
 import type { LevelCache } from './level-cache.ts'
 import type { PieceSource } from './piece-source.ts'
-import { SECTION_BYTES, SECTION_HEIGHT, SectionRoots } from './section-roots.ts'
+import { SECTION_BYTES, SectionRoots } from './section-roots.ts'
 
 const NODE_BYTES = 32
 /** The height of the subtrees whose roots the records have: 127 MiB of raw bytes. */
 export const SUBTREE_HEIGHT = 22
 export const SUBTREE_BYTES = rawCapacityBytes(SUBTREE_HEIGHT)
+const LEVEL_BYTES = NODE_BYTES * 2 ** (SUBTREE_HEIGHT - SECTION_HEIGHT)
 
 /** Up to 127 MiB of a piece. */
 export interface Subtree {
@@ -61,6 +63,26 @@ export async function sectionLevelOf({ source, levels }: LevelDeps, subtree: Sub
   return findOrMake(levels, subtree, level, () => sectionRootsOf(source, { offset, length }))
 }
 
+/**
+ * The name of the level under a root: the root over zeros up to height 22, so that the level of a file's last bytes is found whether they are
+ * a piece of their own or the end of a bigger one.
+ */
+function levelName({ root, rootHeight }: Top): string {
+  return hexOf(rootOf(root, rootHeight, Math.max(rootHeight, SUBTREE_HEIGHT)))
+}
+
+/**
+ * Puts the levels of a whole piece, one for each 127 MiB; nothing for a piece of one section.
+ *
+ * @param sectionRoots - the nodes of height 13 that have bytes under them.
+ */
+export async function setLevels(levels: LevelCache, sectionRoots: Uint8Array): Promise<void> {
+  for (let at = 0; at < sectionRoots.length; at += LEVEL_BYTES) {
+    const nodes = sectionRoots.slice(at, at + LEVEL_BYTES)
+    if (nodes.length > NODE_BYTES) await levels.set(hexOf(rootOf(nodes, SECTION_HEIGHT, SUBTREE_HEIGHT)), nodes)
+  }
+}
+
 interface Level {
   readonly height: number
   /** Nodes that have raw bytes under them. */
@@ -76,8 +98,7 @@ async function findOrMake(
   level: Level,
   make: () => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
-  // By the root over zeros up to one height, so that the end of a file is found under its own name as a part of a bigger one.
-  const name = hexOf(rootOf(top.root, top.rootHeight, Math.max(top.rootHeight, SUBTREE_HEIGHT)))
+  const name = levelName(top)
   const find = async (): Promise<Uint8Array | undefined> => {
     const nodes = await levels.get(name)
     return nodes !== undefined && leadsTo(top, nodes, level) ? nodes : undefined

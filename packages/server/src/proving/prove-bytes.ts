@@ -1,4 +1,5 @@
 import { collectPath, makeLeafProof, type PieceCommitment, pieceHeight, zeroCommitment } from '@lade/core/piece'
+import { SECTION_HEIGHT } from '../hashing/native-piece-hasher.ts'
 import { pieceHashing } from '../hashing/piece-hashing.ts'
 import { LevelCache } from './level-cache.ts'
 import {
@@ -11,7 +12,7 @@ import {
 } from './piece-levels.ts'
 import { type PieceBytes, PieceSource } from './piece-source.ts'
 import type { PossessionProof, ProveOptions } from './prover.ts'
-import { SECTION_BYTES, SECTION_HEIGHT } from './section-roots.ts'
+import { SECTION_BYTES } from './section-roots.ts'
 import { challengedLeafOf } from './verify-possession.ts'
 
 const NODE_BYTES = 32

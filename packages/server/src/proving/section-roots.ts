@@ -1,12 +1,11 @@
 import { rawCapacityBytes } from '@lade/core/piece'
+import { SECTION_HEIGHT } from '../hashing/native-piece-hasher.ts'
 import { pieceHashing } from '../hashing/piece-hashing.ts'
 
 /**
- * The height of the level that proofs are made from: one reads 260,096 bytes of its piece, and each 127 MiB of a piece have 16 KiB of
- * nodes there.
+ * The raw bytes under one node of the level that proofs are made from: so much of its piece one reads, and each 127 MiB of a piece have
+ * 16 KiB of nodes there.
  */
-export const SECTION_HEIGHT = 13
-/** The raw bytes under one node of that level. */
 export const SECTION_BYTES = rawCapacityBytes(SECTION_HEIGHT)
 
 /** Computes that level of a piece's tree from its bytes, in order; memory is one section and 32 bytes for each. */
