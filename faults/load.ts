@@ -7,7 +7,12 @@ import type { SeededRandom } from './seeded-random.ts'
 const KB = 1024
 
 /** Quotas that no load reaches. */
-export const BOUNDLESS_QUOTAS = { LADE_TOKEN_QUOTA_MB: '1000000', LADE_SPONSORED_DAILY_MB: '1000000' }
+export const BOUNDLESS_QUOTAS = {
+  LADE_TOKEN_QUOTA_MB: '1000000',
+  LADE_TOKEN_DAILY_FILES: '1000000000',
+  LADE_SPONSORED_DAILY_MB: '1000000',
+  LADE_SPONSORED_DAILY_FILES: '1000000000',
+}
 
 /** Uploads that go on until they are told to stop. */
 export interface Load {

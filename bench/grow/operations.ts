@@ -268,6 +268,7 @@ interface Upload {
     readonly key: string
     readonly sizeBytes: number
     readonly capBytes: number
+    readonly capFiles: number
     readonly maxInFlight: number
     readonly now: number
   }
@@ -282,7 +283,7 @@ function uploadOf(of: { principal: string; seed: string; day: string; now: numbe
   const key = `sha256:${sha256}`
   const sizeBytes = 4096
   return {
-    admit: { principal, day, key, sizeBytes, capBytes: CAP_BYTES, maxInFlight: 1000, now },
+    admit: { principal, day, key, sizeBytes, capBytes: CAP_BYTES, capFiles: CAP_BYTES, maxInFlight: 1000, now },
     commit: {
       now,
       inline: undefined,

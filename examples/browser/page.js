@@ -85,7 +85,8 @@ const ADVICE = {
   revoked_token: () => 'Use another one, or leave it out.',
   insufficient_scope: ({ required }) => `It needs the scope ${required}.`,
   too_large: ({ size, limit }) => `It has ${inBytes(size)}, and ${inBytes(limit)} is the most.`,
-  quota_exceeded: ({ used, limit }) => `${inBytes(used)} of ${inBytes(limit)} are used today.`,
+  quota_exceeded: ({ used, limit, unit }) =>
+    unit === 'files' ? '' : `${inBytes(used)} of ${inBytes(limit)} are used today.`,
 }
 
 function inWords(error) {

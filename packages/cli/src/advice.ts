@@ -12,7 +12,9 @@ function again({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): s
   return isKnown(retryAfterSeconds) ? `Try again in ${formatSeconds(retryAfterSeconds)}.` : 'Try again later.'
 }
 
-function usedUp({ used, limit }: { readonly used: number; readonly limit: number }): string {
+function usedUp({ used, limit, unit }: ErrorEvidence['quota_exceeded']): string {
+  // The error itself says how many files.
+  if (unit === 'files') return ''
   return isKnown(used, limit) ? `${formatBytes(used)} of ${formatBytes(limit)} are used. ` : ''
 }
 

@@ -181,7 +181,7 @@ describe('lade usage', () => {
     await lade(['login', '--email', `${Math.random()}@example.org`])
     await lade(['put', '-'], { input: 'x'.repeat(2048) })
     const { stdout } = await lade(['usage'])
-    expect(stdout).toMatch(/^ {2}today {3}2\.0 KiB of 1\.0 GiB \(less than 1%\), 1 file$/m)
+    expect(stdout).toMatch(/^ {2}today {3}2\.0 KiB of 1\.0 GiB \(less than 1%\), 1 of 100,000 files$/m)
     expect(stdout.trimEnd().split('\n')).toHaveLength(5 + 1 + 1 + 7)
   })
 })

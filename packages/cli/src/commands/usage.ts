@@ -36,11 +36,11 @@ function describe(usage: UsageResult, { stdout, now }: Terminal): string[] {
         ['user', email ?? userId],
         [
           'today',
-          `${formatBytes(today.bytes)} of ${formatBytes(quotaBytes)} (${shareOf(today.bytes, quotaBytes)}), ${countOf(today.files, 'file')}${reserved}`,
+          `${formatBytes(today.bytes)} of ${formatBytes(quotaBytes)} (${shareOf(today.bytes, quotaBytes)}), ${filesOf(today)}${reserved}`,
         ],
         [
           'left',
-          `${formatBytes(today.remainingBytes)}, until the day ends ${formatFromNow(today.resetsAt, now())} (days are UTC)`,
+          `${formatBytes(today.remainingBytes)}${filesLeft(today)}, until the day ends ${formatFromNow(today.resetsAt, now())} (days are UTC)`,
         ],
         ['7 days', formatBytes(last7DaysTotalBytes)],
         ['stored', `${formatBytes(stored.bytes)}, ${countOf(stored.files, 'file')}`],
@@ -54,6 +54,16 @@ function describe(usage: UsageResult, { stdout, now }: Terminal): string[] {
       { style },
     ).map((line) => `  ${line}`),
   ]
+}
+
+/** Older services do not limit files. */
+function filesOf({ files, filesLimit }: UsageResult['today']): string {
+  if (filesLimit === undefined) return countOf(files, 'file')
+  return `${files.toLocaleString('en-US')} of ${countOf(filesLimit, 'file')}`
+}
+
+function filesLeft({ remainingFiles }: UsageResult['today']): string {
+  return remainingFiles === undefined ? '' : ` and ${countOf(remainingFiles, 'file')}`
 }
 
 function shareOf(bytes: number, quotaBytes: number): string {

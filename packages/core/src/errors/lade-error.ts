@@ -46,8 +46,8 @@ export interface ErrorEvidence {
   chain_offline: { retryAfterSeconds: number }
   // Admission
   too_large: { limit: number; size: number }
-  rate_limited: { used: number; limit: number; retryAfterSeconds: number; reason?: string }
-  quota_exceeded: { used: number; limit: number; retryAfterSeconds: number }
+  rate_limited: LimitEvidence
+  quota_exceeded: LimitEvidence
   too_many_uploads: { used: number; limit: number; retryAfterSeconds: number }
   over_budget: {
     /** What kind of work it is about. */
@@ -89,6 +89,20 @@ export interface ErrorEvidence {
   unreachable: { url: string; reason: string }
   unexpected_answer: { httpStatus: number; reason: string }
   source_changed: { reason: string }
+}
+
+/** A limit that is reached. */
+export interface LimitEvidence {
+  used: number
+  limit: number
+  retryAfterSeconds: number
+  /** What a daily quota counts; absent for other limits, and in answers of older services, whose quotas count bytes. */
+  unit?: 'bytes' | 'files'
+  /** The /48 whose addresses have reached the limit together; absent for the caller's own limit. */
+  network?: string
+  /** The bytes that the caller itself has used today, where `used` says something else. */
+  usedBytes?: number
+  reason?: string
 }
 
 export type ErrorCode = keyof ErrorEvidence

@@ -62,9 +62,12 @@ export const usageResult = z.object({
   today: z.object({
     date: dayField,
     bytes: bytesField.describe('Charged today'),
-    files: z.int(),
+    files: z.int().describe('Recorded today, composed ones among them'),
     reservedBytes: bytesField.describe('Held by uploads in flight'),
     remainingBytes: bytesField,
+    filesLimit: z.int().optional().describe('How many files a day has; absent in versions that do not limit them'),
+    reservedFiles: z.int().optional().describe('Files that are in flight'),
+    remainingFiles: z.int().optional(),
     resetsAt: timeField,
   }),
   last7DaysTotalBytes: bytesField,

@@ -6,6 +6,7 @@ import { walletInfo } from './wallets.ts'
 const tier = z.object({
   fileBytes: bytesField.describe('The largest file'),
   dailyBytes: bytesField.describe('The daily cap by default'),
+  dailyFiles: z.int().optional().describe('How many files a day; absent in versions that do not limit them'),
   concurrency: z.int().describe('Uploads in flight at once'),
   termDays: z.int(),
 })

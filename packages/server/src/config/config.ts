@@ -74,6 +74,7 @@ export interface Config {
   readonly sponsored: {
     readonly fileBytes: number
     readonly dailyBytes: number
+    readonly dailyFiles: number
     readonly concurrency: number
     readonly termDays: number
   }
@@ -81,6 +82,7 @@ export interface Config {
     readonly fileBytes: number
     /** In MB of 1,048,576 bytes, as tokens carry it. */
     readonly quotaMb: number
+    readonly dailyFiles: number
     readonly concurrency: number
     readonly termDays: number
   }
@@ -184,12 +186,14 @@ export function readConfig(sources: ConfigSources): Config {
     sponsored: {
       fileBytes: values.sponsoredFileMb * MEGABYTE,
       dailyBytes: values.sponsoredDailyMb * MEGABYTE,
+      dailyFiles: values.sponsoredDailyFiles,
       concurrency: values.sponsoredConcurrency,
       termDays: values.sponsoredDays,
     },
     token: {
       fileBytes: values.tokenFileMb * MEGABYTE,
       quotaMb: values.tokenQuotaMb,
+      dailyFiles: values.tokenDailyFiles,
       concurrency: values.tokenConcurrency,
       termDays: values.tokenDays,
     },

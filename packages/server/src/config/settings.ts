@@ -35,6 +35,7 @@ export interface Setting<Value = unknown> {
 }
 
 const MAXIMUM_MB = 1_000_000_000
+const MAXIMUM_FILES = 1_000_000_000
 const MAXIMUM_DAYS = 36_500
 const MAXIMUM_GRACE_HOURS = 8760
 /** A year: whatever is trusted for longer is trusted for good. */
@@ -206,7 +207,13 @@ export const SETTINGS = {
     name: 'LADE_SPONSORED_DAILY_MB',
     default: '200',
     meaning:
-      'How much one IP address may upload in a UTC day without a token, in MB; 0 lets nobody upload without one.',
+      'How much one IP address may upload in a UTC day without a token, in MB; 0 lets nobody upload without one; IPv6 counts by /64, and a /48 has 16 times as much.',
+  }),
+  sponsoredDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
+    name: 'LADE_SPONSORED_DAILY_FILES',
+    default: '2000',
+    meaning:
+      'How many files one IP address may upload in a UTC day without a token; IPv6 counts by /64, and a /48 has 16 times as many.',
   }),
   sponsoredConcurrency: setting(wholeNumber(1, 10_000), {
     name: 'LADE_SPONSORED_CONCURRENCY',
@@ -227,6 +234,11 @@ export const SETTINGS = {
     name: 'LADE_TOKEN_QUOTA_MB',
     default: '1024',
     meaning: 'How much one user may upload in a UTC day, in MB, written into each new token.',
+  }),
+  tokenDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
+    name: 'LADE_TOKEN_DAILY_FILES',
+    default: '100000',
+    meaning: 'How many files one user or wallet may upload in a UTC day.',
   }),
   tokenConcurrency: setting(wholeNumber(1, 10_000), {
     name: 'LADE_TOKEN_CONCURRENCY',

@@ -91,7 +91,7 @@ export async function openPlacementGround(): Promise<PlacementGround> {
       const key = `sha256:${sha256}`
       const capBytes = Number.MAX_SAFE_INTEGER
       const recorded = await records.quotas.commitAtOnce({
-        admit: { principal, day: DAY, key, sizeBytes, capBytes, maxInFlight: 1000, now },
+        admit: { principal, day: DAY, key, sizeBytes, capBytes, capFiles: capBytes, maxInFlight: 1000, now },
         commit: {
           now,
           inline: isBlob ? undefined : bytes,

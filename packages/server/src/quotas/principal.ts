@@ -1,5 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
+export { networkOf } from '../records/network-of.ts'
+
 /**
  * Who is charged for an anonymous upload: an IPv4 address, or the /64 of an IPv6 address, since one host commands a
  * whole /64. IPv4-mapped and NAT64 addresses count as the IPv4 address inside.
@@ -18,18 +20,6 @@ export function addressPrincipal(address: string): string {
   if (embedded !== undefined) return `ip:${embedded}`
   const prefix = groups.slice(0, 4).map((group) => group.toString(16))
   return `ip:${prefix.join(':')}::/64`
-}
-
-/**
- * The /48 of an IPv6 principal, which one customer of a provider commands with its 65,536 /64s; undefined for all others.
- *
- * @example
- * networkOf('ip:2001:db8:1:2::/64') // 'ip:2001:db8:1::/48'
- * networkOf('ip:192.0.2.7') // undefined
- */
-export function networkOf(principal: string): string | undefined {
-  if (!principal.endsWith('::/64')) return undefined
-  return `${principal.split(':').slice(0, 4).join(':')}::/48`
 }
 
 /** Who is charged for a token's uploads. */

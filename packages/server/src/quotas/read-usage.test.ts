@@ -14,12 +14,13 @@ describe('readUsage', () => {
   })
   afterEach(() => ground.remove())
 
-  const read = (quotaBytes = 1000) =>
+  const read = (quotaBytes = 1000, quotaFiles = 10) =>
     readUsage(ground.records, {
       principal: PRINCIPAL,
       userId: '1',
       email: 'ada@example.org',
       quotaBytes,
+      quotaFiles,
       now: ground.clock.now,
     })
 
@@ -34,6 +35,9 @@ describe('readUsage', () => {
         files: 0,
         reservedBytes: 0,
         remainingBytes: 1000,
+        filesLimit: 10,
+        reservedFiles: 0,
+        remainingFiles: 10,
         resetsAt: '2026-11-22T00:00:00.000Z',
       },
       last7DaysTotalBytes: 0,
@@ -74,16 +78,19 @@ describe('readUsage', () => {
       key: 'opaque:inflight01',
       sizeBytes: 300,
       capBytes: 1000,
+      capFiles: 10,
       maxInFlight: 8,
       now: clock.now,
       leaseUntil: clock.now + 1,
     })
     expect((await read()).today).toMatchObject({ bytes: 100, reservedBytes: 300, remainingBytes: 600 })
+    expect((await read()).today).toMatchObject({ files: 1, reservedFiles: 1, remainingFiles: 8 })
   })
 
   it('never shows less than nothing when the quota was lowered', async () => {
     await ground.stage(Buffer.alloc(100))
-    expect((await read(50)).today.remainingBytes).toBe(0)
+    await ground.stage(Buffer.alloc(101))
+    expect((await read(50, 1)).today).toMatchObject({ remainingBytes: 0, remainingFiles: 0 })
   })
 
   it('keeps a removed file charged, and stored no more', async () => {

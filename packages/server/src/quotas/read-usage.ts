@@ -12,10 +12,11 @@ export async function readUsage(
     readonly userId: string
     readonly email: string | null
     readonly quotaBytes: number
+    readonly quotaFiles: number
     readonly now: number
   },
 ): Promise<UsageResult> {
-  const { principal, userId, email, quotaBytes, now } = input
+  const { principal, userId, email, quotaBytes, quotaFiles, now } = input
   const date = utcDay(now)
   const fromDay = utcDayBefore(now, DAYS_SHOWN - 1)
   const usage = await records.quotas.usage({ principal, fromDay, today: date, now })
@@ -33,6 +34,9 @@ export async function readUsage(
       ...today,
       reservedBytes: usage.reservedBytes,
       remainingBytes,
+      filesLimit: quotaFiles,
+      reservedFiles: usage.reservedFiles,
+      remainingFiles: Math.max(0, quotaFiles - today.files - usage.reservedFiles),
       resetsAt: new Date(endOfUtcDay(now)).toISOString(),
     },
     last7DaysTotalBytes: days.reduce((sum, day) => sum + day.bytes, 0),

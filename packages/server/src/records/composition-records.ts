@@ -1,5 +1,5 @@
 import type { ContentFacts, ImportCommit, ObjectHandle } from './content-records.ts'
-import type { FileRecord, NewFile } from './record-store.ts'
+import type { FileRecord, NewFile, OverQuota } from './record-store.ts'
 
 /** Some bytes of a composed object: those of another object, from its first to its last. */
 export interface ObjectPart {
@@ -28,8 +28,9 @@ export type FoundPart =
 
 export interface CompositionCommit {
   readonly now: number
-  /** The day that the file is recorded under; nothing is charged to it. */
+  /** The day that the file is recorded under. It is charged no bytes, and counts as one file of it. */
   readonly day: string
+  readonly capFiles: number
   readonly content: ContentFacts
   /** `key` is the one that was asked for, in any form but an opaque one; `sha256` is null unless the whole was read. */
   readonly file: NewFile
@@ -39,11 +40,12 @@ export interface CompositionCommit {
 
 /**
  * `retry` is a file of the same bytes that was live already: nothing has changed, but that what was learned is kept.
- * `ended` says which of the parts are live no more, and `conflict` which bytes the key is bound to; neither changes anything.
+ * `ended` says which of the parts are live no more, and `conflict` which bytes the key is bound to; none of them changes anything.
  */
 export type CompositionOutcome =
   | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord }
   | { readonly outcome: 'ended'; readonly parts: readonly number[] }
+  | OverQuota
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
 
 /**
@@ -57,7 +59,7 @@ export interface CompositionRecords {
   /** What the keys name, in their order. */
   find(request: { principal: string; keys: readonly string[]; now: number }): Promise<readonly FoundPart[]>
   /**
-   * Records the file, charges nothing for it, and ends the files of its parts as `composed`. That the parts make up the
+   * Records the file, charges no bytes for it, and ends the files of its parts as `composed`. That the parts make up the
    * content is for the caller to have checked.
    */
   commit(commit: CompositionCommit): Promise<CompositionOutcome>

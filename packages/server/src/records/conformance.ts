@@ -11,6 +11,7 @@ import { clockCases } from './conformance/clock-cases.ts'
 import { composeCases } from './conformance/compose-cases.ts'
 import { composeRaceCases } from './conformance/compose-race-cases.ts'
 import { copyCases } from './conformance/copy-cases.ts'
+import { dayCases } from './conformance/day-cases.ts'
 import { dealCases } from './conformance/deal-cases.ts'
 import { discardCases } from './conformance/discard-cases.ts'
 import { enrolmentCases } from './conformance/enrolment-cases.ts'
@@ -63,6 +64,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     const titles = new Set<string>()
     const cases = casesOf(subject, titles)
     describe('reservations and charges', () => quotaCases(cases))
+    describe('files of a day, and networks', () => dayCases(cases))
     describe('races', () => raceCases(cases))
     describe('opaque keys', () => opaqueKeyCases(cases))
     describe('aliases', () => aliasCases(cases))

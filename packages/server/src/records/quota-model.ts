@@ -1,4 +1,5 @@
-import type { ContentAlias, Usage, UsageDay } from './record-store.ts'
+import { NETWORK_DAYS, networkOf } from './network-of.ts'
+import type { ContentAlias, DayLimit, Usage, UsageDay } from './record-store.ts'
 
 /** Bytes that were verified, with all that this told about them. */
 export interface VerifiedBytes {
@@ -20,6 +21,7 @@ export type QuotaCall =
       readonly key: string
       readonly sizeBytes: number
       readonly capBytes: number
+      readonly capFiles: number
       readonly maxInFlight: number
       readonly now: number
     }
@@ -37,6 +39,7 @@ export type QuotaCall =
       readonly day: string
       readonly bytes: VerifiedBytes
       readonly capBytes: number
+      readonly capFiles: number
       readonly maxInFlight: number
       readonly expiresAt: number
       readonly now: number
@@ -45,6 +48,7 @@ export type QuotaCall =
       readonly name: 'compose'
       readonly principal: string
       readonly day: string
+      readonly capFiles: number
       readonly whole: VerifiedBytes
       /** True when the whole was read, so that its digest is known. */
       readonly isRead: boolean
@@ -59,7 +63,7 @@ export type QuotaCall =
   | { readonly name: 'sweep'; readonly now: number }
 
 /** What a caller learns, without what only the store decides (sequences, deal ids). */
-export type QuotaAnswer = Readonly<Record<string, string | number | boolean>>
+export type QuotaAnswer = Readonly<Record<string, string | number | boolean | DayLimit>>
 
 interface Reservation {
   readonly principal: string
@@ -67,6 +71,16 @@ interface Reservation {
   readonly day: string
   readonly bytes: number
   readonly capBytes: number
+  readonly capFiles: number
+}
+
+/** One limit of a day, and what counts towards it. */
+interface Limit {
+  readonly unit: DayLimit['unit']
+  readonly network?: string
+  readonly used: number
+  readonly more: number
+  readonly cap: number
 }
 
 interface StagedFile {
@@ -145,17 +159,24 @@ export class QuotaModel {
       .sort((one, other) => (one.date < other.date ? -1 : 1))
     const stored = this.#live.filter((file) => file.principal === principal && file.expiresAt > now)
     const bytes = stored.reduce((sum, file) => sum + file.sizeBytes, 0)
-    return { days, reservedBytes: this.#reservedBytes(principal, today), stored: { bytes, files: stored.length } }
+    const reserved = this.#reservedOn(today, (name) => name === principal)
+    return {
+      days,
+      reservedBytes: reserved.bytes,
+      reservedFiles: reserved.files,
+      stored: { bytes, files: stored.length },
+    }
   }
 
   #reserve(call: Extract<QuotaCall, { name: 'reserve' }>): QuotaAnswer {
-    const { id, principal, instance, day, capBytes } = call
+    const { id, principal, instance, day, capBytes, capFiles } = call
     const inFlight = this.#inFlight(principal)
     if (inFlight >= call.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
     const bytes = this.#liveFile(call) === undefined ? call.sizeBytes : 0
     const usedBytes = this.#usedBytes(principal, day)
-    if (bytes > 0 && usedBytes + bytes > capBytes) return { outcome: 'over_quota', usedBytes }
-    this.#reservations.set(id, { principal, instance, day, bytes, capBytes })
+    const over = bytes > 0 ? this.#limitInTheWay(call, { bytes, files: 1 }) : undefined
+    if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
+    this.#reservations.set(id, { principal, instance, day, bytes, capBytes, capFiles })
     return { outcome: 'reserved', reservedBytes: bytes, usedBytes: usedBytes + bytes }
   }
 
@@ -170,11 +191,14 @@ export class QuotaModel {
       this.#learn(bytes)
       return { outcome: 'retry', usedBytes: this.#usedBytes(principal, held.day) }
     }
-    const others = this.#usedBytes(principal, held.day) - held.bytes
-    if (held.bytes < bytes.sizeBytes && others + bytes.sizeBytes > held.capBytes) {
-      return { outcome: 'over_quota', usedBytes: others }
-    }
     this.#reservations.delete(id)
+    const others = this.#usedBytes(principal, held.day)
+    // What reserved bytes was let in with them, and as a file.
+    const over = held.bytes > 0 ? undefined : this.#limitInTheWay(held, { bytes: bytes.sizeBytes, files: 1 })
+    if (over !== undefined) {
+      this.#reservations.set(id, held)
+      return { outcome: 'over_quota', usedBytes: others, over }
+    }
     this.#record(call, held.day)
     return { outcome: 'recorded', usedBytes: others + bytes.sizeBytes }
   }
@@ -185,11 +209,11 @@ export class QuotaModel {
     if (inFlight >= call.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
     const usedBytes = this.#usedBytes(principal, day)
     const isRetry = this.#liveFileOf(principal, bytes, now) !== undefined
-    const fits = isRetry || usedBytes + bytes.sizeBytes <= call.capBytes
-    const isLetIn = fits || this.#liveFile({ principal, key: bytes.key, now }) !== undefined
+    const over = isRetry ? undefined : this.#limitInTheWay(call, { bytes: bytes.sizeBytes, files: 1 })
+    const isLetIn = over === undefined || this.#liveFile({ principal, key: bytes.key, now }) !== undefined
     const bound = isLetIn ? this.#boundElsewhere(bytes) : undefined
     if (bound !== undefined) return { outcome: 'conflict', object: bound }
-    if (!fits) return { outcome: 'over_quota', usedBytes }
+    if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
     if (isRetry) {
       this.#learn(bytes)
       return { outcome: 'retry', usedBytes }
@@ -199,17 +223,20 @@ export class QuotaModel {
   }
 
   #compose(call: Extract<QuotaCall, { name: 'compose' }>): QuotaAnswer {
-    const { principal, whole, isRead, parts, expiresAt, now } = call
+    const { principal, whole, isRead, parts, expiresAt, now, day } = call
     if (this.#liveFileOf(principal, whole, now) !== undefined) {
       this.#learn(whole, isRead)
       return { outcome: 'retry' }
     }
     const files = parts.map((part) => this.#liveFileOf(principal, part, now))
     if (files.includes(undefined)) return { outcome: 'ended' }
+    const over = this.#limitInTheWay({ ...call, capBytes: 0 }, { bytes: 0, files: 1 })
+    if (over !== undefined) return { outcome: 'over_quota', usedBytes: this.#usedBytes(principal, day), over }
     this.#learn(whole, isRead)
     const { sha256, sizeBytes } = whole
     this.#live = this.#live.filter((file) => !files.includes(file) && !isFileOf(file, principal, whole))
     this.#live.push({ principal, sha256, opaqueKey: undefined, sizeBytes, expiresAt })
+    this.#charge(principal, day, 0)
     return { outcome: 'recorded' }
   }
 
@@ -284,14 +311,42 @@ export class QuotaModel {
     return [...this.#reservations.values()].filter((other) => other.principal === principal).length
   }
 
-  #reservedBytes(principal: string, day: string): number {
-    return [...this.#reservations.values()]
-      .filter((held) => held.principal === principal && held.day === day)
-      .reduce((sum, held) => sum + held.bytes, 0)
+  #reservedOn(day: string, isOf: (principal: string) => boolean): { bytes: number; files: number } {
+    const held = [...this.#reservations.values()].filter(
+      (one) => one.day === day && one.bytes > 0 && isOf(one.principal),
+    )
+    return { bytes: held.reduce((sum, { bytes }) => sum + bytes, 0), files: held.length }
+  }
+
+  #chargedOn(day: string, isOf: (principal: string) => boolean): { bytes: number; files: number } {
+    const charges = [...this.#charges.values()].filter((charge) => charge.date === day && isOf(charge.principal))
+    const sum = (of: 'bytes' | 'files') => charges.reduce((total, charge) => total + charge[of], 0)
+    return { bytes: sum('bytes'), files: sum('files') }
   }
 
   #usedBytes(principal: string, day: string): number {
-    return (this.#charges.get(`${principal} ${day}`)?.bytes ?? 0) + this.#reservedBytes(principal, day)
+    const isOwn = (name: string) => name === principal
+    return this.#chargedOn(day, isOwn).bytes + this.#reservedOn(day, isOwn).bytes
+  }
+
+  /** The first limit that so much more would go over: the principal's own before those of its network. */
+  #limitInTheWay(
+    { principal, day, capBytes, capFiles }: { principal: string; day: string; capBytes: number; capFiles: number },
+    more: { bytes: number; files: number },
+  ): DayLimit | undefined {
+    const limitsOf = (isOf: (principal: string) => boolean, days: number, name: { network?: string }): Limit[] => {
+      const [charged, held] = [this.#chargedOn(day, isOf), this.#reservedOn(day, isOf)]
+      return (['bytes', 'files'] as const).map((unit) => {
+        const cap = Math.min(days * (unit === 'bytes' ? capBytes : capFiles), Number.MAX_SAFE_INTEGER)
+        return { unit, used: charged[unit] + held[unit], more: more[unit], cap, ...name }
+      })
+    }
+    const network = networkOf(principal)
+    const limits = limitsOf((other) => other === principal, 1, {})
+    if (network !== undefined)
+      limits.push(...limitsOf((other) => networkOf(other) === network, NETWORK_DAYS, { network }))
+    const over = limits.find((limit) => limit.more > 0 && limit.used + limit.more > limit.cap)
+    return over && { unit: over.unit, used: over.used, limit: over.cap, ...(over.network && { network: over.network }) }
   }
 }
 

@@ -203,8 +203,29 @@ export interface AdmitRequest {
   readonly key: string
   readonly sizeBytes: number
   readonly capBytes: number
+  /** A file that is charged, a composed file, and an upload that has reserved bytes count as one each. */
+  readonly capFiles: number
   readonly maxInFlight: number
   readonly now: number
+}
+
+/**
+ * The limit of a day that was in the way: of the principal's own, or, with `network`, of all principals of that network together, which
+ * have `NETWORK_DAYS` times as much.
+ */
+export interface DayLimit {
+  readonly unit: 'bytes' | 'files'
+  /** Charged and reserved. */
+  readonly used: number
+  readonly limit: number
+  readonly network?: string
+}
+
+/** A day that has no room for an upload. `usedBytes` is the principal's own, whichever limit it was. */
+export interface OverQuota {
+  readonly outcome: 'over_quota'
+  readonly usedBytes: number
+  readonly over: DayLimit
 }
 
 export interface ReserveRequest extends AdmitRequest {
@@ -216,7 +237,7 @@ export interface ReserveRequest extends AdmitRequest {
 /** `usedBytes` is what is charged and reserved for the principal and day; after a reservation it includes that one. */
 export type ReserveOutcome =
   | { readonly outcome: 'reserved'; readonly reservedBytes: number; readonly usedBytes: number }
-  | { readonly outcome: 'over_quota'; readonly usedBytes: number }
+  | OverQuota
   | { readonly outcome: 'too_many_in_flight'; readonly inFlight: number }
 
 /**
@@ -266,7 +287,7 @@ export interface UploadCommit extends FileCommit {
  */
 export type CommitOutcome =
   | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
-  | { readonly outcome: 'over_quota'; readonly usedBytes: number }
+  | OverQuota
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
   | { readonly outcome: 'lost' }
 
@@ -283,10 +304,12 @@ export interface Usage {
   /** Ascending, only days with a charge. */
   readonly days: readonly UsageDay[]
   readonly reservedBytes: number
+  /** How many uploads have reserved them, each of which will be a file. */
+  readonly reservedFiles: number
   readonly stored: { readonly bytes: number; readonly files: number }
 }
 
-/** A principal's day whose running counters differ from the sums of its files; an empty list is the only good answer. */
+/** A day of a principal, or of a network, whose running counters differ from the sums of its files; an empty list is the only good answer. */
 export interface UsageDrift {
   readonly principal: string
   readonly day: string
@@ -298,7 +321,8 @@ export interface UsageDrift {
 }
 
 /**
- * Exact quotas. `charged + reserved + size ≤ cap` is decided in the transaction that writes the reservation; `commit`
+ * Exact quotas, of bytes and of files alike. `charged + reserved + size ≤ cap` is decided in the transaction that writes the reservation,
+ * and for IPv6 addresses of their network as well; `commit`
  * turns a reservation into a charge in the transaction that records the file; `release`, `releaseExpired` and
  * `InstanceRecords.bury` return it. A reservation is consumed once, by whichever comes first.
  */
@@ -323,7 +347,7 @@ export interface QuotaRecords {
   extendLeases(request: { instanceId: string; leaseUntil: number }): Promise<void>
   /** Returns the reservations whose lease ended before `now`; answers how many. */
   releaseExpired(request: { now: number }): Promise<number>
-  /** From `fromDay` to `today`; `reservedBytes` counts every reservation of the principal for `today`. */
+  /** From `fromDay` to `today`; `reservedBytes` and `reservedFiles` count the reservations of the principal for `today`. */
   usage(request: { principal: string; fromDay: string; today: string; now: number }): Promise<Usage>
   audit(): Promise<readonly UsageDrift[]>
 }

@@ -4,6 +4,9 @@ import type { ContentView } from './record-store.ts'
 /** The quotas that calls are made under. */
 export const CAPS = [500, 1_000, 1_500, 2 ** 40 + 1_000, Number.MAX_SAFE_INTEGER]
 
+/** How many files a day those calls allow. */
+export const FILE_CAPS = [0, 1, 2, 4, 1_000]
+
 /** Bytes, and the name that they are staged under. */
 interface Content {
   /** Which bytes. */
@@ -44,6 +47,7 @@ export type Step =
       readonly user: number
       readonly content: number
       readonly cap: number
+      readonly fileCap: number
       readonly on: number
     }
   | { readonly do: 'commit'; readonly pick: number; readonly isShort: boolean }
@@ -52,9 +56,16 @@ export type Step =
       readonly user: number
       readonly content: number
       readonly cap: number
+      readonly fileCap: number
       readonly isShort: boolean
     }
-  | { readonly do: 'compose'; readonly user: number; readonly isRead: boolean; readonly isShort: boolean }
+  | {
+      readonly do: 'compose'
+      readonly user: number
+      readonly fileCap: number
+      readonly isRead: boolean
+      readonly isShort: boolean
+    }
   | { readonly do: 'release'; readonly pick: number }
   | { readonly do: 'lapse' | 'bury'; readonly on: number }
   | { readonly do: 'remove'; readonly user: number; readonly content: number }
@@ -70,21 +81,24 @@ const user = fc.integer({ min: 0, max: 1 })
 const on = fc.integer({ min: 0, max: 1 })
 const content = fc.integer({ min: 0, max: CONTENTS.length - 1 })
 const cap = fc.integer({ min: 0, max: CAPS.length - 1 })
+/** Mostly no limit, so that the bytes are the limit more often than not. */
+const fileCap = fc.oneof(fc.constant(FILE_CAPS.length - 1), fc.integer({ min: 0, max: FILE_CAPS.length - 1 }))
 const pick = fc.nat({ max: 60 })
 const is = <Name extends string>(name: Name) => fc.constant(name)
 
-const reserve = fc.record({ do: is('reserve'), user, content, cap, on })
+const reserve = fc.record({ do: is('reserve'), user, content, cap, fileCap, on })
 const commit = fc.record({ do: is('commit'), pick, isShort: fc.boolean() })
-const atOnce = fc.record({ do: is('commit at once'), user, content, cap, isShort: fc.boolean() })
+const atOnce = fc.record({ do: is('commit at once'), user, content, cap, fileCap, isShort: fc.boolean() })
 /** Without these the parts of a file are rarely all there. */
 const part = fc.record({
   do: is('commit at once'),
   user,
   content: fc.constantFrom(...PARTS),
   cap: fc.constant(CAPS.length - 1),
+  fileCap: fc.constant(FILE_CAPS.length - 1),
   isShort: fc.boolean(),
 })
-const compose = fc.record({ do: is('compose'), user, isRead: fc.boolean(), isShort: fc.boolean() })
+const compose = fc.record({ do: is('compose'), user, fileCap, isRead: fc.boolean(), isShort: fc.boolean() })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
   { arbitrary: commit, weight: 5 },

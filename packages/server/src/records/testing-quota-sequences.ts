@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type QuotaAnswer, type QuotaCall, QuotaModel, type VerifiedBytes } from './quota-model.ts'
 import type { AtOnceOutcome, FileCommit, RecordStore } from './record-store.ts'
-import { CAPS, CONTENTS, type Command, command, PARTS, type Step, WHOLE } from './testing-quota-commands.ts'
+import { CAPS, CONTENTS, type Command, command, FILE_CAPS, PARTS, type Step, WHOLE } from './testing-quota-commands.ts'
 
 const SIDE_BY_SIDE = 50
 const MAX_STEPS = 40
@@ -17,7 +17,7 @@ const MAX_IN_FLIGHT = 4
 /** The sizes of the bytes that are staged; the last two have one piece root. */
 const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 833, 250, 350]
 
-/** One sequence: two users, two instances and their contents, which no other sequence shares, and what the model says. */
+/** One sequence: two users or two /64s of one /48, two instances and their contents, which no other sequence shares, and what the model says. */
 class Sequence {
   readonly #name: string
   readonly #reserved: { readonly id: string; readonly user: number; readonly content: number; readonly on: number }[] =
@@ -87,6 +87,7 @@ class Sequence {
           key: this.#content(step.content).key,
           sizeBytes: this.#content(step.content).sizeBytes,
           capBytes: CAPS[step.cap] ?? 0,
+          capFiles: FILE_CAPS[step.fileCap] ?? 0,
           maxInFlight: MAX_IN_FLIGHT,
           now,
         }
@@ -105,6 +106,7 @@ class Sequence {
           day: this.#today(),
           bytes: this.#content(step.content),
           capBytes: CAPS[step.cap] ?? 0,
+          capFiles: FILE_CAPS[step.fileCap] ?? 0,
           maxInFlight: MAX_IN_FLIGHT,
           expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
           now,
@@ -114,6 +116,7 @@ class Sequence {
           name: 'compose',
           principal: this.#principal(step.user),
           day: this.#today(),
+          capFiles: FILE_CAPS[step.fileCap] ?? 0,
           whole: this.#content(WHOLE),
           isRead: step.isRead,
           parts: PARTS.map((part) => this.#content(part)),
@@ -151,7 +154,8 @@ class Sequence {
     return Promise.all([usage(0), usage(1)])
   }
 
-  #principal = (n: number): string => `user:${this.#name}-${n}`
+  #principal = (n: number): string =>
+    Number(this.#name) % 2 === 0 ? `user:${this.#name}-${n}` : `ip:2001:db8:${this.#name}:${n}::/64`
   #instance = (n: number): string => `instance-${this.#name}-${n}`
   #today = (): string => new Date(START + this.#daysPassed * 24 * HOUR).toISOString().slice(0, 10)
 
@@ -204,8 +208,8 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
       )
     }
     case 'compose': {
-      const { outcome } = await composeIn(store, call)
-      return { outcome }
+      const composed = await composeIn(store, call)
+      return composed.outcome === 'over_quota' ? { ...composed } : { outcome: composed.outcome }
     }
     case 'release':
       await store.quotas.release({ reservationId: call.id, now: START })
@@ -224,12 +228,13 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
 }
 
 async function composeIn(store: RecordStore, call: Extract<QuotaCall, { name: 'compose' }>) {
-  const { principal, whole, parts, isRead, expiresAt, now, day } = call
+  const { principal, whole, parts, isRead, expiresAt, now, day, capFiles } = call
   const found = await store.compositions.find({ principal, keys: parts.map(({ key }) => key), now })
   const commit = fileCommitOf({ principal, bytes: whole, expiresAt, now })
   return store.compositions.commit({
     now,
     day,
+    capFiles,
     content: commit.content,
     file: { ...commit.file, sha256: isRead ? whole.sha256 : null },
     // There is no file 0, so a part that is missing now is one that has ended.

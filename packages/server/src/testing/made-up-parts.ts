@@ -82,7 +82,7 @@ export async function recordPart(
   const { principal, key } = file
   const capBytes = Number.MAX_SAFE_INTEGER
   const outcome = await records.quotas.commitAtOnce({
-    admit: { principal, key, day: utcDay(now), sizeBytes, capBytes, maxInFlight: 100, now },
+    admit: { principal, key, day: utcDay(now), sizeBytes, capBytes, capFiles: capBytes, maxInFlight: 100, now },
     commit: {
       now,
       inline: undefined,

@@ -23,7 +23,7 @@ export async function stageCopy(
   const principal = 'user:alice'
   const sizeBytes = inline.length
   const outcome = await records.quotas.commitAtOnce({
-    admit: { principal, day: '2026-11-21', key, sizeBytes, capBytes: 1e12, maxInFlight: 1_000, now },
+    admit: { principal, day: '2026-11-21', key, sizeBytes, capBytes: 1e12, capFiles: 1e6, maxInFlight: 1_000, now },
     commit: {
       now,
       inline,

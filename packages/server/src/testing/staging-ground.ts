@@ -74,6 +74,7 @@ export function tierOf(overrides: Partial<UploadTier> = {}): UploadTier {
     owner: 'ada@example.org',
     fileBytes: 1_000_000,
     dailyBytes: 1_000_000,
+    dailyFiles: 100_000,
     concurrency: 100,
     defaultTermDays: 30,
     maxTermDays: 365,

@@ -32,6 +32,7 @@ describe('recover', () => {
       key: `sha256:${SHA256}`,
       sizeBytes: BYTES.length,
       capBytes: 1000,
+      capFiles: 10,
       maxInFlight: 8,
       now: ground.clock.now,
       leaseUntil: ground.clock.now + leaseMs,

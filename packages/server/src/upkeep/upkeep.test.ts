@@ -83,7 +83,7 @@ describe('createUpkeep', () => {
     const digests = Buffer.alloc(5_000 * 32)
     for (let node = 0; node < 5_000; node += 1) digests.writeUInt32BE(node, 32 * node)
     await ground.records.quotas.commitAtOnce({
-      admit: { ...file, day: '2026-11-21', capBytes: 1000, maxInFlight: 1, now },
+      admit: { ...file, day: '2026-11-21', capBytes: 1000, capFiles: 10, maxInFlight: 1, now },
       commit: {
         now,
         inline: undefined,

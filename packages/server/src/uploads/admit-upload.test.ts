@@ -83,8 +83,22 @@ describe('overQuota', () => {
   const now = Date.UTC(2026, 10, 21, 23, 59, 0)
 
   it('is rate_limited for an address and quota_exceeded for a user, with what is used and when to come again', () => {
-    const evidence = { used: 7, limit: 1_000_000, retryAfterSeconds: 60 }
-    expect(overQuota(tierOf(sponsored), 7, now)).toMatchObject({ code: 'rate_limited', evidence })
-    expect(overQuota(tierOf(), 7, now)).toMatchObject({ code: 'quota_exceeded', evidence })
+    const over = { unit: 'bytes', used: 7, limit: 1_000_000 } as const
+    const refused = { outcome: 'over_quota', usedBytes: 7, over } as const
+    const evidence = { ...over, retryAfterSeconds: 60 }
+    const refusals = [overQuota(tierOf(sponsored), refused, now), overQuota(tierOf(), refused, now)]
+    expect(refusals.map(({ code }) => code)).toEqual(['rate_limited', 'quota_exceeded'])
+    for (const refusal of refusals) expect(refusal.evidence).toEqual(evidence)
+  })
+
+  it('says in words when it is the files that are used up, or what a whole network has', () => {
+    const files = { unit: 'files', used: 2000, limit: 2000 } as const
+    const error = overQuota(tierOf(sponsored), { outcome: 'over_quota', usedBytes: 7, over: files }, now)
+    expect(error.message).toMatch(/ 2,000 of 2,000 files are used today\. /)
+    expect(error.evidence).toMatchObject({ ...files, usedBytes: 7 })
+    const shared = { unit: 'bytes', used: 90, limit: 100, network: 'ip:2001:db8:1::/48' } as const
+    const other = overQuota(tierOf(sponsored), { outcome: 'over_quota', usedBytes: 0, over: shared }, now)
+    expect(other.message).toMatch(/ 90 of 100 bytes are used today by the addresses of 2001:db8:1::\/48 together\. /)
+    expect(other.evidence).toMatchObject({ used: 90, limit: 100, usedBytes: 0, network: '2001:db8:1::/48' })
   })
 })

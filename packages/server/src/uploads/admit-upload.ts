@@ -3,7 +3,14 @@ import type { ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
-import type { AdmitRequest, RecordStore, ReserveOutcome, Visibility } from '../records/record-store.ts'
+import type {
+  AdmitRequest,
+  DayLimit,
+  OverQuota,
+  RecordStore,
+  ReserveOutcome,
+  Visibility,
+} from '../records/record-store.ts'
 import { makeReservation } from './reservations.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -73,6 +80,7 @@ export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: numb
     key: head.cid.key,
     sizeBytes: head.sizeBytes,
     capBytes: tier.dailyBytes,
+    capFiles: tier.dailyFiles,
     maxInFlight: tier.concurrency,
     now,
   }
@@ -107,13 +115,27 @@ export function quotaRefusal(
   refused: Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>,
   now: number,
 ): LadeError {
-  if (refused.outcome === 'over_quota') return overQuota(tier, refused.usedBytes, now)
+  if (refused.outcome === 'over_quota') return overQuota(tier, refused, now)
   const evidence = { used: refused.inFlight, limit: tier.concurrency, retryAfterSeconds: 1 }
   return new LadeError('too_many_uploads', evidence)
 }
 
 /** The refusal of a day's cap, under the code that its tier has. */
-export function overQuota(tier: UploadTier, usedBytes: number, now: number): LadeError {
-  const evidence = { used: usedBytes, limit: tier.dailyBytes, retryAfterSeconds: secondsToNextDay(now) }
+export function overQuota(tier: UploadTier, { usedBytes, over }: OverQuota, now: number): LadeError {
+  const { unit, used, limit, network } = over
+  const evidence = {
+    unit,
+    used,
+    limit,
+    retryAfterSeconds: secondsToNextDay(now),
+    ...((unit === 'files' || network !== undefined) && { usedBytes, reason: reasonOf(over) }),
+    ...(network !== undefined && { network: network.slice('ip:'.length) }),
+  }
   return tier.name === 'sponsored' ? new LadeError('rate_limited', evidence) : new LadeError('quota_exceeded', evidence)
+}
+
+function reasonOf({ unit, used, limit, network }: DayLimit): string {
+  const [usedText, limitText] = [used, limit].map((amount) => amount.toLocaleString('en-US'))
+  const whose = network === undefined ? '' : ` by the addresses of ${network.slice('ip:'.length)} together`
+  return `${usedText} of ${limitText} ${unit} are used today${whose}. The day ends at midnight UTC.`
 }

@@ -12,7 +12,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Handover } from '../placement/handover.ts'
 import { pieceHandle } from '../records/object-handle.ts'
 import type { CompositionCommit, FileRecord, PartFacts } from '../records/record-store.ts'
-import { agreeTerms, type UploadHead } from './admit-upload.ts'
+import { agreeTerms, overQuota, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import { DAY_MS } from './file-commit.ts'
 import { findParts, missingParts } from './find-parts.ts'
@@ -43,7 +43,8 @@ interface CheckedWhole {
 }
 
 /**
- * Makes one file of several that the caller has staged, in their order: one deal, and nothing charged, since the parts were.
+ * Makes one file of several that the caller has staged, in their order: one deal, and no bytes charged,
+ * since the parts were; it counts as one file of the day.
  * No byte is moved. Their own files end with it.
  *
  * The whole is checked against its id like an upload. For a UnixFS root and for a piece CID that takes nothing but what was
@@ -54,7 +55,7 @@ interface CheckedWhole {
  *
  * @throws {LadeError} `invalid_cid` for an opaque id; `invalid_parts`, `missing_parts`, `foreign_parts`; `invalid_visibility`,
  *   `invalid_term`, `too_large`, `storage_offline`; `cid_mismatch`, `invalid_car`, `incomplete_dag`; `too_many_uploads` and
- *   `storage_failed` where parts are read; `cid_conflict`.
+ *   `storage_failed` where parts are read; `cid_conflict`, `rate_limited`, `quota_exceeded`.
  */
 export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promise<FileRecord> {
   const { tier, head } = input
@@ -88,6 +89,7 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
   const commit: CompositionCommit = {
     now,
     day: admit.day,
+    capFiles: admit.capFiles,
     content: contentFactsOf(cid, { digests, verified }),
     parts: found.parts.map(({ file }) => file.sequence),
     file: {
@@ -113,6 +115,8 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
     case 'recorded':
     case 'retry':
       return outcome.file
+    case 'over_quota':
+      throw overQuota(tier, outcome, now)
     case 'ended':
       throw missingParts(namesOf(input, found.parts, outcome.parts))
     case 'conflict':

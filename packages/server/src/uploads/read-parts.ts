@@ -40,8 +40,8 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   const { cid, sizeBytes, contentType } = input.head
   const now = deps.now()
   const reservationId = deps.newId()
-  // Nothing is charged for a composition, so no cap can be in its way.
-  const asked = { ...admit, sizeBytes: 0, capBytes: Number.MAX_SAFE_INTEGER }
+  // No bytes are charged for a composition, and whether it fits as a file is for its commit to say.
+  const asked = { ...admit, sizeBytes: 0 }
   const reserved = await makeReservation(records, { ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   const wanted = digestsWanted(cid, sizeBytes, { mayBeCar: isCarMediaType(contentType) })

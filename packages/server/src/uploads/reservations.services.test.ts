@@ -23,7 +23,7 @@ test('a reservation that PostgreSQL made and could not answer counts no longer t
   const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
   const direct = await openPostgresRecordStore({ url })
   const asked = { instanceId: 'i', principal: 'user:alice', day: '2026-11-22', sizeBytes: SIZE_BYTES, now: 0 }
-  const limits = { capBytes: 1e9, maxInFlight: 1e6, leaseUntil: 60_000 }
+  const limits = { capBytes: 1e9, capFiles: 1e6, maxInFlight: 1e6, leaseUntil: 60_000 }
   const when = { fromDay: asked.day, today: asked.day, now: 0 }
   let made = 0
   let unknown = 0

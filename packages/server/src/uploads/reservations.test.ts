@@ -58,6 +58,7 @@ describe('makeReservation', () => {
     key: 'opaque:a',
     sizeBytes: 100,
     capBytes: 100,
+    capFiles: 10,
     maxInFlight: 1,
     now: 0,
     leaseUntil: 60_000,

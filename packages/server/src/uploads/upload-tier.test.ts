@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { sponsoredTier, tokenTier, walletTier } from './upload-tier.ts'
 
 const limits = {
-  sponsored: { fileBytes: 1, dailyBytes: 2, concurrency: 3, termDays: 7 },
-  token: { fileBytes: 4, concurrency: 5, termDays: 30 },
+  sponsored: { fileBytes: 1, dailyBytes: 2, dailyFiles: 6, concurrency: 3, termDays: 7 },
+  token: { fileBytes: 4, dailyFiles: 7, concurrency: 5, termDays: 30 },
   termMaxDays: 365,
 }
 
@@ -17,6 +17,7 @@ describe('sponsoredTier', () => {
       owner: null,
       fileBytes: 1,
       dailyBytes: 2,
+      dailyFiles: 6,
       concurrency: 3,
       defaultTermDays: 7,
       maxTermDays: 7,
@@ -32,6 +33,7 @@ describe('tokenTier', () => {
       owner: 'a@b.c',
       fileBytes: 4,
       dailyBytes: 1_073_741_824,
+      dailyFiles: 7,
       concurrency: 5,
       defaultTermDays: 30,
       maxTermDays: 365,

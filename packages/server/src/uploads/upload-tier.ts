@@ -6,6 +6,7 @@ export interface UploadTier {
   readonly owner: string | null
   readonly fileBytes: number
   readonly dailyBytes: number
+  readonly dailyFiles: number
   readonly concurrency: number
   readonly defaultTermDays: number
   readonly maxTermDays: number
@@ -16,22 +17,30 @@ export interface TierLimits {
   readonly sponsored: {
     readonly fileBytes: number
     readonly dailyBytes: number
+    readonly dailyFiles: number
     readonly concurrency: number
     readonly termDays: number
   }
-  readonly token: { readonly fileBytes: number; readonly concurrency: number; readonly termDays: number }
+  /** Of wallets as well. */
+  readonly token: {
+    readonly fileBytes: number
+    readonly dailyFiles: number
+    readonly concurrency: number
+    readonly termDays: number
+  }
   readonly termMaxDays: number
 }
 
 /** The anonymous tier: charged to the caller's address, and no term longer than its default. */
 export function sponsoredTier(limits: TierLimits, principal: string): UploadTier {
-  const { fileBytes, dailyBytes, concurrency, termDays } = limits.sponsored
+  const { fileBytes, dailyBytes, dailyFiles, concurrency, termDays } = limits.sponsored
   return {
     name: 'sponsored',
     principal,
     owner: null,
     fileBytes,
     dailyBytes,
+    dailyFiles,
     concurrency,
     defaultTermDays: termDays,
     maxTermDays: termDays,
@@ -47,11 +56,12 @@ export interface Payer {
 
 /** The token tier: charged to the user, with the daily quota that the token carries. */
 export function tokenTier(limits: TierLimits, payer: Payer): UploadTier {
-  const { fileBytes, concurrency, termDays } = limits.token
+  const { fileBytes, dailyFiles, concurrency, termDays } = limits.token
   return {
     name: 'token',
     ...payer,
     fileBytes,
+    dailyFiles,
     concurrency,
     defaultTermDays: termDays,
     maxTermDays: limits.termMaxDays,

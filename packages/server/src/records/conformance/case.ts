@@ -32,6 +32,7 @@ export interface Upload {
   readonly leaseUntil: number
   readonly sizeBytes: number
   readonly capBytes: number
+  readonly capFiles: number
   readonly maxInFlight: number
   readonly expiresAt: number
   readonly inline: Uint8Array | undefined
@@ -60,6 +61,7 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
     leaseUntil: NOW + HOUR,
     sizeBytes: 100,
     capBytes: 1_000,
+    capFiles: 100_000,
     maxInFlight: 1_000,
     expiresAt: NOW + WEEK,
     inline: undefined,
@@ -181,6 +183,16 @@ export async function pending(store: RecordStore, now = NOW + 2 * WEEK): Promise
 export async function account(store: RecordStore, principal = ALICE) {
   const usage = await store.quotas.usage({ principal, fromDay: DAY, today: DAY, now: NOW })
   return { charged: usage.days[0]?.bytes ?? 0, reserved: usage.reservedBytes, stored: usage.stored.bytes }
+}
+
+/** How a day answers that has no such number of bytes left. */
+export function overBytes(used: number, limit = 1_000): ReserveOutcome {
+  return { outcome: 'over_quota', usedBytes: used, over: { unit: 'bytes', used, limit } }
+}
+
+/** How a day answers that has no file left. */
+export function overFiles(usedBytes: number, used: number): ReserveOutcome {
+  return { outcome: 'over_quota', usedBytes, over: { unit: 'files', used, limit: used } }
 }
 
 export function counted<Item extends { readonly outcome: string }>(items: readonly Item[]): Record<string, number> {

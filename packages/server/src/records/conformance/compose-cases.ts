@@ -53,7 +53,7 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
       today: '2026-11-21',
       now: NOW,
     })
-    expect([days.map(({ files }) => files), stored.files]).toEqual([[2], 1])
+    expect([days.map(({ files }) => files), stored.files]).toEqual([[3], 1])
     expect(await store.quotas.audit()).toEqual([])
     expect(await pending(store)).toEqual([])
   })

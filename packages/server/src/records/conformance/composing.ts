@@ -10,6 +10,7 @@ export interface Composition {
   readonly now: number
   readonly sizeBytes: number
   readonly expiresAt: number
+  readonly capFiles: number
   readonly visibility: 'public' | 'private'
   /** True when the whole was read, so that its digest is known. */
   readonly isRead: boolean
@@ -39,12 +40,14 @@ export function compose(
     expiresAt: NOW + WEEK,
     visibility: 'public',
     isRead: false,
+    capFiles: 100_000,
     facts: key.startsWith('dag-pb:') ? { aliases: [{ key, view: 'bytes' }] } : {},
     ...overrides,
   }
   return store.compositions.commit({
     now: of.now,
     day: DAY,
+    capFiles: of.capFiles,
     content: {
       pieceRoot: pieceRootOf(content),
       pieceSubtreeRoots: new Uint8Array(),

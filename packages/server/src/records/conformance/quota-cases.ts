@@ -9,6 +9,7 @@ import {
   DAY,
   HOUR,
   NOW,
+  overBytes,
   pending,
   reserve,
   stage,
@@ -38,20 +39,20 @@ export function quotaCases({ it }: Cases): void {
   it('refuses one byte over the cap and says how much is used', async (store) => {
     await stage(store, upload({ content: 'one', sizeBytes: 600 }))
     const { reserved } = await tryReserve(store, upload({ content: 'two', sizeBytes: 401 }))
-    expect(reserved).toEqual({ outcome: 'over_quota', usedBytes: 600 })
+    expect(reserved).toEqual(overBytes(600))
     expect(await account(store)).toEqual({ charged: 600, reserved: 0, stored: 600 })
   })
 
   it('refuses when the cap was lowered below what is used', async (store) => {
     await stage(store, upload({ content: 'one', sizeBytes: 600 }))
     const { reserved } = await tryReserve(store, upload({ content: 'two', sizeBytes: 1, capBytes: 500 }))
-    expect(reserved).toEqual({ outcome: 'over_quota', usedBytes: 600 })
+    expect(reserved).toEqual(overBytes(600, 500))
   })
 
   it('counts what others of the same principal have reserved', async (store) => {
     await reserve(store, upload({ content: 'one', sizeBytes: 600, instanceId: 'instance-b' }))
     const { reserved } = await tryReserve(store, upload({ content: 'two', sizeBytes: 401 }))
-    expect(reserved).toEqual({ outcome: 'over_quota', usedBytes: 600 })
+    expect(reserved).toEqual(overBytes(600))
   })
 
   it('keeps principals and days apart', async (store) => {
@@ -91,7 +92,7 @@ export function quotaCases({ it }: Cases): void {
     await stage(store, upload({ sizeBytes: 600 }))
     const id = await reserve(store, upload({ sizeBytes: 600 }))
     await store.files.remove({ principal: ALICE, key: upload().key, now: NOW })
-    expect(await commit(store, id, upload({ sizeBytes: 600 }))).toEqual({ outcome: 'over_quota', usedBytes: 600 })
+    expect(await commit(store, id, upload({ sizeBytes: 600 }))).toEqual(overBytes(600))
     await store.quotas.release({ reservationId: id, now: NOW })
     expect(await account(store)).toEqual({ charged: 600, reserved: 0, stored: 0 })
   })
@@ -182,13 +183,14 @@ export function quotaCases({ it }: Cases): void {
         { date: DAY, bytes: 563, files: 3 },
       ],
       reservedBytes: 0,
+      reservedFiles: 0,
       stored: { bytes: 46, files: 4 },
     })
   })
 
   it('reports nothing for a principal it never saw', async (store) => {
     const usage = await store.quotas.usage({ principal: 'user:nobody', fromDay: DAY, today: DAY, now: NOW })
-    expect(usage).toEqual({ days: [], reservedBytes: 0, stored: { bytes: 0, files: 0 } })
+    expect(usage).toEqual({ days: [], reservedBytes: 0, reservedFiles: 0, stored: { bytes: 0, files: 0 } })
   })
 
   it('counts exactly up to the largest safe integer', async (store) => {
@@ -196,9 +198,9 @@ export function quotaCases({ it }: Cases): void {
     const huge = upload({ sizeBytes: most - 1, capBytes: most })
     expect(await stage(store, huge)).toMatchObject({ sizeBytes: most - 1 })
     const two = upload({ content: 'two', sizeBytes: 2, capBytes: most })
-    expect((await tryReserve(store, two)).reserved).toEqual({ outcome: 'over_quota', usedBytes: most - 1 })
+    expect((await tryReserve(store, two)).reserved).toEqual(overBytes(most - 1, most))
     const all = upload({ content: 'all', sizeBytes: most, capBytes: most })
-    expect((await tryReserve(store, all)).reserved).toEqual({ outcome: 'over_quota', usedBytes: most - 1 })
+    expect((await tryReserve(store, all)).reserved).toEqual(overBytes(most - 1, most))
     await stage(store, upload({ content: 'one', sizeBytes: 1, capBytes: most }))
     expect(await account(store)).toEqual({ charged: most, reserved: 0, stored: most })
     expect(await store.files.latest({ principal: ALICE, key: huge.key, now: NOW })).toMatchObject({

@@ -530,4 +530,52 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   ALTER TABLE discards ADD COLUMN is_orphan BIGINT NOT NULL DEFAULT 0;
   CREATE INDEX discards_orphans ON discards (is_orphan) WHERE is_orphan = 1;
   `,
+  `
+  -- A day has a number of files as well, in which a reservation of bytes counts as one. No limit for those of an older version.
+  ALTER TABLE reservations ADD COLUMN cap_files BIGINT NOT NULL DEFAULT 9007199254740991;
+
+  -- A composed file is charged no bytes, and counts as a file of its day all the same. By a trigger, so that processes of an older
+  -- version, which know nothing of it, count it too.
+  INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files)
+    SELECT principal, charged_day, 0, COUNT(*), 0, 0 FROM files WHERE charged_bytes = 0 GROUP BY principal, charged_day
+    ON CONFLICT (principal, day) DO UPDATE SET files = usage.files + excluded.files;
+  CREATE FUNCTION count_composed_file() RETURNS trigger LANGUAGE plpgsql AS $count$
+  BEGIN
+    INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files) VALUES (NEW.principal, NEW.charged_day, 0, 1, 0, 0)
+      ON CONFLICT (principal, day) DO UPDATE SET files = usage.files + 1;
+    RETURN NULL;
+  END $count$;
+  CREATE TRIGGER composed_files_counted AFTER INSERT ON files FOR EACH ROW WHEN (NEW.charged_bytes = 0)
+    EXECUTE FUNCTION count_composed_file();
+
+  -- What all /64s of a /48 were charged together, by the /48, kept by triggers for the same reason.
+  CREATE TABLE network_usage (
+    network TEXT COLLATE "C" NOT NULL,
+    day TEXT COLLATE "C" NOT NULL,
+    bytes BIGINT NOT NULL CHECK (bytes >= 0),
+    files BIGINT NOT NULL,
+    PRIMARY KEY (network, day)
+  ) WITH (fillfactor = 70);
+  INSERT INTO network_usage (network, day, bytes, files)
+    SELECT rtrim(substr(principal, 1, length(principal) - 5), '0123456789abcdef') || ':/48', day, SUM(bytes), SUM(files)
+    FROM usage WHERE principal LIKE 'ip:%::/64' GROUP BY 1, day;
+  CREATE FUNCTION count_network_usage() RETURNS trigger LANGUAGE plpgsql AS $count$
+  DECLARE
+    of_network TEXT := rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48';
+  BEGIN
+    IF TG_OP = 'INSERT' THEN
+      INSERT INTO network_usage (network, day, bytes, files) VALUES (of_network, NEW.day, NEW.bytes, NEW.files)
+        ON CONFLICT (network, day)
+        DO UPDATE SET bytes = network_usage.bytes + excluded.bytes, files = network_usage.files + excluded.files;
+    ELSE
+      UPDATE network_usage SET bytes = bytes + NEW.bytes - OLD.bytes, files = files + NEW.files - OLD.files
+        WHERE network = of_network AND day = NEW.day;
+    END IF;
+    RETURN NULL;
+  END $count$;
+  CREATE TRIGGER network_usage_counted AFTER INSERT ON usage FOR EACH ROW WHEN (NEW.principal LIKE 'ip:%::/64')
+    EXECUTE FUNCTION count_network_usage();
+  CREATE TRIGGER network_usage_counted_anew AFTER UPDATE OF bytes, files ON usage FOR EACH ROW
+    WHEN (NEW.principal LIKE 'ip:%::/64') EXECUTE FUNCTION count_network_usage();
+  `,
 ]

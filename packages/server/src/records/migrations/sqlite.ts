@@ -540,4 +540,39 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE discards ADD COLUMN is_orphan INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX discards_orphans ON discards (is_orphan) WHERE is_orphan = 1;
   `,
+  `
+  -- A day has a number of files as well, in which a reservation of bytes counts as one. No limit for those of an older version.
+  ALTER TABLE reservations ADD COLUMN cap_files INTEGER NOT NULL DEFAULT 9007199254740991;
+
+  -- A composed file is charged no bytes, and counts as a file of its day all the same. By a trigger, so that processes of an older
+  -- version, which know nothing of it, count it too.
+  INSERT INTO usage (principal, day, bytes, files)
+    SELECT principal, charged_day, 0, COUNT(*) FROM files WHERE charged_bytes = 0 GROUP BY principal, charged_day
+    ON CONFLICT (principal, day) DO UPDATE SET files = usage.files + excluded.files;
+  CREATE TRIGGER composed_files_counted AFTER INSERT ON files WHEN NEW.charged_bytes = 0 BEGIN
+    INSERT INTO usage (principal, day, bytes, files) VALUES (NEW.principal, NEW.charged_day, 0, 1)
+      ON CONFLICT (principal, day) DO UPDATE SET files = files + 1;
+  END;
+
+  -- What all /64s of a /48 were charged together, by the /48, kept by triggers for the same reason.
+  CREATE TABLE network_usage (
+    network TEXT NOT NULL,
+    day TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    files INTEGER NOT NULL,
+    PRIMARY KEY (network, day)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO network_usage (network, day, bytes, files)
+    SELECT rtrim(substr(principal, 1, length(principal) - 5), '0123456789abcdef') || ':/48', day, SUM(bytes), SUM(files)
+    FROM usage WHERE principal LIKE 'ip:%::/64' GROUP BY 1, day;
+  CREATE TRIGGER network_usage_counted AFTER INSERT ON usage WHEN NEW.principal LIKE 'ip:%::/64' BEGIN
+    INSERT INTO network_usage (network, day, bytes, files)
+      VALUES (rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48', NEW.day, NEW.bytes, NEW.files)
+      ON CONFLICT (network, day) DO UPDATE SET bytes = bytes + excluded.bytes, files = files + excluded.files;
+  END;
+  CREATE TRIGGER network_usage_counted_anew AFTER UPDATE OF bytes, files ON usage WHEN NEW.principal LIKE 'ip:%::/64' BEGIN
+    UPDATE network_usage SET bytes = bytes + NEW.bytes - OLD.bytes, files = files + NEW.files - OLD.files
+      WHERE network = rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48' AND day = NEW.day;
+  END;
+  `,
 ]

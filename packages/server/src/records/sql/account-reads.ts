@@ -1,5 +1,6 @@
 import type { BlobName } from '../inventory-records.ts'
 import type { PendingDiscards, TokenRecord, Usage, UsageDay, UsageDrift } from '../record-store.ts'
+import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
 import { prepareRemovalHold } from './removal-hold.ts'
 import type { Sql, Steps } from './sql.ts'
 
@@ -46,9 +47,9 @@ export function prepareAccountReads(db: Sql) {
   const days = db.prepare<[string, string, string], UsageDay>(
     'SELECT day AS date, bytes, files FROM usage WHERE principal = ? AND day BETWEEN ? AND ? AND files > 0 ORDER BY day',
   )
-  const reserved = db
-    .prepare<[string, string], number | null>('SELECT SUM(bytes) FROM reservations WHERE principal = ? AND day = ?')
-    .pluck()
+  const reserved = db.prepare<[string, string], StoredRow>(
+    'SELECT SUM(bytes) AS bytes, COUNT(*) AS files FROM reservations WHERE principal = ? AND day = ? AND bytes > 0',
+  )
   const open = db.prepare<[string], StoredRow>(
     'SELECT SUM(stored_bytes) AS bytes, SUM(stored_files) AS files FROM usage WHERE principal = ?',
   )
@@ -66,7 +67,11 @@ export function prepareAccountReads(db: Sql) {
          files AS charges, stored_files AS live FROM usage
        UNION ALL
        SELECT principal, charged_day, 0, charged_bytes, 0, CASE WHEN ended_at IS NULL THEN ${STORED_BYTES} ELSE 0 END,
-         CASE WHEN charged_bytes > 0 THEN -1 ELSE 0 END, CASE WHEN ended_at IS NULL THEN -1 ELSE 0 END FROM files
+         -1, CASE WHEN ended_at IS NULL THEN -1 ELSE 0 END FROM files
+       UNION ALL
+       SELECT network, day, bytes, 0, 0, 0, files, 0 FROM network_usage
+       UNION ALL
+       SELECT ${NETWORK}, day, 0, bytes, 0, 0, -files, 0 FROM usage WHERE ${IS_IN_NETWORK}
      ) AS days GROUP BY principal, day
      HAVING SUM(counter) <> SUM(charged) OR SUM(stored_counter) <> SUM(stored) OR SUM(charges) <> 0 OR SUM(live) <> 0
      ORDER BY principal, day`,
@@ -104,9 +109,11 @@ export function prepareAccountReads(db: Sql) {
     *usage({ principal, fromDay, today, now }: UsageRequest): Steps<Usage> {
       const held = yield* open.get(principal)
       const over = yield* overdueOf(principal, now)
+      const inFlight = yield* reserved.get(principal, today)
       return {
         days: yield* days.all(principal, fromDay, today),
-        reservedBytes: (yield* reserved.get(principal, today)) ?? 0,
+        reservedBytes: inFlight?.bytes ?? 0,
+        reservedFiles: inFlight?.files ?? 0,
         stored: {
           bytes: (held?.bytes ?? 0) - over.bytes,
           files: (held?.files ?? 0) - over.files,

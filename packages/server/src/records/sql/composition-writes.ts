@@ -6,12 +6,14 @@ import { prepareDealClosing } from './deal-closing.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { ObjectRelease } from './object-release.ts'
+import { limitInTheWay, prepareQuotaReads } from './quota-reads.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
 /** Files that are put together from others. Each function runs inside the caller's transaction. */
 export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
+  const { standing } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const { closeDeal } = prepareDealClosing(db)
   const { fileEnded } = prepareUsageWrites(db)
@@ -57,7 +59,7 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
 
   return {
     *commit(commit: CompositionCommit): Steps<CompositionOutcome> {
-      const { now, day, file, content: facts, parts } = commit
+      const { now, day, capFiles, file, content: facts, parts } = commit
       const bytes = { sha256: file.sha256, pieceRoot: facts.pieceRoot, sizeBytes: file.sizeBytes }
       const known = yield* content.objectOfBytes(bytes)
       const handle = known === undefined ? (file.sha256 ?? pieceHandle(bytes)) : yield* content.handleOf(known)
@@ -71,6 +73,9 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
       }
       const rows = yield* partRows(commit)
       if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
+      const before = yield* standing(file.principal, day)
+      const over = limitInTheWay(before, { bytes: 0, files: 1 }, { capBytes: 0, capFiles })
+      if (over !== undefined) return { outcome: 'over_quota', usedBytes: before.usedBytes, over }
 
       if (open !== undefined) yield* endAsExpired(open, now)
       const object = yield* contents.putComposed(commit, known, yield* objectsOf(parts, rows))

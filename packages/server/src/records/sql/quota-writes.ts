@@ -15,7 +15,7 @@ import type { DealWrites } from './deal-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
-import { prepareQuotaReads } from './quota-reads.ts'
+import { limitInTheWay, prepareQuotaReads, withoutReservation } from './quota-reads.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 
 interface ReservationRow {
@@ -24,6 +24,7 @@ interface ReservationRow {
   readonly day: string
   readonly bytes: number
   readonly cap_bytes: number
+  readonly cap_files: number
   readonly claimed_sha256: string | null
   readonly claimed_put: string
 }
@@ -64,8 +65,9 @@ export function prepareQuotaWrites(
   const content = prepareContentReads(db)
   const { decide, standing } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
-  const insertReservation = db.prepare<[string, string, string, string, number, number, number]>(
-    'INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  const insertReservation = db.prepare<[string, string, string, string, number, number, number, number]>(
+    `INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, cap_files, lease_until)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const reservation = db.prepare<[string], ReservationRow>('SELECT * FROM reservations WHERE id = ?')
   const deleteReservation = db.prepare<[string]>('DELETE FROM reservations WHERE id = ?')
@@ -142,28 +144,29 @@ export function prepareQuotaWrites(
     *reserve(request: ReserveRequest): Steps<ReserveOutcome> {
       const decision = yield* decide(request)
       if (decision.outcome !== 'reserved') return decision
-      const { reservationId, instanceId, principal, day, capBytes, leaseUntil } = request
+      const { reservationId: id, instanceId, principal, day, capBytes, capFiles, leaseUntil } = request
       const { reservedBytes } = decision
-      yield* insertReservation.run(reservationId, instanceId, principal, day, reservedBytes, capBytes, leaseUntil)
+      yield* insertReservation.run(id, instanceId, principal, day, reservedBytes, capBytes, capFiles, leaseUntil)
       return decision
     },
 
     *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
       const { principal, day, key, now } = admit
       const { sizeBytes } = commit.file
-      const { inFlight, usedBytes } = yield* standing(principal, day)
+      const before = yield* standing(principal, day)
+      const { inFlight, usedBytes } = before
       if (inFlight >= admit.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
       const known = yield* knownOf(commit)
       const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
-      const fits = retried !== undefined || usedBytes + sizeBytes <= admit.capBytes
+      const over = retried === undefined ? limitInTheWay(before, { bytes: sizeBytes, files: 1 }, admit) : undefined
       // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
-      if (!fits && (yield* content.liveFile(principal, key, now)) === undefined) {
-        return { outcome: 'over_quota', usedBytes }
+      if (over !== undefined && (yield* content.liveFile(principal, key, now)) === undefined) {
+        return { outcome: 'over_quota', usedBytes, over }
       }
       const bound = yield* content.boundElsewhere(key, handlesOf(commit))
       if (bound !== undefined) return { outcome: 'conflict', object: bound }
       if (retried !== undefined) return yield* keepRetry(retried, commit, usedBytes)
-      if (!fits) return { outcome: 'over_quota', usedBytes }
+      if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
       const sequence = yield* record(commit, known, day)
       return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes }
     },
@@ -195,10 +198,12 @@ export function prepareQuotaWrites(
         yield* settle(held, now)
         return yield* keepRetry(known.open, commit, (yield* standing(principal, held.day)).usedBytes)
       }
-      const othersBytes = (yield* standing(principal, held.day)).usedBytes - held.bytes
-      if (held.bytes !== sizeBytes && othersBytes + sizeBytes > held.cap_bytes) {
-        return { outcome: 'over_quota', usedBytes: othersBytes }
-      }
+      const others = withoutReservation(yield* standing(principal, held.day), held.bytes)
+      const othersBytes = others.usedBytes
+      // What it has reserved it may have, whatever others were let in with since; asked for is only what is more.
+      const more = { bytes: held.bytes === sizeBytes ? 0 : sizeBytes, files: held.bytes > 0 ? 0 : 1 }
+      const over = limitInTheWay(others, more, { capBytes: held.cap_bytes, capFiles: held.cap_files })
+      if (over !== undefined) return { outcome: 'over_quota', usedBytes: othersBytes, over }
       yield* deleteReservation.run(reservationId)
       const sequence = yield* record(commit, known, held.day)
       return { outcome: 'recorded', sequence, usedBytes: othersBytes + sizeBytes }

@@ -28,6 +28,7 @@ export function prepareUsageWrites(db: Sql) {
 
   return {
     *fileAdded(principal: string, { day, bytes }: Charge, sizeBytes: number): Steps<void> {
+      // A composed file has been counted by a trigger.
       const files = bytes > 0 ? 1 : 0
       yield* add.run({ principal, day, bytes, files, stored: storedBytes(bytes, sizeBytes) })
     },

@@ -137,7 +137,15 @@ export function fileRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
       const { principal, userId, email } = caller
-      return readUsage(records, { principal, userId, email, quotaBytes: await caller.quotaBytes(), now: now() })
+      const quotaFiles = service.config.token.dailyFiles
+      return readUsage(records, {
+        principal,
+        userId,
+        email,
+        quotaBytes: await caller.quotaBytes(),
+        quotaFiles,
+        now: now(),
+      })
     },
   )
 }

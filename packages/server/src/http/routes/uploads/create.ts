@@ -43,7 +43,7 @@ export async function createUpload(
     notes.dealId = file.dealId
     if (isPlaced) service.placementJob.wake()
     const now = service.now()
-    const limits = rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now })
+    const limits = rateLimitHeaders({ ...limitsOf(tier), usedBytes, now })
     // What nobody has begun to place has nothing to be looked up.
     const deal = isNew && !isPlaced ? NOT_PLACED : await uploadedDeal(service, file)
     sendJson(
@@ -59,9 +59,10 @@ export async function createUpload(
   } catch (error) {
     // A caller over its quota is told how much of it is left, in the same headers as everyone else.
     if (LadeError.has(error, 'rate_limited') || LadeError.has(error, 'quota_exceeded')) {
-      const usedBytes = error.evidence.used
+      const { used, usedBytes = used, unit } = error.evidence
       const now = service.now()
-      Object.assign(headers, rateLimitHeaders({ tier: tier.name, limitBytes: tier.dailyBytes, usedBytes, now }))
+      const areFilesUsedUp = unit === 'files'
+      Object.assign(headers, rateLimitHeaders({ ...limitsOf(tier), usedBytes, areFilesUsedUp, now }))
     }
     if (LadeError.has(error, 'storage_failed')) {
       const { retryAfterSeconds, reason = SAFE_TO_REPEAT } = error.evidence
@@ -69,6 +70,10 @@ export async function createUpload(
     }
     throw error
   }
+}
+
+function limitsOf({ name, dailyBytes, dailyFiles }: UploadTier) {
+  return { tier: name, limitBytes: dailyBytes, limitFiles: dailyFiles }
 }
 
 /** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */

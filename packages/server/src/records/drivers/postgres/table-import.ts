@@ -14,7 +14,7 @@ const BIG_BYTES = 256 * 1024
 const INDEX_MEMORY = '128MB'
 
 /** What the triggers do that keep counts, which come with the rows: by themselves they would count all of them again, one by one. */
-const COUNTING = ['count_copies', 'count_deals']
+const COUNTING = ['count_copies', 'count_deals', 'count_composed_file', 'count_network_usage']
 
 /** What was taken off the tables, as statements that bring it back. */
 interface TakenOff {

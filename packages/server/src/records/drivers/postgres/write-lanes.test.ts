@@ -25,6 +25,12 @@ describe('laneOf', () => {
     for (const name of writes) expect(laneOf(name, bob)).not.toBe(laneOf(name, ANY))
   })
 
+  test('puts the /64s of one /48 in one lane, since they share its day', () => {
+    const lane = (principal: string) => laneOf('reserve', { principal } as never)
+    expect(lane('ip:2001:db8:1:2::/64')).toBe(lane('ip:2001:db8:1:3::/64'))
+    expect(lane('ip:2001:db8:2:2::/64')).not.toBe(lane('ip:2001:db8:1:2::/64'))
+  })
+
   test('keeps principals, addresses and leases of one name apart', () => {
     const one = 'placement'
     const lanes = [

@@ -1,9 +1,11 @@
+import { networkOf } from '../../network-of.ts'
 import type { WriteInput, WriteName } from '../../sql/writes.ts'
 
 /** Writes of one lane change the same rows: they follow each other, on all machines, instead of undoing each other. */
 type LaneOf = { readonly [Name in WriteName]: ((input: WriteInput<Name>) => string) | null }
 
-const principalOf = ({ principal }: { principal: string }): string => `principal ${principal}`
+/** Principals of one network share the counters of its day. */
+const principalOf = ({ principal }: { principal: string }): string => `principal ${networkOf(principal) ?? principal}`
 const upkeep = (): string => 'upkeep'
 const placement = (): string => 'placement'
 const chain = (): string => 'chain'

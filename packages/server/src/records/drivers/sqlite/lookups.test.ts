@@ -38,6 +38,7 @@ const SCANS = [
   'SELECT status, SUM(count) AS count FROM deal_counts',
   'SELECT SUM(count) FROM deal_counts WHERE waits = 1',
   // Those that refer to a row that a statement with a trigger adds are looked through only while a reference leads nowhere.
+  'INSERT INTO files (object, principal, name, cid',
   'INSERT INTO copies (piece, prover, state, attempts, next_at, parked_at',
   'INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove',
 ]
@@ -98,6 +99,11 @@ describe('lookups', () => {
     [
       'SELECT MIN(id) FROM objects WHERE piece_root = :root AND substr(piece_root, 1, 6) = substr(:root, 1, 6)',
       /USING INDEX objects_by_piece/,
+    ],
+    ['SELECT bytes, files FROM network_usage', /PRIMARY KEY \(network=\? AND day=\?\)/],
+    [
+      'SELECT SUM(bytes) AS bytes, COUNT(*) AS files FROM reservations\n     WHERE principal > ?',
+      /COVERING INDEX reservations_by_principal \(principal>\? AND principal<\?\)/,
     ],
     ['SELECT part FROM parts WHERE whole', /PRIMARY KEY \(whole=\?\)/],
     ['SELECT 1 FROM parts WHERE part', /parts_by_part \(part=\?\)/],

@@ -329,7 +329,16 @@ async function stageInline(store: RecordStore, sha256: string, inline: Buffer): 
   const principal = 'user:alice'
   const sizeBytes = inline.length
   const reservation = { reservationId: `of ${key}`, instanceId: 'a', day: '2026-11-21', leaseUntil: NOW + 60_000 }
-  await store.quotas.reserve({ ...reservation, principal, key, sizeBytes, capBytes: 1e12, maxInFlight: 100, now: NOW })
+  await store.quotas.reserve({
+    ...reservation,
+    principal,
+    key,
+    sizeBytes,
+    capBytes: 1e12,
+    capFiles: 1e6,
+    maxInFlight: 100,
+    now: NOW,
+  })
   const file: UploadCommit['file'] = {
     principal,
     key,

@@ -260,6 +260,68 @@ describe('data of version 8', () => {
   })
 })
 
+describe('data of version 14', () => {
+  const [ONE, TWO] = ['ip:2001:db8:1:1::/64', 'ip:2001:db8:1:2::/64']
+  const of = (principal: string, overrides = {}) => upload({ content: 'next', principal, sizeBytes: 1, ...overrides })
+  let store: RecordStore
+  let dir: string
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    const connection = openConnection(file)
+    migrate(connection, SQLITE_MIGRATIONS.slice(0, 14))
+    // Of each /64 a file of 700 bytes that is gone, a composed one that was charged nothing, and an upload in flight.
+    connection.exec(`INSERT INTO objects (id, sha256, size_bytes, place) VALUES (1, 'aa', 700, 'none')`)
+    for (const principal of [ONE, TWO]) {
+      for (const bytes of [700, 0]) {
+        connection.exec(`INSERT INTO files (object, principal, name, cid, content_type, visibility, sponsored, verified, term_days,
+          uploaded_at, expires_at, ended_at, deal_id, charged_day, charged_bytes)
+          VALUES (1, '${principal}', '', 'cid', 'text/plain', 'public', 1, 1, 7, 0, 1, 1, 'd-0x00', '2026-11-21', ${bytes})`)
+      }
+      connection.exec(`INSERT INTO usage (principal, day, bytes, files) VALUES ('${principal}', '2026-11-21', 700, 1);
+        INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until)
+          VALUES ('${principal}', 'old', '${principal}', '2026-11-21', 50, 1000, ${NOW})`)
+    }
+    connection.close()
+    store = await openSqliteRecordStore({ file, onFatal: () => {} })
+  })
+  afterEach(async () => {
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  test('has the files of its days counted, and what was charged to a /48', async () => {
+    expect(await store.quotas.audit()).toEqual([])
+    const { days } = await store.quotas.usage({ principal: ONE, fromDay: '2026-11-21', today: '2026-11-21', now: NOW })
+    expect(days).toEqual([{ date: '2026-11-21', bytes: 700, files: 2 }])
+    const over = { used: 1_500, limit: 1_440, network: 'ip:2001:db8:1::/48' }
+    const third = of('ip:2001:db8:1:3::/64', { capBytes: 90 })
+    expect(await store.quotas.preview(third)).toMatchObject({ outcome: 'over_quota', over: { unit: 'bytes', ...over } })
+    expect(await store.quotas.preview({ ...third, capBytes: 94 })).toMatchObject({ outcome: 'reserved' })
+    // Two recorded, one in flight.
+    expect(await store.quotas.preview(of(ONE, { capFiles: 3 }))).toMatchObject({ over: { unit: 'files', used: 3 } })
+  })
+
+  test('goes on being counted, also by a process of that version', async () => {
+    await commitAtOnce(store, of(ONE))
+    const older = openConnection(join(dir, 'lade.db'))
+    older.exec(`INSERT INTO files (object, principal, name, cid, content_type, visibility, sponsored, verified, term_days,
+        uploaded_at, expires_at, ended_at, deal_id, charged_day, charged_bytes)
+        VALUES (1, '${TWO}', '', 'cid', 'text/plain', 'public', 1, 1, 7, 0, 1, 1, 'd-0x00', '2026-11-22', 0);
+      INSERT INTO files (object, principal, name, cid, content_type, visibility, sponsored, verified, term_days,
+        uploaded_at, expires_at, ended_at, deal_id, charged_day, charged_bytes)
+        VALUES (1, '${TWO}', '', 'cid', 'text/plain', 'public', 1, 1, 7, 0, 1, 1, 'd-0x00', '2026-11-22', 9);
+      INSERT INTO usage (principal, day, bytes, files) VALUES ('${TWO}', '2026-11-22', 9, 1)
+        ON CONFLICT (principal, day) DO UPDATE SET bytes = bytes + 9, files = files + 1`)
+    older.close()
+    expect(await store.quotas.audit()).toEqual([])
+    const next = of('ip:2001:db8:1:3::/64', { day: '2026-11-22', sizeBytes: 1, capBytes: 1_000 })
+    const others = await Promise.all([4, 5, 6].map((group) => commitAtOnce(store, { ...next, content: `${group}` })))
+    expect(others.map(({ outcome }) => outcome)).toEqual(['recorded', 'recorded', 'recorded'])
+    expect(await store.quotas.audit()).toEqual([])
+  })
+})
+
 /** An open deal that waits, a closed one, and two copies. */
 function writePlacements(file: string): void {
   const connection = openConnection(file)
