@@ -125,7 +125,7 @@ export async function reads(store: RecordStore, sample: Sample, now: number): Pr
         await store.blocks.find({ multihash: at(sample.multihashes, index), now })
       },
     },
-    { name: 'token revoked?', run: async (index) => void (await store.tokens.revokedAt(at(sample.tokens, index))) },
+    { name: 'token revoked?', run: async (index) => void (await store.tokens.revocation(at(sample.tokens, index))) },
     { name: 'deal with its copies', run: async (index) => void (await placements.deals([file(index).sequence])) },
     {
       name: 'piece by root',

@@ -191,6 +191,17 @@ describe('the other operations with a service', () => {
     await expect(own.usage()).rejects.toMatchObject({ code: 'revoked_token', evidence: { jti } })
   })
 
+  it('end a token and keep its links', async () => {
+    const token = await service.token()
+    const own = clientWith(token)
+    const bytes = noise(100, 202)
+    const { cid } = await own.put(bytes, { visibility: 'private' })
+    const { url } = await own.files.share(cid, { ttlSeconds: 60 })
+    const jti = (await own.tokens.list()).tokens.find(({ current }) => current)?.jti ?? ''
+    await own.tokens.revoke(jti, { keepLinks: true })
+    expect((await fetch(url)).status).toBe(200)
+  })
+
   it('answer the pieces of files', async () => {
     const own = clientWith(await service.token())
     const { cid, pieceCid } = await own.put(noise(2000, 201))

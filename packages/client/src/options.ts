@@ -180,9 +180,14 @@ export interface FilePageOptions extends FileListOptions {
   readonly cursor?: string | undefined
 }
 
-/** Seconds from now, 1 to a year. */
+/** Seconds from now, 1 to 2,592,000 (30 days). */
 export interface ShareOptions extends CallOptions {
   readonly ttlSeconds: number
+}
+
+export interface RevokeOptions extends CallOptions {
+  /** Leaves the share links that the token made. @default false */
+  readonly keepLinks?: boolean | undefined
 }
 
 /** One service, for one caller. It holds no connection and no thread between calls. */
@@ -234,7 +239,11 @@ export interface LadeClient {
     get(cid: string, options?: CallOptions): Promise<FileEntry>
     /** Ends one of them. Scope `pin`. @throws {LadeError} `not_found`, `gone`. */
     remove(cid: string, options?: CallOptions): Promise<void>
-    /** A link to a private file that works without a token. Scope `get`. @throws {LadeError} `not_found`, `gone`. */
+    /**
+     * A link to a private file that works without a token, until its time is over or the token that made it is revoked. Scope `get`.
+     *
+     * @throws {LadeError} `not_found`, `gone`.
+     */
     share(cid: string, options: ShareOptions): Promise<ShareResult>
   }
   /** What is charged today, and what is left. Scope `list`. */
@@ -242,8 +251,12 @@ export interface LadeClient {
   readonly tokens: {
     /** The tokens of this user, never themselves. Scope `list`. */
     list(options?: CallOptions): Promise<TokenList>
-    /** Ends one of them for good; again is no error. @throws {LadeError} `invalid_jti`, `not_found`. */
-    revoke(jti: string, options?: CallOptions): Promise<RevokeResult>
+    /**
+     * Ends one of them for good, and the share links that it made unless told to keep them; again is no error.
+     *
+     * @throws {LadeError} `invalid_jti`, `not_found`.
+     */
+    revoke(jti: string, options?: RevokeOptions): Promise<RevokeResult>
   }
   /** The storage agreements of this caller's files. Needs a token or a wallet. */
   readonly deals: DealOperations

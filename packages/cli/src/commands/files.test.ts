@@ -419,6 +419,26 @@ describe('lade share', () => {
     expect(await (await fetch(stdout.trim())).text()).toBe(secret)
     expect(stderr).toMatch(/^Good until .* UTC, in 3 days\.\n$/)
   })
+
+  it('is for 30 days at most', async () => {
+    await logIn()
+    const refused = await lade(['share', 'nothere12', '--hours', '721'])
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('from 1 to 720') })
+  })
+
+  it('makes a link that ends with its token, unless the token is revoked with --keep-links', async () => {
+    for (const [flags, status] of [[['--keep-links'], 200] as const, [[], 403] as const]) {
+      await logIn()
+      await write('secret', unique())
+      const cid = (await lade(['put', '-q', '--private', 'secret'])).stdout.trim()
+      const link = (await lade(['share', cid])).stdout.trim()
+      const { jti } = (await lade(['token', 'ls', '--json']))
+        .json()
+        .find((token: { current: boolean }) => token.current)
+      expect((await lade(['token', 'revoke', jti, ...flags])).exitCode).toBe(0)
+      expect((await fetch(link)).status).toBe(status)
+    }
+  })
 })
 
 describe('lade deals', () => {

@@ -7,8 +7,8 @@ import { formatFromNow, formatTime } from '../output/times.ts'
 import type { Terminal } from '../terminal.ts'
 
 const DEFAULT_HOURS = 24
-/** A year, which is the longest that the service signs. */
-const MAXIMUM_HOURS = 8760
+/** 30 days, which is the longest that the service signs. */
+const MAXIMUM_HOURS = 720
 
 /** `lade share CID`: a link to a private file. */
 export function addShare(program: Command, terminal: Terminal): void {
@@ -16,7 +16,7 @@ export function addShare(program: Command, terminal: Terminal): void {
     .command('share')
     .summary('Make a link to a private file.')
     .description(
-      'Make a link to a file of mine. Whoever has it can retrieve the file, also a private one, until it expires.',
+      'Make a link to a file of mine. Whoever has it can retrieve the file, also a private one, until it expires or the token that made it is revoked.',
     )
     .argument('<cid>', 'any id of the file')
     .option('--hours <number>', 'How long the link is good.', wholeNumberIn(1, MAXIMUM_HOURS), DEFAULT_HOURS)

@@ -17,16 +17,18 @@ export function addTokenRevoke(tokens: Command, terminal: Terminal): void {
     .summary('Revoke a token of mine.')
     .description('Revoke a token of mine, by its jti or its label. It is refused from then on; there is no way back.')
     .argument('<token>', 'a jti, or the label of one live token')
+    .option('--keep-links', 'Leave the share links that it made; without this they end with it.')
     .option('--json', 'Print one JSON object.')
     .action(async (which: string) => {
       const { client, url, saved } = await connect(command, terminal)
       const signal = terminal.interruption()
       const jti = JTI.test(which) ? which : await jtiOf(which, client, terminal)
-      const revoked = await client.tokens.revoke(jti, { signal })
+      const { keepLinks, json }: { keepLinks?: boolean; json?: boolean } = command.opts()
+      const revoked = await client.tokens.revoke(jti, { keepLinks, signal })
       const kept = saved.logins.tokens[url]
       const wasKept = kept !== undefined && readTokenFacts(kept)?.jti === revoked.jti
       if (wasKept) await forgetToken(terminal, saved, url)
-      if (command.opts().json) return terminal.print(JSON.stringify(revoked))
+      if (json) return terminal.print(JSON.stringify(revoked))
       terminal.print(`Revoked ${printable(which)}.`)
       if (wasKept) terminal.note(`It was the one saved for ${url}, so you are logged out there.`)
     })

@@ -1,12 +1,12 @@
 import type { RevokeResult, SignupRequest, SignupResult, StartResult, TokenList } from '@lade/core/wire'
 import type { Http } from '../http/http.ts'
-import type { CallOptions, LadeClient } from '../options.ts'
+import type { CallOptions, LadeClient, RevokeOptions } from '../options.ts'
 
 export function tokenOperations(http: Http): LadeClient['tokens'] {
   return {
     list: ({ signal }: CallOptions = {}) => http.json<TokenList>({ path: '/api/tokens', signal }),
-    revoke: (jti, { signal }: CallOptions = {}) =>
-      http.json<RevokeResult>({ method: 'POST', path: '/api/tokens/revoke', json: { jti }, signal }),
+    revoke: (jti, { keepLinks, signal }: RevokeOptions = {}) =>
+      http.json<RevokeResult>({ method: 'POST', path: '/api/tokens/revoke', json: { jti, keepLinks }, signal }),
   }
 }
 

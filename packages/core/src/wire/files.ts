@@ -50,7 +50,13 @@ export const fileList = z.object({
 })
 export type FileList = z.infer<typeof fileList>
 
-export const shareRequest = z.object({ ttlSeconds: z.int().min(1).max(MAX_SHARE_SECONDS) })
+export const shareRequest = z.object({
+  ttlSeconds: z
+    .int()
+    .min(1)
+    .max(MAX_SHARE_SECONDS, `must be at most ${MAX_SHARE_SECONDS}, since a share link lasts at most 30 days`)
+    .describe('How long the link is good; at most 30 days'),
+})
 export const shareResult = z.object({ url: z.url(), expiresAt: timeField })
 export type ShareResult = z.infer<typeof shareResult>
 

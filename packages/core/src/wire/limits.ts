@@ -17,8 +17,8 @@ export const MAX_DEALS_PER_PAGE = 1000
 export const SCOPES = ['put', 'get', 'list', 'pin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** How many seconds from now a share link may live: at most a year. */
-export const MAX_SHARE_SECONDS = 31_536_000
+/** How many seconds from now a share link may live: at most 30 days. */
+export const MAX_SHARE_SECONDS = 30 * 86_400
 
 /** Token lifetime where the signup does not ask for a shorter one, and the most that it may ask for. */
 export const DEFAULT_TOKEN_DAYS = 365

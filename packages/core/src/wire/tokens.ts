@@ -73,6 +73,9 @@ export const tokenEntry = z.object({
 export const tokenList = z.object({ tokens: z.array(tokenEntry) })
 export type TokenList = z.infer<typeof tokenList>
 
-export const revokeRequest = z.object({ jti: z.uuid().describe('The id of the token to revoke') })
+export const revokeRequest = z.object({
+  jti: z.uuid().describe('The id of the token to revoke'),
+  keepLinks: z.boolean().optional().describe('True to leave the share links that the token made; false by default'),
+})
 export const revokeResult = z.object({ jti: z.uuid(), revokedAt: timeField })
 export type RevokeResult = z.infer<typeof revokeResult>

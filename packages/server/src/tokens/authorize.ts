@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { Scope } from '@lade/core/wire'
-import type { RecordStore } from '../records/record-store.ts'
+import type { RecordStore, Revocation } from '../records/record-store.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { VerifyCache } from './verify-cache.ts'
 import { type BearerClaims, isOfWallet } from './wallet-claims.ts'
@@ -11,18 +11,24 @@ export interface Authorizer {
    * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
    */
   authorize(token: string): Promise<BearerClaims>
+  /**
+   * True unless this token was revoked and its share links with it. They outlive the token when it expires.
+   *
+   * @throws {LadeError} `storage_failed`.
+   */
+  linksHold(jti: string): Promise<boolean>
   /** Makes a revocation by this process hold from the next request on. */
   forget(jti: string): void
   /** Writes the times of use that have not been written yet. */
   flushUses(): Promise<void>
 }
 
-/** How long the records' word that a token is not revoked is believed: another process's revocation holds after it. */
+/** How long the records' word on whether a token is revoked is believed: another process's revocation holds after it. */
 const BELIEVED_MS = 1000
 
 /**
  * Signature and expiry are checked on each use, revocation in the records at most once a second for each token: a revoked
- * token is refused at once by the process that revoked it (see `forget`), and within a second by every other.
+ * token, or a link of it, is refused at once by the process that revoked it (see `forget`), and within a second by every other.
  */
 export function createAuthorizer(deps: {
   readonly keys: SigningKeys
@@ -31,30 +37,35 @@ export function createAuthorizer(deps: {
 }): Authorizer {
   const cache = new VerifyCache()
   let uses = new Map<string, number>()
-  let goodSince = new Map<string, number>()
+  let known = new Map<string, { readonly checkedAt: number; readonly revocation: Revocation | undefined }>()
 
-  async function refuseRevoked(jti: string, now: number): Promise<void> {
-    const checkedAt = goodSince.get(jti)
-    if (checkedAt !== undefined && now >= checkedAt && now - checkedAt < BELIEVED_MS) return
-    goodSince.delete(jti)
-    const revokedAt = await deps.records.tokens.revokedAt(jti)
-    if (revokedAt !== undefined) throw new LadeError('revoked_token', { jti })
-    goodSince.set(jti, now)
+  async function revocationOf(jti: string, now: number): Promise<Revocation | undefined> {
+    const last = known.get(jti)
+    if (last !== undefined && now >= last.checkedAt && now - last.checkedAt < BELIEVED_MS) return last.revocation
+    known.delete(jti)
+    const revocation = await deps.records.tokens.revocation(jti)
+    known.set(jti, { checkedAt: now, revocation })
+    return revocation
   }
 
   return {
     async authorize(token) {
       const now = deps.now()
       const claims = await cache.verify(token, deps.keys.current(), new Date(now))
-      await refuseRevoked(claims.jti, now)
+      const { jti } = claims
+      if ((await revocationOf(jti, now)) !== undefined) throw new LadeError('revoked_token', { jti })
       // Tokens of wallets are listed nowhere, and nobody asks when one was used.
-      if (!isOfWallet(claims)) uses.set(claims.jti, now)
+      if (!isOfWallet(claims)) uses.set(jti, now)
       return claims
     },
-    forget: (jti) => void goodSince.delete(jti),
+    async linksHold(jti) {
+      const revocation = await revocationOf(jti, deps.now())
+      return revocation === undefined || revocation.keepsLinks
+    },
+    forget: (jti) => void known.delete(jti),
     async flushUses() {
       // Whoever has not been here since the last flush is asked about again anyway.
-      goodSince = new Map()
+      known = new Map()
       if (uses.size === 0) return
       const written = uses
       uses = new Map()

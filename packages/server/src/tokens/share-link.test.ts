@@ -42,6 +42,20 @@ describe('verifyShareLink', () => {
     expect(verify().isFrom('user:0000000000000000')).toBe(false)
   })
 
+  it('knows which token made it, if one did', () => {
+    const jti = '0e821c28-0490-4572-9f1a-581e623345e7'
+    const ofToken = new URLSearchParams(signShareLink({ key, cid, principal, fileId: 'file-7', expiresAt, jti }))
+    expect(verify({ share: ofToken.get('share') ?? '' }).jti).toBe(jti)
+    expect(verify().jti).toBeUndefined()
+  })
+
+  it('takes links that were signed before links named their token, until they expire', () => {
+    const [payload = ''] = share.split('.')
+    // The form of the older version, which had exactly these members.
+    expect(Object.keys(JSON.parse(Buffer.from(payload, 'base64url').toString()))).toEqual(['f', 'e', 'o'])
+    expect(verify()).toMatchObject({ fileId: 'file-7', jti: undefined })
+  })
+
   it('refuses a link from the moment it expires', () => {
     expect(() => verify({ now: expiresAt })).toThrow(refused)
   })

@@ -8,8 +8,16 @@ const PURPOSE = 'lade share link v1'
 const MAXIMUM_LENGTH = 1024
 const OWNER_TAG_BYTES = 16
 
-/** File, expiry in epoch seconds, and the owner's tag. */
-const PayloadSchema = z.strictObject({ f: z.string(), e: z.int().nonnegative(), o: z.string() })
+/**
+ * File, expiry in epoch seconds, the owner's tag, and the id of the token that made the link. Links of wallets have no token, and links that an
+ * older version signed do not name it.
+ */
+const PayloadSchema = z.strictObject({
+  f: z.string(),
+  e: z.int().nonnegative(),
+  o: z.string(),
+  j: z.string().optional(),
+})
 
 export interface SignShareLinkOptions {
   readonly key: SigningKey
@@ -20,6 +28,8 @@ export interface SignShareLinkOptions {
   readonly fileId: string
   /** Kept to the second, rounded down. */
   readonly expiresAt: Date
+  /** The token that makes the link, which ends with it; undefined for the signature of a wallet. */
+  readonly jti?: string | undefined
 }
 
 export interface VerifyShareLinkOptions {
@@ -34,6 +44,8 @@ export interface VerifyShareLinkOptions {
 export interface ShareGrant {
   readonly fileId: string
   readonly expiresAt: Date
+  /** The token that made the link, whose revocation ends it; undefined when there was none, or when an older version signed. */
+  readonly jti: string | undefined
   /** True when the link was signed for a file of `principal`: ask it of the file found, as ids may be used again. */
   isFrom(principal: string): boolean
 }
@@ -42,18 +54,20 @@ export interface ShareGrant {
  * The query parameter of a link to one private file: `share=<payload>.<HMAC-SHA-256>`, both base64url.
  *
  * Its key is derived from the signing key for this purpose alone: no share link is a token, no token is a share link, and
- * a rotation of the signing key ends every link. The file id and the expiry can be read from it, the owner cannot.
+ * a rotation of the signing key ends every link. The file id, the expiry and the id of the token can be read from it, the owner cannot.
  *
  * @throws {TypeError} for an expiry that is no time.
  *
  * @example
  * signShareLink({ key, cid, principal: 'user:973dfe463ec85785', fileId: '7', expiresAt }) // 'share=eyJmIjoi….x2p…'
  */
-export function signShareLink({ key, cid, principal, fileId, expiresAt }: SignShareLinkOptions): string {
+export function signShareLink({ key, cid, principal, fileId, expiresAt, jti }: SignShareLinkOptions): string {
   const linkKey = key.derive(PURPOSE)
   const e = Math.floor(expiresAt.getTime() / 1000)
   if (!Number.isSafeInteger(e) || e < 0) throw new TypeError('expiresAt is not a time after 1970.')
-  const payload = Buffer.from(JSON.stringify({ f: fileId, e, o: ownerTag(linkKey, principal) })).toString('base64url')
+  const payload = Buffer.from(JSON.stringify({ f: fileId, e, o: ownerTag(linkKey, principal), j: jti })).toString(
+    'base64url',
+  )
   return `share=${payload}.${macOf(linkKey, cid, payload).toString('base64url')}`
 }
 
@@ -61,6 +75,7 @@ export function signShareLink({ key, cid, principal, fileId, expiresAt }: SignSh
  * What `share` grants for `cid`. Compares in constant time.
  *
  * @throws {LadeError} `invalid_share_link`, the same for a wrong signature, another cid, a wrong form and a link that has expired.
+ *   Whether its token was revoked is for the caller to ask (`Authorizer.linksHold`).
  */
 export function verifyShareLink({ key, cid, share, now }: VerifyShareLinkOptions): ShareGrant {
   const [payload = '', mac = '', ...rest] = share.length > MAXIMUM_LENGTH ? [] : share.split('.')
@@ -70,11 +85,12 @@ export function verifyShareLink({ key, cid, share, now }: VerifyShareLinkOptions
     throw new LadeError('invalid_share_link', {})
   const linkKey = key.derive(PURPOSE)
   if (!isSame(macOf(linkKey, cid, payload), macBytes)) throw new LadeError('invalid_share_link', {})
-  const { f: fileId, e, o } = PayloadSchema.parse(JSON.parse(Buffer.from(payloadBytes).toString('utf8')))
+  const { f: fileId, e, o, j: jti } = PayloadSchema.parse(JSON.parse(Buffer.from(payloadBytes).toString('utf8')))
   if (e * 1000 <= now.getTime()) throw new LadeError('invalid_share_link', {})
   return {
     fileId,
     expiresAt: new Date(e * 1000),
+    jti,
     isFrom: (principal) => isSame(Buffer.from(ownerTag(linkKey, principal)), Buffer.from(o)),
   }
 }

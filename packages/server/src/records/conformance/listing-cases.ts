@@ -121,8 +121,8 @@ export function listingCases({ it }: Cases): void {
     expect(await list(store, { search: 'a\0' })).toEqual([])
     expect(await list(store, { contentType: 'text/plain\0' })).toEqual([])
     expect(await store.files.byDeal({ principal: ALICE, dealId: 'd-0x\0' })).toBeUndefined()
-    expect(await store.tokens.revokedAt('\0')).toBeUndefined()
-    expect(await store.tokens.revoke({ jti: '\0', sub: 'alice', now: NOW })).toBeUndefined()
+    expect(await store.tokens.revocation('\0')).toBeUndefined()
+    expect(await store.tokens.revoke({ jti: '\0', sub: 'alice', now: NOW, keepsLinks: false })).toBeUndefined()
   })
 
   it('applies all filters together with the cursor', async (store) => {

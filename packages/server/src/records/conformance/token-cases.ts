@@ -20,6 +20,9 @@ export function tokenCases({ it, itWithTwo }: Cases): void {
   const signUp = (store: RecordStore, of: TokenRecord, address = '192.0.2.1', hour = 500_000) =>
     store.tokens.signUp({ token: of, address, hour, limit: 3 })
 
+  const revoke = (store: RecordStore, now: number, keepsLinks = false) =>
+    store.tokens.revoke({ jti: 'one', sub: 'alice', now, keepsLinks })
+
   it('gives a token back as it was issued', async (store) => {
     const issued = token({ label: 'Bürorechner 💻', scopes: [] })
     expect(await signUp(store, issued)).toEqual({ outcome: 'issued' })
@@ -51,19 +54,32 @@ export function tokenCases({ it, itWithTwo }: Cases): void {
 
   it('revokes a token at once and keeps the first time', async (store) => {
     await signUp(store, token({ jti: 'one' }))
-    expect(await store.tokens.revokedAt('one')).toBeUndefined()
-    expect(await store.tokens.revoke({ jti: 'one', sub: 'alice', now: NOW + 1 })).toEqual({ revokedAt: NOW + 1 })
-    expect(await store.tokens.revoke({ jti: 'one', sub: 'alice', now: NOW + 2 })).toEqual({ revokedAt: NOW + 1 })
-    expect(await store.tokens.revokedAt('one')).toBe(NOW + 1)
+    expect(await store.tokens.revocation('one')).toBeUndefined()
+    expect(await revoke(store, NOW + 1)).toEqual({ revokedAt: NOW + 1 })
+    expect(await revoke(store, NOW + 2)).toEqual({ revokedAt: NOW + 1 })
+    expect(await store.tokens.revocation('one')).toEqual({ revokedAt: NOW + 1, keepsLinks: false })
     expect(await store.tokens.list({ sub: 'alice' })).toMatchObject([{ revokedAt: NOW + 1 }])
+  })
+
+  it('keeps the share links of a revoked token until a revocation ends them, for good', async (store) => {
+    await signUp(store, token({ jti: 'one' }))
+    const linksAfter = async (now: number, keepsLinks: boolean) => {
+      expect(await revoke(store, now, keepsLinks)).toEqual({ revokedAt: NOW + 1 })
+      return (await store.tokens.revocation('one'))?.keepsLinks
+    }
+    expect(await linksAfter(NOW + 1, true)).toBe(true)
+    expect(await linksAfter(NOW + 2, true)).toBe(true)
+    expect(await linksAfter(NOW + 3, false)).toBe(false)
+    expect(await linksAfter(NOW + 4, true)).toBe(false)
+    expect(await store.tokens.revocation('one')).toEqual({ revokedAt: NOW + 1, keepsLinks: false })
   })
 
   it('revokes no token of another user and none that it does not know', async (store) => {
     await signUp(store, token({ jti: 'one' }))
-    expect(await store.tokens.revoke({ jti: 'one', sub: 'bob', now: NOW })).toBeUndefined()
-    expect(await store.tokens.revoke({ jti: 'two', sub: 'alice', now: NOW })).toBeUndefined()
-    expect(await store.tokens.revokedAt('one')).toBeUndefined()
-    expect(await store.tokens.revokedAt('two')).toBeUndefined()
+    expect(await store.tokens.revoke({ jti: 'one', sub: 'bob', now: NOW, keepsLinks: false })).toBeUndefined()
+    expect(await store.tokens.revoke({ jti: 'two', sub: 'alice', now: NOW, keepsLinks: false })).toBeUndefined()
+    expect(await store.tokens.revocation('one')).toBeUndefined()
+    expect(await store.tokens.revocation('two')).toBeUndefined()
   })
 
   it('remembers the latest use, in whatever order uses arrive', async (store) => {

@@ -578,4 +578,8 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE TRIGGER network_usage_counted_anew AFTER UPDATE OF bytes, files ON usage FOR EACH ROW
     WHEN (NEW.principal LIKE 'ip:%::/64') EXECUTE FUNCTION count_network_usage();
   `,
+  `
+  -- 1 for a revoked token whose share links go on.
+  ALTER TABLE tokens ADD COLUMN keeps_links BIGINT NOT NULL DEFAULT 0;
+  `,
 ]

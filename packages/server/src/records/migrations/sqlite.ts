@@ -575,4 +575,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
       WHERE network = rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48' AND day = NEW.day;
   END;
   `,
+  `
+  -- 1 for a revoked token whose share links go on.
+  ALTER TABLE tokens ADD COLUMN keeps_links INTEGER NOT NULL DEFAULT 0;
+  `,
 ]

@@ -1,5 +1,5 @@
 import type { BlobName } from '../inventory-records.ts'
-import type { PendingDiscards, TokenRecord, Usage, UsageDay, UsageDrift } from '../record-store.ts'
+import type { PendingDiscards, Revocation, TokenRecord, Usage, UsageDay, UsageDrift } from '../record-store.ts'
 import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
 import { prepareRemovalHold } from './removal-hold.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -76,7 +76,9 @@ export function prepareAccountReads(db: Sql) {
      HAVING SUM(counter) <> SUM(charged) OR SUM(stored_counter) <> SUM(stored) OR SUM(charges) <> 0 OR SUM(live) <> 0
      ORDER BY principal, day`,
   )
-  const revokedAt = db.prepare<[string], number | null>('SELECT revoked_at FROM tokens WHERE jti = ?').pluck()
+  const revocation = db.prepare<[string], { revoked_at: number | null; keeps_links: number }>(
+    'SELECT revoked_at, keeps_links FROM tokens WHERE jti = ?',
+  )
   const tokens = db.prepare<[string], TokenRow>('SELECT * FROM tokens WHERE sub = ? ORDER BY issued_at DESC, jti')
   const hold = prepareRemovalHold(db)
   const instances = db.prepare<[], string>('SELECT id FROM instances ORDER BY id').pluck()
@@ -123,8 +125,10 @@ export function prepareAccountReads(db: Sql) {
 
     audit: (): Steps<readonly UsageDrift[]> => drift.all(),
 
-    *revokedAt(jti: string): Steps<number | undefined> {
-      return (yield* revokedAt.get(jti)) ?? undefined
+    *revocation(jti: string): Steps<Revocation | undefined> {
+      const row = yield* revocation.get(jti)
+      if (row === undefined || row.revoked_at === null) return undefined
+      return { revokedAt: row.revoked_at, keepsLinks: row.keeps_links === 1 }
     },
 
     *tokens(sub: string): Steps<readonly TokenRecord[]> {

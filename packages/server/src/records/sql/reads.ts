@@ -56,7 +56,7 @@ export function prepareReads(db: Sql) {
     blockDigests: blocks.digests,
     findParts: compositions.find,
     partsOf: compositions.partsOf,
-    revokedAt: accounts.revokedAt,
+    revocation: accounts.revocation,
     listTokens: ({ sub }: { sub: string }) => accounts.tokens(sub),
     findChallenge: challenges.find,
     isNonceUsed: nonces.isUsed,

@@ -73,7 +73,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     },
     tokens: {
       signUp: (request) => write('signUp', request),
-      revokedAt: (jti) => read('revokedAt', jti),
+      revocation: (jti) => read('revocation', jti),
       list: (request) => read('listTokens', request),
       revoke: (request) => write('revokeToken', request),
       touch: (uses) => write('touchTokens', uses),

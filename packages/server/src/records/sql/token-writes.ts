@@ -15,6 +15,7 @@ interface RevokeRequest {
   readonly jti: string
   readonly sub: string
   readonly now: number
+  readonly keepsLinks: boolean
 }
 
 /** Tokens and signups. Each function runs inside the caller's transaction. */
@@ -23,7 +24,8 @@ export function prepareTokenWrites(db: Sql) {
   const owned = db.prepare<[string, string], { revoked_at: number | null }>(
     'SELECT revoked_at FROM tokens WHERE jti = ? AND sub = ?',
   )
-  const revoke = db.prepare<[number, string]>('UPDATE tokens SET revoked_at = ? WHERE jti = ?')
+  const revoke = db.prepare<[number, number, string]>('UPDATE tokens SET revoked_at = ?, keeps_links = ? WHERE jti = ?')
+  const endLinks = db.prepare<[string]>('UPDATE tokens SET keeps_links = 0 WHERE jti = ? AND keeps_links = 1')
   const touch = db.prepare<[number, string]>(
     `UPDATE tokens SET last_used_at = ${db.dialect.greatest('coalesce(last_used_at, 0)', '?')} WHERE jti = ?`,
   )
@@ -41,8 +43,11 @@ export function prepareTokenWrites(db: Sql) {
     *revoke(request: RevokeRequest): Steps<{ readonly revokedAt: number } | undefined> {
       const row = yield* owned.get(request.jti, request.sub)
       if (row === undefined) return undefined
-      if (row.revoked_at !== null) return { revokedAt: row.revoked_at }
-      yield* revoke.run(request.now, request.jti)
+      if (row.revoked_at !== null) {
+        if (!request.keepsLinks) yield* endLinks.run(request.jti)
+        return { revokedAt: row.revoked_at }
+      }
+      yield* revoke.run(request.now, request.keepsLinks ? 1 : 0, request.jti)
       return { revokedAt: request.now }
     },
 

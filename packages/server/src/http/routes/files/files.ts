@@ -101,7 +101,8 @@ export function fileRoutes(app: Routes, service: Service): void {
         tags: ['files'],
         summary: 'Make a link to a private file',
         description:
-          'Needs the get scope. Whoever has the link can retrieve the file until it expires; no account needed.',
+          'Needs the get scope. Whoever has the link can retrieve the file until it expires, after 30 days at most; no account ' +
+          'needed. The link ends with the token that made it, when that is revoked.',
         params: cidParams,
         querystring: tokenQuery,
         body: shareRequest,
@@ -112,12 +113,12 @@ export function fileRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'get')
       const cid = parseContentId(request.params.cid, sha256Hex)
-      const { principal } = caller
+      const { principal, jti } = caller
       const at = now()
       const file = await ownLiveFile(records, { principal, cid, now: filesNow() })
       const expiresAt = new Date(Math.floor((at + request.body.ttlSeconds * 1000) / 1000) * 1000)
       const key = service.keys.current()
-      const share = signShareLink({ key, cid: cid.key, principal, fileId: String(file.sequence), expiresAt })
+      const share = signShareLink({ key, cid: cid.key, principal, fileId: String(file.sequence), expiresAt, jti })
       return { url: `${retrievalUrl(cid.text)}?${share}`, expiresAt: expiresAt.toISOString() }
     },
   )

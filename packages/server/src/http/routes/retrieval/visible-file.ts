@@ -33,6 +33,9 @@ export async function visibleFile(
 async function sharedFile(service: Service, cid: ContentId, share: string): Promise<FoundFile> {
   const now = service.now()
   const grant = verifyShareLink({ key: service.keys.current(), cid: cid.key, share, now: new Date(now) })
+  if (grant.jti !== undefined && !(await service.authorizer.linksHold(grant.jti))) {
+    throw new LadeError('invalid_share_link', {})
+  }
   const file = await service.records.files.bySequence(Number(grant.fileId))
   if (file === undefined || !grant.isFrom(file.principal)) throw new LadeError('invalid_share_link', {})
   if (file.end !== null || file.expiresAt <= service.filesNow())

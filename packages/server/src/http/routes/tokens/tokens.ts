@@ -52,7 +52,9 @@ export function tokenRoutes(app: Routes, service: Service): void {
       schema: {
         tags: ['tokens'],
         summary: 'Revoke one of my tokens',
-        description: 'Any valid token of the same user will do. Revoking twice answers the first time.',
+        description:
+          'Any valid token of the same user will do. Revoking twice answers the first time. The share links that the token made ' +
+          'end with it, unless keepLinks is true; links that have ended do not come back.',
         querystring: tokenQuery,
         body: revokeRequest,
         security,
@@ -62,7 +64,8 @@ export function tokenRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw)
       const jti = request.body.jti.toLowerCase()
-      const revoked = await records.tokens.revoke({ jti, sub: caller.userId, now: now() })
+      const { keepLinks: keepsLinks = false } = request.body
+      const revoked = await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks })
       if (revoked === undefined) throw new LadeError('not_found', {})
       service.authorizer.forget(jti)
       return { jti, revokedAt: timeText(revoked.revokedAt) }

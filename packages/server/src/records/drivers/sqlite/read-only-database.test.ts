@@ -22,7 +22,7 @@ function answersOf(database: ReadingDatabase): unknown[] {
     runNow(reads.usage({ principal: ALICE, today: '2026-11-21', fromDay: '2026-11-01', now: NOW })),
     runNow(reads.audit(undefined)),
     runNow(reads.instances(undefined)),
-    runNow(reads.revokedAt('none')),
+    runNow(reads.revocation('none')),
   ])
 }
 
