@@ -18,7 +18,7 @@ export interface BodyWanted extends DigestsWanted {
 export interface BodyDigests extends ContentDigests {
   /** The sha2-256 of each chunk of 1 MiB, 32 bytes each; absent unless it was asked for, and for a body of one chunk. */
   readonly chunkDigests?: Uint8Array
-  /** The nodes of height 13 of the piece tree, 32 bytes each; absent unless asked for, and where the native hash is missing. */
+  /** The nodes of height 12 of the piece tree, 32 bytes each; absent unless asked for, and where the native hash is missing. */
   readonly pieceSectionRoots?: Uint8Array
 }
 

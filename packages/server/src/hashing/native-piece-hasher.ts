@@ -4,15 +4,15 @@ import { LEAVES_PER_QUAD, NODE_BYTES, PieceWorkspace, QUAD_RAW_BYTES } from './p
 
 /** The height of the subtrees whose roots are kept: 127 MiB of raw bytes. */
 const SUBTREE_HEIGHT = 22
-/** The height of the sections whose roots are found on the way: 260,096 raw bytes. */
-export const SECTION_HEIGHT = 13
+/** The height of the sections whose roots are found on the way: 130,048 raw bytes. */
+export const SECTION_HEIGHT = 12
 /** Smaller chunks are gathered up to this: a quad costs several times more alone than among others. */
 const GATHERED_BYTES = 512 * QUAD_RAW_BYTES
 
 /** What one pass over some bytes learned about them as a piece, and of the middle of its tree. */
 export interface HashedPiece extends PieceDigest {
   /**
-   * The nodes of height 13 that have bytes under them, 32 bytes each: what proofs of possession are made from. Absent unless asked for, and
+   * The nodes of height 12 that have bytes under them, 32 bytes each: what proofs of possession are made from. Absent unless asked for, and
    * where the native hash is missing.
    */
   readonly sectionRoots?: Uint8Array

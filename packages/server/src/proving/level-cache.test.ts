@@ -47,7 +47,7 @@ describe('LevelCache', () => {
   })
 
   test('has no files for short levels, where the room is needed, or where they cannot be', async () => {
-    await new LevelCache({ dir }).set(rootOf(1), nodesOf(1, 480))
+    await new LevelCache({ dir }).set(rootOf(1), nodesOf(1, 992))
     await new LevelCache({ dir, minFreeBytes: Number.MAX_SAFE_INTEGER }).set(rootOf(2), nodesOf(2))
     expect(readdirSync(dir, { recursive: true })).toEqual(['ab'])
     writeFileSync(join(dir, 'file'), '')

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const DEFAULT_MEMORY_BYTES = 4 * 1024 * 1024
+const DEFAULT_MEMORY_BYTES = 8 * 1024 * 1024
 /** What an entry takes beside its nodes, roughly. */
 const ENTRY_BYTES = 256
 /** Shorter levels are made again within a few milliseconds, and have no file. */
-const FILE_FROM_BYTES = 512
+const FILE_FROM_BYTES = 1024
 const DEFAULT_FILES_PER_FOLDER = 1024
 
 export interface LevelCacheOptions {
@@ -13,7 +13,7 @@ export interface LevelCacheOptions {
   readonly dir?: string
   /** No file is written that would leave less than this free. @default 0 */
   readonly minFreeBytes?: number
-  /** @default 4 MiB */
+  /** @default 8 MiB */
   readonly memoryBytes?: number
   /** Files in each of the 256 folders; the oldest go first. @default 1024 */
   readonly filesPerFolder?: number

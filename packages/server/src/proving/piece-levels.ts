@@ -5,6 +5,7 @@ import { pieceHashing } from '../hashing/piece-hashing.ts'
 import type { LevelCache } from './level-cache.ts'
 import type { PieceSource } from './piece-source.ts'
 import { SECTION_BYTES, SectionRoots } from './section-roots.ts'
+import { sectionPath } from './tree-paths.ts'
 
 const NODE_BYTES = 32
 /** The height of the subtrees whose roots the records have: 127 MiB of raw bytes. */
@@ -74,7 +75,7 @@ function levelName({ root, rootHeight }: Top): string {
 /**
  * Puts the levels of a whole piece, one for each 127 MiB; nothing for a piece of one section.
  *
- * @param sectionRoots - the nodes of height 13 that have bytes under them.
+ * @param sectionRoots - the nodes of height 12 that have bytes under them.
  */
 export async function setLevels(levels: LevelCache, sectionRoots: Uint8Array): Promise<void> {
   for (let at = 0; at < sectionRoots.length; at += LEVEL_BYTES) {
@@ -120,6 +121,7 @@ function leadsTo({ root, rootHeight }: Top, nodes: Uint8Array, { height, count }
 }
 
 function rootOf(nodes: Uint8Array, height: number, rootHeight: number): Uint8Array {
+  if (height === SECTION_HEIGHT && rootHeight <= SUBTREE_HEIGHT) return sectionPath(nodes, rootHeight, 0).root
   return collectPath(nodes, height, rootHeight, 0, pieceHashing.hashPairs).root
 }
 

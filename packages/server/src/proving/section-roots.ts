@@ -4,7 +4,7 @@ import { pieceHashing } from '../hashing/piece-hashing.ts'
 
 /**
  * The raw bytes under one node of the level that proofs are made from: so much of its piece one reads, and each 127 MiB of a piece have
- * 16 KiB of nodes there.
+ * 32 KiB of nodes there.
  */
 export const SECTION_BYTES = rawCapacityBytes(SECTION_HEIGHT)
 

@@ -20,7 +20,7 @@ export interface LocalProverOptions {
  * The prover that is this process: what the service has, it holds.
  *
  * Parking and adding only say yes, with ids that are made of the nonce and so are the same for its repetitions. Proofs are real, made
- * of the bytes as they are in the storage at that moment: the section of 260,096 bytes that a leaf is in is read for its proof.
+ * of the bytes as they are in the storage at that moment: the section of 130,048 bytes that a leaf is in is read for its proof.
  *
  * @example
  * const prover = openLocalProver({ readPiece: async () => undefined })
