@@ -16,6 +16,7 @@ import {
 import { base36, base36upper } from 'multiformats/bases/base36'
 import { base58btc, base58flickr } from 'multiformats/bases/base58'
 import { base64, base64pad, base64url, base64urlpad } from 'multiformats/bases/base64'
+import { type DigitTable, decodeBits, decodeNumber, digitTable } from './digits.ts'
 
 interface Base {
   readonly prefix: string
@@ -35,25 +36,24 @@ export interface MultibaseText {
   readonly strayBits: boolean
 }
 
-interface Row {
-  readonly base: Base
-  readonly accepted: boolean
-  /** Bits of one digit, for the bases that work by bits; undefined for those that work by division. */
-  readonly bitsPerDigit?: number
-}
+/** A base works by bits, so many a digit, or by division. */
+type Row = { readonly base: Base; readonly accepted: boolean } & (
+  | { readonly bitsPerDigit: number }
+  | { readonly divisor: number }
+)
 
 const ROWS: readonly Row[] = [
   { base: base32, bitsPerDigit: 5, accepted: true },
   { base: base32upper, bitsPerDigit: 5, accepted: true },
-  { base: base36, accepted: true },
-  { base: base36upper, accepted: true },
+  { base: base36, divisor: 36, accepted: true },
+  { base: base36upper, divisor: 36, accepted: true },
   { base: base16, bitsPerDigit: 4, accepted: true },
   { base: base16upper, bitsPerDigit: 4, accepted: true },
-  { base: base58btc, accepted: true },
-  { base: base58flickr, accepted: false },
+  { base: base58btc, divisor: 58, accepted: true },
+  { base: base58flickr, divisor: 58, accepted: false },
   { base: base2, bitsPerDigit: 1, accepted: false },
   { base: base8, bitsPerDigit: 3, accepted: false },
-  { base: base10, accepted: false },
+  { base: base10, divisor: 10, accepted: false },
   { base: base32pad, bitsPerDigit: 5, accepted: false },
   { base: base32padupper, bitsPerDigit: 5, accepted: false },
   { base: base32hex, bitsPerDigit: 5, accepted: false },
@@ -84,13 +84,15 @@ const BY_PREFIX: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.base.
 export function decodeMultibase(text: string): MultibaseText | undefined {
   const row = BY_PREFIX.get(text.slice(0, 1))
   if (row === undefined) return undefined
-  const { base, accepted, bitsPerDigit } = row
+  const { base, accepted } = row
   const digits = text.slice(1)
-  const whole = decodeDigits(base, digits)
-  if (whole !== undefined) return { multibase: base.name, accepted, bytes: whole, strayBits: false }
-  if (bitsPerDigit === undefined) return undefined
-  const bytes = decodeWholeBytes(base, digits, bitsPerDigit)
-  return bytes && { multibase: base.name, accepted, bytes, strayBits: true }
+  const table = tableOf(row)
+  if ('divisor' in row) {
+    const bytes = decodeNumber(digits, table, row.divisor)
+    return bytes && { multibase: base.name, accepted, bytes, strayBits: false }
+  }
+  const decoded = decodeBits(digits, table, row.bitsPerDigit)
+  return decoded && { multibase: base.name, accepted, ...decoded }
 }
 
 /**
@@ -105,23 +107,21 @@ export function encodeMultibaseLike(like: string, bytes: Uint8Array): string {
   return row.base === base58btc ? text : text.toLowerCase()
 }
 
-function decodeDigits(base: Base, digits: string): Uint8Array | undefined {
-  try {
-    return base.baseDecode(digits)
-  } catch {
-    // The decoders throw for one reason only: these digits are not a whole number of bytes in this alphabet.
-    return undefined
-  }
-}
+/** Made when a base is met first. */
+const tables = new Map<Row, DigitTable>()
 
-/** Decodes what a strict decoder refuses for its last digit: the bits up to the last whole byte, the rest dropped. */
-function decodeWholeBytes(base: Base, digits: string, bitsPerDigit: number): Uint8Array | undefined {
-  const sizeBytes = Math.floor((digits.length * bitsPerDigit) / 8)
-  const filler = base.baseEncode(new Uint8Array(1)).slice(0, 1)
-  // Zero digits push the stray bits into a byte of their own, which is then cut off.
-  for (let extra = 1; extra <= 8; extra += 1) {
-    const bytes = decodeDigits(base, digits + filler.repeat(extra))
-    if (bytes !== undefined) return bytes.subarray(0, sizeBytes)
-  }
-  return undefined
+function tableOf(row: Row): DigitTable {
+  const known = tables.get(row)
+  if (known !== undefined) return known
+  // Eight digits are whole bytes in every base of bits, and one is a number.
+  const [count, shift] = 'divisor' in row ? [1, 0] : [8, 8 - row.bitsPerDigit]
+  const table = digitTable((character) => {
+    try {
+      return (row.base.baseDecode(character.repeat(count))[0] ?? 0) >> shift
+    } catch {
+      return undefined
+    }
+  })
+  tables.set(row, table)
+  return table
 }
