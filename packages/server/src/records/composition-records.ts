@@ -8,11 +8,15 @@ export interface ObjectPart {
   readonly sizeBytes: number
 }
 
-/** A live file that a file may be composed of, with what is kept of its bytes. */
-export interface PartFacts {
+/** A live file that a file may be composed of. */
+export interface PartFile {
   readonly file: FileRecord
   /** True when the name leads to the object's own bytes, and not to a CAR that holds what it names. */
   readonly isPlain: boolean
+}
+
+/** What is kept of the bytes of a file. */
+export interface KeptFacts {
   /** The roots of the piece tree's subtrees, 32 bytes each; empty when there is only one. */
   readonly pieceSubtreeRoots: Uint8Array
   readonly imports: readonly Omit<ImportCommit, 'kind'>[]
@@ -23,13 +27,15 @@ export interface PartFacts {
  * live. `missing`: neither has anybody.
  */
 export type FoundPart =
-  | { readonly outcome: 'found'; readonly part: PartFacts }
+  | { readonly outcome: 'found'; readonly part: PartFile }
   | { readonly outcome: 'foreign' | 'missing' }
 
 export interface CompositionCommit {
   readonly now: number
-  /** The day that the file is recorded under. It is charged no bytes, and counts as one file of it. */
+  /** The day that the file is recorded under, and that repeated parts are charged to. It counts as one file of it. */
   readonly day: string
+  /** The most bytes that may be charged to that day, and held of it, if parts are repeated. */
+  readonly capBytes: number
   readonly capFiles: number
   readonly content: ContentFacts
   /** `key` is the one that was asked for, in any form but an opaque one; `sha256` is null unless the whole was read. */
@@ -40,7 +46,8 @@ export interface CompositionCommit {
 
 /**
  * `retry` is a file of the same bytes that was live already: nothing has changed, but that what was learned is kept.
- * `ended` says which of the parts are live no more, and `conflict` which bytes the key is bound to; none of them changes anything.
+ * `ended` says which of the parts are live no more, `conflict` which bytes the key is bound to, and `over_quota` which limit of the day has
+ * no room for one more file, or for the repeated parts; none of them changes anything.
  */
 export type CompositionOutcome =
   | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord }
@@ -58,9 +65,14 @@ export type CompositionOutcome =
 export interface CompositionRecords {
   /** What the keys name, in their order. */
   find(request: { principal: string; keys: readonly string[]; now: number }): Promise<readonly FoundPart[]>
+  /** What is kept of the bytes of files, by their sequence; nothing of those that are not in the records. */
+  factsOf(files: readonly number[]): Promise<ReadonlyMap<number, KeptFacts>>
   /**
-   * Records the file, charges no bytes for it, and ends the files of its parts as `composed`. That the parts make up the
-   * content is for the caller to have checked.
+   * Records the file, charges it for what its repetitions add, and ends the files of its parts as `composed`. That the parts make
+   * up the content is for the caller to have checked.
+   *
+   * A file that is among the parts n times adds n − 1 times its size. As with uploads, `charged + reserved + added ≤ cap` is decided
+   * in the transaction that records the file.
    */
   commit(commit: CompositionCommit): Promise<CompositionOutcome>
   /** The parts of an object, in order; none for one that is not composed, or not kept. */

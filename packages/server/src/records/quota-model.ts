@@ -52,7 +52,9 @@ export type QuotaCall =
       readonly whole: VerifiedBytes
       /** True when the whole was read, so that its digest is known. */
       readonly isRead: boolean
+      /** In order; one may stand there more than once. */
       readonly parts: readonly VerifiedBytes[]
+      readonly capBytes: number
       readonly expiresAt: number
       readonly now: number
     }
@@ -230,13 +232,16 @@ export class QuotaModel {
     }
     const files = parts.map((part) => this.#liveFileOf(principal, part, now))
     if (files.includes(undefined)) return { outcome: 'ended' }
-    const over = this.#limitInTheWay({ ...call, capBytes: 0 }, { bytes: 0, files: 1 })
-    if (over !== undefined) return { outcome: 'over_quota', usedBytes: this.#usedBytes(principal, day), over }
-    this.#learn(whole, isRead)
     const { sha256, sizeBytes } = whole
+    const onceBytes = [...new Set(files)].reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0)
+    const addedBytes = sizeBytes - onceBytes
+    const usedBytes = this.#usedBytes(principal, day)
+    const over = this.#limitInTheWay(call, { bytes: addedBytes, files: 1 })
+    if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
+    this.#learn(whole, isRead)
     this.#live = this.#live.filter((file) => !files.includes(file) && !isFileOf(file, principal, whole))
     this.#live.push({ principal, sha256, opaqueKey: undefined, sizeBytes, expiresAt })
-    this.#charge(principal, day, 0)
+    this.#charge(principal, day, addedBytes)
     return { outcome: 'recorded' }
   }
 

@@ -34,8 +34,9 @@ export type {
   CompositionOutcome,
   CompositionRecords,
   FoundPart,
+  KeptFacts,
   ObjectPart,
-  PartFacts,
+  PartFile,
 } from './composition-records.ts'
 
 export type {

@@ -29,16 +29,23 @@ export const CONTENTS: readonly Content[] = [
   { bytes: 1, named: 'dag-pb', view: 'bytes' },
   { bytes: 6, named: 'dag-pb', view: 'unixfs' },
   // One version 1 key.
-  { bytes: 8, named: 'piece-v1' },
   { bytes: 9, named: 'piece-v1' },
-  { bytes: 9, named: 'piece' },
+  { bytes: 10, named: 'piece-v1' },
+  { bytes: 10, named: 'piece' },
   { bytes: 0, named: 'block' },
   // What the second and the third make up.
   { bytes: 7, named: 'piece' },
   { bytes: 7, named: 'sha256' },
+  // What the second makes up with the third between two of it.
+  { bytes: 8, named: 'piece' },
+  { bytes: 8, named: 'sha256' },
 ]
 export const PARTS = [1, 2]
-export const WHOLE = CONTENTS.length - 2
+/** What is composed, of what. */
+export const COMPOSITIONS = [
+  { whole: CONTENTS.length - 4, parts: PARTS },
+  { whole: CONTENTS.length - 2, parts: [1, 2, 1] },
+]
 
 /** One call, before it is known of what. */
 export type Step =
@@ -62,6 +69,8 @@ export type Step =
   | {
       readonly do: 'compose'
       readonly user: number
+      readonly composition: number
+      readonly cap: number
       readonly fileCap: number
       readonly isRead: boolean
       readonly isShort: boolean
@@ -98,7 +107,15 @@ const part = fc.record({
   fileCap: fc.constant(FILE_CAPS.length - 1),
   isShort: fc.boolean(),
 })
-const compose = fc.record({ do: is('compose'), user, fileCap, isRead: fc.boolean(), isShort: fc.boolean() })
+const compose = fc.record({
+  do: is('compose'),
+  user,
+  composition: fc.integer({ min: 0, max: COMPOSITIONS.length - 1 }),
+  cap,
+  fileCap,
+  isRead: fc.boolean(),
+  isShort: fc.boolean(),
+})
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
   { arbitrary: commit, weight: 5 },

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type QuotaAnswer, type QuotaCall, QuotaModel, type VerifiedBytes } from './quota-model.ts'
 import type { AtOnceOutcome, FileCommit, RecordStore } from './record-store.ts'
-import { CAPS, CONTENTS, type Command, command, FILE_CAPS, PARTS, type Step, WHOLE } from './testing-quota-commands.ts'
+import { CAPS, COMPOSITIONS, CONTENTS, type Command, command, FILE_CAPS, type Step } from './testing-quota-commands.ts'
 
 const SIDE_BY_SIDE = 50
 const MAX_STEPS = 40
@@ -15,7 +15,7 @@ const LONG_TERM = 1_000 * HOUR
 const FIRST_DAY = '2026-01-01'
 const MAX_IN_FLIGHT = 4
 /** The sizes of the bytes that are staged; the last two have one piece root. */
-const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 833, 250, 350]
+const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 833, 1166, 250, 350]
 
 /** One sequence: two users or two /64s of one /48, two instances and their contents, which no other sequence shares, and what the model says. */
 class Sequence {
@@ -111,18 +111,21 @@ class Sequence {
           expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
           now,
         }
-      case 'compose':
+      case 'compose': {
+        const { whole, parts } = COMPOSITIONS[step.composition] ?? { whole: 0, parts: [] }
         return {
           name: 'compose',
           principal: this.#principal(step.user),
           day: this.#today(),
           capFiles: FILE_CAPS[step.fileCap] ?? 0,
-          whole: this.#content(WHOLE),
+          whole: this.#content(whole),
           isRead: step.isRead,
-          parts: PARTS.map((part) => this.#content(part)),
+          parts: parts.map((part) => this.#content(part)),
+          capBytes: CAPS[step.cap] ?? 0,
           expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
           now,
         }
+      }
       case 'release': {
         // A release says nothing of what it found, so beside the reserve of the same id nobody could tell which came first.
         const picked = this.#picked(step.pick, this.#reserved.slice(0, this.#reservedBefore))
@@ -209,7 +212,8 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
     }
     case 'compose': {
       const composed = await composeIn(store, call)
-      return composed.outcome === 'over_quota' ? { ...composed } : { outcome: composed.outcome }
+      const { outcome } = composed
+      return outcome === 'over_quota' ? { ...composed } : { outcome }
     }
     case 'release':
       await store.quotas.release({ reservationId: call.id, now: START })
@@ -228,12 +232,13 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
 }
 
 async function composeIn(store: RecordStore, call: Extract<QuotaCall, { name: 'compose' }>) {
-  const { principal, whole, parts, isRead, expiresAt, now, day, capFiles } = call
+  const { principal, whole, parts, isRead, expiresAt, now, day, capBytes, capFiles } = call
   const found = await store.compositions.find({ principal, keys: parts.map(({ key }) => key), now })
   const commit = fileCommitOf({ principal, bytes: whole, expiresAt, now })
   return store.compositions.commit({
     now,
     day,
+    capBytes,
     capFiles,
     content: commit.content,
     file: { ...commit.file, sha256: isRead ? whole.sha256 : null },

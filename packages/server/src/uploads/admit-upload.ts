@@ -121,13 +121,14 @@ export function quotaRefusal(
 }
 
 /** The refusal of a day's cap, under the code that its tier has. */
-export function overQuota(tier: UploadTier, { usedBytes, over }: OverQuota, now: number): LadeError {
+export function overQuota(tier: UploadTier, { usedBytes, over }: OverQuota, now: number, reason?: string): LadeError {
   const { unit, used, limit, network } = over
   const evidence = {
     unit,
     used,
     limit,
     retryAfterSeconds: secondsToNextDay(now),
+    ...(reason !== undefined && { reason }),
     ...((unit === 'files' || network !== undefined) && { usedBytes, reason: reasonOf(over) }),
     ...(network !== undefined && { network: network.slice('ip:'.length) }),
   }

@@ -3,6 +3,8 @@ import { LadeError } from '@lade/core/errors'
 import { CAR_MEDIA_TYPE, PART_BYTES } from '@lade/core/wire'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BlobBody, OpenBlob } from '../blobs/blob-store.ts'
+import { FairQueue } from '../budget/fair-queue.ts'
+import { WorkBudget } from '../budget/work-budget.ts'
 import { blake2b256, blake3 } from '../hashing/blake.ts'
 import { digestWhole, hashContentHere } from '../hashing/content-hasher.ts'
 import { hexOf } from '../hashing/hex.ts'
@@ -28,8 +30,10 @@ interface Options {
 
 describe('composeFile, by reading', () => {
   let ground: StagingGround
+  let budget: WorkBudget
   beforeEach(async () => {
     ground = await openStagingGround()
+    budget = new WorkBudget({ log: { warn: () => {} }, networkOf: () => undefined })
   })
   afterEach(() => ground.remove())
 
@@ -49,6 +53,8 @@ describe('composeFile, by reading', () => {
         instanceId: ground.instanceId,
         now: () => ground.clock.now,
         newId: () => 'reading-1',
+        budget,
+        readings: new FairQueue({ work: 'compose', budget, slots: 1 }),
         ...deps,
       },
       {

@@ -2,6 +2,8 @@ import { parseContentId } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
 import { MAX_PARTS, PART_BYTES } from '@lade/core/wire'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { FairQueue } from '../budget/fair-queue.ts'
+import { WorkBudget } from '../budget/work-budget.ts'
 import { hashContentHere } from '../hashing/content-hasher.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
@@ -21,6 +23,7 @@ interface Options {
 
 describe('composeFile, from what was kept', () => {
   let ground: StagingGround
+  let budget: WorkBudget
   /** Of blobs that are taken to be there. */
   const sizes = new Map<string, number>()
   const statOf = async (sha256: string) => {
@@ -29,6 +32,7 @@ describe('composeFile, from what was kept', () => {
   }
   beforeEach(async () => {
     ground = await openStagingGround()
+    budget = new WorkBudget({ log: { warn: () => {} }, networkOf: () => undefined })
   })
   afterEach(() => ground.remove())
 
@@ -42,6 +46,8 @@ describe('composeFile, from what was kept', () => {
         instanceId: ground.instanceId,
         now: () => ground.clock.now,
         newId: () => 'reading-1',
+        budget,
+        readings: new FairQueue({ work: 'compose', budget, slots: 1 }),
         ...deps,
       },
       {

@@ -1,29 +1,18 @@
-import {
-  type ContentId,
-  canBeRoot,
-  checkContent,
-  type KnownDigests,
-  pieceCidOf,
-  type Verified,
-} from '@lade/core/content'
+import { type ContentId, pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { isCarMediaType, MAX_PARTS } from '@lade/core/wire'
-import type { BlobStore } from '../blobs/blob-store.ts'
+import { MAX_PARTS } from '@lade/core/wire'
 import type { Handover } from '../placement/handover.ts'
 import { pieceHandle } from '../records/object-handle.ts'
-import type { CompositionCommit, FileRecord, PartFacts } from '../records/record-store.ts'
-import { agreeTerms, overQuota, type UploadHead } from './admit-upload.ts'
+import type { CompositionCommit, FileRecord, OverQuota, PartFile } from '../records/record-store.ts'
+import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-upload.ts'
+import { type CheckDeps, type CheckedWhole, checkWhole } from './check-whole.ts'
 import { contentFactsOf } from './content-facts.ts'
 import { DAY_MS } from './file-commit.ts'
 import { findParts, missingParts } from './find-parts.ts'
-import { foldParts } from './fold-parts.ts'
 import { lostParts } from './lost-parts.ts'
-import { type ReadPartsDeps, type ReadPartsInput, readParts } from './read-parts.ts'
 import type { UploadTier } from './upload-tier.ts'
 
-export interface ComposeDeps extends Omit<ReadPartsDeps, 'blobs'> {
-  /** Undefined when no storage backend is bound. */
-  readonly blobs: BlobStore | undefined
+export interface ComposeDeps extends CheckDeps {
   readonly handover: Pick<Handover, 'dealId'>
 }
 
@@ -36,29 +25,30 @@ export interface ComposeInput {
   readonly signal: AbortSignal
 }
 
-/** A whole that has its id. */
-interface CheckedWhole {
-  readonly digests: KnownDigests
-  readonly verified: Verified
+/** The parts of a composition that the tier allows, with what it asks of the records. */
+interface Agreed {
+  readonly parts: readonly PartFile[]
+  readonly sizeBytes: number
+  readonly terms: Terms
 }
 
 /**
- * Makes one file of several that the caller has staged, in their order: one deal, and no bytes charged,
- * since the parts were; it counts as one file of the day.
- * No byte is moved. Their own files end with it.
+ * Makes one file of several that the caller has staged, in their order: one deal, and charged only for what is repeated, since each part
+ * was charged once; it counts as one file of the day. No byte is moved. Their own files end with it.
  *
  * The whole is checked against its id like an upload. For a UnixFS root and for a piece CID that takes nothing but what was
  * kept of the parts; for other ids, and for a root when the parts came under ids that keep no leaves of it, they are read.
  *
- * However it ends otherwise, nothing has changed. When the whole is the caller's live file already, that is the answer,
- * whatever the parts are.
+ * However it ends otherwise, nothing has changed, but what it cost draws on the budget of the principal. When the whole is the caller's
+ * live file already, that is the answer, whatever the parts are.
  *
- * @throws {LadeError} `invalid_cid` for an opaque id; `invalid_parts`, `missing_parts`, `foreign_parts`; `invalid_visibility`,
- *   `invalid_term`, `too_large`, `storage_offline`; `cid_mismatch`, `invalid_car`, `incomplete_dag`; `too_many_uploads` and
- *   `storage_failed` where parts are read; `cid_conflict`, `rate_limited`, `quota_exceeded`.
+ * @throws {LadeError} `over_budget`; `invalid_cid` for an opaque id; `invalid_parts`, `missing_parts`, `foreign_parts`;
+ *   `invalid_visibility`, `invalid_term`, `too_large`, `storage_offline`; `rate_limited` (sponsored) or `quota_exceeded` (token);
+ *   `cid_mismatch`, `invalid_car`, `incomplete_dag`; `too_many_uploads` and `storage_failed` where parts are read; `cid_conflict`.
  */
 export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promise<FileRecord> {
   const { tier, head } = input
+  deps.budget.require(tier.principal, 'compose')
   if (!head.cid.verified) {
     throw new LadeError('invalid_cid', {
       reason: 'A composed file needs an id that can be checked, and opaque ids cannot.',
@@ -68,30 +58,90 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
   if (count === 0 || count > MAX_PARTS) {
     throw new LadeError('invalid_parts', { reason: `There are ${count} of them; a file has 1 to ${MAX_PARTS}.` })
   }
-  const { principal } = tier
-  const found = await findParts(deps.records, { principal, cid: head.cid, parts: input.parts, now: deps.now() })
+  const found = await findParts(deps.records, deps.budget, {
+    principal: tier.principal,
+    cid: head.cid,
+    parts: input.parts,
+    now: deps.now(),
+  })
   if ('whole' in found) return found.whole
 
-  const sizeBytes = found.parts.reduce((sum, { file }) => sum + file.sizeBytes, 0)
-  const whole = { ...head, sizeBytes }
-  const isStorageBound = deps.blobs !== undefined
-  const { termDays, admit } = agreeTerms({ tier, head: whole, isStorageBound }, deps.now())
+  const agreed = await agree(deps, input, found.parts)
   await requireBytes(deps, input, found.parts)
-  const reading = { tier, head: whole, admit, parts: found.parts, signal: input.signal }
-  const { digests, verified } = checkFolded(reading) ?? (await checkRead(deps, input, reading))
+  const { sizeBytes, terms } = agreed
+  const whole = await checkWhole(deps, {
+    tier,
+    head: { ...head, sizeBytes },
+    admit: terms.admit,
+    parts: found.parts,
+    names: input.parts,
+    signal: input.signal,
+  })
+  let isNew = false
+  try {
+    const recorded = await record(deps, input, agreed, whole)
+    isNew = recorded.isNew
+    return recorded.file
+  } finally {
+    // The parts were charged, and so are the repetitions of a new file.
+    const movedBytes = isNew ? sizeBytes : 0
+    deps.budget.spend({ principal: tier.principal, work: 'compose', processorMs: whole.unchargedMs, movedBytes })
+  }
+}
 
+/**
+ * What the tier and the day say to the whole, before anything of its parts is looked at but their sizes.
+ *
+ * @throws {LadeError} `invalid_visibility`, `invalid_term`, `too_large`, `storage_offline`, `rate_limited`, `quota_exceeded`.
+ */
+async function agree(deps: ComposeDeps, { tier, head }: ComposeInput, parts: readonly PartFile[]): Promise<Agreed> {
+  const now = deps.now()
+  const sizeBytes = bytesOf(parts)
+  const isStorageBound = deps.blobs !== undefined
+  const terms = agreeTerms({ tier, head: { ...head, sizeBytes }, isStorageBound }, now)
+  const repeatedBytes = repeatedBytesOf(parts)
+  if (repeatedBytes > 0) {
+    // A hint: the commit decides.
+    const asked = { ...terms.admit, sizeBytes: repeatedBytes, maxInFlight: Number.MAX_SAFE_INTEGER }
+    const hint = await deps.records.quotas.preview(asked)
+    if (hint.outcome === 'over_quota') throw overQuotaOf(tier, hint, parts, now)
+  }
+  return { parts, sizeBytes, terms }
+}
+
+/** @throws {LadeError} `missing_parts` for parts whose bytes were lost, so that the caller sends them again, which brings them back. */
+async function requireBytes(
+  { records, blobs }: ComposeDeps,
+  input: ComposeInput,
+  parts: readonly PartFile[],
+): Promise<void> {
+  if (blobs === undefined) return
+  const lost = await lostParts({ records, blobs }, parts)
+  if (lost.size > 0) throw missingParts(namesOf(input, parts, [...lost]))
+}
+
+async function record(
+  deps: ComposeDeps,
+  input: ComposeInput,
+  { parts, sizeBytes, terms }: Agreed,
+  { digests, verified }: CheckedWhole,
+): Promise<{ readonly file: FileRecord; readonly isNew: boolean }> {
+  const { tier, head } = input
+  const { principal } = tier
   const { pieceRoot } = digests
   const sha256 = digests.sha256 ?? null
   const object = sha256 ?? pieceHandle({ pieceRoot, sizeBytes })
   const dealId = deps.handover.dealId({ principal, key: head.cid.key, object })
   const now = deps.now()
   const { cid, contentType, filename, visibility } = head
+  const { termDays, admit } = terms
   const commit: CompositionCommit = {
     now,
     day: admit.day,
+    capBytes: admit.capBytes,
     capFiles: admit.capFiles,
     content: contentFactsOf(cid, { digests, verified }),
-    parts: found.parts.map(({ file }) => file.sequence),
+    parts: parts.map(({ file }) => file.sequence),
     file: {
       principal,
       key: cid.key,
@@ -114,68 +164,36 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
   switch (outcome.outcome) {
     case 'recorded':
     case 'retry':
-      return outcome.file
-    case 'over_quota':
-      throw overQuota(tier, outcome, now)
+      return { file: outcome.file, isNew: outcome.outcome === 'recorded' }
     case 'ended':
-      throw missingParts(namesOf(input, found.parts, outcome.parts))
+      throw missingParts(namesOf(input, parts, outcome.parts))
+    case 'over_quota':
+      throw overQuotaOf(tier, outcome, parts, now)
     case 'conflict':
       throw new LadeError('cid_conflict', { cid: cid.text, actual: sha256 ?? pieceCidOf({ pieceRoot, sizeBytes }) })
   }
 }
 
-/** @throws {LadeError} `missing_parts` for parts whose bytes were lost, so that the caller sends them again, which brings them back. */
-async function requireBytes(
-  { records, blobs }: ComposeDeps,
-  input: ComposeInput,
-  parts: readonly PartFacts[],
-): Promise<void> {
-  if (blobs === undefined) return
-  const lost = await lostParts({ records, blobs }, parts)
-  if (lost.size > 0) throw missingParts(namesOf(input, parts, [...lost]))
+function overQuotaOf(tier: UploadTier, refused: OverQuota, parts: readonly PartFile[], now: number): LadeError {
+  const { usedBytes } = refused
+  const reason = `Repeated parts add ${repeatedBytesOf(parts)} bytes to the ${usedBytes} of ${tier.dailyBytes} that are used today.`
+  return overQuota(tier, refused, now, reason)
 }
 
-/**
- * The whole, checked by what was kept of its parts; undefined when that does not tell.
- *
- * @throws {LadeError} `cid_mismatch`.
- */
-function checkFolded({ head, parts }: ReadPartsInput): CheckedWhole | undefined {
-  const digests = foldParts(head.cid, parts)
-  if (digests === undefined) return undefined
-  try {
-    return { digests, verified: checkContent(head.cid, digests) }
-  } catch (error) {
-    // What is no file under this root may be a CAR of it.
-    const mayBeCar = isCarMediaType(head.contentType) && canBeRoot(head.cid)
-    if (mayBeCar && LadeError.has(error, 'cid_mismatch')) return undefined
-    throw error
-  }
+function bytesOf(parts: Iterable<PartFile>): number {
+  let bytes = 0
+  for (const { file } of parts) bytes += file.sizeBytes
+  return bytes
 }
 
-async function checkRead(
-  { blobs, ...deps }: ComposeDeps,
-  input: ComposeInput,
-  reading: ReadPartsInput,
-): Promise<CheckedWhole> {
-  if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
-  try {
-    const digests = await readParts({ ...deps, blobs }, reading)
-    return { digests, verified: checkContent(reading.head.cid, digests) }
-  } catch (error) {
-    // Bytes that went while they were read are a part that is missing, and no fault of the store.
-    if (LadeError.has(error, 'storage_failed')) {
-      const { tier, head, parts } = input
-      await findParts(deps.records, { principal: tier.principal, cid: head.cid, parts, now: deps.now() })
-    }
-    throw error
-  }
+/** What is to be charged: of a file that is named n times, all but the first. */
+function repeatedBytesOf(parts: readonly PartFile[]): number {
+  return bytesOf(parts) - bytesOf(new Map(parts.map((part) => [part.file.sequence, part])).values())
 }
 
 /** The parts of these sequences, as the caller wrote them. */
-function namesOf({ parts }: ComposeInput, found: readonly PartFacts[], sequences: readonly number[]): string[] {
-  const names = found.flatMap(({ file }, place) =>
-    sequences.includes(file.sequence) ? (parts[place]?.text ?? []) : [],
-  )
+function namesOf({ parts }: ComposeInput, found: readonly PartFile[], sequences: readonly number[]): string[] {
+  const wanted = new Set(sequences)
+  const names = found.flatMap(({ file }, place) => (wanted.has(file.sequence) ? (parts[place]?.text ?? []) : []))
   return [...new Set(names)]
 }

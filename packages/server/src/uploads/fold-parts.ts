@@ -11,9 +11,14 @@ import {
 import { joinPieces } from '@lade/core/piece'
 import { pieceHashing } from '../hashing/piece-hashing.ts'
 import { sha256 } from '../hashing/sha256.ts'
-import type { PartFacts } from '../records/record-store.ts'
+import type { FileRecord, KeptFacts } from '../records/record-store.ts'
 
 const DIGEST_BYTES = 32
+
+/** A part, with what is kept of its bytes. */
+export interface PartFacts extends KeptFacts {
+  readonly file: FileRecord
+}
 
 /**
  * What is known of the bytes of these parts, one behind the other, from what was kept of each: no byte is read.

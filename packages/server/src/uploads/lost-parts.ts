@@ -1,6 +1,6 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { sha256Of } from '../records/object-handle.ts'
-import type { FileRecord, ObjectPart, PartFacts, RecordStore } from '../records/record-store.ts'
+import type { FileRecord, ObjectPart, PartFile, RecordStore } from '../records/record-store.ts'
 
 /** Questions to the store at a time; each may be a request to a bucket. */
 const AT_ONCE = 16
@@ -11,12 +11,12 @@ export interface LostPartsDeps {
 }
 
 /**
- * The parts whose bytes are not stored, although their records are. It compares sizes and reads nothing.
+ * The parts whose bytes are not stored, although their records are. It compares sizes, of each object once, and reads nothing.
  *
  * @returns the sequences of their files.
  * @throws {LadeError} `storage_failed` when the store does not say.
  */
-export async function lostParts(deps: LostPartsDeps, parts: readonly PartFacts[]): Promise<Set<number>> {
+export async function lostParts(deps: LostPartsDeps, parts: readonly PartFile[]): Promise<Set<number>> {
   const files = new Map(parts.map(({ file }) => [file.sequence, file]))
   const waiting = [...files.values()]
   const lost = new Set<number>()
@@ -32,7 +32,8 @@ export async function lostParts(deps: LostPartsDeps, parts: readonly PartFacts[]
 async function isStored(deps: LostPartsDeps, file: Pick<FileRecord, 'object' | 'sizeBytes'>): Promise<boolean> {
   if (await isObjectStored(deps, file)) return true
   const parts = await deps.records.compositions.partsOf(file.object)
-  for (const part of parts) if (!(await isObjectStored(deps, part))) return false
+  const distinct = new Map(parts.map((part) => [part.object, part]))
+  for (const part of distinct.values()) if (!(await isObjectStored(deps, part))) return false
   return parts.length > 0
 }
 

@@ -2,7 +2,7 @@ import { type ContentDigests, digestsWanted } from '@lade/core/content'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { ContentHasher, ContentHashers } from '../hashing/content-hasher.ts'
-import type { PartFacts, RecordStore } from '../records/record-store.ts'
+import type { PartFile, RecordStore } from '../records/record-store.ts'
 import { composedBody } from '../retrieval/composed-body.ts'
 import { openObject } from '../retrieval/open-object.ts'
 import { type AdmitInput, LEASE_MS, quotaRefusal, type Terms } from './admit-upload.ts'
@@ -23,9 +23,11 @@ export interface ReadPartsDeps {
 
 export interface ReadPartsInput extends Pick<AdmitInput, 'tier' | 'head'> {
   readonly admit: Terms['admit']
-  readonly parts: readonly PartFacts[]
+  readonly parts: readonly PartFile[]
   /** Ends the reading; its reason is what the call rejects with. */
   readonly signal: AbortSignal
+  /** Called with the size of everything that is read, as it is. */
+  readonly onRead: (bytes: number) => void
 }
 
 /**
@@ -36,12 +38,12 @@ export interface ReadPartsInput extends Pick<AdmitInput, 'tier' | 'head'> {
  */
 export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Promise<ContentDigests> {
   const { records, instanceId } = deps
-  const { tier, admit, parts, signal } = input
+  const { tier, admit, parts, signal, onRead } = input
   const { cid, sizeBytes, contentType } = input.head
   const now = deps.now()
   const reservationId = deps.newId()
-  // No bytes are charged for a composition, and whether it fits as a file is for its commit to say.
-  const asked = { ...admit, sizeBytes: 0 }
+  // Whether it fits the day, as a file and with what is repeated, is for its commit to say.
+  const asked = { ...admit, sizeBytes: 0, capBytes: Number.MAX_SAFE_INTEGER }
   const reserved = await makeReservation(records, { ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   const wanted = digestsWanted(cid, sizeBytes, { mayBeCar: isCarMediaType(contentType) })
@@ -51,7 +53,7 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
     (part) => openObject(deps, part),
   )
   try {
-    await hashAll(body.chunks(), hasher, signal)
+    await hashAll(body.chunks(), hasher, { signal, onRead })
     return await hasher.digests()
   } finally {
     hasher.discard()
@@ -60,7 +62,11 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   }
 }
 
-async function hashAll(chunks: AsyncIterable<Uint8Array>, hasher: ContentHasher, signal: AbortSignal): Promise<void> {
+async function hashAll(
+  chunks: AsyncIterable<Uint8Array>,
+  hasher: ContentHasher,
+  { signal, onRead }: Pick<ReadPartsInput, 'signal' | 'onRead'>,
+): Promise<void> {
   // Chunks are only valid for a moment, and the hasher keeps several blocks busy at once.
   const blocks = Array.from({ length: BLOCKS }, () => ({
     bytes: Buffer.from(new SharedArrayBuffer(BLOCK_BYTES)),
@@ -79,6 +85,7 @@ async function hashAll(chunks: AsyncIterable<Uint8Array>, hasher: ContentHasher,
   }
   for await (const chunk of chunks) {
     signal.throwIfAborted()
+    onRead(chunk.length)
     for (let at = 0; at < chunk.length; ) {
       const block = blocks[turn]
       if (filledBytes === 0) await block?.used

@@ -91,13 +91,73 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
     expect(await partsOf(store, file.object, WORDS)).toEqual(['part 0', 'part 1'])
   })
 
-  it('takes a part as often as it is named', async (store) => {
+  /** Files charged today, and files stored. */
+  const counts = async (store: RecordStore) => {
+    const today = { principal: ALICE, fromDay: '2026-01-01', today: '2026-11-21', now: NOW }
+    const { days, stored } = await store.quotas.usage(today)
+    return [days.map(({ files }) => files), stored.files]
+  }
+
+  it('takes a part as often as it is named, and charges every time but the first', async (store) => {
     const [first, second] = await stageParts(store)
     if (first === undefined || second === undefined) throw new Error('no parts')
-    const file = await composed(store, [first, second, first])
-    expect(await partsOf(store, file.object, WORDS)).toEqual(['part 0', 'part 1', 'part 0'])
+    const parts = [first, second, first, second, first]
+    const file = await composed(store, parts)
+    const words = ['part 0', 'part 1', 'part 0', 'part 1', 'part 0']
+    expect(await partsOf(store, file.object, WORDS)).toEqual(words)
+    expect(await account(store)).toEqual({ charged: 500, reserved: 0, stored: 500 })
+    expect(await counts(store)).toEqual([[3], 1])
+    expect(await store.quotas.audit()).toEqual([])
+    expect(await compose(store, parts, { capBytes: 0 })).toEqual({ outcome: 'retry', file })
+    expect(await account(store)).toEqual({ charged: 500, reserved: 0, stored: 500 })
     await end(store, file)
+    expect(await account(store)).toEqual({ charged: 500, reserved: 0, stored: 0 })
+    expect(await store.quotas.audit()).toEqual([])
     expect(await discards(store)).toEqual(sorted(['part 0', 'part 1']))
+  })
+
+  it('charges what a repetition adds exactly up to the cap, with what is reserved', async (store) => {
+    const parts = (await stageParts(store)).flatMap((part) => [part, part])
+    const id = await reserve(store, upload({ content: 'held', sizeBytes: 50, capBytes: 1_000 }))
+    const before = await store.files.list({ principal: ALICE, now: NOW, limit: 10 })
+    const over = { unit: 'bytes', used: 250, limit: 449 }
+    expect(await compose(store, parts, { capBytes: 449 })).toEqual({ outcome: 'over_quota', usedBytes: 250, over })
+    expect(await store.files.list({ principal: ALICE, now: NOW, limit: 10 })).toEqual(before)
+    expect(await account(store)).toEqual({ charged: 200, reserved: 50, stored: 200 })
+    expect(await pending(store)).toEqual([])
+    await composed(store, parts, { capBytes: 450 })
+    expect(await account(store)).toEqual({ charged: 400, reserved: 50, stored: 400 })
+    await store.quotas.release({ reservationId: id, now: NOW })
+    expect(await store.quotas.audit()).toEqual([])
+  })
+
+  it('charges nothing for parts that are named once, however little is left of the day', async (store) => {
+    await composed(store, await stageParts(store), { capBytes: 0 })
+    expect(await account(store)).toEqual({ charged: 200, reserved: 0, stored: 200 })
+  })
+
+  it('charges a composed part that is repeated by its whole size, and two files of the same bytes each by itself', async (store) => {
+    const [first, second] = await stageParts(store)
+    if (first === undefined || second === undefined) throw new Error('no parts')
+    const inner = await composed(store, [first, second, first], { content: 'inner', key: handleOf('inner', 300) })
+    expect(await account(store)).toEqual({ charged: 300, reserved: 0, stored: 300 })
+    const [again] = await stageParts(store, 1)
+    const named = await stage(store, upload({ content: 'part 0', key: 'opaque:myfile03', capBytes: 1_000_000 }))
+    if (again === undefined) throw new Error('no part')
+    await composed(store, [inner, inner, again, named])
+    expect(await account(store)).toEqual({ charged: 800, reserved: 0, stored: 800 })
+    expect(await store.quotas.audit()).toEqual([])
+  })
+
+  it('gives nothing back when a file of repetitions expires, also one whose place is taken', async (store) => {
+    const twice = async () => (await stageParts(store, 1)).flatMap((part) => [part, part])
+    const first = await composed(store, await twice(), { expiresAt: NOW + 5 })
+    const second = await composed(store, await twice(), { now: NOW + 5, expiresAt: NOW + HOUR })
+    expect(second.sequence).not.toBe(first.sequence)
+    expect(await account(store)).toEqual({ charged: 400, reserved: 0, stored: 200 })
+    await store.files.expire({ now: NOW + HOUR, limit: 10 })
+    expect(await account(store)).toEqual({ charged: 400, reserved: 0, stored: 0 })
+    expect(await store.quotas.audit()).toEqual([])
   })
 
   it('takes a composed file for all its parts', async (store) => {

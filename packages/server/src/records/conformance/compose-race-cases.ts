@@ -1,6 +1,20 @@
 import { expect } from 'vitest'
 import type { RecordStore } from '../record-store.ts'
-import { ALICE, BOB, type Cases, claim, commit, counted, digestOf, NOW, pending, reserve, upload } from './case.ts'
+import {
+  ALICE,
+  account,
+  BOB,
+  type Cases,
+  claim,
+  commit,
+  counted,
+  digestOf,
+  NOW,
+  pending,
+  reserve,
+  tryReserve,
+  upload,
+} from './case.ts'
 import { compose, handleOf, stageParts, WHOLE_ROOT } from './composing.ts'
 
 const HANDLE = handleOf('whole', 200)
@@ -25,6 +39,34 @@ export function composeRaceCases({ itWithTwo }: Cases): void {
       expect(await discards(other)).toEqual(sorted(['part 0', 'part 1']))
     }
   })
+
+  itWithTwo(
+    'charges a repetition once, and never beyond the cap, with compositions and uploads at once',
+    async (store, other) => {
+      for (let round = 0; round < 10; round += 1) {
+        const principal = `user:${round}`
+        const [part, rival] = await stageParts(store, 2, { principal })
+        if (part === undefined || rival === undefined) throw new Error('no parts')
+        const [one, two, three] = ['one', 'two', 'three'].map((content) => ({
+          content,
+          key: handleOf(content, 200),
+          principal,
+        }))
+        // 200 are used; there is room for one repetition more, or for the upload.
+        const outcomes = await Promise.all([
+          compose(store, [part, part], { ...one, capBytes: 300 }),
+          compose(other, [part, part], { ...one, capBytes: 300 }),
+          compose(other, [rival, rival], { ...two, capBytes: 300 }),
+          tryReserve(store, upload({ ...three, sizeBytes: 100, capBytes: 300 })).then(({ reserved }) => reserved),
+        ])
+        const { charged, reserved } = await account(store, principal)
+        expect(charged + reserved).toBe(300)
+        const taken = outcomes.filter(({ outcome }) => outcome === 'recorded' || outcome === 'reserved')
+        expect(taken).toHaveLength(1)
+        expect(await store.quotas.audit()).toEqual([])
+      }
+    },
+  )
 
   itWithTwo('either takes a part or sees it removed, never half of it', async (store, other) => {
     for (let round = 0; round < 20; round += 1) {

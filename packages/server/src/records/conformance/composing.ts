@@ -9,6 +9,7 @@ export interface Composition {
   readonly principal: string
   readonly now: number
   readonly sizeBytes: number
+  readonly capBytes: number
   readonly expiresAt: number
   readonly capFiles: number
   readonly visibility: 'public' | 'private'
@@ -37,6 +38,7 @@ export function compose(
     principal: ALICE,
     now: NOW,
     sizeBytes: parts.reduce((sum, part) => sum + part.sizeBytes, 0),
+    capBytes: 1_000_000,
     expiresAt: NOW + WEEK,
     visibility: 'public',
     isRead: false,
@@ -47,6 +49,7 @@ export function compose(
   return store.compositions.commit({
     now: of.now,
     day: DAY,
+    capBytes: of.capBytes,
     capFiles: of.capFiles,
     content: {
       pieceRoot: pieceRootOf(content),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { RecordStore } from '../record-store.ts'
-import { ALICE, BOB, type Cases, digestOf, NOW, stage, stageAndRemove, times, upload } from './case.ts'
+import { ALICE, BOB, type Cases, digestOf, NOW, pieceRootOf, stage, stageAndRemove, times, upload } from './case.ts'
 import { composed, stageParts, WHOLE_ROOT } from './composing.ts'
 
 export function partCases({ it }: Cases): void {
@@ -15,9 +15,8 @@ export function partCases({ it }: Cases): void {
     const file = await stage(store, upload({ key, facts: { aliases: [{ key, view: 'bytes' }] } }))
     const opaque = await stage(store, upload({ content: 'named', key: 'opaque:myfile01' }))
     const found = await find(store, [file.key, key, 'opaque:myfile01', file.key])
-    const facts = { isPlain: true, pieceSubtreeRoots: new Uint8Array(), imports: [] }
     expect(found).toEqual(
-      [file, file, opaque, file].map((each) => ({ outcome: 'found', part: { ...facts, file: each } })),
+      [file, file, opaque, file].map((each) => ({ outcome: 'found', part: { isPlain: true, file: each } })),
     )
     // An opaque file is a file of its own.
     expect(await outcomes(store, [keyOf('named')])).toEqual(['foreign'])
@@ -38,12 +37,15 @@ export function partCases({ it }: Cases): void {
       car,
       { kind: 'import', profile: 'unixfs-v0-2015', digests: digests.subarray(32) },
     ] as const
-    const { key } = await stage(store, upload({ facts: { dags, pieceSubtreeRoots } }))
-    const [found] = await find(store, [key])
-    if (found?.outcome !== 'found') throw new Error('the part is not found')
-    expect(Buffer.from(found.part.pieceSubtreeRoots)).toEqual(pieceSubtreeRoots)
-    const kept = found.part.imports.map(({ profile, digests }) => [profile, Buffer.from(digests).length])
-    expect(kept.toSorted()).toEqual([
+    const { sequence } = await stage(store, upload({ facts: { dags, pieceSubtreeRoots } }))
+    const plain = await stage(store, upload({ content: 'plain' }))
+    const facts = await store.compositions.factsOf([plain.sequence, sequence, sequence, 987_654])
+    expect(facts.size).toBe(2)
+    expect(facts.get(plain.sequence)).toMatchObject({ imports: [] })
+    expect(facts.get(plain.sequence)?.pieceSubtreeRoots).toHaveLength(0)
+    expect(Buffer.from(facts.get(sequence)?.pieceSubtreeRoots ?? [])).toEqual(pieceSubtreeRoots)
+    const kept = facts.get(sequence)?.imports.map(({ profile, digests }) => [profile, Buffer.from(digests).length])
+    expect(kept?.toSorted()).toEqual([
       ['raw-1m-174', 96],
       ['unixfs-v0-2015', 64],
     ])
@@ -89,12 +91,53 @@ export function partCases({ it }: Cases): void {
     ).toEqual(['missing', 'missing'])
   })
 
+  it('finds files by every kind of key, among many of each kind', async (store) => {
+    const root = pieceRootOf('of a piece')
+    const car = `dag-pb:${digestOf('root of a car')}`
+    const blake = `blake3:${digestOf('blake')}`
+    const pieces = upload({ content: 'of a piece', key: `piece-v1:${root}` })
+    const files = {
+      [`piece-v1:${root}`]: await stage(store, pieces),
+      [`piece:${root}:${pieces.sizeBytes}`]: undefined,
+      [`sha256:${digestOf('of a piece')}`]: undefined,
+      'opaque:myfile02': await stage(store, upload({ content: 'opaque', key: 'opaque:myfile02' })),
+      [blake]: await stage(
+        store,
+        upload({ content: 'blake', key: blake, facts: { aliases: [{ key: blake, view: 'bytes' }] } }),
+      ),
+      [car]: await stage(store, upload({ content: 'car', key: car, facts: { aliases: [{ key: car, view: 'car' }] } })),
+    }
+    const unknown = times(600, (index) => [
+      keyOf(`${index}`),
+      `dag-pb:${digestOf(`${index}`)}`,
+      `blake3:${digestOf(`${index}`)}`,
+      `piece-v1:${pieceRootOf(`${index}`)}`,
+      `piece:${root}:${index + 200}`,
+      `piece:${pieceRootOf(`${index}`)}:100`,
+      `opaque:unknown${index}`,
+    ]).flat()
+    const found = await find(store, [...unknown, ...Object.keys(files)])
+    expect(found.slice(0, unknown.length).every(({ outcome }) => outcome === 'missing')).toBe(true)
+    const own = found
+      .slice(unknown.length)
+      .map((each) => each.outcome === 'found' && [each.part.file.cid, each.part.isPlain])
+    expect(own).toEqual([
+      ['cid-of-of a piece', true],
+      ['cid-of-of a piece', true],
+      ['cid-of-of a piece', true],
+      ['cid-of-opaque', true],
+      ['cid-of-blake', true],
+      ['cid-of-car', false],
+    ])
+    expect(new Set(await outcomes(store, Object.keys(files), BOB))).toEqual(new Set(['foreign']))
+  })
+
   it('answers 4,096 keys at once', async (store) => {
     const { key } = await stage(store, upload())
     const found = await outcomes(
       store,
       times(4_096, (index) => (index % 2 === 0 ? key : keyOf(`${index}`))),
     )
-    expect(found.filter((outcome) => outcome === 'found')).toHaveLength(2_048)
+    expect(found.map((outcome) => outcome === 'found')).toEqual(times(4_096, (index) => index % 2 === 0))
   })
 }

@@ -38,9 +38,8 @@ interface OverdueRow {
 
 const OVERDUE_ROWS = 1000
 
-/** What a file takes. A composed one was charged with its parts, so it is its object that says how big it is. */
-const STORED_BYTES = `CASE WHEN charged_bytes > 0 THEN charged_bytes
-         ELSE (SELECT size_bytes FROM objects WHERE objects.id = files.object) END`
+/** What a file takes: its object says it, since a composed file is charged only for what is repeated in it. */
+const STORED_BYTES = '(SELECT size_bytes FROM objects WHERE objects.id = files.object)'
 
 /** Reads of usage, tokens, instances and discards. */
 export function prepareAccountReads(db: Sql) {

@@ -48,18 +48,17 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
 
   /** What lies at the bottom: a part that is composed itself counts as all its parts. */
   function* objectsOf(parts: readonly number[], rows: ReadonlyMap<number, FileRow>): Steps<number[]> {
-    const objects: number[][] = []
-    for (const sequence of parts) {
-      const object = rows.get(sequence)?.object ?? 0
+    const objects = new Map<number, readonly number[]>()
+    for (const { sequence, object } of rows.values()) {
       const inner = yield* partsOf.all(object)
-      objects.push(inner.length === 0 ? [object] : inner)
+      objects.set(sequence, inner.length === 0 ? [object] : inner)
     }
-    return objects.flat()
+    return parts.flatMap((sequence) => objects.get(sequence) ?? [])
   }
 
   return {
     *commit(commit: CompositionCommit): Steps<CompositionOutcome> {
-      const { now, day, capFiles, file, content: facts, parts } = commit
+      const { now, day, capBytes, capFiles, file, content: facts, parts } = commit
       const bytes = { sha256: file.sha256, pieceRoot: facts.pieceRoot, sizeBytes: file.sizeBytes }
       const known = yield* content.objectOfBytes(bytes)
       const handle = known === undefined ? (file.sha256 ?? pieceHandle(bytes)) : yield* content.handleOf(known)
@@ -73,13 +72,14 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
       }
       const rows = yield* partRows(commit)
       if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
+      const chargedBytes = repeatedBytes(parts, rows)
       const before = yield* standing(file.principal, day)
-      const over = limitInTheWay(before, { bytes: 0, files: 1 }, { capBytes: 0, capFiles })
+      const over = limitInTheWay(before, { bytes: chargedBytes, files: 1 }, { capBytes, capFiles })
       if (over !== undefined) return { outcome: 'over_quota', usedBytes: before.usedBytes, over }
 
       if (open !== undefined) yield* endAsExpired(open, now)
       const object = yield* contents.putComposed(commit, known, yield* objectsOf(parts, rows))
-      const sequence = yield* insertFile(object, file, { day, bytes: 0 })
+      const sequence = yield* insertFile(object, file, { day, bytes: chargedBytes })
       for (const part of rows.values()) {
         yield* endAsPart.run(now, sequence, part.sequence)
         yield* fileEnded(part)
@@ -89,4 +89,14 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
       return { outcome: 'recorded', file: yield* fileOf(sequence) }
     },
   }
+}
+
+/** What a composition adds to its parts: all of a part that is named n times has been charged once. */
+function repeatedBytes(parts: readonly number[], rows: ReadonlyMap<number, FileRow>): number {
+  const sumOf = (sequences: Iterable<number>): number => {
+    let bytes = 0
+    for (const sequence of sequences) bytes += rows.get(sequence)?.size_bytes ?? 0
+    return bytes
+  }
+  return sumOf(parts) - sumOf(rows.keys())
 }

@@ -19,9 +19,19 @@ export interface KnownBytes {
 }
 
 /** A name that verification found, and the place in the order of staging that it has since then. */
-interface Alias extends NamedObject, SealedRow {
+export interface Alias extends NamedObject, SealedRow {
   readonly since: number
 }
+
+/** The object that a key means by itself, and when it was staged first. */
+interface OwnObject {
+  readonly object: number
+  readonly since: number
+}
+
+/** What aliases are read from, and their columns. */
+export const ALIAS_ROWS = 'aliases JOIN objects ON objects.id = object'
+export const ALIAS_COLUMNS = 'object, view, since, seal, piece_root, size_bytes'
 
 /** How an opaque id, or a piece key that is bound, leads to its object. */
 export const NAME_ROLE = 'name'
@@ -49,12 +59,10 @@ export function prepareContentReads(db: Sql) {
     .pluck()
   const handleOf = db.prepare<[number], ObjectHandle>('SELECT sha256 FROM objects WHERE id = ?').pluck()
   const allAliases = db.prepare<[string], Alias>(
-    `SELECT object, view, since, seal, piece_root, size_bytes FROM aliases JOIN objects ON objects.id = object
-     WHERE key = ? ORDER BY since, object`,
+    `SELECT ${ALIAS_COLUMNS} FROM ${ALIAS_ROWS} WHERE key = ? ORDER BY since, object`,
   )
   const keptAliases = db.prepare<[string], Alias>(
-    `SELECT object, view, since, seal, piece_root, size_bytes FROM aliases JOIN objects ON objects.id = object
-     WHERE key = ? AND place <> 'none' ORDER BY since, object`,
+    `SELECT ${ALIAS_COLUMNS} FROM ${ALIAS_ROWS} WHERE key = ? AND place <> 'none' ORDER BY since, object`,
   )
   const firstFileOf = db.prepare<[number], number | null>('SELECT MIN(sequence) FROM files WHERE object = ?').pluck()
   const olderCar = db
@@ -108,15 +116,8 @@ export function prepareContentReads(db: Sql) {
     if (kind === 'opaque' || kind === 'piece' || kind === 'piece-v1') {
       return own === undefined ? [] : [{ object: own, view: 'bytes' }]
     }
-    // A damaged row counts as none, so that the next upload of the bytes brings one that is intact.
-    const others = (yield* aliases.all(key)).filter((alias) => isIntact(key, alias.view, alias))
-    const files = others.filter(({ view }) => view !== 'car')
-    const wholes: (NamedObject & { readonly since: number })[] = others.filter(({ view }) => view === 'car')
-    // A block and the CARs that it is the root of stand in for the same DAG: what was staged first stays.
-    if (own !== undefined) wholes.push({ object: own, view: 'bytes', since: (yield* firstFileOf.get(own)) ?? 0 })
-    wholes.sort((one, other) => one.since - other.since)
-    // The root of a file names the file before itself, and other bytes name themselves.
-    return kind === 'dag-pb' ? [...files, ...wholes] : [...wholes, ...files]
+    const others = yield* aliases.all(key)
+    return choicesOf(key, others, own === undefined ? own : { object: own, since: (yield* firstFileOf.get(own)) ?? 0 })
   }
 
   /**
@@ -172,8 +173,21 @@ export function prepareContentReads(db: Sql) {
   }
 }
 
+/** The objects that a key can mean, the first choice first, of its aliases in their order and what it means by itself. */
+export function choicesOf(key: string, aliases: readonly Alias[], own: OwnObject | undefined): readonly NamedObject[] {
+  // A damaged row counts as none, so that the next upload of the bytes brings one that is intact.
+  const others = aliases.filter((alias) => isIntact(key, alias.view, alias))
+  const files = others.filter(({ view }) => view !== 'car')
+  const wholes: (NamedObject & { readonly since: number })[] = others.filter(({ view }) => view === 'car')
+  // A block and the CARs that it is the root of stand in for the same DAG: what was staged first stays.
+  if (own !== undefined) wholes.push({ ...own, view: 'bytes' })
+  wholes.sort((one, other) => one.since - other.since)
+  // The root of a file names the file before itself, and other bytes name themselves.
+  return key.startsWith('dag-pb:') ? [...files, ...wholes] : [...wholes, ...files]
+}
+
 /** The kind of a key, and what it says behind that. */
-function partsOf(key: string): [kind: string, name: string] {
+export function partsOf(key: string): [kind: string, name: string] {
   const colon = key.indexOf(':')
   return [key.slice(0, colon), key.slice(colon + 1)]
 }

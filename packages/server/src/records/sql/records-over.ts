@@ -69,6 +69,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     compositions: {
       find: (request) => read('findParts', request),
       commit: (commit) => write('compose', { ...commit, content: ownFacts(commit.content) }),
+      factsOf: (files) => read('factsOfParts', files),
       partsOf: (object) => read('partsOf', object),
     },
     tokens: {

@@ -4,7 +4,7 @@ import type { Sql, Steps } from './sql.ts'
 /** What a file is charged, and whom: the principal's day. */
 export interface Charge {
   readonly day: string
-  /** 0 for a composed file, which was charged with its parts. */
+  /** Of a composed file, what repeated parts add: each was charged once by itself. */
   readonly bytes: number
 }
 
@@ -30,22 +30,17 @@ export function prepareUsageWrites(db: Sql) {
     *fileAdded(principal: string, { day, bytes }: Charge, sizeBytes: number): Steps<void> {
       // A composed file has been counted by a trigger.
       const files = bytes > 0 ? 1 : 0
-      yield* add.run({ principal, day, bytes, files, stored: storedBytes(bytes, sizeBytes) })
+      yield* add.run({ principal, day, bytes, files, stored: sizeBytes })
     },
 
     /** Call once for a file that had ended and goes on after all. */
     *fileRevived(row: FileRow): Steps<void> {
-      yield* putBack.run(storedBytes(row.charged_bytes, row.size_bytes), row.principal, row.charged_day)
+      yield* putBack.run(row.size_bytes, row.principal, row.charged_day)
     },
 
     /** Call once for a file that had not ended. It is taken off its own day, so that it meets no upload of today. */
     *fileEnded(row: FileRow): Steps<void> {
-      yield* takeOff.run(storedBytes(row.charged_bytes, row.size_bytes), row.principal, row.charged_day)
+      yield* takeOff.run(row.size_bytes, row.principal, row.charged_day)
     },
   }
-}
-
-/** It is its object that says how big a composed file is. */
-function storedBytes(chargedBytes: number, sizeBytes: number): number {
-  return chargedBytes > 0 ? chargedBytes : sizeBytes
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { type ComposeRequest, HEADER, parseFileName, parseMediaType } from '@lade/core/wire'
+import { type ComposeRequest, HEADER, MAX_PARTS, parseFileName, parseMediaType } from '@lade/core/wire'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import type { Visibility } from '../../../records/record-store.ts'
 import type { ComposeInput } from '../../../uploads/compose-file.ts'
@@ -32,13 +32,22 @@ export function readComposeHead(request: IncomingMessage, query: Query, opaqueId
 }
 
 /**
- * Puts the body of a composition to its head.
+ * Puts the body of a composition to its head. A part that is named more than once is read once, and too many are not read at all.
  *
  * @throws {LadeError} `invalid_parts`, `invalid_content_type`, `invalid_filename`.
  */
 export function readComposition(head: ComposeHead, body: ComposeRequest): Pick<ComposeInput, 'head' | 'parts'> {
+  const count = body.parts.length
+  if (count > MAX_PARTS) {
+    throw new LadeError('invalid_parts', { reason: `There are ${count} of them; a file has 1 to ${MAX_PARTS}.` })
+  }
+  const known = new Map<string, ContentId>()
   return {
-    parts: body.parts.map(readPart),
+    parts: body.parts.map((text, place) => {
+      const part = known.get(text) ?? readPart(text, place)
+      known.set(text, part)
+      return part
+    }),
     head: {
       ...head,
       contentType: parseMediaType(body.contentType ?? DEFAULT_MEDIA_TYPE),

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import { composeHeaders, composeQuery, composeRequest, MAX_COMPOSE_BODY_BYTES, uploadResult } from '@lade/core/wire'
+import { FairQueue } from '../../../budget/fair-queue.ts'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { composeFile } from '../../../uploads/compose-file.ts'
+import { spending } from '../../../uploads/spending.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { queryTokenHeaders } from '../../authenticate.ts'
 import { exchangeOf } from '../../exchange.ts'
@@ -11,10 +13,25 @@ import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security } from '../routes.ts'
 import { type ComposeHead, readComposeHead, readComposition } from './compose-request.ts'
+import { overQuotaHeaders } from './quota-headers.ts'
 import { tierOf } from './tier-of.ts'
+
+/** Compositions whose parts are read at once; one takes all cores for most of the time. */
+const READINGS = 4
+/** Compositions of one principal that wait for the one whose parts are read. */
+const READINGS_WAITING = 32
+/** Decoding and validating a part's cid in the body, before it is looked at. */
+const PARSE_MS_PER_PART = 0.001
 
 /** `/api/compose`. */
 export function composeRoutes(app: Routes, service: Service): void {
+  const readings = new FairQueue({
+    work: 'compose',
+    budget: service.budget,
+    slots: READINGS,
+    slotsPerPrincipal: 1,
+    waitingPerPrincipal: READINGS_WAITING,
+  })
   const admitted = new WeakMap<IncomingMessage, { readonly head: ComposeHead; readonly tier: UploadTier }>()
 
   app.post(
@@ -26,7 +43,7 @@ export function composeRoutes(app: Routes, service: Service): void {
         summary: 'Make one file of several',
         description:
           'Needs the put scope. The parts are files of mine, in order; they end, and their bytes become those of the new ' +
-          'file. Nothing is charged, since they were. Under a UnixFS cid or a piece CID no byte is read.',
+          'file. Each was charged once; only what repetitions add is charged. Under a UnixFS cid or a piece CID no byte is read.',
         security: [{}, ...security],
         querystring: composeQuery,
         headers: composeHeaders,
@@ -42,7 +59,9 @@ export function composeRoutes(app: Routes, service: Service): void {
         const query = queryOf(raw.url ?? '/')
         reply.headers(queryTokenHeaders(query, `${service.publicUrl()}/docs`))
         const head = readComposeHead(raw, query, service.config.opaqueIds)
-        admitted.set(raw, { head, tier: await tierOf(service, raw, query) })
+        const tier = await tierOf(service, raw, query)
+        service.budget.require(tier.principal, 'compose')
+        admitted.set(raw, { head, tier })
       },
     },
     async (request, reply) => {
@@ -53,8 +72,15 @@ export function composeRoutes(app: Routes, service: Service): void {
       notes.cid = head.cid.text
       notes.tier = tier.name
       notes.parts = request.body.parts.length
-      const input = { tier, ...readComposition(head, request.body), signal: closedSignal(reply.raw) }
-      const file = await composeFile(service, input)
+      const { budget } = service
+      const spender = { budget, principal: tier.principal, work: 'compose' } as const
+      budget.spend({ ...spender, processorMs: request.body.parts.length * PARSE_MS_PER_PART })
+      const composition = spending(spender, () => readComposition(head, request.body))
+      const input = { tier, ...composition, signal: closedSignal(reply.raw) }
+      const file = await composeFile({ ...service, readings }, input).catch((error) => {
+        reply.headers(overQuotaHeaders(tier, error, service.now()))
+        throw error
+      })
       notes.sizeBytes = file.sizeBytes
       notes.dealId = file.dealId
       const deal = await uploadedDeal({ records: service.records, dealWaitMs: 0 }, file)

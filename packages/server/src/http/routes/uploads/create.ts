@@ -9,9 +9,9 @@ import { stageUpload } from '../../../uploads/stage-upload.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { exchangeOf } from '../../exchange.ts'
 import type { Query } from '../../query.ts'
-import { rateLimitHeaders } from '../../rate-limit-headers.ts'
 import { sendJson } from '../../respond.ts'
 import type { Service } from '../../service.ts'
+import { overQuotaHeaders, quotaHeaders } from './quota-headers.ts'
 import { tierOf } from './tier-of.ts'
 import { readUploadHead } from './upload-head.ts'
 
@@ -43,7 +43,7 @@ export async function createUpload(
     notes.dealId = file.dealId
     if (isPlaced) service.placementJob.wake()
     const now = service.now()
-    const limits = rateLimitHeaders({ ...limitsOf(tier), usedBytes, now })
+    const limits = quotaHeaders(tier, { usedBytes }, now)
     // What nobody has begun to place has nothing to be looked up.
     const deal = isNew && !isPlaced ? NOT_PLACED : await uploadedDeal(service, file)
     sendJson(
@@ -57,23 +57,13 @@ export async function createUpload(
       },
     )
   } catch (error) {
-    // A caller over its quota is told how much of it is left, in the same headers as everyone else.
-    if (LadeError.has(error, 'rate_limited') || LadeError.has(error, 'quota_exceeded')) {
-      const { used, usedBytes = used, unit } = error.evidence
-      const now = service.now()
-      const areFilesUsedUp = unit === 'files'
-      Object.assign(headers, rateLimitHeaders({ ...limitsOf(tier), usedBytes, areFilesUsedUp, now }))
-    }
+    Object.assign(headers, overQuotaHeaders(tier, error, service.now()))
     if (LadeError.has(error, 'storage_failed')) {
       const { retryAfterSeconds, reason = SAFE_TO_REPEAT } = error.evidence
       throw new LadeError('storage_failed', { retryAfterSeconds, reason }, { cause: error.cause ?? error })
     }
     throw error
   }
-}
-
-function limitsOf({ name, dailyBytes, dailyFiles }: UploadTier) {
-  return { tier: name, limitBytes: dailyBytes, limitFiles: dailyFiles }
 }
 
 /** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */

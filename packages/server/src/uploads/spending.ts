@@ -1,0 +1,25 @@
+import type { Work, WorkBudget } from '../budget/work-budget.ts'
+
+/** Who pays for work on this thread, and for which. */
+export interface Spender {
+  readonly budget: Pick<WorkBudget, 'spend'>
+  readonly principal: string
+  readonly work: Work
+}
+
+/**
+ * Runs `task` and charges what it costs this thread, however it ends. Of a task that answers a promise that is what it does before it waits
+ * for the first time.
+ *
+ * @example
+ * const dags = spending({ budget, principal, work: 'compose' }, () => foldParts(id, parts))
+ */
+export function spending<Result>({ budget, principal, work }: Spender, task: () => Result): Result {
+  const before = process.threadCpuUsage()
+  try {
+    return task()
+  } finally {
+    const { user, system } = process.threadCpuUsage(before)
+    budget.spend({ principal, work, processorMs: (user + system) / 1000 })
+  }
+}
