@@ -1,7 +1,7 @@
 import cors from '@fastify/cors'
 import { LadeError } from '@lade/core/errors'
 import { MAX_JSON_BYTES } from '@lade/core/wire'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
@@ -14,6 +14,7 @@ import { HotFiles } from './hot-files.ts'
 import { parseJsonBody } from './json-body.ts'
 import { hostCheck } from './known-host.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
+import { oneATurn } from './one-a-turn.ts'
 import { pathOf, queryOf } from './query.ts'
 import { headersSet, sendProblem } from './respond.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
@@ -34,6 +35,9 @@ import { createHttpServer, logFailure } from './server.ts'
 import type { Service } from './service.ts'
 import { frameworkProblem } from './validation-problem.ts'
 import { signatureRequestHeaders } from './wallet-request.ts'
+
+/** Decoding and validating a body of this size takes less than a millisecond. */
+const LONG_JSON_BYTES = 16_384
 
 /**
  * The HTTP face of the service: the server, every route, and what is common to all of them.
@@ -85,13 +89,11 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      checkBodyDigest(request.raw, body as Buffer)
-      done(null, parseJsonBody(body as Buffer))
-    } catch (error) {
-      done(error as Error)
-    }
+  const takeTurn = oneATurn()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length > LONG_JSON_BYTES) await takeTurn()
+    checkBodyDigest(request.raw, body)
+    return parseJsonBody(body)
   })
   app.setErrorHandler<Error>((error, request, reply) => {
     const problem = frameworkProblem(error, request.routeOptions.bodyLimit)

@@ -1,15 +1,31 @@
 import type { IncomingMessage } from 'node:http'
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { type ComposeRequest, HEADER, MAX_PARTS, parseFileName, parseMediaType } from '@lade/core/wire'
+import {
+  type ComposeRequest,
+  HEADER,
+  MAX_COMPOSE_BODY_BYTES,
+  MAX_PARTS,
+  PART_BYTES,
+  parseFileName,
+  parseMediaType,
+} from '@lade/core/wire'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import type { Visibility } from '../../../records/record-store.ts'
 import type { ComposeInput } from '../../../uploads/compose-file.ts'
-import { singleHeader } from '../../framing.ts'
+import type { UploadTier } from '../../../uploads/upload-tier.ts'
+import { declaredBytes, singleHeader } from '../../framing.ts'
 import type { Query } from '../../query.ts'
 import { cidOf, termDaysOf, visibilityOf } from './upload-head.ts'
 
 const DEFAULT_MEDIA_TYPE = 'application/octet-stream'
+
+/** Parts beyond what a tier allows that are looked up all the same, so that it is said which of them are missing. */
+const SPARE_PARTS = 100
+/** The longest cid has 80 characters. */
+const BYTES_PER_PART = 128
+/** Enough for everything beside the parts. */
+const HEAD_BYTES = 16_384
 
 /** What the head of a composition says. */
 export interface ComposeHead {
@@ -31,15 +47,41 @@ export function readComposeHead(request: IncomingMessage, query: Query, opaqueId
   }
 }
 
+/** The most parts that are looked at. All but the last have at least `PART_BYTES`. */
+function mostParts(fileBytes: number): number {
+  return Math.ceil(fileBytes / PART_BYTES) + SPARE_PARTS
+}
+
+/**
+ * Refuses the body of a composition without a token by its declared size, before it is read: far more parts than the tier allows take
+ * more time to receive and to decode than to refuse.
+ *
+ * @throws {LadeError} `too_large`.
+ */
+export function checkDeclaredBody(request: IncomingMessage, tier: Pick<UploadTier, 'name' | 'fileBytes'>): void {
+  if (tier.name !== 'sponsored') return
+  const limit = Math.min(MAX_COMPOSE_BODY_BYTES, HEAD_BYTES + BYTES_PER_PART * mostParts(tier.fileBytes))
+  const size = declaredBytes(request) ?? 0
+  if (size > limit) throw new LadeError('too_large', { limit, size })
+}
+
 /**
  * Puts the body of a composition to its head. A part that is named more than once is read once, and too many are not read at all.
  *
- * @throws {LadeError} `invalid_parts`, `invalid_content_type`, `invalid_filename`.
+ * @param fileBytes - the limit of the tier. Far more parts than it allows are refused before any is looked at.
+ * @throws {LadeError} `invalid_parts`, `too_large`, `invalid_content_type`, `invalid_filename`.
  */
-export function readComposition(head: ComposeHead, body: ComposeRequest): Pick<ComposeInput, 'head' | 'parts'> {
+export function readComposition(
+  head: ComposeHead,
+  body: ComposeRequest,
+  fileBytes: number,
+): Pick<ComposeInput, 'head' | 'parts'> {
   const count = body.parts.length
   if (count > MAX_PARTS) {
     throw new LadeError('invalid_parts', { reason: `There are ${count} of them; a file has 1 to ${MAX_PARTS}.` })
+  }
+  if (new Set(body.parts).size > mostParts(fileBytes)) {
+    throw new LadeError('too_large', { limit: fileBytes, size: (count - 1) * PART_BYTES + 1 })
   }
   const known = new Map<string, ContentId>()
   return {

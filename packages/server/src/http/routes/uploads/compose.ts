@@ -12,7 +12,7 @@ import { exchangeOf } from '../../exchange.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security } from '../routes.ts'
-import { type ComposeHead, readComposeHead, readComposition } from './compose-request.ts'
+import { type ComposeHead, checkDeclaredBody, readComposeHead, readComposition } from './compose-request.ts'
 import { overQuotaHeaders } from './quota-headers.ts'
 import { tierOf } from './tier-of.ts'
 
@@ -61,6 +61,7 @@ export function composeRoutes(app: Routes, service: Service): void {
         const head = readComposeHead(raw, query, service.config.opaqueIds)
         const tier = await tierOf(service, raw, query)
         service.budget.require(tier.principal, 'compose')
+        checkDeclaredBody(raw, tier)
         admitted.set(raw, { head, tier })
       },
     },
@@ -75,7 +76,7 @@ export function composeRoutes(app: Routes, service: Service): void {
       const { budget } = service
       const spender = { budget, principal: tier.principal, work: 'compose' } as const
       budget.spend({ ...spender, processorMs: request.body.parts.length * PARSE_MS_PER_PART })
-      const composition = spending(spender, () => readComposition(head, request.body))
+      const composition = spending(spender, () => readComposition(head, request.body, tier.fileBytes))
       const input = { tier, ...composition, signal: closedSignal(reply.raw) }
       const file = await composeFile({ ...service, readings }, input).catch((error) => {
         reply.headers(overQuotaHeaders(tier, error, service.now()))
