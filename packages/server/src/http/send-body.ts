@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { BlobBody, ByteRange } from '../blobs/blob-store.ts'
 import type { OpenObject } from '../retrieval/open-object.ts'
-
-/** A reader that takes nothing for this long has gone, or is holding memory on purpose. */
-const STALLED_READER_MS = 60_000
+import { atReadersPace } from './readers-pace.ts'
 
 /** What is sent, after `begin` has written the head. */
 interface Sending {
@@ -13,10 +11,10 @@ interface Sending {
   readonly range?: ByteRange | undefined
 }
 
-/** Sends a blob, or a part of it, and closes it. See `sendChunks`; memory is one buffer of the store and one chunk. */
+/** Sends a blob, or a part of it, and closes it. See `sendChunks` and `atReadersPace`. */
 async function sendBlob(response: ServerResponse, body: BlobBody, { begin, range }: Sending): Promise<void> {
   try {
-    await sendChunks(response, body.chunks(range), begin)
+    await sendChunks(response, atReadersPace(body, range), begin)
   } finally {
     await body.close()
   }
@@ -33,7 +31,7 @@ export async function sendObject(response: ServerResponse, object: OpenObject, s
 
 /**
  * Sends bytes as fast as the reader takes them: the next chunk is asked for only when the kernel has the one before. When the reader
- * goes, the iteration is left.
+ * goes, or is cut off by `SlowReaders`, the iteration is left.
  *
  * Ends the response. When the bytes cannot all be sent, the connection is cut, so that a short body is never taken for a whole one.
  *
@@ -45,7 +43,6 @@ export async function sendChunks(
   chunks: AsyncIterable<Uint8Array>,
   begin: () => void = () => {},
 ): Promise<void> {
-  response.setTimeout(STALLED_READER_MS, () => response.destroy())
   let hasBegun = false
   const beginOnce = (): void => {
     if (!hasBegun) begin()

@@ -5,6 +5,7 @@ import { offeredPiece } from '../../../placement/offered-piece.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { CONTENT_GUARD, IMMUTABLE } from '../../file-headers.ts'
+import { atReadersPace } from '../../readers-pace.ts'
 import { sendChunks } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
 
@@ -37,7 +38,7 @@ export async function sendPiece(
   }
   const begin = (): void => void response.writeHead(range === undefined ? 200 : 206, head)
   if (request.method !== 'HEAD') {
-    await sendChunks(response, piece.chunks(range), begin)
+    await sendChunks(response, atReadersPace(piece, range), begin)
     return true
   }
   await piece.check()
