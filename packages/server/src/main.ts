@@ -28,6 +28,7 @@ import { clientAddressReader } from './http/client-address.ts'
 import { isLoopback } from './http/known-host.ts'
 import { RefusalLog } from './http/refusal-log.ts'
 import type { Service } from './http/service.ts'
+import type { SlowReadersOptions } from './http/slow-readers.ts'
 import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './joining.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
 import { localPieces } from './placement/local-pieces.ts'
@@ -65,6 +66,8 @@ export interface Substitutes {
   readonly hashers?: ContentHashers
   readonly now?: () => number
   readonly log?: Logger
+  /** How long readers have. @default a minute */
+  readonly readerTimes?: Pick<SlowReadersOptions, 'idleMs' | 'minuteMs'>
   /** Called when the medium under the records failed. @default logs and ends the process with 1 */
   readonly onFatal?: (error: Error) => void
 }
@@ -210,7 +213,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     retrievalUrl: (cid) => `${config.contentUrl ?? publicUrl}/p/${cid}`,
     isDraining: () => isDraining,
   }
-  const app = await createApp(service)
+  const app = await createApp(service, substitutes.readerTimes)
   await app.listen({ host: config.host, port: config.port, backlog: 1024 })
   const url = boundUrl(config.host, app.server.address() as AddressInfo)
   publicUrl = config.publicUrl ?? url

@@ -52,6 +52,7 @@ describe('readConfig', () => {
       reverifyMs: 3_600_000,
       orphanDays: 30,
       processes: 1,
+      maxConnections: 4096,
       logLevel: 'info',
       bodyIdleMs: 30_000,
       drainMs: 30_000,

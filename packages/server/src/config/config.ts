@@ -122,6 +122,8 @@ export interface Config {
   /** How long blobs that the records do not know are kept; 0 for good. */
   readonly orphanDays: number
   readonly processes: number
+  /** Connections that each process accepts at most. */
+  readonly maxConnections: number
   /** Absent: there are no metrics. */
   readonly metricsToken?: SecretString
   readonly logLevel: SettingValues['logLevel']
@@ -207,6 +209,7 @@ export function readConfig(sources: ConfigSources): Config {
     reverifyMs: values.reverifyMinutes * 60_000,
     orphanDays: values.orphanDays,
     processes: values.processes,
+    maxConnections: values.maxConnections,
     ...(values.metricsToken !== undefined && { metricsToken: values.metricsToken }),
     logLevel: values.logLevel,
     bodyIdleMs: values.bodyIdleSeconds * 1000,

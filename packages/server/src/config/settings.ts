@@ -351,6 +351,12 @@ export const SETTINGS = {
     default: '1',
     meaning: 'How many processes share the port and the files.',
   }),
+  maxConnections: setting(wholeNumber(16, 1_000_000), {
+    name: 'LADE_MAX_CONNECTIONS',
+    default: '4096',
+    meaning:
+      'How many connections each process accepts, or as many as its limit of open files has room for; one address holds at most a quarter of them.',
+  }),
   metricsToken: setting(secretForm(16), {
     name: 'LADE_METRICS_TOKEN',
     shownDefault: 'unset: no /metrics',

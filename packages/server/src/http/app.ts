@@ -6,16 +6,19 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import { queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
 import { checkBodyDigest } from './body-digest.ts'
+import { addressTest, withoutMapping } from './client-address.ts'
+import { affordableConnections, Connections } from './connections.ts'
 import { exposedHeaders } from './cors.ts'
 import { directRoutes } from './direct-routes.ts'
 import { requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
 import { HotFiles } from './hot-files.ts'
 import { parseJsonBody } from './json-body.ts'
-import { hostCheck } from './known-host.ts'
+import { hostCheck, isLoopback } from './known-host.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
 import { oneATurn } from './one-a-turn.ts'
 import { pathOf, queryOf } from './query.ts'
+import { requestPrincipal } from './request-principal.ts'
 import { headersSet, sendProblem } from './respond.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
@@ -33,6 +36,8 @@ import { uploadRoutes } from './routes/uploads/uploads.ts'
 import { walletRoutes } from './routes/wallets/wallets.ts'
 import { createHttpServer, logFailure } from './server.ts'
 import type { Service } from './service.ts'
+import { SlowReaders, type SlowReadersOptions } from './slow-readers.ts'
+import { requestInHand } from './unanswered.ts'
 import { frameworkProblem } from './validation-problem.ts'
 import { signatureRequestHeaders } from './wallet-request.ts'
 
@@ -42,9 +47,13 @@ const LONG_JSON_BYTES = 16_384
 /**
  * The HTTP face of the service: the server, every route, and what is common to all of them.
  *
+ * @param readerTimes - how long readers have. @default those of `SlowReaders`
  * @returns the framework instance, not yet listening.
  */
-export async function createApp(service: Service): Promise<FastifyInstance> {
+export async function createApp(
+  service: Service,
+  readerTimes: Pick<SlowReadersOptions, 'idleMs' | 'minuteMs'> = {},
+): Promise<FastifyInstance> {
   const { records } = service
   const hotFiles =
     records.generation === undefined
@@ -58,6 +67,21 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   const direct = directRoutes(service, hotFiles)
   const hostProblem = hostCheck(service.config)
 
+  const { budget } = service
+  const connections = new Connections({
+    maxCount: affordableConnections(service.config.maxConnections),
+    isShared: sharedAddressTest(service.config),
+    onRefused: (principal) => budget.heldBack({ principal, work: 'read', how: 'refused' }),
+  })
+  const slowReaders = new SlowReaders({
+    ...readerTimes,
+    onCut: (socket) => {
+      const request = requestInHand(socket)
+      if (request === undefined) return
+      budget.heldBack({ principal: requestPrincipal(service, request), work: 'read', how: 'closed' })
+    },
+  })
+
   const app = fastify({
     serverFactory: (route) =>
       createHttpServer({
@@ -70,6 +94,8 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
           route(request, response)
         },
         isDraining: service.isDraining,
+        connections,
+        slowReaders,
         log: service.log,
         refusals: service.refusals,
         clientAddress: service.clientAddress,
@@ -141,4 +167,11 @@ export async function createApp(service: Service): Promise<FastifyInstance> {
   operationRoutes(routes, service)
   metricsRoutes(routes, service)
   return app
+}
+
+/** Addresses that many callers may come through: proxies, and this machine where nobody else reaches the service. */
+function sharedAddressTest({ host, trustedProxies }: Service['config']): (address: string) => boolean {
+  if (isLoopback(host)) return () => true
+  const isTrusted = addressTest(trustedProxies)
+  return (address) => isTrusted(withoutMapping(address))
 }

@@ -60,7 +60,8 @@ function bareAddress(text: string): string | undefined {
   return isIP(candidate) === 0 || candidate.includes('%') ? undefined : candidate
 }
 
-function withoutMapping(address: string): string {
+/** An IPv4 address that a socket for both shows as IPv6, as IPv4. */
+export function withoutMapping(address: string): string {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1]
   return mapped ?? address
 }

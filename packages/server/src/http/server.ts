@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import { MAX_HEAD_BYTES } from '@lade/core/wire'
 import { addressPrincipal } from '../quotas/principal.ts'
+import type { Connections } from './connections.ts'
 import { exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
 import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
 import type { HostCheck } from './known-host.ts'
@@ -11,7 +12,8 @@ import { pathOf } from './query.ts'
 import { requestPrincipal } from './request-principal.ts'
 import { sendProblem } from './respond.ts'
 import type { Service } from './service.ts'
-import { CountedRequest, cutOff, isInFlood, isToBeAnswered } from './unanswered.ts'
+import type { SlowReaders } from './slow-readers.ts'
+import { CountedRequest, cutOff, isInFlood, isToBeAnswered, requestInHand } from './unanswered.ts'
 
 /** Where a connection carries the response that it is busy with. */
 const ANSWERING = Symbol('answering')
@@ -32,6 +34,8 @@ export interface HttpServerOptions extends RequestLog {
   readonly hostProblem: HostCheck
   /** True while no new connections are taken: each answer is then the last of its connection. */
   readonly isDraining: () => boolean
+  readonly connections: Connections
+  readonly slowReaders: SlowReaders
   readonly now: () => number
 }
 
@@ -40,10 +44,10 @@ export interface HttpServerOptions extends RequestLog {
  * parser refuses, and leaves `Expect: 100-continue` to the route that knows whether it wants the body.
  *
  * Node's own time limit for a whole request is off, since a 5 GiB upload over a slow line is legitimate; uploads are
- * watched for progress instead. Heads have 10 seconds, checked every second.
+ * watched for progress instead. Heads have 10 seconds, checked every second. Answers are watched for progress on every connection.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerHot, hostProblem, isDraining, now } = options
+  const { handle, answerHot, hostProblem, isDraining, connections, slowReaders, now } = options
   const nextRequestId = requestIdMaker()
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, nextRequestId(), now())
@@ -74,15 +78,30 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxHeadersCount = MAX_HEADER_LINES
   // A client that ends its side behind the last byte of its request still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
-  // A socket tells its peer as long as it is open, and afterwards only when it was asked before; the log asks at the end.
-  server.on('connection', (socket) => socket.remoteAddress)
+  server.maxConnections = connections.maxCount
+  server.on('drop', (dropped) => connections.noteRefused(dropped?.remoteAddress))
+  server.on('connection', (socket) => {
+    // A socket tells its peer as long as it is open, and afterwards only when it was asked before; the log asks at the end.
+    void socket.remoteAddress
+    if (connections.admit(socket)) slowReaders.watch(socket)
+  })
+  server.on('close', () => slowReaders.close())
+  const isToBeTaken = (response: ServerResponse): boolean => {
+    if (!isToBeAnswered(response)) return false
+    const { socket } = response.req
+    connections.noteBusy(socket)
+    response.once('close', () => {
+      if (requestInHand(socket) === undefined) connections.noteIdle(socket)
+    })
+    return true
+  }
   server.on('request', (request, response) => {
-    if (!isToBeAnswered(response)) return
+    if (!isToBeTaken(response)) return
     if (isDraining()) response.shouldKeepAlive = false
     if (!answerHot(request, response)) receive(request, response)
   })
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!isToBeAnswered(response)) return
+    if (!isToBeTaken(response)) return
     open(request, response)
     const expect = String(request.headers.expect)
     sendProblem(request, response, new LadeError('expectation_failed', { expect }), { connection: 'close' })
@@ -91,7 +110,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (isDraining()) response.shouldKeepAlive = false
     // Node takes a list that has 100-continue in it for 100-continue.
     if (request.headers.expect?.toLowerCase() !== '100-continue') refuseExpectation(request, response)
-    else if (isToBeAnswered(response)) receive(request, response)
+    else if (isToBeTaken(response)) receive(request, response)
   })
   server.on('checkExpectation', refuseExpectation)
   // No request asks for one that is granted, see CountedRequest.

@@ -43,6 +43,12 @@ export function isToBeAnswered(response: ServerResponse): boolean {
   return true
 }
 
+/** The request of a connection that is being answered: the first one without an answer. */
+export function requestInHand(socket: CountingSocket): IncomingMessage | undefined {
+  const [response] = socket[IN_HAND]?.responses ?? []
+  return response?.req
+}
+
 /** True for a request on a connection that is to be cut off. */
 export function isInFlood({ socket }: IncomingMessage): boolean {
   return ((socket as CountingSocket)[IN_HAND]?.count ?? 0) >= FLOOD

@@ -1,10 +1,14 @@
 import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import swagger from '@fastify/swagger'
 import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
 import fastify, { type FastifyInstance } from 'fastify'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import { STATUS } from '../../problem.ts'
 import type { Service } from '../../service.ts'
+
+const SLICE_BYTES = 64 * 1024
 
 /** `/openapi.json` from the schemas that validate, `/docs` to read and try it, `/docs/errors` with every code. */
 export async function documentRoutes(app: FastifyInstance, service: Service): Promise<void> {
@@ -78,6 +82,17 @@ function referencePolicy(page: string): string {
   )
 }
 
+/**
+ * A document bit by bit, as its reader takes it. The kernel takes megabytes at once, which is a millisecond: with hundreds of readers, others
+ * have their turn in between.
+ */
+async function* slicesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    yield bytes.subarray(at, at + SLICE_BYTES)
+    await setImmediate()
+  }
+}
+
 /** Loads the page to read and try the API with the first request for it: it weighs as much as half the service. */
 function referenceOpener(): () => Promise<FastifyInstance> {
   const open = async (): Promise<FastifyInstance> => {
@@ -97,7 +112,10 @@ function referenceOpener(): () => Promise<FastifyInstance> {
       const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
       const { policy, bytes } = documentOf(url, typeof payload === 'string' ? payload : '', isPage)
       reply.headers({ 'content-security-policy': policy, 'x-content-type-options': 'nosniff' })
-      return typeof payload === 'string' ? bytes : payload
+      if (typeof payload !== 'string') return payload
+      if (request.method === 'HEAD' || bytes.length <= SLICE_BYTES) return bytes
+      reply.header('content-length', bytes.length)
+      return Readable.from(slicesOf(bytes), { objectMode: false })
     })
     await reference.register(scalar, {
       routePrefix: '/docs',
