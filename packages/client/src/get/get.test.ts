@@ -178,6 +178,18 @@ describe('get over a connection that breaks', () => {
     for (const { headers } of resumed) expect(headers['if-range']).toBe(`"${cid}"`)
   })
 
+  it('goes on where it was when the service has cut it off for reading too slowly', async () => {
+    const cid = await stage(bytes)
+    service.failOnce('GET /p/', (request, response) => {
+      response.writeHead(200, { 'content-length': bytes.length, etag: `"${cid}"` })
+      response.write(bytes.subarray(0, 2 * MIB), () => request.socket.resetAndDestroy())
+    })
+    const { bytes: found, error } = await readAll(await clientOf().get(cid))
+    expect(error).toBeUndefined()
+    expect(Buffer.compare(found, bytes)).toBe(0)
+    expect(service.count('GET /p/')).toBe(2)
+  })
+
   it('goes on in a range', async () => {
     const cid = await stage(bytes)
     service.failOnce('GET /p/', (_, response) => {

@@ -2,6 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { BlobBody, ByteRange } from '../blobs/blob-store.ts'
 import type { OpenObject } from '../retrieval/open-object.ts'
 import { atReadersPace } from './readers-pace.ts'
+import { cutOffReader } from './slow-readers.ts'
+import { UnreadBytes } from './unread-bytes.ts'
+
+const unreadBytes = new UnreadBytes()
 
 /** What is sent, after `begin` has written the head. */
 interface Sending {
@@ -26,6 +30,7 @@ export async function sendObject(response: ServerResponse, object: OpenObject, s
   const { bytes } = object
   const { begin, range } = sending
   begin()
+  response.once('close', hold(response, bytes))
   response.end(range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length))
 }
 
@@ -68,9 +73,15 @@ function cut(response: ServerResponse): void {
   response.destroy()
 }
 
+function hold(response: ServerResponse, bytes: Uint8Array): () => void {
+  return unreadBytes.hold(bytes.length, () => cutOffReader(response.req.socket))
+}
+
 function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
+    const release = hold(response, chunk)
     const done = (): void => {
+      release()
       response.off('close', done)
       resolve()
     }

@@ -26,8 +26,13 @@ interface Handle {
   readonly writeQueueSize: number
 }
 
+/** Where a connection carries how it is cut off. */
+const CUT_OFF = Symbol('cut off')
+
+type WatchedSocket = Socket & { readonly _handle?: Handle | null; [CUT_OFF]?: () => void }
+
 interface Watched {
-  readonly socket: Socket & { readonly _handle?: Handle | null }
+  readonly socket: WatchedSocket
   takenBytes: number
   /** Bytes that the peer has acknowledged; undefined while nobody has looked. */
   acknowledgedBytes: number | undefined
@@ -65,7 +70,7 @@ export class SlowReaders {
   }
 
   /** Watches a connection until it is closed. */
-  watch(socket: Socket): void {
+  watch(socket: WatchedSocket): void {
     const now = this.#options.now()
     const watched: Watched = {
       socket,
@@ -76,6 +81,7 @@ export class SlowReaders {
       minuteBytes: 0,
     }
     this.#watched.add(watched)
+    socket[CUT_OFF] = () => this.#cut(watched)
     socket.once('close', () => this.#watched.delete(watched))
   }
 
@@ -111,7 +117,7 @@ export class SlowReaders {
 
   /** A reset and no orderly end: the kernel throws away what it holds, and an HTTP/1.0 client does not take a part for the whole. */
   #cut(watched: Watched): void {
-    this.#watched.delete(watched)
+    if (!this.#watched.delete(watched)) return
     this.#options.onCut(watched.socket)
     watched.socket.resetAndDestroy()
   }
@@ -135,6 +141,12 @@ export class SlowReaders {
       this.#nextLookAt = now() + idleMs / 6
     }
   }
+}
+
+/** Cuts off the reader of a connection before its time, and counts it like the others. */
+export function cutOffReader(socket: WatchedSocket): void {
+  if (socket[CUT_OFF] === undefined) socket.resetAndDestroy()
+  else socket[CUT_OFF]()
 }
 
 function advance(watched: Watched, bytes: number, now: number): void {

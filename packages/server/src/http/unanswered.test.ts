@@ -83,6 +83,27 @@ describe('requests that are sent before earlier ones are answered', () => {
     socket.destroy()
   })
 
+  it('open a blob when it is their turn, and not before', async () => {
+    const { cid } = (await (await service.upload(randomBytes(20 * MiB))).json()) as { cid: string }
+    const open = () => readdirSync('/proc/self/fd').filter((fd) => pathOf(fd).endsWith(`/${cid}`)).length
+    await expect.poll(open).toBe(0)
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    socket.pause()
+    const count = MAX_UNANSWERED - 1
+    socket.write(requests(count, () => `/p/${cid}`))
+    await expect.poll(open).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(open()).toBe(1)
+    let receivedBytes = 0
+    socket.on('data', (chunk) => {
+      receivedBytes += chunk.length
+    })
+    socket.resume()
+    await expect.poll(() => receivedBytes, { timeout: 20_000 }).toBeGreaterThan(count * 20 * MiB)
+    await expect.poll(open).toBe(0)
+    socket.destroy()
+  })
+
   it('are answered as others when they ask for an upgrade', async () => {
     const head = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n'
     expect(statuses(await rawRequest(service.url, head))).toEqual([200])

@@ -49,6 +49,25 @@ export function requestInHand(socket: CountingSocket): IncomingMessage | undefin
   return response?.req
 }
 
+/**
+ * Resolves when all answers before this one are sent; undefined when there are none. What is read before its turn is held until then, and a client
+ * that reads nothing would have that {@link MAX_UNANSWERED} times.
+ */
+export function turnOf(response: ServerResponse): Promise<void> | undefined {
+  const { responses } = (response.req.socket as CountingSocket)[IN_HAND] ?? {}
+  let before: ServerResponse | undefined
+  for (const other of responses ?? []) {
+    if (other === response) break
+    before = other
+  }
+  if (before === undefined || responses?.has(response) !== true) return undefined
+  const last = before
+  return new Promise((resolve) => {
+    last.once('close', resolve)
+    response.once('close', resolve)
+  })
+}
+
 /** True for a request on a connection that is to be cut off. */
 export function isInFlood({ socket }: IncomingMessage): boolean {
   return ((socket as CountingSocket)[IN_HAND]?.count ?? 0) >= FLOOD

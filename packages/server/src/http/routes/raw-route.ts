@@ -6,6 +6,7 @@ import { type Query, queryOf } from '../query.ts'
 import { headersSet, sendProblem } from '../respond.ts'
 import { logFailure } from '../server.ts'
 import type { Service } from '../service.ts'
+import { turnOf } from '../unanswered.ts'
 import { signatureRequestHeaders } from '../wallet-request.ts'
 
 /** A route that reads its body, and writes its answer, by itself. `headers` are to be in any answer, good or bad. */
@@ -24,6 +25,11 @@ export async function answerRaw(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   try {
+    const turn = request.method === 'GET' ? turnOf(response) : undefined
+    if (turn !== undefined) {
+      await turn
+      if (response.destroyed) return
+    }
     const query = queryOf(request.url ?? '/')
     if (query.has('token')) Object.assign(headers, queryTokenHeaders(query, `${service.publicUrl()}/docs`))
     await handle(request, response, { query, headers })
