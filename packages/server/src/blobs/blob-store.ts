@@ -57,7 +57,7 @@ export interface PendingBlob {
   /**
    * Appends `chunk`. The caller may reuse the buffer once the promise settles, and asks for one write at a time.
    *
-   * @throws {LadeError} `insufficient_storage` when the medium is full, `storage_failed` for every other failure.
+   * @throws {LadeError} `insufficient_storage` when the medium is full, or others have its room by now; `storage_failed` for every other failure.
    */
   write(chunk: Uint8Array): Promise<void>
   /**
@@ -158,11 +158,15 @@ export interface BlobStore {
   /**
    * Starts a blob of `sizeBytes` in the pending place of `holder` (an instance id: letters, digits and dashes).
    *
+   * Its room is promised for good only as its bytes arrive: one that never comes keeps nobody out.
+   *
    * @throws {LadeError} `insufficient_storage` when the medium would be left with less than its headroom.
    */
   begin(options: {
     holder: string
     sizeBytes: number
+    /** Whose it is: one principal holds no more than a share of the room, unless this is its only blob on the way. */
+    principal?: string | undefined
     /** The digest that the caller expects to commit, where it knows one: a hint that may spare a copy. */
     expected?: string | undefined
     /** The name that this put has elsewhere, for a copy of it. @default one that nobody has used, or none */

@@ -19,6 +19,8 @@ export interface ReceiveOptions {
   readonly sizeBytes: number
   /** The id that the bytes must have. */
   readonly id: ContentId
+  /** Whose body it is, as `begin` of the store has it. */
+  readonly principal?: string | undefined
   /** The sha2-256 that the sender announced, in hex. */
   readonly sha256?: string | undefined
   /** True when the body may also be a CAR whose root the id names. @default false */
@@ -89,7 +91,7 @@ export async function receiveBlob(
   try {
     // A CAR has another digest than the root that names it.
     const expected = options.sha256 ?? (mayBeCar === true ? undefined : id.sha256)
-    const blob = await store.begin({ holder, sizeBytes, expected })
+    const blob = await store.begin({ holder, sizeBytes, expected, principal: options.principal })
     pending = blob
     options.onReady?.()
     intake.start()

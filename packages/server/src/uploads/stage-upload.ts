@@ -99,6 +99,7 @@ async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
   const { sizeBytes, cid, sha256, contentType, profile } = input.admission.head
   const options = {
     sizeBytes,
+    principal: input.admission.tier.principal,
     id: cid,
     sha256,
     mayBeCar: isCarMediaType(contentType),

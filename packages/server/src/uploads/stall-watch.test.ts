@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { StallWatch } from './stall-watch.ts'
+import { leastBytesPerMinute, StallWatch } from './stall-watch.ts'
 
 const KIB = 1024
 
@@ -68,6 +68,20 @@ describe('StallWatch', () => {
     expect(controller.signal.aborted).toBe(false)
     runSeconds(61, 1)
     expect(controller.signal.reason).toMatchObject({ code: 'body_timeout' })
+  })
+
+  it('asks more of a big body, and no more than half of 1 Mbit/s of any', () => {
+    const [slow, quick] = [new AbortController(), new AbortController()]
+    const huge = 5 * 2 ** 30
+    const bodies = [watch.watch(slow, undefined, huge), watch.watch(quick, undefined, huge)]
+    for (let second = 1; second <= 61; second += 1) {
+      bodies[0]?.progress(second * 60_000)
+      bodies[1]?.progress(second * 63_000)
+      vi.advanceTimersByTime(1000)
+    }
+    expect([slow.signal.aborted, quick.signal.aborted]).toEqual([true, false])
+    const least = [1, 84 * KIB * KIB, 85 * KIB * KIB, 512 * KIB * KIB, huge, 2 ** 40].map(leastBytesPerMinute)
+    expect(least).toEqual([60 * KIB, 60 * KIB, 61_895, 372_827, 3_728_270, 3_750_000])
   })
 
   it('leaves a body alone that has ended', () => {

@@ -1,8 +1,22 @@
 import { LadeError } from '@lade/core/errors'
 
-/** A body is ended when it brings less than this in a minute, however steadily it drips. */
-const MIN_BYTES_PER_MINUTE = 60 * 1024
 const MINUTE_MS = 60_000
+/** A body is ended when it brings less than this in a minute, however steadily it drips, */
+const MIN_BYTES_PER_MINUTE = 60 * 1024
+/** and a big one when it would take longer than a day at that rate, */
+const MINUTES_PER_DAY = 24 * 60
+/** but never for being slow that has half of 1 Mbit/s. */
+const MAX_LEAST_BYTES_PER_MINUTE = (60 * 1_000_000) / 8 / 2
+
+/**
+ * What a body must bring in each minute: 60 KiB, and from 84 MiB on the size in a day, up to half of 1 Mbit/s.
+ *
+ * @example leastBytesPerMinute(5 * 2 ** 30) // 3728270, which is 0.5 Mbit/s
+ */
+export function leastBytesPerMinute(sizeBytes: number): number {
+  const inADay = Math.floor(sizeBytes / MINUTES_PER_DAY)
+  return Math.max(MIN_BYTES_PER_MINUTE, Math.min(inADay, MAX_LEAST_BYTES_PER_MINUTE))
+}
 
 export interface WatchedBody {
   /** To be called with the running total whenever bytes arrive. */
@@ -16,14 +30,16 @@ interface Watched {
   lastProgressAt: number
   minuteStartedAt: number
   minuteStartBytes: number
+  readonly leastBytesPerMinute: number
   readonly controller: AbortController
   readonly isAwaited: () => boolean
 }
 
 /**
- * Ends uploads that stand still: nothing for `idleMs`, or less than 60 KiB in a minute. One timer watches all of them.
+ * Ends uploads that stand still: nothing for `idleMs`, or less in a minute than `leastBytesPerMinute` of their size, since what is announced
+ * is held meanwhile: a place among the uploads in flight, its part of the quota, and room. One timer watches all of them.
  *
- * There is no limit on how long an upload may take: 5 GiB at 1 Mbit/s is half a day and legitimate.
+ * 5 GiB at 1 Mbit/s is half a day and legitimate, and so is any other size at that rate.
  */
 export class StallWatch {
   readonly #bodies = new Set<Watched>()
@@ -47,14 +63,16 @@ export class StallWatch {
    * Watches one body; `controller` is aborted with `body_timeout` when it stalls.
    *
    * @param isAwaited - false while nobody takes from the body, such as while the store is slow: that is not its sender's time.
+   * @param sizeBytes - how much it is going to bring.
    */
-  watch(controller: AbortController, isAwaited: () => boolean = () => true): WatchedBody {
+  watch(controller: AbortController, isAwaited: () => boolean = () => true, sizeBytes = 0): WatchedBody {
     const now = this.#now()
     const body: Watched = {
       receivedBytes: 0,
       lastProgressAt: now,
       minuteStartedAt: now,
       minuteStartBytes: 0,
+      leastBytesPerMinute: leastBytesPerMinute(sizeBytes),
       controller,
       isAwaited,
     }
@@ -99,6 +117,6 @@ export class StallWatch {
     const broughtBytes = body.receivedBytes - body.minuteStartBytes
     body.minuteStartedAt = now
     body.minuteStartBytes = body.receivedBytes
-    return broughtBytes < MIN_BYTES_PER_MINUTE
+    return broughtBytes < body.leastBytesPerMinute
   }
 }

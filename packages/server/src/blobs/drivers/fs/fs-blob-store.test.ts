@@ -339,6 +339,75 @@ describe('headroom', () => {
     await pending.abort()
   })
 
+  const GIB = 1024 * MIB
+  const fits = async (sizeBytes: number) => {
+    try {
+      await (await small.store.begin({ holder: HOLDER, sizeBytes })).abort()
+      return true
+    } catch (error) {
+      if (isCode('insufficient_storage')(error)) return false
+      throw error
+    }
+  }
+  const writeTimes = async (pending: { write(chunk: Uint8Array): Promise<void> }, times: number) => {
+    for (let time = 0; time < times; time += 1) await pending.write(new Uint8Array(MIB))
+  }
+
+  test('keeps nobody out for blobs that were announced and do not come', async () => {
+    small.watched.freeBytes = 56 * GIB
+    const idle = []
+    for (let count = 0; count < 21; count += 1) {
+      idle.push(await small.store.begin({ holder: HOLDER, sizeBytes: 2.6 * GIB, principal: `user:${count % 3}` }))
+    }
+    for (const pending of idle) await pending.write(new Uint8Array(70_000))
+    expect(await fits(50 * GIB)).toBe(true)
+    // What could never fit is refused before its body, as ever.
+    expect(await fits(56 * GIB)).toBe(false)
+    await small.store.requireRoom(50 * GIB)
+    for (const pending of idle) await pending.abort()
+    expect(await fits(56 * GIB - 10 * MIB)).toBe(true)
+  })
+
+  test('holds what is missing of a blob of which a quarter is here', async () => {
+    small.watched.freeBytes = 70 * MIB
+    const pending = await small.store.begin({ holder: HOLDER, sizeBytes: 60 * MIB })
+    expect([await fits(52 * MIB), await fits(52 * MIB + 1)]).toEqual([true, false])
+    await writeTimes(pending, 16)
+    // 44 MiB of it are missing, of 60 that the medium still counts as free.
+    expect([await fits(16 * MIB), await fits(22 * MIB)]).toEqual([true, false])
+    await pending.abort()
+  })
+
+  test('ends a blob whose room is gone, and leaves nothing of it', async () => {
+    const pending = await small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })
+    small.watched.freeBytes = 11 * MIB
+    await writeTimes(pending, 8)
+    await pending.write(new Uint8Array(MIB))
+    small.watched.freeBytes = 10 * MIB
+    await expect(pending.write(new Uint8Array(MIB))).rejects.toSatisfy(isCode('insufficient_storage'))
+    await pending.abort()
+    expect(await readdir(join(small.dir, 'pending', HOLDER))).toEqual([])
+    small.watched.freeBytes = 30 * MIB
+    expect(await fits(20 * MIB)).toBe(true)
+  })
+
+  test('lets one principal hold a quarter of the room for several blobs, and all of it for one', async () => {
+    small.watched.freeBytes = 210 * MIB
+    const big = { holder: HOLDER, sizeBytes: 150 * MIB, principal: 'user:1' }
+    const one = await small.store.begin(big)
+    await writeTimes(one, 30)
+    expect(await fits(145 * MIB)).toBe(false)
+    await one.abort()
+    const beside = await small.store.begin({ ...big, sizeBytes: 1 })
+    const two = await small.store.begin(big)
+    await writeTimes(two, 30)
+    expect(await fits(145 * MIB)).toBe(true)
+    // Its writing goes on all the same.
+    await writeTimes(two, 20)
+    await two.abort()
+    await beside.abort()
+  })
+
   test('gives back the claim of a blob that could not begin, and of one that committed', async () => {
     small.watched.failNext('open', 'EMFILE')
     await expect(small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })).rejects.toSatisfy(isCode('storage_failed'))

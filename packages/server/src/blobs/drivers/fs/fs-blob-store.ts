@@ -191,10 +191,10 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
 
     installation,
 
-    begin: ({ holder, sizeBytes }) =>
+    begin: ({ holder, sizeBytes, principal }) =>
       translated(async () => {
         requireHolder(holder)
-        const claim = await headroom.claim(sizeBytes)
+        const claim = await headroom.claim(sizeBytes, principal)
         try {
           const { path, file } = await watch.change(() => openPending(holder, sizeBytes))
           return new FsPendingBlob({ files, syncs, path, file, claim, publish })

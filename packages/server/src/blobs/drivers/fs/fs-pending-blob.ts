@@ -90,6 +90,8 @@ export class FsPendingBlob implements PendingBlob {
 
   async #append(chunk: Uint8Array): Promise<void> {
     const { file, claim } = this.#parts
+    const holding = claim.hold(chunk.length)
+    if (holding !== undefined) await holding
     this.#isFlushed = false
     for (let offset = 0; offset < chunk.length; ) {
       const bytes = await file.write(chunk, offset, this.#writtenBytes)

@@ -94,7 +94,7 @@ async function stageStream(
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const controller = new AbortController()
   let isReady = false
-  const watched = stallWatch.watch(controller, () => isReady && !request.isPaused())
+  const watched = stallWatch.watch(controller, () => isReady && !request.isPaused(), head.sizeBytes)
   let receivedBytes = 0
   const exchange = exchangeOf(request)
   exchange.onBodyCut = () =>
