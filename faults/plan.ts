@@ -39,6 +39,8 @@ export const PLAN = {
   costlyRequests: count(5, 30),
   /** Files of the user whose listing is measured. */
   listedFiles: count(200, 10_000),
+  /** The size of a file that is challenged. */
+  challengedBytes: count(32 * MB, 1024 * MB),
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */

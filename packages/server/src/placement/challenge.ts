@@ -17,6 +17,10 @@ import { hex, type PossessionProofJson, proofJson } from './possession-json.ts'
 const DOMAIN = 'lade possession\0'
 const MAX_NONCE_CHARACTERS = 128
 const RETRY_AFTER_SECONDS = 60
+/** What finding the file and checking an answer costs, whoever proves. */
+const CHECK_MS = 2
+/** What it costs beside that to fold the members of an aggregate, to read it and to show that the file is in it. */
+const AGGREGATE_MS = 10
 /** Chooses among the pieces of a file; leaves of one piece are chosen with data set id 0. */
 const CHOICE_OF_PIECE = 1n
 
@@ -83,6 +87,9 @@ export async function proveFile(deps: ProveFileDeps, request: ProofRequest): Pro
   if (piece === undefined || copies.length === 0) {
     throw new LadeError('not_placed', { dealStatus: deal?.status ?? 'staged' })
   }
+
+  const processorMs = CHECK_MS + (piece.paddedOffsetBytes === null ? 0 : AGGREGATE_MS)
+  deps.budget.spend({ principal, work: 'challenge', processorMs })
 
   const failures: string[] = []
   const isAway = ({ prover }: CopyRecord): number => (deps.outages.isHere(prover) ? 0 : 1)
