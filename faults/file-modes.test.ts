@@ -11,9 +11,10 @@ test('nothing in the data directory can be read by others, also when the directo
   chmodSync(dataDir, 0o755)
   const server = await startServer({ dataDir })
   const caller = sponsoredCaller('198.51.100.7')
-  for (const sizeBytes of [1_000, 200_000]) {
+  for (const sizeBytes of [1_000, 200_000, 5_000_000]) {
     expect((await upload(server.url, caller, newContent(sizeBytes))).status).toBe(200)
   }
+  expect(readdirSync(dataDir)).toContain('levels')
   const open = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter(
     (name) => (statSync(join(dataDir, name)).mode & 0o077) !== 0,
   )
