@@ -1,6 +1,7 @@
 import { CID } from 'multiformats/cid'
 import { DAG_PB, decodeDagPb, FIRST_LINKED_CODEC, IDENTITY, linkBytesOf, READABLE_CODECS } from '../links.ts'
 import { type UnixfsNode, unixfsNodeOf } from '../unixfs-file.ts'
+import { excessOf } from './block-limits.ts'
 import { BytesTable } from './bytes-table.ts'
 import { type CarFault, malformed } from './car-index.ts'
 import { type BlockName, type CidAtHead, cidText, hasDigestLength, MAX_DIGEST_BYTES, readCidAtHead } from './cid-at.ts'
@@ -8,8 +9,15 @@ import { growingFloat64, growingUint8, growingUint32 } from './growing-array.ts'
 
 /** The most links that the blocks of one CAR may have in all. */
 export const MAX_LINKS = 2 ** 20
+/** The most inline links in one CAR: they take so few bytes that the others' limit allows too much work for a small CAR. */
+export const MAX_INLINE_LINKS = 2 ** 16
 /** Room for the multihashes of that many links; inline ones can be longer, so that they are counted by bytes too. */
 const MAX_MULTIHASH_BYTES = 48 * 1024 * 1024
+
+/** What each takes beside the bytes of multihashes, in the arrays below. */
+const BYTES_PER_MULTIHASH = 24
+const BYTES_PER_NODE = 18
+const BYTES_PER_LINK = 12
 
 /** What a block is as a part of a UnixFS file; `brokenFile` says that it is one and contradicts itself. */
 export type PartKind = 'none' | 'file' | 'brokenFile'
@@ -43,12 +51,21 @@ export class BlockGraph {
   // By the number of a link; those of a node are consecutive.
   readonly #links = growingUint32()
   readonly #announcedSizeBytes = growingFloat64()
+  #inlineLinks = 0
 
   /** @param options.isChecked - which hashes are verified here, by their multicodec; identity always is. */
   constructor({ isChecked }: { readonly isChecked: (hashCode: number) => boolean }) {
     this.#isChecked = isChecked
     // Node 0 stands for none, so that a 0 in #firstNode and #nextNode is the end of a chain.
     this.#pushNode({ codecPlace: 0, nextNode: NO_NODE, unixfs: undefined })
+  }
+
+  /** About how much memory it takes. */
+  get heldBytes(): number {
+    const { size, sizeBytes } = this.#multihashes
+    return (
+      sizeBytes + size * BYTES_PER_MULTIHASH + this.nodeCount * BYTES_PER_NODE + this.#links.length * BYTES_PER_LINK
+    )
   }
 
   /** How many nodes there are, with the one that stands for none. */
@@ -69,6 +86,8 @@ export class BlockGraph {
     if (codecPlace < 0) return malformed(`${text()} has the codec ${hex(name.codec)}, which is not read here.`)
     const number = this.#numberOf(name.multihash)
     if (this.#nodeAs(number, codecPlace) !== NO_NODE) return undefined
+    const excess = excessOf(name.codec, bytes)
+    if (excess !== undefined) return malformed(`${text()} ${excess}.`)
     const content = readContent(name.codec, bytes)
     if (content === undefined) return malformed(`${text()} does not decode as the codec of its CID.`)
     const { links, unixfs } = content
@@ -150,7 +169,11 @@ export class BlockGraph {
     if (!READABLE_CODECS.includes(codec)) return refuse(`codec ${hex(codec)} is not read here`)
     if (hashCode !== IDENTITY && !this.#isChecked(hashCode)) return refuse(`hash ${hex(hashCode)} is not checked here`)
     if (!hasDigestLength(hashCode, digest)) return refuse(`digest has ${digest.length} bytes`)
-    return hashCode === IDENTITY ? this.add(link, digest) : undefined
+    if (hashCode !== IDENTITY) return undefined
+    this.#inlineLinks += 1
+    if (this.#inlineLinks > MAX_INLINE_LINKS)
+      return malformed(`Its blocks have more than ${MAX_INLINE_LINKS} inline links.`)
+    return this.add(link, digest)
   }
 
   #numberOf(multihash: Uint8Array): number {

@@ -37,6 +37,11 @@ export class CarFrames {
     this.#takeFrame = takeFrame
   }
 
+  /** The memory in which frames are gathered. */
+  get heldBytes(): number {
+    return this.#gathered.length
+  }
+
   /** Takes the next bytes; answers the first fault, and reads nothing after it. */
   update(chunk: Uint8Array): CarFault | undefined {
     for (let at = 0; at < chunk.length && this.#fault === undefined; ) {

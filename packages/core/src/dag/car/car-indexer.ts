@@ -32,7 +32,8 @@ const DEFAULT_MAX_BLOCKS = 262_144
  * CIDs carry their own block: they are walked, never missing, and not listed.
  *
  * Links are read as the blocks pass, so that nothing is read twice. Memory is one block (2 MiB) at the most, and about
- * 100 bytes for each block and link; blocks have at most 2 MiB, the header 64 KiB, and all blocks together 2^20 links.
+ * 100 bytes for each block and link; blocks have at most 2 MiB, 65,536 links and 262,144 maps, lists and byte strings, the header 64 KiB, and
+ * all blocks together 2^20 links, of which 65,536 may be inline.
  *
  * @throws {TypeError} when `update` or `finish` is called after `finish`.
  * @see https://ipld.io/specs/transport/car/carv1/
@@ -65,6 +66,11 @@ export class CarIndexer {
     if (!READABLE_CODECS.includes(root.codec)) {
       this.#fault = malformed(`The codec of the root, 0x${root.codec.toString(16)}, is not read here.`)
     }
+  }
+
+  /** About how much memory it takes now. */
+  get heldBytes(): number {
+    return this.#graph.heldBytes + this.#frames.heldBytes
   }
 
   /**

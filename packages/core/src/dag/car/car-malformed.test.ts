@@ -155,16 +155,56 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     expect(reasonOf(indexCar(car, a.cid, { maxBlocks: 2 }))).toBe('It has more than 2 blocks.')
   })
 
-  test('refuses more than 2^20 links', async () => {
-    // Inline and empty, which makes the blocks small.
-    const link = Uint8Array.of(0x12, 6, 0x0a, 4, 1, 0x55, 0, 0)
-    const blocks = Array.from({ length: 26 }, (_, number): Block => {
-      const bytes = concat([...new Array<Uint8Array>(40_500).fill(link), Uint8Array.of(0x0a, 1, number)])
+  /** Blocks that have as many links to the same block each, and differ. */
+  const blocksOfLinks = (blocks: number, links: number, link: Uint8Array): Block[] =>
+    Array.from({ length: blocks }, (_, number) => {
+      const bytes = concat([...new Array<Uint8Array>(links).fill(link), Uint8Array.of(0x0a, 1, number)])
       return { cid: cidOf(0x70, bytes), bytes }
     })
+  const link = concat([Uint8Array.of(0x12, 38, 0x0a, 36), a.cid.bytes])
+  const inlineLink = Uint8Array.of(0x12, 6, 0x0a, 4, 1, 0x55, 0, 0)
+
+  test('refuses more than 2^20 links', async () => {
+    const blocks = [...blocksOfLinks(26, 40_500, link), a]
     const root = blocks[0]?.cid ?? a.cid
-    expect(goodIndex(await writeCar([root], blocks.slice(0, 25)), root).blockCount).toBe(25)
     expect(reasonOf(indexCar(await writeCar([root], blocks), root))).toBe('Its blocks have more than 1048576 links.')
+  })
+
+  test('refuses more than 65,536 inline links', async () => {
+    const blocks = blocksOfLinks(2, 40_000, inlineLink)
+    const root = blocks[0]?.cid ?? a.cid
+    expect(goodIndex(await writeCar([root], blocks.slice(0, 1)), root).blockCount).toBe(1)
+    expect(reasonOf(indexCar(await writeCar([root], blocks), root))).toBe(
+      'Its blocks have more than 65536 inline links.',
+    )
+  })
+
+  /** A list of dag-cbor. */
+  const cborList = (count: number, item: string) =>
+    Buffer.concat([Buffer.of(0x9a, 0, count >> 16, count >> 8, count), Buffer.from(item.repeat(count), 'hex')])
+  const LINKS = 65_536
+  const PARTS = 262_143
+  test.each<[string, string, number, number, (count: number) => Uint8Array]>([
+    ['links', 'dag-pb', 0x70, LINKS, (count) => Buffer.from('12060a0401550000'.repeat(count), 'hex')],
+    ['links', 'dag-cbor', 0x71, LINKS, (count) => cborList(count, 'd82a450001550000')],
+    ['links', 'dag-json', 0x129, LINKS, (count) => utf8(`[${'{"/":"bafkqaaa"},'.repeat(count).slice(0, -1)}]`)],
+    [
+      'links',
+      'escaped dag-json',
+      0x129,
+      LINKS,
+      (count) => utf8(`[${'{"\\u002f":"bafkqaaa"},'.repeat(count).slice(0, -1)}]`),
+    ],
+    ['maps', 'dag-cbor', 0x71, PARTS, (count) => cborList(count, 'a0')],
+    ['byte strings', 'dag-cbor', 0x71, PARTS, (count) => cborList(count, '40')],
+    ['maps', 'dag-json', 0x129, PARTS, (count) => utf8(`[${'{},'.repeat(count).slice(0, -1)}]`)],
+  ])('refuses too many %s in one %s block', async (what, _, codec, most, bytesOf) => {
+    const blockOf = (bytes: Uint8Array): Block => ({ cid: cidOf(codec, bytes), bytes })
+    const [good, bad] = [blockOf(bytesOf(most)), blockOf(bytesOf(most + 1))]
+    expect(goodIndex(await writeCar([good.cid], [good]), good.cid).blockCount).toBe(1)
+    expect(reasonOf(indexCar(await writeCar([bad.cid], [bad]), bad.cid))).toBe(
+      `The block ${bad.cid} has more than ${what === 'links' ? '65536 links' : '262144 maps, lists and byte strings'}.`,
+    )
   })
 
   test('refuses a root whose codec is not read', () => {
