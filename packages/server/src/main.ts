@@ -155,7 +155,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const budget = new WorkBudget({ log, networkOf })
   const refusals = new RefusalLog({ log })
   closers.push(() => refusals.close())
-  const hashThreads = startHashThreads()
+  const hashThreads = startHashThreads({ budget })
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)

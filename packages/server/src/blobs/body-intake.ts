@@ -38,6 +38,8 @@ const BLOCKS_PER_BODY = 4
 const BLOCKS_IN_CALM = 12
 /** As long as all bodies together have fewer than this. */
 const CALM_BLOCKS = 48
+/** From here on a body has one block at a time, so that memory is bounded with hundreds of bodies. */
+const CROWDED_BLOCKS = 64
 
 /** The usual block: larger ones gain nothing, smaller ones cost system calls. */
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024
@@ -48,7 +50,8 @@ const sharedBlocks = new SharedBlocks(DEFAULT_BLOCK_BYTES)
 /**
  * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
  *
- * Never holds more than four blocks and one chunk, or twelve while few bodies arrive: with all blocks taken the source is paused.
+ * Never holds more than four blocks and one chunk, or twelve while few bodies arrive, or one while many do: with all blocks taken the source
+ * is paused.
  * Listens from its construction and lets data flow from `start`.
  */
 export class BodyIntake {
@@ -190,10 +193,11 @@ export class BodyIntake {
     else this.#source.resume()
   }
 
-  /** Four are sure: whoever has them all will give one back, and goes on then. */
+  /** One is sure: whoever has it will give it back, and goes on then. */
   #mayTake(): boolean {
-    if (this.#blocksInUse < BLOCKS_PER_BODY) return true
-    return this.#isShared && this.#blocksInUse < BLOCKS_IN_CALM && sharedBlocks.lent < CALM_BLOCKS
+    if (this.#blocksInUse === 0 || !this.#isShared) return this.#blocksInUse < BLOCKS_PER_BODY
+    if (this.#blocksInUse < BLOCKS_PER_BODY) return sharedBlocks.lent < CROWDED_BLOCKS
+    return this.#blocksInUse < BLOCKS_IN_CALM && sharedBlocks.lent < CALM_BLOCKS
   }
 
   #takeBlock(): Buffer | undefined {

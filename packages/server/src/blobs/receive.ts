@@ -1,6 +1,7 @@
 import { type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
+import type { BodyBill } from '../budget/body-bill.ts'
 import {
   type BodyDigests,
   type ContentHasher,
@@ -37,6 +38,8 @@ export interface ReceiveOptions {
   readonly ownsChunks?: boolean
   /** Where the bytes are hashed. @default on the calling thread */
   readonly hashers?: ContentHashers
+  /** Who is charged for the hashing. @default nobody */
+  readonly bill?: BodyBill | undefined
   /**
    * Bytes that are hashed and written at a time; an upload holds four such buffers, and up to twelve while few arrive.
    * @default 1_048_576
@@ -70,8 +73,8 @@ export interface ReceivedBlob extends VerifiedBody {
  *
  * @param holder - whose pending place the blob waits in; what `sweepPending` will be asked for after a crash.
  * @throws {LadeError} `incomplete_body` for a short or broken body, `bad_request` for a long one, and the store's
- *   `insufficient_storage` and `storage_failed`; `digest_mismatch`, `cid_mismatch`, `invalid_car` and `incomplete_dag` for the wrong bytes. A
- *   LadeError that the source was destroyed with comes back untouched.
+ *   `insufficient_storage` and `storage_failed`; `digest_mismatch`, `cid_mismatch`, `invalid_car` and `incomplete_dag` for the wrong bytes; `over_budget`
+ *   for a CAR that takes far longer to read than its bytes pay for. A LadeError that the source was destroyed with comes back untouched.
  *
  * @example
  * const blob = await receiveBlob(store, 'instance-1', request, { sizeBytes: 3, id })
@@ -85,7 +88,7 @@ export async function receiveBlob(
   options: ReceiveOptions,
 ): Promise<ReceivedBlob> {
   const { sizeBytes, id, mayBeCar, profile, signal, onProgress, bufferBytes = DEFAULT_BLOCK_BYTES } = options
-  const { ownsChunks, hashers = hashContentHere } = options
+  const { ownsChunks, hashers = hashContentHere, bill } = options
   const intake = new BodyIntake(source, { sizeBytes, blockBytes: bufferBytes, ownsChunks, signal, onProgress })
   let pending: PendingBlob | undefined
   try {
@@ -96,7 +99,7 @@ export async function receiveBlob(
     options.onReady?.()
     intake.start()
     const wanted = { ...digestsWanted(id, sizeBytes, { mayBeCar, profile }), chunks: true }
-    const digests = await drain(intake, blob, hashers(wanted, sizeBytes))
+    const digests = await drain(intake, blob, hashers(wanted, sizeBytes, bill))
     requireDigest(options.sha256, digests)
     const verified = checkContent(id, digests)
     await blob.flush()
@@ -138,6 +141,8 @@ async function drain(intake: BodyIntake, pending: PendingBlob, hasher: ContentHa
     await Promise.all(inUse)
     return await hasher.digests()
   } catch (error) {
+    // Blocks that wait for their turn are not worth hashing any more.
+    hasher.discard()
     // The store must not be told to forget a blob that it is still writing.
     await Promise.allSettled(inUse)
     throw error
@@ -181,9 +186,9 @@ export async function receiveInline(
  */
 export function verifyWhole(
   bytes: Uint8Array,
-  { id, sha256, mayBeCar, profile }: Pick<ReceiveOptions, 'id' | 'sha256' | 'mayBeCar' | 'profile'>,
+  { id, sha256, mayBeCar, profile, bill }: Pick<ReceiveOptions, 'id' | 'sha256' | 'mayBeCar' | 'profile' | 'bill'>,
 ): VerifiedBody {
-  const digests = digestWhole(bytes, digestsWanted(id, bytes.length, { mayBeCar, profile }))
+  const digests = digestWhole(bytes, digestsWanted(id, bytes.length, { mayBeCar, profile }), bill)
   requireDigest(sha256, digests)
   return { digests, verified: checkContent(id, digests) }
 }

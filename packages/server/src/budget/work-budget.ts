@@ -7,7 +7,7 @@ import { type HeldBack, HeldBackLog, type WorkCounters } from './held-back-log.t
 export type Work = 'hash' | 'links' | 'compose' | 'challenge' | 'read' | 'chain' | 'store'
 
 /** Processor time that a byte which was sent or received pays for: hashing it for every id costs about half of this. */
-const PAID_MS_PER_BYTE = 10 / (1024 * 1024)
+export const PAID_MS_PER_BYTE = 10 / (1024 * 1024)
 const HALF_LIFE_MS = 60_000
 const LIMIT_MS = 5000
 const WHOLE_LIMIT_MS = 30_000
@@ -98,9 +98,17 @@ export class WorkBudget {
 
   /** Charges work that was done, whatever came of it. */
   spend({ principal, work, processorMs, movedBytes = 0 }: SpentWork): void {
-    const unpaidMs = Math.max(0, processorMs - movedBytes * PAID_MS_PER_BYTE)
-    const network = this.#networkOf(principal)
     this.#used.add(principal, processorMs)
+    this.#charge({ principal, work, processorMs, unpaidMs: Math.max(0, processorMs - movedBytes * PAID_MS_PER_BYTE) })
+  }
+
+  /** Makes time unpaid that bytes had paid for, such as those of a body that turned out wrong. */
+  takeBack({ principal, work, paidMs }: { principal: string; work: Work; paidMs: number }): void {
+    this.#charge({ principal, work, processorMs: 0, unpaidMs: paidMs })
+  }
+
+  #charge({ principal, work, processorMs, unpaidMs }: Omit<SpentWork, 'movedBytes'> & { unpaidMs: number }): void {
+    const network = this.#networkOf(principal)
     // A debt is no deeper than what is forgiven by the time that the principal is told to come back.
     const maxDebtMs = this.#limitMs * 2 ** ((MAX_WAIT_SECONDS * 1000) / HALF_LIFE_MS)
     this.#unpaid.add(principal, unpaidMs, maxDebtMs)

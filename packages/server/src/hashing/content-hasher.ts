@@ -1,6 +1,8 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
+import type { BodyBill } from '../budget/body-bill.ts'
+import { processorMsOf } from '../budget/work-budget.ts'
 import { type BodyDigests, type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
-import { openLanes, runLane } from './lanes.ts'
+import { type LaneResult, openLanes, runLane } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing } from './sha256-hashing.ts'
 
 export type { BodyDigests, BodyWanted } from './content-lanes.ts'
@@ -12,7 +14,9 @@ export interface ContentHasher {
    *
    * The caller may go on with further blocks before the promise settles: blocks are taken in the order of the calls. As
    * lanes are not equally fast, having four or so on the way keeps all of them busy. A block must stay as it is until its
-   * own promise settles, either way; nothing reads it after that. One call that fails is the end of the body.
+   * own promise settles, either way; nothing reads it after that. One call that fails is the end of the body, and cuts all others.
+   *
+   * @throws {LadeError} `over_budget` for a CAR that takes far longer to read than its bytes pay for.
    */
   update(block: Uint8Array): Promise<void>
   /**
@@ -21,12 +25,16 @@ export interface ContentHasher {
    * @throws {TypeError} when the blocks do not have the length that was announced.
    */
   digests(): Promise<BodyDigests>
-  /** Forgets a body whose digests will not be asked for. Harmless after they were. */
+  /** Forgets a body whose digests will not be asked for: blocks that still wait are not hashed. Harmless after they were. */
   discard(): void
 }
 
-/** Makes hashers for bodies of exactly `sizeBytes`. */
-export type ContentHashers = (wanted: BodyWanted, sizeBytes: number) => ContentHasher
+/**
+ * Makes hashers for bodies of exactly `sizeBytes`.
+ *
+ * @param bill - who waits for the hashing and is charged for it. @default nobody
+ */
+export type ContentHashers = (wanted: BodyWanted, sizeBytes: number, bill?: BodyBill) => ContentHasher
 
 /**
  * Computes everything that is wanted of bytes that are all there, on the calling thread.
@@ -37,9 +45,19 @@ export type ContentHashers = (wanted: BodyWanted, sizeBytes: number) => ContentH
  * digestWhole(Buffer.from('abc'), { blake3: false, blake2b256: false, profiles: [], carRoot: undefined }).sha256
  * // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
  */
-export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted): ContentDigests {
-  const results = lanesFor(wanted, bytes.length).map((spec) => runLane(spec, bytes))
+export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted, bill?: BodyBill): ContentDigests {
+  let results: LaneResult[] = []
+  billed(bill, bytes.length, () => {
+    results = lanesFor(wanted, bytes.length).map((spec) => runLane(spec, bytes))
+  })
   return digestsFrom(results, wanted, bytes.length)
+}
+
+/** Runs what hashes some bytes, and charges it. */
+function billed(bill: BodyBill | undefined, sizeBytes: number, task: () => void): void {
+  bill?.pay(sizeBytes)
+  if (bill === undefined) task()
+  else bill.spend(processorMsOf(task))
 }
 
 /** Hashes on the calling thread. A block is read before its call returns. */
@@ -47,11 +65,11 @@ export const hashContentHere: ContentHashers = hashersHere(sha256Hashing)
 
 /** The same with another sha2-256. */
 export function hashersHere(hashing: Sha256Hashing): ContentHashers {
-  return (wanted, sizeBytes) => {
+  return (wanted, sizeBytes, bill) => {
     const lanes = openLanes(lanesFor(wanted, sizeBytes), { sizeBytes, hashing })
     return {
       async update(block) {
-        lanes.update(block)
+        billed(bill, block.length, () => lanes.update(block))
       },
       async digests() {
         return digestsFrom(lanes.finish(), wanted, sizeBytes)

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { BodyBill } from '../budget/body-bill.ts'
+import { WorkBudget } from '../budget/work-budget.ts'
 import { digestWhole } from './content-hasher.ts'
 import { type HashThreadsOptions, startHashThreads } from './hash-threads.ts'
 import type { LaneCall } from './lane-calls.ts'
@@ -91,12 +93,83 @@ describe('hash threads', () => {
   })
 })
 
+describe('hash threads with a budget', () => {
+  const log = { warn: () => {} }
+  const budgetOf = (options = {}) => new WorkBudget({ now: () => 0, log, networkOf: () => undefined, ...options })
+  const carRoot = { version: 1, codec: 0x71n, hash: 0x12n, digest: new Uint8Array(32) } as const
+
+  test('serve first whoever has used the least, and each body in its order', async () => {
+    const budget = budgetOf()
+    budget.spend({ principal: 'big', work: 'hash', processorMs: 1000 })
+    const threads = startHashThreads({ threads: 1, budget })
+    const bodies = [scatteredBytes(BIG, 6), scatteredBytes(BIG, 7)] as const
+    const order: string[] = []
+    const hashBy = (principal: string, body: Uint8Array) => {
+      const hasher = threads.hashers(PLAIN, BIG, new BodyBill({ budget, principal }))
+      for (let offset = 0; offset < BIG; offset += BIG / 16) {
+        hasher.update(body.subarray(offset, offset + BIG / 16)).then(() => order.push(principal))
+      }
+      return hasher.digests()
+    }
+    expect(await Promise.all([hashBy('big', bodies[0]), hashBy('small', bodies[1])])).toEqual(
+      bodies.map((body) => digestWhole(body, PLAIN)),
+    )
+    // What was with the thread already is not taken back.
+    expect(order.lastIndexOf('small')).toBeLessThan(order.lastIndexOf('big'))
+    expect(order.slice(6, 20).filter((principal) => principal === 'small').length).toBeGreaterThan(10)
+    expect(budget.usedMs('small')).toBeGreaterThan(0)
+    expect(budget.counters().spent.get('hash')?.unpaidMs).toBe(1000)
+    await threads.close()
+  })
+
+  test('do not hash the blocks of a discarded body that still wait', async () => {
+    const threads = startHashThreads({ threads: 1 })
+    const hasher = threads.hashers(PLAIN, BIG)
+    const spy = vi.spyOn(Worker.prototype, 'postMessage')
+    const updates = Array.from({ length: 50 }, () => hasher.update(shared(Buffer.alloc(1000))))
+    await updates[0]
+    hasher.discard()
+    await Promise.all(updates)
+    expect(spy.mock.calls.length).toBeLessThan(20)
+    await threads.close()
+  })
+
+  test('read CARs on a thread of their own', async () => {
+    const workers = watchWorkers()
+    const threads = startHashThreads({ threads: 1 })
+    for (const wanted of [PLAIN, { ...PLAIN, carRoot }]) {
+      const hasher = threads.hashers(wanted, BIG)
+      await hasher.update(shared(Buffer.alloc(1000)))
+      hasher.discard()
+    }
+    expect(workers()).toHaveLength(2)
+    await threads.close()
+  })
+
+  test('error: over_budget for a CAR while the unpaid time of its sender is used up, and for nothing else of it', async () => {
+    const budget = budgetOf()
+    const threads = startHashThreads({ threads: 1, budget })
+    const principal = 'ip:192.0.2.7'
+    const [car, plain] = [{ ...PLAIN, carRoot }, PLAIN].map((wanted) =>
+      threads.hashers(wanted, BIG, new BodyBill({ budget, principal })),
+    )
+    await car?.update(shared(Buffer.alloc(1000)))
+    budget.spend({ principal, work: 'hash', processorMs: 6000 })
+    await expect(car?.update(shared(Buffer.alloc(1000)))).rejects.toMatchObject({ code: 'over_budget' })
+    await expect(car?.digests()).rejects.toMatchObject({ code: 'over_budget' })
+    await plain?.update(shared(Buffer.alloc(1000)))
+    await threads.close()
+  })
+})
+
 describe('the lanes of a body', () => {
   /** The kinds of lane on each of two threads that have nothing else to do. */
   async function kindsOnThreads(options: HashThreadsOptions): Promise<string[][]> {
     const spy = vi.spyOn(Worker.prototype, 'postMessage')
     const threads = startHashThreads({ ...options, threads: 2 })
-    threads.hashers({ ...EVERYTHING, blake3: false, blake2b256: false }, BIG).discard()
+    const hasher = threads.hashers({ ...EVERYTHING, blake3: false, blake2b256: false }, BIG)
+    await hasher.update(Buffer.alloc(1))
+    hasher.discard()
     const opened = spy.mock.calls.map(([call]) => call as LaneCall).filter((call) => call.call === 'open')
     spy.mockRestore()
     await threads.close()

@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os'
 import type { PieceDigest } from '@lade/core/piece'
+import type { BodyBill } from '../budget/body-bill.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
+import { HeldMemory, type Holder } from './held-memory.ts'
+import type { LaneCall, LaneReply } from './lane-calls.ts'
 import { LaneThread } from './lane-thread.ts'
 import { type LaneSpec, weightTogether } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
@@ -10,8 +14,25 @@ import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-h
 const DEFAULT_MIN_BYTES = 4 * 1024 * 1024
 /** A body has two big lanes; what more threads do is only worth having for several bodies at once. */
 const DEFAULT_THREADS = 2
+/** Blocks that a thread has at a time: enough that it is never idle while this thread is busy, and done within about 20 ms. */
+const CALLS = 6
+/** A block of a CAR can take a third of a second. */
+const CAR_CALLS = 1
+/** A block of 50,000 links is so many objects that V8 takes 300 MiB for them otherwise. */
+const CAR_YOUNG_MB = 12
+/** A byte of a CAR pays for so many times what others pay for: 160 ms of processor time a MiB, which CARs of the smallest blocks need. */
+const CAR_PAYS = 16
+/** What the indexes of all CARs that are being read may take together: one of as many links as a CAR may have takes about 70 MiB. */
+const CAR_MEMORY_BYTES = 96 * 1024 * 1024
+/** Why calls of a discarded body are cut. */
+const DISCARDED = new Error('This body is discarded.')
+const NO_BUDGET: HashThreadsBudget = { usedMs: () => 0, heldBack: () => {} }
+
+type HashThreadsBudget = Pick<WorkBudget, 'usedMs' | 'heldBack'>
 
 export interface HashThreadsOptions {
+  /** Knows who has used how much: calls of whoever has the least go first. @default all are equal */
+  readonly budget?: HashThreadsBudget
   /** How many threads. @default 2, or 1 where there is one processor */
   readonly threads?: number
   /** Bodies below this are hashed on the calling thread, unless they may be CARs. @default 4_194_304 */
@@ -30,9 +51,9 @@ export interface HashThreads {
 }
 
 /**
- * Starts threads that hash all bodies from `minBytes` on.
+ * Starts threads that hash all bodies from `minBytes` on, and one more for CARs when the first one comes.
  *
- * The lanes of a body are spread over the threads, each to the one that would then have the least to do, so that a body
+ * The blocks and links of CARs are read on a thread of their own, so that nobody else waits for a block that was made to be slow to read. The other lanes of a body are spread over the threads, each to the one that would then have the least to do, so that a body
  * takes as long as its longest lane where there are threads for that. Blocks must lie in shared memory to cross without a
  * copy; others are copied. The threads do not keep the process alive while nothing is hashed.
  *
@@ -45,6 +66,7 @@ export interface HashThreads {
  * await hasher.digests() // { sizeBytes, sha256, pieceRoot, … }
  */
 export function startHashThreads({
+  budget = NO_BUDGET,
   threads: count = Math.min(DEFAULT_THREADS, availableParallelism()),
   minBytes = DEFAULT_MIN_BYTES,
   withoutPieces = false,
@@ -52,24 +74,32 @@ export function startHashThreads({
 }: HashThreadsOptions = {}): HashThreads {
   const hashing = withoutAddon ? sha256HashingWith(undefined) : sha256Hashing
   const hashersBelow = hashersHere(hashing)
-  const threads = Array.from({ length: count }, () => new LaneThread())
+  const start = (): LaneThread => new LaneThread({ budget, calls: CALLS })
+  const threads = Array.from({ length: count }, start)
+  const carMemory = new HeldMemory(CAR_MEMORY_BYTES)
+  let carThread: LaneThread | undefined
   let lastBody = 0
   let isClosed = false
 
   const reviveThreads = (): void => {
-    for (const [index, thread] of threads.entries()) if (thread.hasEnded) threads[index] = new LaneThread()
+    for (const [index, thread] of threads.entries()) if (thread.hasEnded) threads[index] = start()
+    if (carThread?.hasEnded) carThread = undefined
   }
   return {
-    hashers(wanted, sizeBytes) {
-      // Reading the links of a block that was made to be slow to read can take a second.
-      if (sizeBytes < minBytes && wanted.carRoot === undefined) return hashersBelow(wanted, sizeBytes)
-      if (!isClosed) reviveThreads()
+    hashers(wanted, sizeBytes, bill) {
+      // Reading the links of a block that was made to be slow to read can take a third of a second.
+      const isCar = wanted.carRoot !== undefined
+      if (sizeBytes < minBytes && !isCar) return hashersBelow(wanted, sizeBytes, bill)
+      if (!isClosed) {
+        reviveThreads()
+        if (isCar) carThread ??= new LaneThread({ budget, calls: CAR_CALLS, youngMb: CAR_YOUNG_MB })
+      }
       lastBody += 1
-      return hashOn(threads, lastBody, wanted, { sizeBytes, withoutPieces, hashing })
+      return hashOn({ threads, carThread, carMemory }, lastBody, wanted, { sizeBytes, withoutPieces, hashing, bill })
     },
     async close() {
       isClosed = true
-      await Promise.all(threads.map((thread) => thread.close()))
+      await Promise.all([...threads, carThread].map((thread) => thread?.close()))
     },
   }
 }
@@ -81,54 +111,86 @@ interface Share {
   readonly weight: number
 }
 
+interface Threads {
+  readonly threads: readonly LaneThread[]
+  /** For CARs alone. */
+  readonly carThread: LaneThread | undefined
+  readonly carMemory: HeldMemory
+}
+
 interface BodyOptions {
   readonly sizeBytes: number
   readonly withoutPieces: boolean
   readonly hashing: Sha256Hashing
+  readonly bill: BodyBill | undefined
 }
 
 function hashOn(
-  threads: readonly LaneThread[],
+  threads: Threads,
   body: number,
   wanted: BodyWanted,
-  { sizeBytes, withoutPieces, hashing }: BodyOptions,
+  { sizeBytes, withoutPieces, hashing, bill }: BodyOptions,
 ): ContentHasher {
   const lanes = lanesFor(wanted, sizeBytes).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
   const withoutAddon = !hashing.isNative
   const shares = spread(lanes, threads, hashing)
   for (const { thread, weight } of shares) thread.load += weight
+  const pays = wanted.carRoot === undefined ? 1 : CAR_PAYS
+  const cut = new AbortController()
+  const ask = async ({ thread }: Share, call: LaneCall): Promise<LaneReply> => {
+    // Bytes of a CAR do not pay for every time that it can take; those of all others do.
+    const mayBeUnpaid = thread === threads.carThread && call.call === 'block'
+    const onTurn = mayBeUnpaid ? () => bill?.require() : undefined
+    const reply = await thread.ask(call, { principal: bill?.principal ?? '', signal: cut.signal, onTurn })
+    bill?.spend(reply.processorMs)
+    if (isOpen && reply.heldBytes) threads.carMemory.set(holder, reply.heldBytes)
+    return reply
+  }
+  const end = (reason: unknown): void => {
+    cut.abort(reason)
+    release()
+    for (const { thread } of shares) thread.tell({ call: 'discard', body })
+  }
+  const holder: Holder = { principal: bill?.principal ?? '', end }
   const opened = Promise.all(
-    shares.map(({ thread, lanes }) => thread.ask({ call: 'open', body, lanes, sizeBytes, withoutAddon })),
+    shares.map((share) => ask(share, { call: 'open', body, lanes: share.lanes, sizeBytes, withoutAddon })),
   )
   // The first block tells of it.
   opened.catch(() => {})
   let isOpen = true
   const release = (): void => {
     isOpen = false
+    threads.carMemory.set(holder, 0)
     for (const { thread, weight } of shares) thread.load -= weight
   }
   return {
     async update(block) {
+      bill?.pay(block.length, pays)
       // When one thread fails, others may still be reading.
       const call = { call: 'block', body, block: readyToCross(block) } as const
-      const outcomes = await Promise.allSettled(shares.map(({ thread }) => thread.ask(call)))
-      await opened
-      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+      const outcomes = await Promise.allSettled(shares.map((share) => ask(share, call)))
+      try {
+        await opened
+        for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+      } catch (error) {
+        // Whoever has discarded the body does not want to know.
+        if (cut.signal.aborted && cut.signal.reason === DISCARDED) return
+        cut.abort(error)
+        throw error
+      }
     },
     async digests() {
+      cut.signal.throwIfAborted()
       if (!isOpen) throw new TypeError('this hasher has ended')
       release()
-      const replies = await Promise.all(shares.map(({ thread }) => thread.ask({ call: 'close', body })))
+      const replies = await Promise.all(shares.map((share) => ask(share, { call: 'close', body })))
       await opened
       const results = replies.flatMap(({ results = [] }) => results)
       if (withoutPieces) results.push({ kind: 'piece', value: noPiece(sizeBytes) })
       return digestsFrom(results, wanted, sizeBytes)
     },
     discard() {
-      if (!isOpen) return
-      release()
-      // A thread that has ended has forgotten it, too.
-      for (const { thread } of shares) thread.ask({ call: 'discard', body }).catch(() => {})
+      if (isOpen) end(DISCARDED)
     },
   }
 }
@@ -143,15 +205,19 @@ function readyToCross(block: Uint8Array): Uint8Array {
   return isShared || block.length === block.buffer.byteLength ? block : new Uint8Array(block)
 }
 
-/** Gives each lane to the thread that then has the least to do, the heaviest lanes first. */
-function spread(lanes: readonly LaneSpec[], threads: readonly LaneThread[], hashing: Sha256Hashing): Share[] {
+/** Gives each lane to the thread that then has the least to do, the heaviest lanes first, and that of a CAR to the thread for CARs. */
+function spread(lanes: readonly LaneSpec[], { threads, carThread }: Threads, hashing: Sha256Hashing): Share[] {
   const weightOf = (lanes: readonly LaneSpec[]): number => weightTogether(lanes, hashing)
   const shares = threads.map((thread) => ({ thread, lanes: [] as LaneSpec[], weight: 0 }))
+  const isOfCar = ({ kind }: LaneSpec): boolean => kind === 'car' && carThread !== undefined
   for (const lane of lanes.toSorted((one, other) => weightOf([other]) - weightOf([one]))) {
+    if (isOfCar(lane)) continue
     const loadWith = ({ thread, lanes }: Share): number => thread.load + weightOf([...lanes, lane])
     const share = shares.reduce((least, next) => (loadWith(next) < loadWith(least) ? next : least))
     share.lanes.push(lane)
     share.weight = weightOf(share.lanes)
   }
+  const ofCar = lanes.filter(isOfCar)
+  if (carThread !== undefined) shares.push({ thread: carThread, lanes: ofCar, weight: weightOf(ofCar) })
   return shares.filter(({ lanes }) => lanes.length > 0)
 }

@@ -22,6 +22,10 @@ export type LaneCall =
  * something failed, and otherwise nothing but that it is done.
  */
 export interface LaneReply {
+  /** Processor time that the call took, in milliseconds. */
+  readonly processorMs: number
+  /** About how much memory the thread holds for the body after a block. */
+  readonly heldBytes?: number
   readonly results?: readonly LaneResult[]
   readonly error?: unknown
 }

@@ -1,23 +1,52 @@
 import { Worker } from 'node:worker_threads'
+import { FairQueue } from '../budget/fair-queue.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
 import type { LaneCall, LaneReply } from './lane-calls.ts'
+
+/** For whom a thread is asked. */
+export interface AskOptions {
+  /** Whose calls wait together; those of one are answered in order. */
+  readonly principal: string
+  /** Cuts the call while it waits; its reason is what the call rejects with. */
+  readonly signal: AbortSignal
+  /** Called when the turn has come; what it throws is what the call rejects with, and the thread is not asked. */
+  readonly onTurn?: (() => void) | undefined
+}
+
+export interface LaneThreadOptions {
+  readonly budget: Pick<WorkBudget, 'usedMs' | 'heldBack'>
+  /** So many calls are with the thread at a time. */
+  readonly calls: number
+  /** The memory for new objects of JavaScript, in MiB: with less of it they are collected more often. @default as Node.js has it */
+  readonly youngMb?: number
+}
 
 interface Waiting {
   readonly resolve: (reply: LaneReply) => void
   readonly reject: (error: unknown) => void
 }
 
-/** The near side of a thread that runs lanes. It keeps the process alive only while it has something to do. */
+/**
+ * The near side of a thread that runs lanes. It keeps the process alive only while it has something to do.
+ *
+ * The thread is given a few calls at a time; all others wait here, and the next one is of the principal that has used the least.
+ */
 export class LaneThread {
   /** The weights of the lanes that it runs now. */
   load = 0
-  readonly #worker = new Worker(new URL('./lane-worker.ts', import.meta.url))
+  readonly #worker: Worker
   /** Calls without an answer; answers come in the same order. */
   readonly #waiting: Waiting[] = []
   #ended: Error | undefined
   /** Resolves when the thread has loaded its modules, or has ended instead. */
   readonly #loaded: Promise<void>
 
-  constructor() {
+  readonly #queue: FairQueue
+
+  constructor({ budget, calls, youngMb }: LaneThreadOptions) {
+    const resourceLimits = youngMb === undefined ? {} : { maxYoungGenerationSizeMb: youngMb }
+    this.#worker = new Worker(new URL('./lane-worker.ts', import.meta.url), { resourceLimits })
+    this.#queue = new FairQueue({ work: 'hash', budget, slots: calls })
     this.#loaded = new Promise((resolve) => {
       this.#worker.once('message', () => {
         this.#worker.on('message', (reply: LaneReply) => this.#settle(reply))
@@ -36,7 +65,23 @@ export class LaneThread {
   }
 
   /** @throws {Error} what went wrong over there, or why the thread has ended. */
-  ask(call: LaneCall): Promise<LaneReply> {
+  ask(call: LaneCall, { principal, signal, onTurn }: AskOptions): Promise<LaneReply> {
+    const task = async (): Promise<LaneReply> => {
+      // A call that has its turn already may be cut in the same moment.
+      signal.throwIfAborted()
+      onTurn?.()
+      return this.#post(call)
+    }
+    return this.#queue.run(principal, task, signal)
+  }
+
+  /** Tells of a body that is over, before all calls that wait. */
+  tell(call: LaneCall): void {
+    // A thread that has ended has forgotten it, too.
+    this.#post(call).catch(() => {})
+  }
+
+  #post(call: LaneCall): Promise<LaneReply> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) return reject(this.#ended)
       if (this.#waiting.length === 0) this.#worker.ref()

@@ -1,30 +1,34 @@
 import { parentPort } from 'node:worker_threads'
+import { processorMsOf } from '../budget/work-budget.ts'
 import type { LaneCall, LaneReply } from './lane-calls.ts'
 import { type BodyLanes, openLanes } from './lanes.ts'
 import { sha256HashingWith } from './sha256-hashing.ts'
 
 /** A thread that runs lanes of big bodies, a call at a time. */
 if (parentPort === null) throw new TypeError('lane-worker.ts runs as a worker')
+type Answer = Omit<LaneReply, 'processorMs'>
 const parent = parentPort
 const bodies = new Map<number, BodyLanes>()
-const DONE: LaneReply = {}
+const DONE: Answer = {}
 
 parent.on('message', (call: LaneCall) => {
-  let reply: LaneReply
-  try {
-    reply = answer(call)
-  } catch (error) {
-    // The other bodies have nothing to do with it.
-    bodies.delete(call.body)
-    reply = { error }
-  }
-  parent.postMessage(reply)
+  let answered: Answer = DONE
+  const processorMs = processorMsOf(() => {
+    try {
+      answered = answer(call)
+    } catch (error) {
+      // The other bodies have nothing to do with it.
+      bodies.delete(call.body)
+      answered = { error }
+    }
+  })
+  parent.postMessage({ ...answered, processorMs } satisfies LaneReply)
 })
 
 // The first message answers nothing: it says that this module has loaded.
 parent.postMessage(DONE)
 
-function answer(call: LaneCall): LaneReply {
+function answer(call: LaneCall): Answer {
   switch (call.call) {
     case 'open':
       bodies.set(
@@ -37,7 +41,7 @@ function answer(call: LaneCall): LaneReply {
       return DONE
     case 'block':
       lanesOf(call.body).update(call.block)
-      return DONE
+      return { heldBytes: lanesOf(call.body).heldBytes() }
     case 'close': {
       const results = lanesOf(call.body).finish()
       bodies.delete(call.body)

@@ -66,6 +66,8 @@ interface Lane<Value> {
   update(block: Uint8Array): void
   /** Ends the body. */
   finish(): Value
+  /** About how much memory it takes now; absent where that is next to nothing. */
+  readonly heldBytes?: (() => number) | undefined
 }
 
 /** All computations over one body that run on one thread. */
@@ -74,6 +76,8 @@ export interface BodyLanes {
   update(block: Uint8Array): void
   /** Ends the body. */
   finish(): LaneResult[]
+  /** About how much memory they take now. */
+  heldBytes(): number
 }
 
 /** What a lane is told about the body, whatever its kind. */
@@ -114,7 +118,7 @@ const LANES: { readonly [Kind in LaneKind]: LaneMaker<Kind> } = {
   },
   car: {
     weight: 1.2,
-    create: ({ root }, { sizeBytes }) => new CarIndexer({ root, sizeBytes, hashes: blockHashOf }),
+    create: ({ root }, { sizeBytes }) => carLane(new CarIndexer({ root, sizeBytes, hashes: blockHashOf })),
   },
 }
 
@@ -138,6 +142,7 @@ export function openLanes(
       sha256.run()
       return lanes.map((lane) => lane.finish())
     },
+    heldBytes: () => lanes.reduce((sum, lane) => sum + (lane.heldBytes?.() ?? 0), 0),
   }
 }
 
@@ -171,6 +176,15 @@ function createLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, body: LaneBody)
   return {
     update: (block) => lane.update(block),
     finish: () => ({ kind: spec.kind, value: lane.finish() }),
+    heldBytes: lane.heldBytes,
+  }
+}
+
+function carLane(indexer: CarIndexer): Lane<CarIndex | CarFault> {
+  return {
+    update: (block) => indexer.update(block),
+    finish: () => indexer.finish(),
+    heldBytes: () => indexer.heldBytes,
   }
 }
 

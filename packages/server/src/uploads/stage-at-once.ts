@@ -2,9 +2,11 @@ import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type VerifiedBody, verifyWhole } from '../blobs/receive.ts'
+import type { BodyBill } from '../budget/body-bill.ts'
 import type { Handover } from '../placement/handover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { type AdmitInput, agreeTerms, quotaRefusal } from './admit-upload.ts'
+import { settleBill, settleFailedBill } from './body-bills.ts'
 import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
 
 export interface AtOnceDeps {
@@ -25,10 +27,10 @@ export interface AtOnceDeps {
  */
 export async function stageAtOnce(
   deps: AtOnceDeps,
-  input: Omit<AdmitInput, 'isStorageBound'>,
+  input: Omit<AdmitInput, 'isStorageBound'> & { readonly bill?: BodyBill | undefined },
   takeBody: () => Uint8Array,
 ): Promise<StagedUpload> {
-  const { tier, head } = input
+  const { tier, head, bill } = input
   const now = deps.now()
   const { termDays, admit } = agreeTerms({ ...input, isStorageBound: deps.blobs !== undefined }, now)
   await deps.blobs?.requireRoom(head.sizeBytes)
@@ -41,8 +43,10 @@ export async function stageAtOnce(
       sha256: head.sha256,
       mayBeCar: isCarMediaType(head.contentType),
       profile: head.profile,
+      bill,
     })
   } catch (error) {
+    settleFailedBill(bill, error)
     if (!LadeError.is(error)) throw error
     // Wrong bytes never reach the transaction that decides about the quota, whose refusal goes first all the same.
     const hint = await deps.records.quotas.preview(admit)
@@ -53,5 +57,12 @@ export async function stageAtOnce(
   const dealId = deps.handover.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
   const upload = { tier, head, termDays, ...body, dealId, inline }
   const outcome = await deps.records.quotas.commitAtOnce({ admit, commit: fileCommitOf(upload, now) })
-  return stagedBy(outcome, upload, now)
+  try {
+    const staged = stagedBy(outcome, upload, now)
+    settleBill(bill, staged)
+    return staged
+  } catch (error) {
+    settleFailedBill(bill, error)
+    throw error
+  }
 }

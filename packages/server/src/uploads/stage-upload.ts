@@ -2,10 +2,12 @@ import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, type ReceivedBlob, receiveBlob, receiveInline, type VerifiedBody } from '../blobs/receive.ts'
+import type { BodyBill } from '../budget/body-bill.ts'
 import type { ContentHashers } from '../hashing/content-hasher.ts'
 import type { Handover } from '../placement/handover.ts'
 import type { BlobName, RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
+import { settleBill, settleFailedBill } from './body-bills.ts'
 import { discardBlob } from './discard-objects.ts'
 import { type BlobPlace, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
 import { releaseReservation } from './reservations.ts'
@@ -31,6 +33,8 @@ export interface StageDeps {
 export interface StageInput {
   readonly admission: Admission
   readonly body: BodySource
+  /** Who is charged for the hashing. */
+  readonly bill?: BodyBill | undefined
   /** True when nobody else looks at the chunks of the body. */
   readonly ownsChunks?: boolean
   readonly signal: AbortSignal
@@ -53,7 +57,7 @@ type Arrived = VerifiedBody &
  * discarded through the records.
  *
  * @throws {LadeError} `incomplete_body`, `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `cid_conflict`, `stage_failed`,
- *   `insufficient_storage`, `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, and the reason of `signal`.
+ *   `insufficient_storage`, `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, `over_budget`, and the reason of `signal`.
  */
 export async function stageUpload(deps: StageDeps, input: StageInput): Promise<StagedUpload> {
   const { admission } = input
@@ -79,8 +83,11 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     const place = published === undefined ? undefined : placeOf(deps, published, now)
     const upload = { ...admission, digests, verified, dealId, inline, placement, place }
     const outcome = await deps.records.quotas.commit({ reservationId, ...fileCommitOf(upload, now) })
-    return stagedBy(outcome, upload, now)
+    const staged = stagedBy(outcome, upload, now)
+    settleBill(input.bill, staged)
+    return staged
   } catch (error) {
+    settleFailedBill(input.bill, error)
     // What cannot be forgotten now is swept when this instance has ended; the caller needs the first error.
     if (arrived?.kind === 'blob') await arrived.blob.abort().catch(() => {})
     await releaseReservation(deps.records, { reservationId, now: deps.now(), published })
@@ -108,6 +115,7 @@ async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
     onProgress: input.onProgress,
     onReady: input.onReady,
     ownsChunks: input.ownsChunks ?? false,
+    bill: input.bill,
   }
   if (sizeBytes <= deps.inlineBytes) {
     await deps.blobs.requireRoom(sizeBytes)

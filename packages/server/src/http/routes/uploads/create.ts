@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
+import { BodyBill } from '../../../budget/body-bill.ts'
 import { NOT_PLACED, uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { admitUpload, type UploadHead } from '../../../uploads/admit-upload.ts'
@@ -36,10 +37,12 @@ export async function createUpload(
   notes.sizeBytes = head.sizeBytes
   const tier = await tierOf(service, request, query)
   notes.tier = tier.name
+  const bill = new BodyBill({ budget: service.budget, principal: tier.principal })
+  bill.require()
   try {
     const { file, usedBytes, isNew, isPlaced } = await (hasSmallBody(service, request, head)
-      ? stageAtOnce(service, { tier, head }, () => takeBody(request))
-      : stageStream(service, request, response, { tier, head }))
+      ? stageAtOnce(service, { tier, head, bill }, () => takeBody(request))
+      : stageStream(service, request, response, { tier, head, bill }))
     notes.dealId = file.dealId
     if (isPlaced) service.placementJob.wake()
     const now = service.now()
@@ -87,7 +90,7 @@ async function stageStream(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
-  { tier, head }: { readonly tier: UploadTier; readonly head: UploadHead },
+  { tier, head, bill }: { readonly tier: UploadTier; readonly head: UploadHead; readonly bill: BodyBill },
 ): Promise<StagedUpload> {
   const { blobs, stallWatch } = service
   const admission = await admitUpload(service, { tier, head, isStorageBound: blobs !== undefined })
@@ -106,6 +109,7 @@ async function stageStream(
       {
         admission,
         body: request,
+        bill,
         ownsChunks: true,
         signal: controller.signal,
         onReady: () => {
