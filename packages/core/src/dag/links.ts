@@ -2,8 +2,8 @@ import * as dagCbor from '@ipld/dag-cbor'
 import * as dagJson from '@ipld/dag-json'
 import * as dagPb from '@ipld/dag-pb'
 import { decode as decodeCbor } from 'cborg'
-import { toString as asCharacters } from 'multiformats/bytes'
 import { CID } from 'multiformats/cid'
+import { parseLink } from './parse-link.ts'
 
 export const RAW = 0x55
 export const PLAIN_CBOR = 0x51
@@ -33,8 +33,18 @@ export interface LinksFault {
 const LINK_TAG = 42
 /** More characters than any CID that is taken has. */
 const MAX_LINK_CHARACTERS = 512
+/** White space as JSON has it. */
+const SPACE = '[ \\t\\n\\r]*'
+const ZERO = 0x30
+/** As many arguments as a call takes in every runtime. */
+const PIECE_BYTES = 8192
 /** A link of dag-json, its key in any spelling: what is between the quotes, and the second of them unless that is longer. */
-const JSON_LINK = new RegExp(`\\{\\s*"(?:/|\\\\/|\\\\u002[fF])"\\s*:\\s*"([^"]{0,${MAX_LINK_CHARACTERS}})("?)`, 'g')
+const JSON_LINK = new RegExp(
+  `\\{${SPACE}"(?:/|\\\\/|\\\\u002[fF])"${SPACE}:${SPACE}"([^"]{0,${MAX_LINK_CHARACTERS}})("?)`,
+  'g',
+)
+/** The same to its end, where nothing else is inside of the braces. */
+const CLOSED_JSON_LINK = new RegExp(`${JSON_LINK.source}${SPACE}\\}`, 'g')
 
 /**
  * Lists the links of one block, in the order in which the block has them, repeated where it repeats them.
@@ -85,9 +95,14 @@ export function decodeDagPb(bytes: Uint8Array): dagPb.PBNode | undefined {
 export function decodeData(codec: number, bytes: Uint8Array): { readonly value: unknown } | undefined {
   const own = ofOwnMemory(bytes)
   if (codec === DAG_CBOR) return decoded(() => ({ value: dagCbor.decode<unknown>(own) }))
-  // base58 takes time that grows with the square of its length: a link of a megabyte would take the better part of an hour.
-  for (const [, , endQuote] of asCharacters(own).matchAll(JSON_LINK)) if (endQuote === '') return undefined
+  if (hasLongLink(asLatin1(own))) return undefined
   return decoded(() => ({ value: dagJson.decode<unknown>(own) }))
+}
+
+/** base58 takes time that grows with the square of its length: a link of a megabyte would take the better part of an hour. */
+function hasLongLink(json: string): boolean {
+  for (const [, , endQuote] of json.matchAll(JSON_LINK)) if (endQuote === '') return true
+  return false
 }
 
 /** The CID that a decoded value is; undefined for maps, lists and scalars. */
@@ -133,36 +148,43 @@ function checkedCid(bytes: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** The links of a dag-json block; undefined when it is none. */
-function linksInJson(bytes: Uint8Array): Uint8Array[] | undefined {
-  const tree = decodeData(DAG_JSON, bytes)
-  if (tree === undefined) return undefined
-  const cids = new Map<string, CID>()
-  collectCids(tree.value, cids)
-  // Read from the text: in what it decodes to, keys that look like numbers come before all others.
-  const links = Array.from(
-    asCharacters(bytes).matchAll(JSON_LINK),
-    ([, link = '']) => cids.get(link) ?? cidOfJson(link),
-  )
-  return links.map((cid) => cid.bytes)
+/** Each link is decoded once, by itself, and what is around the links without them: a number is allowed wherever a link is. */
+function linksInJson(bytes: Uint8Array<ArrayBuffer>): Uint8Array[] | undefined {
+  const text = asLatin1(bytes)
+  if (hasLongLink(text)) return undefined
+  return decoded(() => {
+    const links = Array.from(text.matchAll(JSON_LINK), ([, link = '']) => parseLink(unescaped(link)).bytes)
+    dagJson.decode(links.length === 0 ? bytes : withoutLinks(bytes, text))
+    return links
+  })
 }
 
-/** A CID as JSON spells it, escapes and all. */
-function cidOfJson(text: string): CID {
-  return CID.parse(String(JSON.parse(`"${text}"`)))
-}
-
-/** Collects the CIDs of a decoded value by their text. */
-function collectCids(value: unknown, cids: Map<string, CID>): void {
-  const open = [value]
-  while (open.length > 0) {
-    const next = open.pop()
-    const cid = asLink(next)
-    if (cid !== undefined) cids.set(cid.toString(), cid)
-    else if (typeof next === 'object' && next !== null && !(next instanceof Uint8Array)) {
-      for (const inner of Object.values(next)) open.push(inner)
-    }
+function withoutLinks(bytes: Uint8Array, text: string): Uint8Array<ArrayBuffer> {
+  const rest = new Uint8Array(bytes.length)
+  let length = 0
+  let end = 0
+  for (const { 0: link, index } of text.matchAll(CLOSED_JSON_LINK)) {
+    rest.set(bytes.subarray(end, index), length)
+    length += index - end
+    rest[length] = ZERO
+    length += 1
+    end = index + link.length
   }
+  rest.set(bytes.subarray(end), length)
+  return rest.subarray(0, length + bytes.length - end)
+}
+
+/** One character for each byte, so that places in the text are places in the bytes. */
+function asLatin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    text += String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES))
+  }
+  return text
+}
+
+function unescaped(jsonText: string): string {
+  return jsonText.includes('\\') ? String(JSON.parse(`"${jsonText}"`)) : jsonText
 }
 
 /** The decoders throw plain errors of every kind, down to an exhausted stack, and all of them mean the same. */

@@ -1,3 +1,4 @@
+import { fromString } from 'multiformats/bytes'
 import { DAG_CBOR, DAG_JSON, DAG_PB } from '../links.ts'
 import { readVarint } from './varint.ts'
 
@@ -14,7 +15,7 @@ const PB_LINKS_FIELD = 0x12
 const BRACKETS: readonly number[] = [...'[{'].map((character) => character.charCodeAt(0))
 const QUOTE = '"'.charCodeAt(0)
 /** The key of a dag-json link in every spelling, without its first quote. */
-const JSON_LINK_KEYS = ['/"', '\\/"', '\\u002f"', '\\u002F"'].map((key) => new TextEncoder().encode(key))
+const JSON_LINK_KEYS = ['/"', '\\/"', '\\u002f"', '\\u002F"'].map(fromString)
 
 /**
  * Says what a block has too much of to be decoded here, from its bytes alone: decoding is what takes time and memory.
