@@ -37,6 +37,7 @@ import { isMember, startMember, startMembers } from './processes.ts'
 import { cacheLevels } from './proving/cache-levels.ts'
 import type { Prover } from './proving/prover.ts'
 import { networkOf } from './quotas/principal.ts'
+import { BlockReadings } from './retrieval/block-readings.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
@@ -155,6 +156,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const budget = new WorkBudget({ log, networkOf })
   const refusals = new RefusalLog({ log })
   closers.push(() => refusals.close())
+  const blockReadings = new BlockReadings(budget)
+  closers.push(() => blockReadings.close())
   const hashThreads = startHashThreads({ budget })
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
@@ -192,6 +195,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     databaseState,
     blobs,
     budget,
+    blockReadings,
     hashers: hasLocal ? cacheLevels(hashers, levels) : hashers,
     provers,
     ...placing,

@@ -1,5 +1,13 @@
+export { MAX_LINKS } from './car/block-graph.ts'
+export {
+  type AnsweredBlock,
+  answerOf,
+  type BlockAnswer,
+  type BlockQuestion,
+  type BlockReader,
+} from './car/block-reader.ts'
 export { blockFinder, blocksOf, type CarBlock, type CarFault, type CarIndex } from './car/car-index.ts'
-export { CarIndexer, type CarIndexerOptions } from './car/car-indexer.ts'
+export { CarIndexer, type CarIndexerOptions, MAX_BLOCKS } from './car/car-indexer.ts'
 export { carHeader, carSection } from './car/car-writer.ts'
 export { DagReadError, type DagReadFault } from './car/dag-read-error.ts'
 export type { Block, GetBlock } from './car/load-block.ts'

@@ -76,13 +76,7 @@ export class WorkBudget {
    * @throws {LadeError} `over_budget`.
    */
   require(principal: string, work: Work): void {
-    const isFull = this.#unpaid.total() > this.#wholeLimitMs
-    const limit = isFull ? Math.min(LIMIT_UNDER_LOAD_MS, this.#limitMs) : this.#limitMs
-    const network = this.#networkOf(principal)
-    const used = Math.max(
-      this.#unpaid.of(principal),
-      network === undefined ? 0 : this.#unpaid.of(network) / NETWORK_SHARES,
-    )
+    const { used, limit } = this.#unpaidOf(principal)
     if (used <= limit) return
     this.heldBack({ principal, work, how: 'refused' })
     const waitSeconds = Math.ceil((Math.log2(used / limit) * HALF_LIFE_MS) / 1000)
@@ -94,6 +88,12 @@ export class WorkBudget {
       limit,
       retryAfterSeconds,
     })
+  }
+
+  /** True when `require` would refuse further work of a principal. Work that goes on then goes on slowly. */
+  isOver(principal: string): boolean {
+    const { used, limit } = this.#unpaidOf(principal)
+    return used > limit
   }
 
   /** Charges work that was done, whatever came of it. */
@@ -132,6 +132,14 @@ export class WorkBudget {
   /** What was spent and who was held back since the start, by work. */
   counters(): WorkCounters {
     return { spent: this.#counters, heldBack: this.#heldBack.counters() }
+  }
+
+  #unpaidOf(principal: string): { readonly used: number; readonly limit: number } {
+    const isFull = this.#unpaid.total() > this.#wholeLimitMs
+    const limit = isFull ? Math.min(LIMIT_UNDER_LOAD_MS, this.#limitMs) : this.#limitMs
+    const network = this.#networkOf(principal)
+    const ofNetwork = network === undefined ? 0 : this.#unpaid.of(network) / NETWORK_SHARES
+    return { used: Math.max(this.#unpaid.of(principal), ofNetwork), limit }
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Block, carHeader, carSection, type DagWalk, resolvePath, walkDag } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import type { CID } from 'multiformats/cid'
-import type { BlockSource } from '../retrieval/block-source.ts'
+import type { DagReader } from '../retrieval/dag-reader.ts'
 
 /** Small blocks go out together, about this much at a time. */
 const BATCH_BYTES = 65_536
@@ -17,33 +17,36 @@ export interface OpenCarInput extends Pick<DagWalk, 'scope' | 'entityBytes' | 'd
  * one root of the header.
  *
  * The path is followed and the first block read before this resolves, so that what cannot begin is refused. Memory is two
- * blocks, and what `walkDag` needs. `source` must stay open while the CAR is read.
+ * blocks, and what `walkDag` needs. The source of the reader must stay open while the CAR is read.
  *
- * @returns the bytes, to be read once; they end by a `DagReadError` when a block turns out to be missing or no good, after
- *   all that could be read before it.
- * @throws {LadeError} `not_found` when the path leads nowhere, `storage_failed`, `storage_offline`.
+ * @returns the bytes, to be read once; they end by a `DagReadError` when a block turns out to be missing or no good, and by a `LadeError` of
+ *   the reader, after all that could be read before it.
+ * @throws {LadeError} `not_found` when the path leads nowhere, `not_acceptable`, `over_budget`, `storage_failed`, `storage_offline`.
  * @throws {DagReadError} for a block of the path, or the first one of the walk.
  */
 export async function openCar(
-  source: BlockSource,
+  reader: DagReader,
   { root, segments, ...how }: OpenCarInput,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const getBlock = (cid: CID) => source.get(cid)
-  const { path, terminal } = await resolvePath(root, segments, getBlock)
+  const { path, terminal } = await resolvePath(root, segments, reader)
   if (terminal === undefined) throw new LadeError('not_found', {})
-  const walk = walkDag({ root: terminal, getBlock, ...how })
+  const walk = walkDag({ root: terminal, getBlock: reader, ...how })
   const first = await walk.next()
-  return inBatches(sections(terminal, path, first, walk))
+  return inBatches(sections(terminal, blocksOf(path, reader), first, walk), reader)
+}
+
+async function* blocksOf(path: readonly CID[], reader: DagReader): AsyncGenerator<Block> {
+  for (const cid of path) yield reader.load(cid)
 }
 
 async function* sections(
   root: CID,
-  path: readonly Block[],
+  path: AsyncIterable<Block>,
   first: IteratorResult<Block, void>,
   walk: AsyncGenerator<Block, void>,
 ): AsyncGenerator<Uint8Array> {
   yield carHeader([root])
-  for (const block of path) yield* section(block)
+  for await (const block of path) yield* section(block)
   if (first.done === true) return
   yield* section(first.value)
   for await (const block of walk) yield* section(block)
@@ -54,20 +57,31 @@ function* section({ cid, bytes }: Block): Generator<Uint8Array> {
   yield bytes
 }
 
-async function* inBatches(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Small parts together, big ones as they are: a block is not copied for this. */
+async function* inBatches(parts: AsyncIterable<Uint8Array>, reader: DagReader): AsyncGenerator<Uint8Array> {
   let waiting: Uint8Array[] = []
   let waitingBytes = 0
   const batch = (): Uint8Array => {
     const bytes = Buffer.concat(waiting)
     waiting = []
     waitingBytes = 0
+    reader.moved(bytes.length)
     return bytes
   }
   try {
     for await (const part of parts) {
+      const isBig = part.length >= BATCH_BYTES
+      if (isBig && waitingBytes > 0) yield batch()
       waiting.push(part)
       waitingBytes += part.length
-      if (waitingBytes >= BATCH_BYTES) yield batch()
+      if (waitingBytes < BATCH_BYTES) continue
+      if (!isBig) yield batch()
+      else {
+        waiting = []
+        waitingBytes = 0
+        reader.moved(part.length)
+        yield part
+      }
     }
   } catch (error) {
     if (waitingBytes > 0) yield batch()

@@ -13,6 +13,7 @@ import type { PlacementCounters } from '../placement/placement-tally.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { DatabaseState } from '../records/database-state.ts'
 import type { RecordStore } from '../records/record-store.ts'
+import type { BlockReadings } from '../retrieval/block-readings.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import type { DamageControl } from '../upkeep/damage.ts'
@@ -50,6 +51,8 @@ export interface Service {
   readonly hashers: ContentHashers
   /** What the work in hand has cost, and for whom; every costly path asks it. */
   readonly budget: WorkBudget
+  /** Where the links of blocks are read. */
+  readonly blockReadings: BlockReadings
   readonly provers: readonly Prover[]
   readonly handover: Handover
   /** Has a prover prove, here and now, that it holds a file. */

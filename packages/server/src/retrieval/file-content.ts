@@ -1,7 +1,9 @@
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
 import type { RecordStore } from '../records/record-store.ts'
+import type { BlockReadings } from './block-readings.ts'
 import type { FoundFile } from './find-file.ts'
 import { checkObject, type OpenObject, openObject } from './open-object.ts'
 import { openUnixfsContent } from './unixfs-content.ts'
@@ -30,21 +32,25 @@ export interface FileContentDeps {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly now: () => number
+  readonly blockReadings: BlockReadings
+  readonly budget: WorkBudget
 }
 
 /**
  * What `cid`, by which the file was found, gives back of it: the object, or the UnixFS file in it.
  *
- * @throws {LadeError} `storage_offline`, `storage_failed`.
+ * @param principal - who reads, and pays for what reading a DAG takes besides sending the bytes.
+ * @throws {LadeError} `storage_offline`, `storage_failed`, `over_budget`.
  */
 export async function openContent(
   deps: FileContentDeps,
   cid: ContentId,
   { file, view }: FoundFile,
+  principal: string,
 ): Promise<FileContent> {
   const { records, blobs } = deps
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
-  if (view === 'unixfs') return openUnixfsContent({ ...deps, blobs }, cid, file)
+  if (view === 'unixfs') return openUnixfsContent({ ...deps, blobs, principal }, cid, file)
   return {
     sizeBytes: file.sizeBytes,
     open: () => openObject({ records, blobs }, file),

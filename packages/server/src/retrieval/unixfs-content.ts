@@ -1,11 +1,14 @@
 import type { ContentId } from '@lade/core/content'
-import { DagReadError, readUnixfsFile, readUnixfsNode } from '@lade/core/dag'
+import { DagReadError, readUnixfsFile } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import type { CID } from 'multiformats/cid'
 import type { BlobBody, BlobStore, ByteRange } from '../blobs/blob-store.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
 import type { RecordStore } from '../records/record-store.ts'
+import type { BlockReadings } from './block-readings.ts'
 import { BlockSource } from './block-source.ts'
 import { fileRootOf } from './content-cid.ts'
+import { DagReader } from './dag-reader.ts'
 import type { FileContent } from './file-content.ts'
 import { checkObject, type ObjectId } from './open-object.ts'
 
@@ -13,50 +16,66 @@ export interface UnixfsContentDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly now: () => number
+  readonly blockReadings: BlockReadings
+  readonly budget: WorkBudget
+  /** Who reads, and pays for what reading takes besides sending the bytes. */
+  readonly principal: string
 }
 
 /**
  * The UnixFS file that `cid` names inside of an object, a CAR. Its blocks are hashed again as they are read, so a reader gets
  * right bytes or none.
  *
- * @throws {LadeError} `storage_failed`.
+ * @throws {LadeError} `storage_failed`, `over_budget`.
  */
 export async function openUnixfsContent(deps: UnixfsContentDeps, cid: ContentId, id: ObjectId): Promise<FileContent> {
   const { object } = id
   const root = fileRootOf(cid)
+  const { budget, blockReadings: readings, principal } = deps
+  budget.require(principal, 'links')
   const source = new BlockSource({ ...deps, within: object })
-  try {
-    const block = await source.get(root)
-    const node = block && readUnixfsNode(root.code, block)
-    if (node?.kind !== 'file') throw failed(new Error(`${root} in the object ${object} is no file`))
-    const { sizeBytes } = node
-    const body = fileBody({ source, root, sizeBytes })
-    const check = () => checkObject(deps, id)
-    return { sizeBytes, open: async () => ({ kind: 'blob', body }), check, close: () => source.close() }
-  } catch (error) {
+  // All bytes of a file are sent, however often its blocks are repeated: they pay.
+  const limits = { maxBlocks: Infinity, maxLinks: Infinity }
+  const reader = new DagReader({ source, readings, budget, principal, ...limits })
+  const close = async (): Promise<void> => {
+    reader.settle()
     await source.close()
-    throw error
+  }
+  try {
+    const { answer: node } = await reader.read(root, { ask: 'node' })
+    if (node.kind !== 'file') throw failed(new Error(`${root} in the object ${object} is no file`))
+    const { sizeBytes } = node
+    const body = fileBody({ reader, root, sizeBytes, close })
+    const check = () => checkObject(deps, id)
+    return { sizeBytes, open: async () => ({ kind: 'blob', body }), check, close }
+  } catch (error) {
+    await close()
+    throw error instanceof DagReadError ? failed(error) : error
   }
 }
 
 interface FileInCar {
-  readonly source: BlockSource
+  readonly reader: DagReader
   readonly root: CID
   readonly sizeBytes: number
+  readonly close: () => Promise<void>
 }
 
-function fileBody({ source, root, sizeBytes }: FileInCar): BlobBody {
+function fileBody({ reader, root, sizeBytes, close }: FileInCar): BlobBody {
   return {
     sizeBytes,
     version: undefined,
     async *chunks(range?: ByteRange) {
       try {
-        yield* readUnixfsFile({ root, getBlock: (cid) => source.get(cid), range })
+        for await (const chunk of readUnixfsFile({ root, getBlock: reader, range })) {
+          yield chunk
+          reader.moved(chunk.length)
+        }
       } catch (error) {
         throw error instanceof DagReadError ? failed(error) : error
       }
     },
-    close: () => source.close(),
+    close,
   }
 }
 

@@ -20,7 +20,8 @@ export interface CarIndexerOptions {
   readonly maxBlocks?: number
 }
 
-const DEFAULT_MAX_BLOCKS = 262_144
+/** The most sections of a CAR that are read, unless it is said otherwise. */
+export const MAX_BLOCKS = 262_144
 
 /**
  * Reads a CAR of version 1 in one pass, verifies every block in it, and finds out where each one lies.
@@ -57,7 +58,7 @@ export class CarIndexer {
   #blocks = growingUint32()
   #offsetBytes = growingFloat64()
 
-  constructor({ root, sizeBytes, hashes, maxBlocks = DEFAULT_MAX_BLOCKS }: CarIndexerOptions) {
+  constructor({ root, sizeBytes, hashes, maxBlocks = MAX_BLOCKS }: CarIndexerOptions) {
     this.#root = { version: root.version ?? 1, codec: root.codec, multihash: new Uint8Array(root.multihash) }
     this.#hashes = hashes
     this.#maxBlocks = maxBlocks

@@ -7,6 +7,8 @@ import type { CID } from 'multiformats/cid'
  */
 export type DagReadFault = 'missing' | 'undecodable' | 'unsupported' | 'not-a-file' | 'inconsistent'
 
+const MAX_SHOWN_DIGEST_BYTES = 1024
+
 const SENTENCES: Readonly<Record<DagReadFault, string>> = {
   missing: 'is not here',
   undecodable: 'does not decode as the codec of its CID',
@@ -27,8 +29,14 @@ export class DagReadError extends Error {
   readonly cid: CID
 
   constructor(fault: DagReadFault, cid: CID) {
-    super(`The block ${cid} ${SENTENCES[fault]}.`)
+    super(`${nameOf(cid)} ${SENTENCES[fault]}.`)
     this.fault = fault
     this.cid = cid
   }
+}
+
+/** A CID can be as long as the block that links to it, and base58 takes the square of that in time. */
+function nameOf(cid: CID): string {
+  const { length } = cid.multihash.digest
+  return length > MAX_SHOWN_DIGEST_BYTES ? `A block whose CID has ${length} bytes of digest` : `The block ${cid}`
 }

@@ -1,13 +1,14 @@
 import type { CID } from 'multiformats/cid'
 import { LadeError } from '../../errors/lade-error.ts'
-import { readUnixfsNode } from '../unixfs-file.ts'
+import { type BlockReader, readerOf } from './block-reader.ts'
 import { DagReadError } from './dag-read-error.ts'
-import { type GetBlock, loadBlock } from './load-block.ts'
+import type { GetBlock } from './load-block.ts'
 import { walkFile } from './walk-file.ts'
 
 export interface FileRead {
   readonly root: CID
-  readonly getBlock: GetBlock
+  /** Finds the blocks, which are then read at once, or also reads them. */
+  readonly getBlock: GetBlock | BlockReader
   /** The part of the file that is wanted; the whole of it when it is undefined. */
   readonly range?: { readonly offset: number; readonly length: number } | undefined
 }
@@ -29,8 +30,8 @@ export async function* readUnixfsFile({
   getBlock,
   range,
 }: FileRead): AsyncGenerator<Uint8Array, void, undefined> {
-  const block = await loadBlock(root, getBlock)
-  const node = readUnixfsNode(root.code, block.bytes)
+  const reader = readerOf(getBlock)
+  const { block, answer: node } = await reader.read(root, { ask: 'node' })
   if (node.kind !== 'file') throw new DagReadError('not-a-file', root)
   const start = range?.offset ?? 0
   const end = range === undefined ? node.sizeBytes : start + range.length
@@ -38,8 +39,8 @@ export async function* readUnixfsFile({
     throw new LadeError('range_not_satisfiable', { size: node.sizeBytes })
   }
   for await (const { data, dataStart } of walkFile({
-    root: block,
-    getBlock,
+    root: { block, node },
+    reader,
     span: { start, end },
     walked: undefined,
   })) {

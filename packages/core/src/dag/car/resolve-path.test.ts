@@ -24,8 +24,7 @@ import {
 async function resolved(root: CID, path: string, store: TestStore) {
   const segments = path.split('/')
   const { path: blocks, terminal, remainder, missingSegment } = await resolvePath(root, segments, store.getBlock)
-  for (const { cid, bytes } of blocks) expect(bytes).toEqual(await store.getBlock(cid))
-  return { path: blocks.map(({ cid }) => cid.toString()), terminal: terminal?.toString(), remainder, missingSegment }
+  return { path: blocks.map(String), terminal: terminal?.toString(), remainder, missingSegment }
 }
 
 const storeOf = (...blocks: Parameters<TestStore['put']>[0][]) => {

@@ -1,17 +1,19 @@
-import type { CID } from 'multiformats/cid'
-import { asLink, DAG_CBOR, DAG_JSON, decodeData, inlineBytes } from '../links.ts'
-import { readUnixfsNode, type UnixfsShard } from '../unixfs-file.ts'
+import { CID } from 'multiformats/cid'
+import { DAG_CBOR, DAG_JSON, inlineBytes } from '../links.ts'
+import { type BlockReader, readerOf } from './block-reader.ts'
 import { DagReadError } from './dag-read-error.ts'
-import { type Block, type GetBlock, loadBlock } from './load-block.ts'
+import { linkAt } from './link-list.ts'
+import type { GetBlock } from './load-block.ts'
 import { murmur3x64 } from './murmur3.ts'
+import { type PackedShard, placeOfText } from './packed-node.ts'
 
 /** Where a path leads, and the blocks by which it gets there. */
 export interface ResolvedPath {
   /**
    * The blocks that prove the path, from the root to the last one before the end, shards of directories among them and
-   * identity blocks not. A CAR for the path is these, then the walk from `terminal`.
+   * identity blocks not. A CAR for the path is these, then the walk from `terminal`. Their bytes are not held.
    */
-  readonly path: readonly Block[]
+  readonly path: readonly CID[]
   /** What the path ends at; undefined when `missingSegment` says why it does not. */
   readonly terminal: CID | undefined
   /** The segments that lead to a value inside the terminal block; only of dag-cbor and dag-json, else empty. */
@@ -22,9 +24,9 @@ export interface ResolvedPath {
 
 /** One step: to the next block with the rest of the path, or to no further. */
 type Step =
-  | { readonly next: CID; readonly rest: readonly string[]; readonly through: readonly Block[] }
+  | { readonly next: CID; readonly rest: readonly string[]; readonly through: readonly CID[] }
   | { readonly isInside: true }
-  | { readonly missing: string; readonly through: readonly Block[] }
+  | { readonly missing: string; readonly through: readonly CID[] }
 
 const MURMUR3_X64_64 = 0x22
 
@@ -42,15 +44,21 @@ const MURMUR3_X64_64 = 0x22
  * const { path, terminal } = await resolvePath(root, ['dir', 'ascii.txt'], getBlock)
  * path.length // 2, the root and dir
  */
-export async function resolvePath(root: CID, segments: readonly string[], getBlock: GetBlock): Promise<ResolvedPath> {
-  const path: Block[] = []
+export async function resolvePath(
+  root: CID,
+  segments: readonly string[],
+  getBlock: GetBlock | BlockReader,
+): Promise<ResolvedPath> {
+  const reader = readerOf(getBlock)
+  const path: CID[] = []
   const ended = { remainder: [], missingSegment: undefined }
   let cid = root
   let rest = segments
   while (rest.length > 0) {
-    const step = await stepFrom(await loadBlock(cid, getBlock), rest, getBlock)
+    await reader.follow()
+    const step = await stepFrom(cid, rest, reader)
     if ('isInside' in step) return { ...ended, path, terminal: cid, remainder: rest }
-    path.push(...step.through.filter((block) => inlineBytes(block.cid) === undefined))
+    path.push(...step.through.filter((through) => inlineBytes(through) === undefined))
     if ('missing' in step) return { ...ended, path, terminal: undefined, missingSegment: step.missing }
     cid = step.next
     rest = step.rest
@@ -58,60 +66,56 @@ export async function resolvePath(root: CID, segments: readonly string[], getBlo
   return { ...ended, path, terminal: cid }
 }
 
-async function stepFrom(block: Block, segments: readonly string[], getBlock: GetBlock): Promise<Step> {
-  const { cid, bytes } = block
+async function stepFrom(cid: CID, segments: readonly string[], reader: BlockReader): Promise<Step> {
   const [name = '', ...rest] = segments
-  if (cid.code === DAG_CBOR || cid.code === DAG_JSON) return stepInside(block, segments)
-  const node = readUnixfsNode(cid.code, bytes)
+  if (cid.code === DAG_CBOR || cid.code === DAG_JSON) return stepInside(cid, segments, reader)
+  const { answer: node } = await reader.read(cid, { ask: 'node' })
   if (node.kind === 'fault') throw new DagReadError(node.of === 'block' ? 'undecodable' : 'inconsistent', cid)
-  if (node.kind === 'hamt') return stepThroughShards(block, node, { name, rest, getBlock })
-  const next = node.kind === 'directory' ? node.entries.find((entry) => entry.name === name)?.cid : undefined
-  return next === undefined ? { missing: name, through: [block] } : { next, rest, through: [block] }
+  if (node.kind === 'hamt') return stepThroughShards(cid, node, { name, rest, reader })
+  const place = node.kind === 'directory' ? placeOfText(node.names, [name]) : undefined
+  if (node.kind !== 'directory' || place === undefined) return { missing: name, through: [cid] }
+  return { next: linkAt(node.links, place), rest, through: [cid] }
 }
 
-function stepInside(block: Block, segments: readonly string[]): Step {
-  const decoded = decodeData(block.cid.code, block.bytes)
-  if (decoded === undefined) throw new DagReadError('undecodable', block.cid)
-  let value = decoded.value
-  for (const [index, segment] of segments.entries()) {
-    const link = asLink(value)
-    if (link !== undefined) return { next: link, rest: segments.slice(index), through: [block] }
-    if (!hasEntry(value, segment)) return { missing: segment, through: [block] }
-    value = value[segment]
+async function stepInside(cid: CID, segments: readonly string[], reader: BlockReader): Promise<Step> {
+  const { answer } = await reader.read(cid, { ask: 'step', segments })
+  switch (answer.to) {
+    case 'undecodable':
+      throw new DagReadError('undecodable', cid)
+    case 'value':
+      return { isInside: true }
+    case 'nothing':
+      return { missing: answer.missing, through: [cid] }
+    case 'link':
+      return { next: CID.decode(answer.cid), rest: segments.slice(answer.restFrom), through: [cid] }
   }
-  const link = asLink(value)
-  return link === undefined ? { isInside: true } : { next: link, rest: [], through: [block] }
-}
-
-function hasEntry(value: unknown, key: string): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false
-  return Array.isArray(value) ? /^(?:0|[1-9]\d*)$/.test(key) && Object.hasOwn(value, key) : Object.hasOwn(value, key)
 }
 
 interface ShardStep {
   readonly name: string
   readonly rest: readonly string[]
-  readonly getBlock: GetBlock
+  readonly reader: BlockReader
 }
 
-async function stepThroughShards(block: Block, root: UnixfsShard, { name, rest, getBlock }: ShardStep): Promise<Step> {
-  if (root.hashCode !== MURMUR3_X64_64) throw new DagReadError('unsupported', block.cid)
+async function stepThroughShards(cid: CID, root: PackedShard, { name, rest, reader }: ShardStep): Promise<Step> {
+  if (root.hashCode !== MURMUR3_X64_64) throw new DagReadError('unsupported', cid)
   const bits = Math.log2(root.fanout)
   const digits = (root.fanout - 1).toString(16).length
   const hash = murmur3x64(utf8(name))
-  const through = [block]
+  const through = [cid]
   let shard = root
   // Each level is named by the next bits of the hash, from its top; a trie that goes on after the last of them has no end.
   for (let usedBits = bits; usedBits <= 64; usedBits += bits) {
-    const place = (hash >> BigInt(64 - usedBits)) % BigInt(root.fanout)
-    const bucket = place.toString(16).toUpperCase().padStart(digits, '0')
-    const link = shard.links.find((each) => each.bucket === bucket && (each.name ?? name) === name)
-    if (link === undefined) return { missing: name, through }
-    if (link.name !== undefined) return { next: link.cid, rest, through }
-    const next = await loadBlock(link.cid, getBlock)
-    const node = readUnixfsNode(next.cid.code, next.bytes)
-    if (node.kind !== 'hamt' || node.fanout !== root.fanout) throw new DagReadError('inconsistent', next.cid)
-    through.push(next)
+    const bucketNumber = (hash >> BigInt(64 - usedBits)) % BigInt(root.fanout)
+    const bucket = bucketNumber.toString(16).toUpperCase().padStart(digits, '0')
+    const place = placeOfText(shard.names, [bucket, bucket + name])
+    if (place === undefined) return { missing: name, through }
+    const link = linkAt(shard.links, place)
+    if (shard.isShard[place] === 0) return { next: link, rest, through }
+    await reader.follow()
+    const { answer: node } = await reader.read(link, { ask: 'node' })
+    if (node.kind !== 'hamt' || node.fanout !== root.fanout) throw new DagReadError('inconsistent', link)
+    through.push(link)
     shard = node
   }
   return { missing: name, through }

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { linksOf } from '../links.ts'
 import { readUnixfsNode } from '../unixfs-file.ts'
 import { DagReadError } from './dag-read-error.ts'
+import type { GetBlock } from './load-block.ts'
 import {
   cborBlock,
   cidOf,
@@ -27,7 +28,9 @@ import {
 import { type DagWalk, spanOf, walkDag } from './walk-dag.ts'
 
 /** The CIDs of a walk, and the fault that ended it. */
-async function walked(walk: DagWalk): Promise<{ readonly cids: string[]; readonly fault: string | undefined }> {
+async function walked(
+  walk: DagWalk & { readonly getBlock: GetBlock },
+): Promise<{ readonly cids: string[]; readonly fault: string | undefined }> {
   const cids: string[] = []
   try {
     for await (const { cid, bytes } of walkDag(walk)) {
@@ -41,7 +44,7 @@ async function walked(walk: DagWalk): Promise<{ readonly cids: string[]; readonl
   return { cids, fault: undefined }
 }
 
-const cidsOf = async (walk: DagWalk) => {
+const cidsOf = async (walk: DagWalk & { readonly getBlock: GetBlock }) => {
   const { cids, fault } = await walked(walk)
   expect(fault).toBeUndefined()
   return cids

@@ -1,8 +1,10 @@
 import type { CID } from 'multiformats/cid'
-import { inlineBytes, linksOf } from '../links.ts'
-import { readUnixfsNode } from '../unixfs-file.ts'
+import { inlineBytes } from '../links.ts'
+import { type BlockReader, readerOf } from './block-reader.ts'
 import { DagReadError } from './dag-read-error.ts'
-import { type Block, type GetBlock, loadBlock } from './load-block.ts'
+import { type LinkList, linkAt, listBytes } from './link-list.ts'
+import type { Block, GetBlock } from './load-block.ts'
+import { OpenBlocks } from './open-blocks.ts'
 import { type ByteSpan, walkFile } from './walk-file.ts'
 import { WalkedBlocks } from './walked-blocks.ts'
 
@@ -18,7 +20,8 @@ export interface EntityBytes {
 
 export interface DagWalk {
   readonly root: CID
-  readonly getBlock: GetBlock
+  /** Finds the blocks, which are then read at once, or also reads them. */
+  readonly getBlock: GetBlock | BlockReader
   /** @default 'all' */
   readonly scope?: DagScope
   /** Of a file, the blocks for this range only; it implies the scope `entity`, and is ignored for what is no file. */
@@ -35,8 +38,9 @@ export interface DagWalk {
  * needed to verify and read it and none besides, and one that is empty or outside of the file gives the root block. The
  * entity of a directory is its own blocks, all shards of it where it is sharded; of anything that is no UnixFS, its block.
  *
- * Memory is one path through the DAG with the links beside it, and without `dups` about 60 bytes for each block given.
- * With `dups` a DAG of a few blocks can be walked for longer than anyone waits, if they link to each other often enough.
+ * Memory is the CIDs of one path through the DAG, 1 MiB of links beside it and those of one block, and without `dups` about 60 bytes for
+ * each block given. With `dups` a DAG of a few blocks can be walked for longer than anyone waits, if they link to each other often enough:
+ * a `BlockReader` can end the walk.
  *
  * @throws {DagReadError} from the generator, after the blocks that come before it: `missing`, `undecodable`,
  *   `unsupported`, and `inconsistent` for parts of a file. A root that is missing or cannot be read gives no block.
@@ -54,10 +58,11 @@ export async function* walkDag({
   entityBytes,
   dups = false,
 }: DagWalk): AsyncGenerator<Block, void, undefined> {
+  const reader = readerOf(getBlock)
   const walked = dups ? undefined : new WalkedBlocks()
-  if (entityBytes !== undefined || scope === 'entity') yield* walkEntity({ root, getBlock, entityBytes, walked })
-  else if (scope === 'block') yield* given(await loadBlock(root, getBlock))
-  else yield* walkLinks({ root, getBlock, walked, linksOfBlock: allLinks })
+  if (entityBytes !== undefined || scope === 'entity') yield* walkEntity({ root, reader, entityBytes, walked })
+  else if (scope === 'block') yield* given(await reader.load(root))
+  else yield* walkLinks({ root, walked, reader, read: (cid) => readAllLinks(reader, cid) })
 }
 
 /**
@@ -75,64 +80,75 @@ export function spanOf({ from, to }: EntityBytes, sizeBytes: number): ByteSpan {
 
 interface EntityWalk {
   readonly root: CID
-  readonly getBlock: GetBlock
+  readonly reader: BlockReader
   readonly entityBytes: EntityBytes | undefined
   readonly walked: WalkedBlocks | undefined
 }
 
-async function* walkEntity({
-  root,
-  getBlock,
-  entityBytes,
-  walked,
-}: EntityWalk): AsyncGenerator<Block, void, undefined> {
-  const block = await loadBlock(root, getBlock)
-  const node = readUnixfsNode(root.code, block.bytes)
+async function* walkEntity({ root, reader, entityBytes, walked }: EntityWalk): AsyncGenerator<Block, void, undefined> {
+  const { block, answer: node } = await reader.read(root, { ask: 'node' })
   if (node.kind === 'file') {
     const span = entityBytes && spanOf(entityBytes, node.sizeBytes)
-    for await (const { cid, bytes, isNew } of walkFile({ root: block, getBlock, span, walked })) {
+    for await (const { cid, bytes, isNew } of walkFile({ root: { block, node }, reader, span, walked })) {
       if (isNew) yield* given({ cid, bytes })
     }
   } else if (node.kind === 'hamt') {
-    yield* walkLinks({ root, getBlock, walked, linksOfBlock: shardLinks })
+    yield* walkLinks({ root, walked, reader, read: (cid) => readShardLinks(reader, cid) })
   } else {
     yield* given(block)
   }
 }
 
-interface LinkWalk {
-  readonly root: CID
-  readonly getBlock: GetBlock
-  readonly walked: WalkedBlocks | undefined
-  readonly linksOfBlock: (block: Block) => readonly CID[]
+/** A block, its links, and the places of those that the walk goes on to; undefined for all. */
+interface LinkedBlock {
+  readonly block: Block
+  readonly links: LinkList
+  readonly isFollowed: Uint8Array | undefined
 }
 
-async function* walkLinks({ root, getBlock, walked, linksOfBlock }: LinkWalk): AsyncGenerator<Block, void, undefined> {
-  const open = [root]
-  for (let cid = open.pop(); cid !== undefined; cid = open.pop()) {
-    if (walked?.meet(cid, true).isDone) continue
-    const block = await loadBlock(cid, getBlock)
-    // Before the block is given, so that one that cannot be read ends the walk and not half of an answer.
-    const links = linksOfBlock(block)
-    yield* given(block)
-    for (let index = links.length - 1; index >= 0; index -= 1) {
-      const link = links[index]
-      if (link !== undefined) open.push(link)
+interface LinkWalk {
+  readonly root: CID
+  readonly walked: WalkedBlocks | undefined
+  readonly reader: BlockReader
+  readonly read: (cid: CID) => Promise<LinkedBlock>
+}
+
+async function* walkLinks({ root, walked, reader, read }: LinkWalk): AsyncGenerator<Block, void, undefined> {
+  const open = new OpenBlocks<Pick<LinkedBlock, 'links' | 'isFollowed'>>(read)
+  walked?.meet(root, true)
+  let cid: CID | undefined = root
+  while (true) {
+    if (cid !== undefined) {
+      // Before the block is given, so that one that cannot be read ends the walk and not half of an answer.
+      const { block, links, isFollowed } = await read(cid)
+      yield* given(block)
+      const count = links.ends.length
+      open.push({ cid, content: { links, isFollowed }, sizeBytes: listBytes(links), count, next: 0, offset: 0 })
+      cid = undefined
     }
+    const last = await open.last()
+    if (last === undefined) return
+    const { links, isFollowed } = last.content
+    const place = last.block.next
+    last.block.next += 1
+    await reader.follow()
+    if (isFollowed?.[place] === 0) continue
+    const link = linkAt(links, place)
+    if (walked?.meet(link, true).isDone !== true) cid = link
   }
 }
 
-function allLinks({ cid, bytes }: Block): readonly CID[] {
-  const read = linksOf(cid.code, bytes)
-  if ('fault' in read) throw new DagReadError(read.fault, cid)
-  return read.links
+async function readAllLinks(reader: BlockReader, cid: CID): Promise<LinkedBlock> {
+  const { block, answer } = await reader.read(cid, { ask: 'links' })
+  if ('fault' in answer) throw new DagReadError(answer.fault, cid)
+  return { block, links: answer, isFollowed: undefined }
 }
 
 /** The next shards of a sharded directory, and nothing of its entries. */
-function shardLinks({ cid, bytes }: Block): readonly CID[] {
-  const node = readUnixfsNode(cid.code, bytes)
+async function readShardLinks(reader: BlockReader, cid: CID): Promise<LinkedBlock> {
+  const { block, answer: node } = await reader.read(cid, { ask: 'node' })
   if (node.kind !== 'hamt') throw new DagReadError('inconsistent', cid)
-  return node.links.filter(({ name }) => name === undefined).map((link) => link.cid)
+  return { block, links: node.links, isFollowed: node.isShard }
 }
 
 function given(block: Block): readonly Block[] {

@@ -1,6 +1,10 @@
-import { readUnixfsNode, type UnixfsFileNode } from '../unixfs-file.ts'
+import type { CID } from 'multiformats/cid'
+import type { BlockReader } from './block-reader.ts'
 import { DagReadError } from './dag-read-error.ts'
-import { type Block, type GetBlock, loadBlock } from './load-block.ts'
+import { linkAt } from './link-list.ts'
+import type { Block } from './load-block.ts'
+import { OpenBlocks } from './open-blocks.ts'
+import { nodeBytes, type PackedFile } from './packed-node.ts'
 import type { WalkedBlocks } from './walked-blocks.ts'
 
 /** Bytes of a file from `start` up to `end`, which is not among them. */
@@ -19,8 +23,8 @@ export interface FileBlock extends Block {
 }
 
 export interface FileWalk {
-  readonly root: Block
-  readonly getBlock: GetBlock
+  readonly root: { readonly block: Block; readonly node: PackedFile }
+  readonly reader: BlockReader
   /** Only the blocks that are needed for these bytes; all of them, also the empty ones, where it is undefined. */
   readonly span: ByteSpan | undefined
   /** Where what has been walked is noted, so that it is not walked again; undefined to repeat what the file repeats. */
@@ -30,45 +34,55 @@ export interface FileWalk {
 /**
  * Goes through the blocks of a file, each before its children, which is the order of the file's bytes.
  *
- * Memory is one path of nodes and the links beside it.
+ * Memory is the CIDs of one path of nodes, 1 MiB of links beside it, and one node.
  *
  * @throws {DagReadError} for the first block that is `missing`, and for parts that are `inconsistent` with the node above.
  */
-export async function* walkFile({
-  root,
-  getBlock,
-  span,
-  walked,
-}: FileWalk): AsyncGenerator<FileBlock, void, undefined> {
-  const rootNode = readUnixfsNode(root.cid.code, root.bytes)
-  if (rootNode.kind !== 'file') throw new DagReadError('not-a-file', root.cid)
-  const open = [{ cid: root.cid, start: 0, sizeBytes: rootNode.sizeBytes }]
-  for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    const isWhole = span === undefined || (span.start <= part.start && part.start + part.sizeBytes <= span.end)
-    const { isNew, isDone } = walked?.meet(part.cid, isWhole) ?? { isNew: true, isDone: false }
-    if (isDone) continue
-    const block = part.cid === root.cid ? root : await loadBlock(part.cid, getBlock)
-    const node = part.cid === root.cid ? rootNode : readPart(block, part.sizeBytes)
-    yield { ...block, data: node.data, dataStart: part.start, isNew }
-    for (const child of childrenIn(node, part.start, span).reverse()) open.push(child)
+export async function* walkFile({ root, reader, span, walked }: FileWalk): AsyncGenerator<FileBlock, void, undefined> {
+  const open = new OpenBlocks<PackedFile>(async (cid) => (await readPart(reader, cid)).node)
+  let part: FilePart | undefined = { cid: root.block.cid, start: 0, sizeBytes: root.node.sizeBytes }
+  let isRoot = true
+  while (true) {
+    if (part !== undefined) {
+      const { cid, start, sizeBytes }: FilePart = part
+      part = undefined
+      const isWhole = span === undefined || (span.start <= start && start + sizeBytes <= span.end)
+      const { isNew, isDone } = walked?.meet(cid, isWhole) ?? { isNew: true, isDone: false }
+      if (!isDone) {
+        const { block, node }: FileWalk['root'] = isRoot ? root : await readPart(reader, cid, sizeBytes)
+        isRoot = false
+        const { dataStart, dataEnd } = node
+        yield { ...block, data: block.bytes.subarray(dataStart, dataEnd), dataStart: start, isNew }
+        const offset = start + dataEnd - dataStart
+        const count = node.links.ends.length
+        open.push({ cid, content: node, sizeBytes: nodeBytes(node), count, next: 0, offset })
+      }
+    }
+    const last = await open.last()
+    if (last === undefined) return
+    const { links, partSizes } = last.content
+    const place = last.block.next
+    const start = last.block.offset
+    const sizeBytes = partSizes[place] ?? 0
+    last.block.next += 1
+    last.block.offset += sizeBytes
+    await reader.follow()
+    if (span !== undefined && Math.max(start, span.start) >= Math.min(start + sizeBytes, span.end)) continue
+    part = { cid: linkAt(links, place), start, sizeBytes }
   }
 }
 
-function readPart({ cid, bytes }: Block, announcedBytes: number): UnixfsFileNode {
-  const node = readUnixfsNode(cid.code, bytes)
-  if (node.kind !== 'file' || node.sizeBytes !== announcedBytes) throw new DagReadError('inconsistent', cid)
-  return node
+/** A part of a file, where it begins, and how large the node above says that it is. */
+interface FilePart {
+  readonly cid: CID
+  readonly start: number
+  readonly sizeBytes: number
 }
 
-/** The children of a node that begins at `nodeStart`, in order; with a span, those that have bytes in it. */
-function childrenIn({ data, children }: UnixfsFileNode, nodeStart: number, span: ByteSpan | undefined) {
-  const placed = []
-  let start = nodeStart + data.length
-  for (const { cid, sizeBytes } of children) {
-    const end = start + sizeBytes
-    if (span === undefined || Math.max(start, span.start) < Math.min(end, span.end))
-      placed.push({ cid, start, sizeBytes })
-    start = end
+async function readPart(reader: BlockReader, cid: CID, announcedBytes?: number): Promise<FileWalk['root']> {
+  const { block, answer: node } = await reader.read(cid, { ask: 'node' })
+  if (node.kind !== 'file' || node.sizeBytes !== (announcedBytes ?? node.sizeBytes)) {
+    throw new DagReadError('inconsistent', cid)
   }
-  return placed
+  return { block, node }
 }

@@ -15,7 +15,11 @@ export class WalkedBlocks {
    * @returns `isNew` when it is there for the first time, `isDone` when it has gone through all of it before.
    */
   meet({ code, multihash }: CID, isWhole: boolean): { readonly isNew: boolean; readonly isDone: boolean } {
-    const number = this.#blocks.numberOf(Uint8Array.from([...varintBytes(code), ...multihash.bytes]))
+    const codec = varintBytes(code)
+    const name = new Uint8Array(codec.length + multihash.bytes.length)
+    name.set(codec)
+    name.set(multihash.bytes, codec.length)
+    const number = this.#blocks.numberOf(name)
     const isNew = number === this.#isWhole.length
     if (isNew) this.#isWhole.push(0)
     const isDone = this.#isWhole.at(number) === 1

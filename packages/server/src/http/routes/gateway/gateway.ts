@@ -51,7 +51,7 @@ export function gatewayRoutes(app: Routes, service: Service): void {
       200: z.unknown().describe('The block, or the CAR'),
       206: z.unknown().describe('The part of the block that Range asked for'),
       304: z.unknown().describe('If-None-Match names this answer; there is no body'),
-      ...problems(400, 404, 406, 410, 412, 416, 503),
+      ...problems(400, 404, 406, 410, 412, 416, 429, 503),
     },
   }
   app.route({

@@ -12,10 +12,11 @@ import {
   type TestDag,
 } from '../../../retrieval/testing-dags.ts'
 import { rawRequest } from '../../../testing/raw-request.ts'
-import { type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
 
 const CAR_TYPE = 'application/vnd.ipld.car'
 const CHUNK = 262_144
+const METRICS_TOKEN = 'metrics-of-this-test'
 const FILE = patternBytes(5 * CHUNK + 17)
 
 describe('GET /ipfs/{cid}?format=car', () => {
@@ -32,7 +33,7 @@ describe('GET /ipfs/{cid}?format=car', () => {
     return dag
   }
   beforeAll(async () => {
-    service = await runService({ env: { LADE_SPONSORED_DAILY_MB: '1000' } })
+    service = await runService({ env: { LADE_SPONSORED_DAILY_MB: '1000', LADE_METRICS_TOKEN: METRICS_TOKEN } })
     file = await fileDag(FILE, { profile: 'unixfs-v0-2015' })
     expect((await service.upload(FILE, { cid: file.root.toString() })).status).toBe(200)
     const a = patternBytes(1_100_000, 2)
@@ -267,6 +268,49 @@ describe('GET /ipfs/{cid}?format=car', () => {
     const big = CID.createV1(0x55, await sha256.digest(bytes)).toString()
     expect((await service.upload(bytes, { cid: big })).status).toBe(200)
     expect(await problemAt(`${big}?format=car`)).toMatchObject({ status: 406, error: 'not_acceptable' })
+  })
+
+  describe('of a block of 260,000 links to blocks that are in them', () => {
+    const count = 260_000
+    const bytes = Buffer.alloc(5 + 8 * count)
+    let block: TestDag
+    beforeAll(async () => {
+      bytes.writeUInt8(0x9a)
+      bytes.writeUInt32BE(count, 1)
+      for (let at = 5; at < bytes.length; at += 8) bytes.set([0xd8, 0x2a, 0x45, 0, 1, 0x55, 0, 0], at)
+      const root = CID.createV1(0x71, await sha256.digest(bytes))
+      block = { root, blocks: new Map([[root.toString(), bytes]]) }
+      expect((await service.upload(bytes, { cid: root.toString() })).status).toBe(200)
+    })
+
+    it('answers many at once, at the price of reading it once', async () => {
+      const asked = Array.from({ length: 10 }, () => get(`${block.root}?format=car&car-dups=y`, { method: 'HEAD' }))
+      for (const { status } of await Promise.all(asked)) expect(status).toBe(200)
+      const first = await spentOnLinksMs()
+      for (let round = 0; round < 10; round += 1) await get(`${block.root}?format=car`, { method: 'HEAD' })
+      // Only finding and checking the block is charged again.
+      expect((await spentOnLinksMs()) - first).toBeLessThan(first / 2)
+      expect((await carAt(`${block.root}?format=car`)).cids).toEqual([block.root.toString()])
+    })
+
+    it('cuts the connection at 2^20 links, also when they come again', async () => {
+      const often = await cborDag(
+        Array.from({ length: 5 }, () => block.root),
+        block.blocks,
+      )
+      await staged(often)
+      expect((await carAt(`${often.root}?format=car`)).cids).toHaveLength(2)
+      await expect(get(`${often.root}?format=car&car-dups=y`)).rejects.toThrow()
+      await vi.waitFor(() => {
+        const line = service.logged().findLast(({ path }) => path === `/ipfs/${often.root}`)
+        expect(line).toMatchObject({ complete: false, stoppedAt: expect.stringMatching('more than 1048576 links') })
+      }, 10_000)
+    })
+
+    const spentOnLinksMs = async (): Promise<number> => {
+      const metrics = await (await service.fetch('/metrics', { headers: bearer(METRICS_TOKEN) })).text()
+      return 1000 * Number(/^lade_work_seconds_total\{work="links"\} (\S+)$/m.exec(metrics)?.[1] ?? 0)
+    }
   })
 
   describe('of which a block is missing', () => {

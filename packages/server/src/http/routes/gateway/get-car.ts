@@ -5,7 +5,9 @@ import { CAR_MEDIA_TYPE } from '@lade/core/wire'
 import { findRoot } from '../../../gateway/find-root.ts'
 import { openCar } from '../../../gateway/open-car.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
+import { DagReader } from '../../../retrieval/dag-reader.ts'
 import { exchangeOf, requestIdOf } from '../../exchange.ts'
+import { requestPrincipal } from '../../request-principal.ts'
 import { sendChunks } from '../../send-body.ts'
 import { type CarOptions, readCarOptions } from './car-options.ts'
 import { gatewayHeaders, isNotModified, sendNotModified } from './gateway-headers.ts'
@@ -15,7 +17,8 @@ import type { GatewayTarget } from './gateway-target.ts'
 /**
  * `GET|HEAD /ipfs/{cid}[/{path}]?format=car`: blocks of a DAG, as a stream.
  *
- * When a block turns out to be missing on the way, the connection is cut: an orderly end says that all of it was there.
+ * When a block turns out to be missing on the way, or the walk has reached its limits, the connection is cut: an orderly end says that all
+ * of it was there.
  *
  * @throws {LadeError} every refusal; the caller answers it.
  */
@@ -37,19 +40,31 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
     'accept-ranges': 'none',
     ...asked.headers,
   }
-  const chunks = await openCar(source, { root: target.cid, segments: target.segments, ...options }).catch(refuse)
-  response.writeHead(200, head)
-  if (request.method === 'HEAD') {
-    response.end()
-    return
-  }
+  const { budget, blockReadings: readings } = service
+  const principal = requestPrincipal(service, request)
+  budget.require(principal, 'links')
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const reader = new DagReader({ source, readings, budget, principal, signal: gone.signal })
   try {
-    await sendChunks(response, chunks)
+    const chunks = await openCar(reader, { root: target.cid, segments: target.segments, ...options }).catch(refuse)
+    response.writeHead(200, head)
+    if (request.method === 'HEAD') response.end()
+    else await sendChunks(response, chunks)
   } catch (error) {
-    if (!(error instanceof DagReadError)) throw error
+    // Nobody waits for an answer any more.
+    if (gone.signal.aborted && error === gone.signal.reason) return
+    if (!response.headersSent || !isEndOfWalk(error)) throw error
     // The client has been told, by the cut; this is for the log.
     exchangeOf(request).notes.stoppedAt = error.message
+  } finally {
+    reader.settle()
   }
+}
+
+/** True when a walk ends because of what the DAG is, or what it has cost. */
+function isEndOfWalk(error: unknown): error is Error {
+  return error instanceof DagReadError || LadeError.has(error, 'not_acceptable') || LadeError.has(error, 'over_budget')
 }
 
 /** What is known to be wrong before the first byte. */

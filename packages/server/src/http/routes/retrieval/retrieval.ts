@@ -38,7 +38,7 @@ export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFile
       206: z.unknown().describe('The part of the bytes that Range asked for'),
       307: z.unknown().describe('A big file, where the operator lets the storage send it: Location has it for a while'),
       304: z.unknown().describe('If-None-Match names this file; there is no body'),
-      ...problems(400, 401, 403, 404, 410, 416, 503),
+      ...problems(400, 401, 403, 404, 410, 416, 429, 503),
     },
   }
   app.route({ method: ['GET', 'HEAD'], url: '/p/:cid', schema, onRequest, handler: takenOver })

@@ -10,6 +10,7 @@ import { cachingOf, contentHostOf, entityTagOf, fileHeaders } from '../../file-h
 import { singleHeader } from '../../framing.ts'
 import type { HotFiles } from '../../hot-files.ts'
 import type { Query } from '../../query.ts'
+import { requestPrincipal } from '../../request-principal.ts'
 import { sendObject } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
 import { sendElsewhere } from './send-elsewhere.ts'
@@ -29,7 +30,7 @@ export interface FileRequest {
 /**
  * Answers a file that was found: whole, in part, as not modified, by its head alone, or by whoever is to send it.
  *
- * @throws {LadeError} `range_not_satisfiable`, `invalid_filename`, `storage_offline`, `storage_failed`.
+ * @throws {LadeError} `range_not_satisfiable`, `invalid_filename`, `storage_offline`, `storage_failed`, `over_budget`.
  */
 export async function sendFile(
   service: Service,
@@ -46,7 +47,7 @@ export async function sendFile(
     response.end()
     return
   }
-  const content = await openContent(service, cid, found)
+  const content = await openContent(service, cid, found, requestPrincipal(service, request))
   try {
     await sendContent(service, request, response, { ...asked, found, served, etag, content })
   } finally {
