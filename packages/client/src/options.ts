@@ -198,7 +198,8 @@ export interface LadeClient {
    * The content id is computed here, in one pass. Up to 100 MB (104,857,600 bytes) the file is sent whole; beyond that it is
    * cut into parts of 127 MiB, which are sent side by side while the rest is still being hashed, and composed at the end. With
    * a wallet, or a token that has the `list` scope, what the service has already is not sent: neither the whole file, when it
-   * is a live file of this caller, nor parts of an earlier attempt. Putting the same file again is free.
+   * is a live file of this caller, nor parts of an earlier attempt. Putting the same file again is free. A part that is in the file more
+   * than once is sent once, and charged as often as it is there.
    *
    * A path or a Blob is read twice, once to hash and once to send. A stream is read once: parts of it lie in a temporary
    * file (in browsers in memory) until they are sent. An array must not change until the put has ended.

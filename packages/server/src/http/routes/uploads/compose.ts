@@ -16,8 +16,8 @@ import { type ComposeHead, checkDeclaredBody, readComposeHead, readComposition }
 import { overQuotaHeaders } from './quota-headers.ts'
 import { tierOf } from './tier-of.ts'
 
-/** Compositions whose parts are read at once; one takes all cores for most of the time. */
-const READINGS = 4
+/** Compositions whose parts are read at once: each keeps several cores busy, which uploads need as well. */
+const READINGS = 2
 /** Compositions of one principal that wait for the one whose parts are read. */
 const READINGS_WAITING = 32
 /** Decoding and validating a part's cid in the body, before it is looked at. */
