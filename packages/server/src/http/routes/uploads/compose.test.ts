@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { aliasesOf } from '@lade/core/content'
-import { dealEntry, MAX_COMPOSE_BODY_BYTES, MAX_PARTS, uploadResult } from '@lade/core/wire'
+import { dealEntry, MAX_COMPOSE_BODY_BYTES, MAX_PARTS, PART_BYTES, uploadResult } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
@@ -114,6 +114,22 @@ describe('POST /api/compose', () => {
     const most = JSON.stringify({ parts: Array(MAX_PARTS).fill('b'.repeat(80)) })
     expect(most.length).toBeLessThan(MAX_COMPOSE_BODY_BYTES)
     expect(await errorOf(await post(hex, most))).toEqual([422, 'missing_parts'])
+  })
+
+  it('refuses far more parts than the tier allows by their number, and without a token by the size of the body', async () => {
+    const manyOf = (count: number) => ({ parts: Array.from({ length: count }, () => sha256Hex(bytesOf())) })
+    const most = Math.ceil(service.config.token.fileBytes / PART_BYTES) + 100
+    expect(await errorOf(await post(hex, manyOf(most)))).toEqual([422, 'missing_parts'])
+    expect(await json(await post(hex, manyOf(most + 1)))).toMatchObject({
+      error: 'too_large',
+      limit: service.config.token.fileBytes,
+      size: most * PART_BYTES + 1,
+    })
+    const body = JSON.stringify(manyOf(MAX_PARTS))
+    const refused = await json(await post(hex, body, { as: '' }))
+    expect(refused).toMatchObject({ error: 'too_large', size: body.length })
+    expect(refused.limit).toBeLessThan(32_768)
+    expect(await errorOf(await post(hex, manyOf(100), { as: '' }))).toEqual([422, 'missing_parts'])
   })
 
   it('names what is wrong', async () => {
