@@ -132,7 +132,8 @@ describe('proveFile', () => {
       })
       return { asked: provers.map(held), underWay, ended, release }
     }
-    const turnOfTheLoop = () => new Promise((resolve) => setTimeout(resolve, 20))
+    const HERE = { timeout: 10_000 }
+    const inHand = (prover: Prover | undefined): number => queueOf(prover?.name ?? '').size
 
     it('of one principal run two at a time, four wait, and more are refused; others have their turn', async () => {
       const file = await ground.put(seededBytes(5000, 1))
@@ -140,11 +141,10 @@ describe('proveFile', () => {
       const { asked, underWay, release } = heldProvers()
       const own = Array.from({ length: 7 }, (_, index) => prove(file, `n${index}`, { asked }))
       const outcomes = Promise.allSettled(own)
-      await turnOfTheLoop()
+      await expect.poll(() => inHand(provers[0]), HERE).toBe(6)
       expect(underWay).toHaveLength(2)
       const other = prove(file, 'n', { asked, principal: 'ip:198.51.100.1' })
-      await turnOfTheLoop()
-      expect(underWay).toHaveLength(3)
+      await expect.poll(() => underWay.length, HERE).toBe(3)
       release()
       expectProven(await other, 'n')
       const refused = (await outcomes).filter((outcome) => outcome.status === 'rejected')
@@ -166,7 +166,7 @@ describe('proveFile', () => {
       const { asked, underWay, release } = heldProvers()
       const principals = Array.from({ length: 10 }, (_, index) => `ip:198.51.100.${index}`)
       const slow = principals.map((principal) => prove(file, principal, { asked, principal }))
-      await turnOfTheLoop()
+      await expect.poll(() => inHand(one), HERE).toBe(10)
       expect(underWay).toEqual(Array(8).fill(one.name))
       expectProven(await prove(lone, 'n', { asked: [asked[0] as Prover, two] }), 'n')
       release()
@@ -181,13 +181,13 @@ describe('proveFile', () => {
       const { signal } = controller
       const gone = [1, 2, 3].map((index) => prove(file, `n${index}`, { asked, signal }))
       const outcomes = Promise.allSettled(gone)
-      await turnOfTheLoop()
+      await expect.poll(() => inHand(provers[0]), HERE).toBe(3)
+      expect(underWay).toHaveLength(2)
       controller.abort(new Error('gone'))
       expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
       expect(ended).toHaveLength(2)
       const last = prove(file, 'last', { asked })
-      await turnOfTheLoop()
-      expect(underWay).toHaveLength(3)
+      await expect.poll(() => underWay.length, HERE).toBe(3)
       release()
       expectProven(await last, 'last')
     })

@@ -53,7 +53,7 @@ export interface ProofRequest {
   readonly nonce: string
   /** Who is charged for the processor time. */
   readonly principal: string
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when nobody waits for the answer any more; the turn is then somebody else's. */
   readonly signal: AbortSignal
 }
 
