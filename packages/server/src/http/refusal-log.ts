@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000
 /** Refused requests of one address that are logged one by one within a second. Above, its minute is summed up. */
 const MAX_LINES = 100
 /** The same for all addresses together. */
-const MAX_LINES_OF_ALL = 1000
+const MAX_LINES_OF_ALL = 300
 /** Addresses that have a summary of their own in a minute; the others share one. */
 const MAX_NAMED = 100
 /** Addresses that are counted within a second. */
@@ -25,7 +25,7 @@ export interface RefusalLogOptions {
  * Decides which refused requests have a log line, so that nobody fills the disk with refusals.
  *
  * An address that is refused more than 100 times within a second has no further lines until the minute ends, answers of the service's own
- * trouble (5xx) included. The minute ends with one line that says how many were left out, by status. All addresses together have at most 1000
+ * trouble (5xx) included. The minute ends with one line that says how many were left out, by status. All addresses together have at most 300
  * lines a second for refusals, besides 5xx, which only the first rule leaves out.
  *
  * @example
