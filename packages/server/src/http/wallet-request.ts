@@ -60,6 +60,8 @@ export async function walletOfRequest(
   }
   const chain = walletChainOf(service, request)
   if (chain === undefined) throw refused('This service takes no wallets; ask its operator, or use a token.')
+  // Ahead of all that costs more than looking at the head: recovering a key, and asking the records about the nonce.
+  service.budget.require(requestPrincipal(service, request), 'chain')
   const deps = { chain, nonces: service.records.nonces, now: service.now }
   return verifyRequest(deps, signed, {
     method,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { FairQueue } from '../budget/fair-queue.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -8,11 +9,18 @@ const SLOTS_PER_PRINCIPAL = 4
 const WAITING_PER_PRINCIPAL = 256
 /** What a question costs that ends in a refusal: a price for the node's work, and no measurement. 100 at once use up a budget. */
 const REFUSED_QUESTION_MS = 50
+/** Signatures that no key made are looked at no faster than this, for all callers together, so that others come in between. */
+const PAUSE_AFTER_MISMATCH_MS = 20
 /** What a refusal costs without a question: about what it takes to recover a key. */
 const REFUSED_KEY_MS = 3
 
 /** What wallets are asked about. */
 export type WalletChain = Pick<Chain, 'chainId' | 'isSignedBy' | 'usdcBalance'>
+
+interface KeyCheck {
+  readonly isByKey: boolean
+  readonly question: () => Promise<boolean>
+}
 
 export interface WalletChainsOptions {
   readonly chain: Chain
@@ -22,24 +30,26 @@ export interface WalletChainsOptions {
 /**
  * The chain as those may ask it who claim to be wallets: made-up signatures and wallets without USDC must not have it asked without end.
  *
- * A signature that a key alone can tell asks nobody. Questions run four at once for a principal, and first for whoever has used the least. A
+ * A signature that a key alone can tell asks nobody. Keys are recovered one at a time, those of others before those of who has used a lot; behind
+ * one that does not fit comes a pause, so that made-up signatures hold up nobody. Questions run four at once for a principal, and first for whoever has used the least. A
  * question that ends in a refusal (not signed, no USDC, no answer) is charged to the budget as 50 ms of unpaid time; who has used that up is
  * refused before anything is asked. Questions that end well are free, so nobody is shut out by others.
  */
 export class WalletChains {
   readonly #chain: Chain
   readonly #budget: WorkBudget
-  readonly #queue: FairQueue
+  readonly #keys: FairQueue
+  readonly #questions: FairQueue
 
   constructor({ chain, budget }: WalletChainsOptions) {
     this.#chain = chain
     this.#budget = budget
-    this.#queue = new FairQueue({
-      work: 'chain',
-      budget,
+    const queue = { work: 'chain', budget, waitingPerPrincipal: WAITING_PER_PRINCIPAL } as const
+    this.#keys = new FairQueue({ ...queue, slots: 1 })
+    this.#questions = new FairQueue({
+      ...queue,
       slots: SLOTS,
       slotsPerPrincipal: SLOTS_PER_PRINCIPAL,
-      waitingPerPrincipal: WAITING_PER_PRINCIPAL,
     })
   }
 
@@ -54,9 +64,10 @@ export class WalletChains {
     return {
       chainId: chain.chainId,
       isSignedBy: (request) =>
-        this.#charged(principal, Boolean, (ask) =>
-          chain.isSignedBy(request, (question) => ask(() => (isGone() ? Promise.resolve(false) : question()))),
-        ),
+        this.#charged(principal, Boolean, async (ask) => {
+          const { isByKey, question } = await this.#isByKey(principal, request)
+          return isByKey || ask(() => (isGone() ? Promise.resolve(false) : question()))
+        }),
       usdcBalance: (account) =>
         this.#charged(
           principal,
@@ -64,6 +75,26 @@ export class WalletChains {
           (ask) => ask(() => chain.usdcBalance(account)),
         ),
     }
+  }
+
+  /** Whether the key itself signed, and otherwise what the chain is to be asked. */
+  #isByKey(principal: string, request: Parameters<Chain['isSignedBy']>[0]): Promise<KeyCheck> {
+    return new Promise((resolve, reject) => {
+      const check = async (): Promise<void> => {
+        // Others of this principal may have been refused while this one waited.
+        this.#budget.require(principal, 'chain')
+        // Not all that have come in by now in one go: the loop goes round between two of them.
+        await turn()
+        let question = (): Promise<boolean> => Promise.resolve(false)
+        const isByKey = await this.#chain.isSignedBy(request, async (asked) => {
+          question = asked
+          return false
+        })
+        resolve({ isByKey, question })
+        if (!isByKey) await sleep(PAUSE_AFTER_MISMATCH_MS)
+      }
+      this.#keys.run(principal, check).catch(reject)
+    })
   }
 
   /** Runs a check whose questions go through `ask`, and charges it unless its result is good. */
@@ -76,8 +107,7 @@ export class WalletChains {
     let processorMs = REFUSED_KEY_MS
     try {
       const result = await check((question) =>
-        this.#queue.run(principal, () => {
-          // Others of this principal may have been refused while this one waited.
+        this.#questions.run(principal, () => {
           this.#budget.require(principal, 'chain')
           processorMs = REFUSED_QUESTION_MS
           return question()

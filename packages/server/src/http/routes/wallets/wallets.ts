@@ -3,6 +3,7 @@ import { addressPrincipal } from '../../../quotas/principal.ts'
 import { issueNonce } from '../../../wallets/issue-nonce.ts'
 import { NonceLimit } from '../../../wallets/nonce-limit.ts'
 import { signIn } from '../../../wallets/sign-in.ts'
+import { requestPrincipal } from '../../request-principal.ts'
 import type { Service } from '../../service.ts'
 import { walletChainOf } from '../../wallet-request.ts'
 import { problems, type Routes } from '../routes.ts'
@@ -46,6 +47,7 @@ export function walletRoutes(app: Routes, service: Service): void {
       const chain = walletChainOf(service, request.raw)
       // The route is there only where wallets are callers.
       if (chain === undefined) throw new TypeError('wallets are no callers here')
+      service.budget.require(requestPrincipal(service, request.raw), 'chain')
       return signIn({ ...service, chain, nonces }, request.body)
     },
   )
