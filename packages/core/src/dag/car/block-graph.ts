@@ -38,6 +38,7 @@ const LINK_SPAN = 16
  */
 export class BlockGraph {
   readonly #isChecked: (hashCode: number) => boolean
+  readonly #maxLinks: number
   readonly #multihashes = new BytesTable()
   // By the number of a multihash.
   readonly #firstNode = growingUint32()
@@ -53,9 +54,16 @@ export class BlockGraph {
   readonly #announcedSizeBytes = growingFloat64()
   #inlineLinks = 0
 
-  /** @param options.isChecked - which hashes are verified here, by their multicodec; identity always is. */
-  constructor({ isChecked }: { readonly isChecked: (hashCode: number) => boolean }) {
+  /**
+   * @param options.isChecked - which hashes are verified here, by their multicodec; identity always is.
+   * @param options.maxLinks - the most links of all blocks together.
+   */
+  constructor({
+    isChecked,
+    maxLinks,
+  }: { readonly isChecked: (hashCode: number) => boolean; readonly maxLinks: number }) {
     this.#isChecked = isChecked
+    this.#maxLinks = maxLinks
     // Node 0 stands for none, so that a 0 in #firstNode and #nextNode is the end of a chain.
     this.#pushNode({ codecPlace: 0, nextNode: NO_NODE, unixfs: undefined })
   }
@@ -101,8 +109,8 @@ export class BlockGraph {
       this.#announcedSizeBytes.push((unixfs?.kind === 'file' && unixfs.children[index]?.sizeBytes) || 0)
     }
     this.#firstNode.set(number, this.#pushNode({ codecPlace, nextNode: this.#firstNode.at(number), unixfs }))
-    const isTooMuch = this.#links.length > MAX_LINKS || this.#multihashes.sizeBytes > MAX_MULTIHASH_BYTES
-    return isTooMuch ? malformed(`Its blocks have more than ${MAX_LINKS} links.`) : undefined
+    const isTooMuch = this.#links.length > this.#maxLinks || this.#multihashes.sizeBytes > MAX_MULTIHASH_BYTES
+    return isTooMuch ? malformed(`Its blocks have more than ${this.#maxLinks} links.`) : undefined
   }
 
   /** The number of a link. Its codec has to be one that is read here. */

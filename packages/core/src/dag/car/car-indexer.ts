@@ -1,5 +1,5 @@
 import { IDENTITY, READABLE_CODECS } from '../links.ts'
-import { BlockGraph } from './block-graph.ts'
+import { BlockGraph, MAX_LINKS } from './block-graph.ts'
 import { CarFrames } from './car-frames.ts'
 import { faultOfHeader } from './car-header.ts'
 import { type CarFault, type CarIndex, malformed } from './car-index.ts'
@@ -18,6 +18,8 @@ export interface CarIndexerOptions {
   readonly hashes: (multihashCode: number) => BlockHash | undefined
   /** The most sections that are read. @default 262_144 */
   readonly maxBlocks?: number
+  /** The most links that all blocks together may have. @default 1_048_576 */
+  readonly maxLinks?: number
 }
 
 /** The most sections of a CAR that are read, unless it is said otherwise. */
@@ -48,6 +50,7 @@ export class CarIndexer {
   readonly #root: BlockName
   readonly #hashes: CarIndexerOptions['hashes']
   readonly #maxBlocks: number
+  readonly #maxLinks: number
   readonly #frames: CarFrames
   #fault: CarFault | undefined
   #isHeaderRead = false
@@ -58,10 +61,11 @@ export class CarIndexer {
   #blocks = growingUint32()
   #offsetBytes = growingFloat64()
 
-  constructor({ root, sizeBytes, hashes, maxBlocks = MAX_BLOCKS }: CarIndexerOptions) {
+  constructor({ root, sizeBytes, hashes, maxBlocks = MAX_BLOCKS, maxLinks = MAX_LINKS }: CarIndexerOptions) {
     this.#root = { version: root.version ?? 1, codec: root.codec, multihash: new Uint8Array(root.multihash) }
     this.#hashes = hashes
     this.#maxBlocks = maxBlocks
+    this.#maxLinks = maxLinks
     this.#graph = this.#emptyGraph()
     this.#frames = new CarFrames({ sizeBytes, takeFrame: (bytes, offsetBytes) => this.#takeFrame(bytes, offsetBytes) })
     if (!READABLE_CODECS.includes(root.codec)) {
@@ -128,7 +132,7 @@ export class CarIndexer {
   }
 
   #emptyGraph(): BlockGraph {
-    return new BlockGraph({ isChecked: (hashCode) => this.#hashes(hashCode) !== undefined })
+    return new BlockGraph({ isChecked: (hashCode) => this.#hashes(hashCode) !== undefined, maxLinks: this.#maxLinks })
   }
 
   #forget(): void {

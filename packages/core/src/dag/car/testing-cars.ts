@@ -203,13 +203,15 @@ export function indexCar(
     lengths = [],
     sizeBytes = car.length,
     maxBlocks,
-  }: { lengths?: readonly number[]; sizeBytes?: number; maxBlocks?: number } = {},
+    maxLinks,
+  }: { lengths?: readonly number[]; sizeBytes?: number; maxBlocks?: number; maxLinks?: number } = {},
 ): CarIndex | CarFault {
   const indexer = new CarIndexer({
     root: { version: root.version, codec: root.code, multihash: root.multihash.bytes },
     sizeBytes,
     hashes,
     ...(maxBlocks === undefined ? {} : { maxBlocks }),
+    ...(maxLinks === undefined ? {} : { maxLinks }),
   })
   let rest = car
   for (const length of lengths) {
