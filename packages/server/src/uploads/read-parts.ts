@@ -1,6 +1,8 @@
 import { type ContentDigests, digestsWanted } from '@lade/core/content'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import { BodyBill } from '../budget/body-bill.ts'
+import type { WorkBudget } from '../budget/work-budget.ts'
 import type { ContentHasher, ContentHashers } from '../hashing/content-hasher.ts'
 import type { PartFile, RecordStore } from '../records/record-store.ts'
 import { composedBody } from '../retrieval/composed-body.ts'
@@ -16,6 +18,8 @@ export interface ReadPartsDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly hashers: ContentHashers
+  /** Charged for the hashing. @default nobody is */
+  readonly budget?: WorkBudget
   readonly instanceId: string
   readonly now: () => number
   readonly newId: () => string
@@ -47,7 +51,8 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   const reserved = await makeReservation(records, { ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   const wanted = digestsWanted(cid, sizeBytes, { mayBeCar: isCarMediaType(contentType) })
-  const hasher = deps.hashers(wanted, sizeBytes)
+  const bill = deps.budget && new BodyBill({ budget: deps.budget, principal: tier.principal, work: 'compose' })
+  const hasher = deps.hashers(wanted, sizeBytes, bill)
   const body = composedBody(
     parts.map(({ file }) => file),
     (part) => openObject(deps, part),
