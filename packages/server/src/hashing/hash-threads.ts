@@ -18,8 +18,8 @@ const DEFAULT_THREADS = 2
 const CALLS = 6
 /** A block of a CAR can take a third of a second. */
 const CAR_CALLS = 1
-/** A block of 50,000 links is so many objects that V8 takes 300 MiB for them otherwise. */
-const CAR_YOUNG_MB = 12
+/** A block of 50,000 links is so many objects that V8 takes twice as much for them otherwise. No block needs more than half of this. */
+const CAR_LIMITS = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 256 }
 /** A byte of a CAR pays for so many times what others pay for: 160 ms of processor time a MiB, which CARs of the smallest blocks need. */
 const CAR_PAYS = 16
 /** What the indexes of all CARs that are being read may take together: one of as many links as a CAR may have takes about 70 MiB. */
@@ -92,7 +92,7 @@ export function startHashThreads({
       if (sizeBytes < minBytes && !isCar) return hashersBelow(wanted, sizeBytes, bill)
       if (!isClosed) {
         reviveThreads()
-        if (isCar) carThread ??= new LaneThread({ budget, calls: CAR_CALLS, youngMb: CAR_YOUNG_MB })
+        if (isCar) carThread ??= new LaneThread({ budget, calls: CAR_CALLS, resourceLimits: CAR_LIMITS })
       }
       lastBody += 1
       return hashOn({ threads, carThread, carMemory }, lastBody, wanted, { sizeBytes, withoutPieces, hashing, bill })

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { FairQueue } from '../budget/fair-queue.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
 import type { LaneCall, LaneReply } from './lane-calls.ts'
@@ -17,8 +17,8 @@ export interface LaneThreadOptions {
   readonly budget: Pick<WorkBudget, 'usedMs' | 'heldBack'>
   /** So many calls are with the thread at a time. */
   readonly calls: number
-  /** The memory for new objects of JavaScript, in MiB: with less of it they are collected more often. @default as Node.js has it */
-  readonly youngMb?: number
+  /** How much JavaScript may take of memory; a thread that needs more ends. @default as Node.js has it */
+  readonly resourceLimits?: ResourceLimits
 }
 
 interface Waiting {
@@ -43,8 +43,7 @@ export class LaneThread {
 
   readonly #queue: FairQueue
 
-  constructor({ budget, calls, youngMb }: LaneThreadOptions) {
-    const resourceLimits = youngMb === undefined ? {} : { maxYoungGenerationSizeMb: youngMb }
+  constructor({ budget, calls, resourceLimits = {} }: LaneThreadOptions) {
     this.#worker = new Worker(new URL('./lane-worker.ts', import.meta.url), { resourceLimits })
     this.#queue = new FairQueue({ work: 'hash', budget, slots: calls })
     this.#loaded = new Promise((resolve) => {
