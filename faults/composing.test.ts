@@ -63,10 +63,10 @@ const READING = PLAN.isFull ? [300, 10, PART_BYTES, 40] : [10, 2, 8 * 1024 * 102
 const BIG_FILES = { ...BOUNDLESS_QUOTAS, LADE_SPONSORED_FILE_MB: '5120' }
 
 test.each([
-  ['ask for files of thousands of parts', THOUSANDS_OF_PARTS, [PLAN.pipeliningConnections], BOUNDLESS_QUOTAS],
+  ['ask for files of thousands of parts', THOUSANDS_OF_PARTS, [PLAN.attackConnections], BOUNDLESS_QUOTAS],
   ['have parts read for a wrong file', WRONG_WHOLES, READING, BIG_FILES],
 ])('clients that %s hold up nobody', async (name, script, args, env) => {
   const server = await startServer({ env })
-  const seen = await measureAttack({ server, script, args: args.map(String), forMs: PLAN.pipeliningMs })
+  const seen = await measureAttack({ server, script, args: args.map(String), forMs: PLAN.attackMs })
   await expectUnharmed(server, name, seen)
 })

@@ -87,7 +87,7 @@ export class BlockReadings {
   }
 
   /**
-   * Resolves when there is memory for one more big block, to a function that gives it back. After a second it is given back in any case,
+   * Resolves when there is memory for one more big block with links, to a function that gives it back. After a second it is given back in any case,
    * since a reader that does not read must not hold up others.
    */
   hold(principal: string, signal: AbortSignal | undefined): Promise<() => void> {

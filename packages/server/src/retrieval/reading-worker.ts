@@ -1,5 +1,3 @@
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { answerOf } from '@lade/core/dag'
 import { processorMsOf } from '../budget/work-budget.ts'
@@ -8,10 +6,6 @@ import type { ReadingCall, ReadingReply } from './reading-call.ts'
 /** A thread that reads blocks, one at a time. */
 if (parentPort === null) throw new TypeError('reading-worker.ts runs as a worker')
 const parent = parentPort
-/** Where processors are short, the event loop comes first. */
-const NICENESS = 10
-
-yieldToOthers()
 
 parent.on('message', ({ question, codec, bytes }: ReadingCall) => {
   let reply: ReadingReply | undefined
@@ -33,14 +27,4 @@ function buffersIn(value: unknown): ArrayBuffer[] {
   if (typeof value !== 'object' || value === null || value instanceof Error) return []
   if (!ArrayBuffer.isView(value)) return Object.values(value).flatMap(buffersIn)
   return value.buffer instanceof ArrayBuffer && value.byteLength > 0 ? [value.buffer] : []
-}
-
-/** On Linux each thread has a priority of its own; elsewhere it stays that of the process. */
-function yieldToOthers(): void {
-  try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    if (thread > 0) setPriority(thread, NICENESS)
-  } catch {
-    // It is only slower for others.
-  }
 }

@@ -2,6 +2,7 @@ import { type ContentId, canBeRoot, checkContent, type KnownDigests, type Verifi
 import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import { BodyBill } from '../budget/body-bill.ts'
 import type { FairQueue } from '../budget/fair-queue.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
 import { findParts } from './find-parts.ts'
@@ -9,20 +10,17 @@ import { foldParts } from './fold-parts.ts'
 import { type ReadPartsDeps, type ReadPartsInput, readParts } from './read-parts.ts'
 import { spending } from './spending.ts'
 
-/** What reading and hashing a byte for every id costs, about. */
-const HASH_MS_PER_BYTE = 4 / (1024 * 1024)
-
 const NOTHING_KEPT = { pieceSubtreeRoots: new Uint8Array(), imports: [] }
 
 export interface CheckDeps extends Omit<ReadPartsDeps, 'blobs'> {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
-  readonly budget: Pick<WorkBudget, 'require' | 'spend'>
+  readonly budget: WorkBudget
   /** Has the parts of one composition of a principal read at a time. */
   readonly readings: Pick<FairQueue, 'run'>
 }
 
-export interface CheckInput extends Omit<ReadPartsInput, 'onRead'> {
+export interface CheckInput extends Omit<ReadPartsInput, 'bill'> {
   /** The parts as the caller wrote them. */
   readonly names: readonly ContentId[]
 }
@@ -31,8 +29,8 @@ export interface CheckInput extends Omit<ReadPartsInput, 'onRead'> {
 export interface CheckedWhole {
   readonly digests: KnownDigests
   readonly verified: Verified
-  /** Processor time that reading has taken and nobody was charged for yet. */
-  readonly unchargedMs: number
+  /** What reading has cost, which the bytes have paid for; undefined where nothing was read. */
+  readonly bill?: BodyBill
 }
 
 /**
@@ -60,7 +58,7 @@ async function checkFolded(
     const digests = foldParts(head.cid, facts)
     if (digests === undefined) return undefined
     try {
-      return { digests, verified: checkContent(head.cid, digests), unchargedMs: 0 }
+      return { digests, verified: checkContent(head.cid, digests) }
     } catch (error) {
       // What is no file under this root may be a CAR of it.
       const mayBeCar = isCarMediaType(head.contentType) && canBeRoot(head.cid)
@@ -76,15 +74,12 @@ async function checkRead(deps: CheckDeps & ReadPartsDeps, input: CheckInput): Pr
   const { principal } = tier
   // What this principal had read before may have used up its budget while this one waited.
   budget.require(principal, 'compose')
-  let readBytes = 0
-  const onRead = (bytes: number): void => {
-    readBytes += bytes
-  }
+  const bill = new BodyBill({ budget, principal, work: 'compose' })
   try {
-    const digests = await readParts(deps, { ...input, onRead })
-    return { digests, verified: checkContent(head.cid, digests), unchargedMs: readBytes * HASH_MS_PER_BYTE }
+    const digests = await readParts(deps, { ...input, bill })
+    return { digests, verified: checkContent(head.cid, digests), bill }
   } catch (error) {
-    budget.spend({ principal, work: 'compose', processorMs: readBytes * HASH_MS_PER_BYTE })
+    bill.takeBack()
     // Bytes that went while they were read are a part that is missing, and no fault of the store.
     if (LadeError.has(error, 'storage_failed')) {
       await findParts(records, budget, { principal, cid: head.cid, parts: names, now: deps.now() })

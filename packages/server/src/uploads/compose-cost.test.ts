@@ -1,6 +1,6 @@
 import { blake3Cid, type ContentId, parseContentId } from '@lade/core/content'
 import { MAX_PARTS, PART_BYTES } from '@lade/core/wire'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { FairQueue } from '../budget/fair-queue.ts'
 import { type SpentWork, WorkBudget } from '../budget/work-budget.ts'
 import { blake3 } from '../hashing/blake.ts'
@@ -152,20 +152,23 @@ describe('what a composition costs', () => {
     const part = patternBytes(500_000)
     const right = blake3Cid(hexOf(blake3.of(part)))
     const wrong = blake3Cid(hexOf(blake3.of(patternBytes(9))))
-    const readMs = (4 * part.length) / MIB
     const parts = [idOf(sha256Hex(part))]
     beforeEach(async () => {
       await ground.stage(part, { tier: WIDE, deps: { inlineBytes: 1_000_000 } })
     })
-    const readings = () => spent.filter(({ processorMs }) => processorMs === readMs)
+    /** How often what was read has been made unpaid, and that the bytes had paid for all of it before. */
+    const unpaidReadings = (takeBack: MockInstance<WorkBudget['takeBack']>) =>
+      takeBack.mock.calls.map(([{ principal, work, paidMs }]) => ({ principal, work, isPaid: paidMs > 0 }))
 
     it('is paid by the parts when there is a new file, and by nothing when there is none', async () => {
       const deps = { blobs: ground.blobs }
+      const takeBack = vi.spyOn(budget, 'takeBack')
+      const unpaid = { principal: PRINCIPAL, work: 'compose', isPaid: true }
       expect(await failure(compose(wrong, parts, { deps }))).toMatchObject({ code: 'cid_mismatch' })
-      expect(readings()).toEqual([{ principal: PRINCIPAL, work: 'compose', processorMs: readMs }])
+      expect(unpaidReadings(takeBack)).toEqual([unpaid])
       // One part is a file of the same bytes already.
       await compose(right, parts, { deps })
-      expect(readings().at(-1)).toMatchObject({ movedBytes: 0 })
+      expect(unpaidReadings(takeBack)).toEqual([unpaid, unpaid])
       await ground.records.files.remove({
         principal: PRINCIPAL,
         key: `sha256:${sha256Hex(part)}`,
@@ -174,8 +177,7 @@ describe('what a composition costs', () => {
       await ground.stage(part, { cid: 'myfile0001', tier: WIDE, deps: { inlineBytes: 1_000_000 } })
       const other = blake3Cid(hexOf(blake3.of(part)))
       expect(await compose(other, [idOf('myfile0001')], { deps })).toMatchObject({ sizeBytes: part.length })
-      expect(readings()).toHaveLength(3)
-      expect(readings().at(-1)).toMatchObject({ movedBytes: part.length })
+      expect(unpaidReadings(takeBack)).toEqual([unpaid, unpaid])
     })
 
     it('waits for the one before, and is refused when that has used up the budget', async () => {

@@ -83,9 +83,8 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
     isNew = recorded.isNew
     return recorded.file
   } finally {
-    // The parts were charged, and so are the repetitions of a new file.
-    const movedBytes = isNew ? sizeBytes : 0
-    deps.budget.spend({ principal: tier.principal, work: 'compose', processorMs: whole.unchargedMs, movedBytes })
+    // The parts of a new file were charged, and so are its repetitions; what was read for nothing was not.
+    if (!isNew) whole.bill?.takeBack()
   }
 }
 

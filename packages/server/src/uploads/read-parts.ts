@@ -1,8 +1,7 @@
 import { type ContentDigests, digestsWanted } from '@lade/core/content'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { BodyBill } from '../budget/body-bill.ts'
-import type { WorkBudget } from '../budget/work-budget.ts'
+import type { BodyBill } from '../budget/body-bill.ts'
 import type { ContentHasher, ContentHashers } from '../hashing/content-hasher.ts'
 import type { PartFile, RecordStore } from '../records/record-store.ts'
 import { composedBody } from '../retrieval/composed-body.ts'
@@ -18,8 +17,6 @@ export interface ReadPartsDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly hashers: ContentHashers
-  /** Charged for the hashing. @default nobody is */
-  readonly budget?: WorkBudget
   readonly instanceId: string
   readonly now: () => number
   readonly newId: () => string
@@ -30,8 +27,8 @@ export interface ReadPartsInput extends Pick<AdmitInput, 'tier' | 'head'> {
   readonly parts: readonly PartFile[]
   /** Ends the reading; its reason is what the call rejects with. */
   readonly signal: AbortSignal
-  /** Called with the size of everything that is read, as it is. */
-  readonly onRead: (bytes: number) => void
+  /** Charged for the hashing. */
+  readonly bill: BodyBill
 }
 
 /**
@@ -42,7 +39,7 @@ export interface ReadPartsInput extends Pick<AdmitInput, 'tier' | 'head'> {
  */
 export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Promise<ContentDigests> {
   const { records, instanceId } = deps
-  const { tier, admit, parts, signal, onRead } = input
+  const { tier, admit, parts, signal, bill } = input
   const { cid, sizeBytes, contentType } = input.head
   const now = deps.now()
   const reservationId = deps.newId()
@@ -51,14 +48,13 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   const reserved = await makeReservation(records, { ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   const wanted = digestsWanted(cid, sizeBytes, { mayBeCar: isCarMediaType(contentType) })
-  const bill = deps.budget && new BodyBill({ budget: deps.budget, principal: tier.principal, work: 'compose' })
   const hasher = deps.hashers(wanted, sizeBytes, bill)
   const body = composedBody(
     parts.map(({ file }) => file),
     (part) => openObject(deps, part),
   )
   try {
-    await hashAll(body.chunks(), hasher, { signal, onRead })
+    await hashAll(body.chunks(), hasher, signal)
     return await hasher.digests()
   } finally {
     hasher.discard()
@@ -67,11 +63,7 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   }
 }
 
-async function hashAll(
-  chunks: AsyncIterable<Uint8Array>,
-  hasher: ContentHasher,
-  { signal, onRead }: Pick<ReadPartsInput, 'signal' | 'onRead'>,
-): Promise<void> {
+async function hashAll(chunks: AsyncIterable<Uint8Array>, hasher: ContentHasher, signal: AbortSignal): Promise<void> {
   // Chunks are only valid for a moment, and the hasher keeps several blocks busy at once.
   const blocks = Array.from({ length: BLOCKS }, () => ({
     bytes: Buffer.from(new SharedArrayBuffer(BLOCK_BYTES)),
@@ -90,7 +82,6 @@ async function hashAll(
   }
   for await (const chunk of chunks) {
     signal.throwIfAborted()
-    onRead(chunk.length)
     for (let at = 0; at < chunk.length; ) {
       const block = blocks[turn]
       if (filledBytes === 0) await block?.used
