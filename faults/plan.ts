@@ -41,6 +41,10 @@ export const PLAN = {
   listedFiles: count(200, 10_000),
   /** The size of a file that is challenged. */
   challengedBytes: count(32 * MB, 1024 * MB),
+  /** Connections that ask for a document, or a big file, and read nothing, and for how long. */
+  slowReaders: count(50, 300),
+  slowFileReaders: count(50, 500),
+  slowReadersMs: count(1000, 90_000),
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */
