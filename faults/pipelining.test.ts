@@ -19,7 +19,9 @@ const ATTACK = `
     socket.on('error', () => {})
     socket.on('close', () => setTimeout(attack, 50, index))
   }
-  for (let index = 0; index < connections; index += 1) attack(index)`
+  for (let index = 0; index < connections; index += 1) attack(index)
+  // A paused socket keeps no process alive.
+  setInterval(() => {}, 1000)`
 
 const ATTACKS = [
   { path: '/docs/js/scalar.js', connections: PLAN.attackConnections },

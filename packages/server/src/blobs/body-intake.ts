@@ -38,20 +38,24 @@ const BLOCKS_PER_BODY = 4
 const BLOCKS_IN_CALM = 12
 /** As long as all bodies together have fewer than this. */
 const CALM_BLOCKS = 48
-/** From here on a body has one block at a time, so that memory is bounded with hundreds of bodies. */
+/** From here on further blocks are small ones, so that hundreds of bodies take little memory. */
 const CROWDED_BLOCKS = 64
+const SMALL_BLOCK_BYTES = 65_536
+/** From here on a body has one at a time. */
+const MAX_SMALL_BLOCKS = 512
 
 /** The usual block: larger ones gain nothing, smaller ones cost system calls. */
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024
 
 /** Memory for blocks, shared by all bodies. It holds nothing that anyone can observe. */
 const sharedBlocks = new SharedBlocks(DEFAULT_BLOCK_BYTES)
+const smallBlocks = new SharedBlocks(SMALL_BLOCK_BYTES)
 
 /**
  * Turns the chunks of a body into blocks of one size, receiving the next while the last is being used.
  *
- * Never holds more than four blocks and one chunk, or twelve while few bodies arrive, or one while many do: with all blocks taken the source
- * is paused.
+ * Never holds more than four blocks and one chunk, or twelve while few bodies arrive, or blocks of 64 KiB while many do, and one of them while
+ * hundreds do: with all blocks taken the source is paused.
  * Listens from its construction and lets data flow from `start`.
  */
 export class BodyIntake {
@@ -196,20 +200,23 @@ export class BodyIntake {
   /** One is sure: whoever has it will give it back, and goes on then. */
   #mayTake(): boolean {
     if (this.#blocksInUse === 0 || !this.#isShared) return this.#blocksInUse < BLOCKS_PER_BODY
-    if (this.#blocksInUse < BLOCKS_PER_BODY) return sharedBlocks.lent < CROWDED_BLOCKS
+    if (this.#blocksInUse < BLOCKS_PER_BODY)
+      return sharedBlocks.lent < CROWDED_BLOCKS || smallBlocks.lent < MAX_SMALL_BLOCKS
     return this.#blocksInUse < BLOCKS_IN_CALM && sharedBlocks.lent < CALM_BLOCKS
   }
 
   #takeBlock(): Buffer | undefined {
     if (!this.#mayTake()) return undefined
     this.#blocksInUse += 1
-    if (this.#isShared) return sharedBlocks.take()
+    if (this.#isShared) return (sharedBlocks.lent < CROWDED_BLOCKS ? sharedBlocks : smallBlocks).take()
     return Buffer.allocUnsafeSlow(Math.min(this.#options.blockBytes, this.#options.sizeBytes))
   }
 
   #giveBack(block: Uint8Array): void {
     this.#blocksInUse -= 1
-    if (this.#isShared) sharedBlocks.give(block)
+    if (!this.#isShared) return
+    if (smallBlocks.owns(block)) smallBlocks.give(block)
+    else sharedBlocks.give(block)
   }
 
   readonly #finish = (): void => {

@@ -25,6 +25,8 @@ const BLOCKS_PER_SLAB = 64
 export class SharedBlocks {
   readonly blockBytes: number
   readonly #spare: Buffer<SharedArrayBuffer>[] = []
+  /** What its blocks are cut out of. */
+  readonly #memory = new WeakSet<ArrayBufferLike>()
   #lent = 0
 
   /** @throws {TypeError} when `blockBytes` is no whole number of 64 KiB. */
@@ -41,7 +43,14 @@ export class SharedBlocks {
   take(): Buffer<SharedArrayBuffer> {
     this.#lent += 1
     if (this.#spare.length === 0) this.#reserve()
-    return this.#spare.pop() ?? Buffer.from(new SharedArrayBuffer(this.blockBytes))
+    const block = this.#spare.pop() ?? Buffer.from(new SharedArrayBuffer(this.blockBytes))
+    this.#memory.add(block.buffer)
+    return block
+  }
+
+  /** True for a block that was taken here, or the beginning of one. */
+  owns({ buffer }: Uint8Array): boolean {
+    return this.#memory.has(buffer)
   }
 
   /** Gives back a block, or the beginning of one, that nothing reads or writes any more. */

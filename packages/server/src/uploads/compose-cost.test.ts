@@ -13,7 +13,6 @@ import { openStagingGround, PRINCIPAL, type StagingGround, tierOf } from '../tes
 import { type ComposeDeps, composeFile } from './compose-file.ts'
 import type { UploadTier } from './upload-tier.ts'
 
-const MIB = 1024 * 1024
 const WIDE = { fileBytes: 2 ** 42, dailyBytes: 2 ** 42 }
 
 describe('what a composition costs', () => {

@@ -1,7 +1,7 @@
 import type { CID } from 'multiformats/cid'
 import type { LinksFault } from '../links.ts'
 import { type DataStep, stepInData } from './data-step.ts'
-import { type LinkList, readLinks } from './link-list.ts'
+import { type Excess, type LinkList, readLinks } from './link-list.ts'
 import { type Block, type GetBlock, loadBlock } from './load-block.ts'
 import { type PackedNode, readPackedNode } from './packed-node.ts'
 
@@ -12,7 +12,7 @@ export type BlockQuestion =
   | { readonly ask: 'step'; readonly segments: readonly string[] }
 
 interface Answers {
-  readonly links: LinkList | LinksFault
+  readonly links: LinkList | LinksFault | Excess
   readonly node: PackedNode
   readonly step: DataStep
 }

@@ -2,10 +2,10 @@ import type { CID } from 'multiformats/cid'
 
 /**
  * Why a DAG cannot be read any further. `missing`: the block is not there. `undecodable`: its bytes are not of its codec.
- * `unsupported`: its codec is not read here. `not-a-file`: bytes are asked of something that has none. `inconsistent`: a
- * part of a file is not what the parts above it announce.
+ * `unsupported`: its codec is not read here. `excessive`: it has more links or parts than a block of a CAR may have. `not-a-file`:
+ * bytes are asked of something that has none. `inconsistent`: a part of a file is not what the parts above it announce.
  */
-export type DagReadFault = 'missing' | 'undecodable' | 'unsupported' | 'not-a-file' | 'inconsistent'
+export type DagReadFault = 'missing' | 'undecodable' | 'unsupported' | 'excessive' | 'not-a-file' | 'inconsistent'
 
 const MAX_SHOWN_DIGEST_BYTES = 1024
 
@@ -13,6 +13,7 @@ const SENTENCES: Readonly<Record<DagReadFault, string>> = {
   missing: 'is not here',
   undecodable: 'does not decode as the codec of its CID',
   unsupported: 'has a codec that is not read here',
+  excessive: 'has more links, maps, lists or byte strings than are read here',
   'not-a-file': 'is not a UnixFS file',
   inconsistent: 'is not what the file around it announces',
 }

@@ -1,14 +1,16 @@
 import { asLink, decodeData } from '../links.ts'
+import { excessOf } from './block-limits.ts'
 
 /** Where a path leads inside of a dag-cbor or dag-json block: to a link with the segments from `restFrom` on, to a value, or nowhere. */
 export type DataStep =
   | { readonly to: 'link'; readonly cid: Uint8Array; readonly restFrom: number }
   | { readonly to: 'value' }
   | { readonly to: 'nothing'; readonly missing: string }
-  | { readonly to: 'undecodable' }
+  | { readonly to: 'undecodable' | 'excessive' }
 
 /** Follows a path inside of a block until it meets a link. */
 export function stepInData(codec: number, bytes: Uint8Array, segments: readonly string[]): DataStep {
+  if (excessOf(codec, bytes) !== undefined) return { to: 'excessive' }
   const decoded = decodeData(codec, bytes)
   if (decoded === undefined) return { to: 'undecodable' }
   let value = decoded.value

@@ -1,6 +1,7 @@
 import { CID } from 'multiformats/cid'
-import { FIRST_LINKED_CODEC, inlineBytes, type LinksFault, linksOf, READABLE_CODECS } from '../links.ts'
-import { MAX_DIGEST_BYTES } from './cid-at.ts'
+import { FIRST_LINKED_CODEC, IDENTITY, type LinksFault, linkBytesOf, READABLE_CODECS } from '../links.ts'
+import { excessOf } from './block-limits.ts'
+import { MAX_DIGEST_BYTES, readCidAtHead } from './cid-at.ts'
 import { DagReadError } from './dag-read-error.ts'
 
 /** The links of a block in two arrays: they cross from one thread to another in one piece, and a CID is made when it is needed. */
@@ -13,18 +14,28 @@ export interface LinkList {
   readonly linkCount: number
 }
 
+/** A block with more links or parts than are read: decoding it would take too much time and memory. */
+export interface Excess {
+  readonly fault: 'excessive'
+}
+
+const EXCESS: Excess = { fault: 'excessive' }
+
 export const EMPTY_LIST: LinkList = { cids: new Uint8Array(), ends: new Uint32Array(), linkCount: 0 }
 
-/** @param linkCount - how many links were read for them. @default as many as there are */
-export function packLinks(cids: readonly CID[], linkCount = cids.length): LinkList {
+/**
+ * @param cids - in binary form.
+ * @param linkCount - how many links were read for them. @default as many as there are
+ */
+export function packLinks(cids: readonly Uint8Array[], linkCount = cids.length): LinkList {
   const ends = new Uint32Array(cids.length)
   let sizeBytes = 0
-  for (const [index, cid] of cids.entries()) {
-    sizeBytes += cid.bytes.length
+  for (const [index, { length }] of cids.entries()) {
+    sizeBytes += length
     ends[index] = sizeBytes
   }
   const packed = new Uint8Array(sizeBytes)
-  for (const [index, cid] of cids.entries()) packed.set(cid.bytes, ends[index - 1] ?? 0)
+  for (const [index, bytes] of cids.entries()) packed.set(bytes, ends[index - 1] ?? 0)
   return { cids: packed, ends, linkCount }
 }
 
@@ -52,11 +63,12 @@ export function listBytes({ cids, ends }: LinkList): number {
  * @param codec - the multicodec of the block's CID.
  * @returns never throws for what is in the bytes: faults of the block itself are results.
  */
-export function readLinks(codec: number, bytes: Uint8Array): LinkList | LinksFault {
+export function readLinks(codec: number, bytes: Uint8Array): LinkList | LinksFault | Excess {
   if (hasNoLinks(codec)) return EMPTY_LIST
-  const read = linksOf(codec, bytes)
+  if (excessOf(codec, bytes) !== undefined) return EXCESS
+  const read = linkBytesOf(codec, bytes)
   if ('fault' in read) return read
-  const found: CID[] = []
+  const found: Uint8Array[] = []
   let linkCount = 0
   const open = [read.links.values()]
   for (let links = open.at(-1); links !== undefined; links = open.at(-1)) {
@@ -66,10 +78,10 @@ export function readLinks(codec: number, bytes: Uint8Array): LinkList | LinksFau
       continue
     }
     linkCount += 1
-    const inline = inlineBytes(link)
-    const isOpened = inline !== undefined && inline.length <= MAX_DIGEST_BYTES
-    if (isOpened && hasNoLinks(link.code)) continue
-    const below = isOpened ? linksOf(link.code, inline) : undefined
+    const name = readCidAtHead(link)
+    const isOpened = name?.hashCode === IDENTITY && name.digest.length <= MAX_DIGEST_BYTES
+    if (isOpened && hasNoLinks(name.codec)) continue
+    const below = isOpened ? linkBytesOf(name.codec, name.digest) : undefined
     if (below !== undefined && 'links' in below) open.push(below.links.values())
     else found.push(link)
   }

@@ -1,6 +1,7 @@
 import { fromString } from 'multiformats/bytes'
 import { RAW } from '../links.ts'
 import { readUnixfsNode, type UnixfsFault, type UnixfsFileNode } from '../unixfs-file.ts'
+import { excessOf } from './block-limits.ts'
 import { EMPTY_LIST, type LinkList, listBytes, packLinks } from './link-list.ts'
 
 /** A node of UnixFS in a few arrays, as `LinkList` is one of links. */
@@ -43,6 +44,8 @@ export interface PackedTexts {
 /** `readUnixfsNode`, packed. */
 export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
   if (codec === RAW) return rawFile(bytes.length)
+  const excess = excessOf(codec, bytes)
+  if (excess !== undefined) return { kind: 'fault', of: 'block', reason: `It ${excess}.` }
   const node = readUnixfsNode(codec, bytes)
   switch (node.kind) {
     case 'file':
@@ -50,7 +53,7 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
     case 'directory':
       return {
         kind: 'directory',
-        links: packLinks(node.entries.map(({ cid }) => cid)),
+        links: packLinks(node.entries.map(({ cid }) => cid.bytes)),
         names: packTexts(node.entries.map(({ name }) => name)),
       }
     case 'hamt':
@@ -58,7 +61,7 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
         kind: 'hamt',
         fanout: node.fanout,
         hashCode: node.hashCode,
-        links: packLinks(node.links.map(({ cid }) => cid)),
+        links: packLinks(node.links.map(({ cid }) => cid.bytes)),
         names: packTexts(node.links.map(({ bucket, name = '' }) => bucket + name)),
         isShard: Uint8Array.from(node.links, ({ name }) => (name === undefined ? 1 : 0)),
       }
@@ -101,7 +104,7 @@ function packFile({ sizeBytes, data, children }: UnixfsFileNode, bytes: Uint8Arr
   // Bytes in shared memory were copied before they were decoded, and the copy begins where its buffer does.
   const start = data.buffer === bytes.buffer ? data.byteOffset - bytes.byteOffset : data.byteOffset
   const dataStart = data.length === 0 ? 0 : start
-  const links = packLinks(children.map(({ cid }) => cid))
+  const links = packLinks(children.map(({ cid }) => cid.bytes))
   const partSizes = Float64Array.from(children, (child) => child.sizeBytes)
   return { kind: 'file', sizeBytes, dataStart, dataEnd: dataStart + data.length, links, partSizes }
 }

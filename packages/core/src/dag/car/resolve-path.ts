@@ -81,7 +81,8 @@ async function stepInside(cid: CID, segments: readonly string[], reader: BlockRe
   const { answer } = await reader.read(cid, { ask: 'step', segments })
   switch (answer.to) {
     case 'undecodable':
-      throw new DagReadError('undecodable', cid)
+    case 'excessive':
+      throw new DagReadError(answer.to, cid)
     case 'value':
       return { isInside: true }
     case 'nothing':

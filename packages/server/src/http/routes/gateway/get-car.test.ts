@@ -270,14 +270,29 @@ describe('GET /ipfs/{cid}?format=car', () => {
     expect(await problemAt(`${big}?format=car`)).toMatchObject({ status: 406, error: 'not_acceptable' })
   })
 
-  describe('of a block of 260,000 links to blocks that are in them', () => {
-    const count = 260_000
+  /** A block of dag-cbor that is a list of empty identity CIDs. */
+  const blockOfLinks = (count: number): Buffer => {
     const bytes = Buffer.alloc(5 + 8 * count)
+    bytes.writeUInt8(0x9a)
+    bytes.writeUInt32BE(count, 1)
+    for (let at = 5; at < bytes.length; at += 8) bytes.set([0xd8, 0x2a, 0x45, 0, 1, 0x55, 0, 0], at)
+    return bytes
+  }
+
+  it('error: a block of more links than one in a CAR may have is 406, and given as it is', async () => {
+    const bytes = blockOfLinks(260_000)
+    const root = CID.createV1(0x71, await sha256.digest(bytes)).toString()
+    expect((await service.upload(bytes, { cid: root })).status).toBe(200)
+    const problem = await problemAt(`${root}?format=car`)
+    expect(problem).toMatchObject({ status: 406, error: 'not_acceptable' })
+    expect(problem.detail).toMatch('more links')
+    expect((await get(`${root}?format=raw`)).status).toBe(200)
+  })
+
+  describe('of a block of 65,536 links to blocks that are in them', () => {
+    const bytes = blockOfLinks(65_536)
     let block: TestDag
     beforeAll(async () => {
-      bytes.writeUInt8(0x9a)
-      bytes.writeUInt32BE(count, 1)
-      for (let at = 5; at < bytes.length; at += 8) bytes.set([0xd8, 0x2a, 0x45, 0, 1, 0x55, 0, 0], at)
       const root = CID.createV1(0x71, await sha256.digest(bytes))
       block = { root, blocks: new Map([[root.toString(), bytes]]) }
       expect((await service.upload(bytes, { cid: root.toString() })).status).toBe(200)
@@ -295,7 +310,7 @@ describe('GET /ipfs/{cid}?format=car', () => {
 
     it('cuts the connection at 2^20 links, also when they come again', async () => {
       const often = await cborDag(
-        Array.from({ length: 5 }, () => block.root),
+        Array.from({ length: 17 }, () => block.root),
         block.blocks,
       )
       await staged(often)
