@@ -53,9 +53,10 @@ export interface HashThreads {
 /**
  * Starts threads that hash all bodies from `minBytes` on, and one more for CARs when the first one comes.
  *
- * The blocks and links of CARs are read on a thread of their own, so that nobody else waits for a block that was made to be slow to read. The other lanes of a body are spread over the threads, each to the one that would then have the least to do, so that a body
- * takes as long as its longest lane where there are threads for that. Blocks must lie in shared memory to cross without a
- * copy; others are copied. The threads do not keep the process alive while nothing is hashed.
+ * The blocks and links of CARs are read on a thread of their own, so that only other CARs wait for a block that is slow to read. The other
+ * lanes of a body are spread over the threads, each to the one that would then have the least to do, so that a body takes as long as its
+ * longest lane where there are threads for that. Blocks must lie in shared memory to cross without a copy; others are copied. The threads
+ * do not keep the process alive while nothing is hashed.
  *
  * When a thread dies, the bodies that it was hashing fail, and another one takes its place.
  *
