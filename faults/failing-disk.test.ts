@@ -12,6 +12,9 @@ interface Arrangement {
 }
 
 const FILE_SYSTEMS = ['ext4', 'xfs'] as const
+/** Controls that may lose nothing, by chance. */
+const MAX_LOSSLESS_CONTROLS = 4
+
 /** Every kind on every file system, with one process and with two. */
 const EVERY: readonly Arrangement[] = FAULT_KINDS.flatMap((kind) =>
   FILE_SYSTEMS.flatMap((fileSystem) => [1, 2].map((processes) => ({ kind, fileSystem, processes }))),
@@ -48,7 +51,9 @@ describeRig(
     )
 
     test('error: without the mend a start loses what it acknowledges, which shows that these tests would see it', async () => {
-      for (let round = 0; round < PLAN.failingDiskControls; round += 1) {
+      let lossyRounds = 0
+      // Whether uploads come between the failure and the cut is up to chance, so that a round without a loss is followed by another one.
+      for (let round = 0; lossyRounds < PLAN.failingDiskControls; round += 1) {
         const random = seededRandom(runSeed + 5000 + round)
         const fileSystem = FILE_SYSTEMS[round % FILE_SYSTEMS.length] ?? 'ext4'
         const { broken, acked } = await failingDiskRound({
@@ -61,7 +66,8 @@ describeRig(
         })
         const lost = broken.filter((sentence) => sentence.includes('LOST'))
         if (PLAN.isFull) process.stderr.write(`control on ${fileSystem}: ${lost.length} of ${acked} lost\n`)
-        expect(lost, `seed ${random.seed}`).not.toEqual([])
+        if (lost.length > 0) lossyRounds += 1
+        expect(round - lossyRounds, `seed ${random.seed}: rounds without a loss`).toBeLessThan(MAX_LOSSLESS_CONTROLS)
       }
     })
   },
