@@ -18,7 +18,7 @@ parent.on('message', (call: LaneCall) => {
       answered = answer(call)
     } catch (error) {
       // The other bodies have nothing to do with it.
-      bodies.delete(call.body)
+      discard(call.body)
       answered = { error }
     }
   })
@@ -48,9 +48,14 @@ function answer(call: LaneCall): Answer {
       return { results }
     }
     case 'discard':
-      bodies.delete(call.body)
+      discard(call.body)
       return DONE
   }
+}
+
+function discard(body: number): void {
+  bodies.get(body)?.discard()
+  bodies.delete(body)
 }
 
 function lanesOf(body: number): BodyLanes {

@@ -66,6 +66,8 @@ interface Lane<Value> {
   update(block: Uint8Array): void
   /** Ends the body. */
   finish(): Value
+  /** Forgets a body that is not read to its end; absent where that gives no memory back. */
+  readonly discard?: (() => void) | undefined
   /** About how much memory it takes now; absent where that is next to nothing. */
   readonly heldBytes?: (() => number) | undefined
 }
@@ -76,6 +78,8 @@ export interface BodyLanes {
   update(block: Uint8Array): void
   /** Ends the body. */
   finish(): LaneResult[]
+  /** Forgets a body that is not read to its end. */
+  discard(): void
   /** About how much memory they take now. */
   heldBytes(): number
 }
@@ -142,6 +146,9 @@ export function openLanes(
       sha256.run()
       return lanes.map((lane) => lane.finish())
     },
+    discard() {
+      for (const lane of lanes) lane.discard?.()
+    },
     heldBytes: () => lanes.reduce((sum, lane) => sum + (lane.heldBytes?.() ?? 0), 0),
   }
 }
@@ -176,6 +183,7 @@ function createLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, body: LaneBody)
   return {
     update: (block) => lane.update(block),
     finish: () => ({ kind: spec.kind, value: lane.finish() }),
+    discard: lane.discard,
     heldBytes: lane.heldBytes,
   }
 }
@@ -184,6 +192,7 @@ function carLane(indexer: CarIndexer): Lane<CarIndex | CarFault> {
   return {
     update: (block) => indexer.update(block),
     finish: () => indexer.finish(),
+    discard: () => indexer.discard(),
     heldBytes: () => indexer.heldBytes,
   }
 }

@@ -76,6 +76,13 @@ export class BlockGraph {
     )
   }
 
+  /** Gives its memory back. It is not to be used afterwards. */
+  free(): void {
+    this.#multihashes.free()
+    for (const values of [this.#firstNode, this.#sizeBytes, this.#nextNode, this.#linksEnd, this.#links]) values.free()
+    for (const values of [this.#codec, this.#partKind, this.#partSizeBytes, this.#announcedSizeBytes]) values.free()
+  }
+
   /** How many nodes there are, with the one that stands for none. */
   get nodeCount(): number {
     return this.#codec.length

@@ -1,3 +1,4 @@
+import { freeMemory } from './free-memory.ts'
 import { growingUint32 } from './growing-array.ts'
 
 /** The largest prime below 2^31, so that a product with a multiplier below 2^22 is exact. */
@@ -49,6 +50,13 @@ export class BytesTable {
     return this.#bytes.subarray(this.#startOf(number), this.#ends.at(number))
   }
 
+  /** Gives its memory back. It is not to be used afterwards. */
+  free(): void {
+    freeMemory(this.#bytes)
+    freeMemory(this.#slots)
+    this.#ends.free()
+  }
+
   #startOf(number: number): number {
     return number === 0 ? 0 : this.#ends.at(number - 1)
   }
@@ -77,6 +85,7 @@ export class BytesTable {
     if (start + bytes.length > this.#bytes.length) {
       const grown = new Uint8Array(Math.max(this.#bytes.length * 2, start + bytes.length))
       grown.set(this.#bytes)
+      freeMemory(this.#bytes)
       this.#bytes = grown
     }
     this.#bytes.set(bytes, start)
@@ -84,7 +93,9 @@ export class BytesTable {
   }
 
   #grow(): void {
-    this.#slots = new Uint32Array(this.#slots.length * 2)
+    const slotCount = this.#slots.length * 2
+    freeMemory(this.#slots)
+    this.#slots = new Uint32Array(slotCount)
     for (let number = 0; number < this.size; number += 1) {
       this.#slots[this.#slotOf(this.bytesOf(number))] = number + 1
     }

@@ -1,4 +1,5 @@
 import { type CarFault, malformed } from './car-index.ts'
+import { freeMemory } from './free-memory.ts'
 import { readVarint } from './varint.ts'
 
 /** The largest block that peers of the network take from each other. */
@@ -58,6 +59,11 @@ export class CarFrames {
     return this.#isHeaderTaken ? undefined : malformed('The CAR has no header.')
   }
 
+  /** Gives its memory back. It is not to be used afterwards. */
+  free(): void {
+    freeMemory(this.#gathered)
+  }
+
   /** Takes the frame that begins at `at` if the chunk holds all of it, else keeps what there is of it. */
   #takeFrom(chunk: Uint8Array, at: number): number {
     this.#frameOffset = this.#before + at
@@ -96,6 +102,7 @@ export class CarFrames {
     if (wholeBytes <= this.#gathered.length) return
     const roomier = new Uint8Array(wholeBytes)
     roomier.set(this.#gathered.subarray(0, this.#gatheredBytes))
+    freeMemory(this.#gathered)
     this.#gathered = roomier
   }
 

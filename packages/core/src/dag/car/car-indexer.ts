@@ -50,23 +50,22 @@ export class CarIndexer {
   readonly #root: BlockName
   readonly #hashes: CarIndexerOptions['hashes']
   readonly #maxBlocks: number
-  readonly #maxLinks: number
   readonly #frames: CarFrames
   #fault: CarFault | undefined
   #isHeaderRead = false
   #isFinished = false
+  #isFree = false
   #sections = 0
-  #graph: BlockGraph
+  readonly #graph: BlockGraph
   // By the order in which different blocks appear: their names, as links of the graph, and where they lie.
-  #blocks = growingUint32()
-  #offsetBytes = growingFloat64()
+  readonly #blocks = growingUint32()
+  readonly #offsetBytes = growingFloat64()
 
   constructor({ root, sizeBytes, hashes, maxBlocks = MAX_BLOCKS, maxLinks = MAX_LINKS }: CarIndexerOptions) {
     this.#root = { version: root.version ?? 1, codec: root.codec, multihash: new Uint8Array(root.multihash) }
     this.#hashes = hashes
     this.#maxBlocks = maxBlocks
-    this.#maxLinks = maxLinks
-    this.#graph = this.#emptyGraph()
+    this.#graph = new BlockGraph({ isChecked: (hashCode) => hashes(hashCode) !== undefined, maxLinks })
     this.#frames = new CarFrames({ sizeBytes, takeFrame: (bytes, offsetBytes) => this.#takeFrame(bytes, offsetBytes) })
     if (!READABLE_CODECS.includes(root.codec)) {
       this.#fault = malformed(`The codec of the root, 0x${root.codec.toString(16)}, is not read here.`)
@@ -75,7 +74,7 @@ export class CarIndexer {
 
   /** About how much memory it takes now. */
   get heldBytes(): number {
-    return this.#graph.heldBytes + this.#frames.heldBytes
+    return this.#isFree ? 0 : this.#graph.heldBytes + this.#frames.heldBytes
   }
 
   /**
@@ -87,7 +86,7 @@ export class CarIndexer {
     if (this.#fault !== undefined) return
     this.#fault = this.#frames.update(chunk)
     // What was learned is of no use any more, and what follows may be long.
-    if (this.#fault !== undefined) this.#forget()
+    if (this.#fault !== undefined) this.#free()
   }
 
   /** Ends the CAR, and says what it holds, or the first fault that was found. */
@@ -95,8 +94,14 @@ export class CarIndexer {
     if (this.#isFinished) throw new TypeError('This CarIndexer is finished.')
     this.#isFinished = true
     const result = this.#fault ?? this.#frames.finish() ?? this.#index()
-    this.#forget()
+    this.#free()
     return result
+  }
+
+  /** Forgets a CAR that is not read to its end. */
+  discard(): void {
+    this.#isFinished = true
+    this.#free()
   }
 
   #takeFrame(bytes: Uint8Array, offsetBytes: number): CarFault | undefined {
@@ -131,14 +136,13 @@ export class CarIndexer {
     }
   }
 
-  #emptyGraph(): BlockGraph {
-    return new BlockGraph({ isChecked: (hashCode) => this.#hashes(hashCode) !== undefined, maxLinks: this.#maxLinks })
-  }
-
-  #forget(): void {
-    this.#graph = this.#emptyGraph()
-    this.#blocks = growingUint32()
-    this.#offsetBytes = growingFloat64()
+  #free(): void {
+    if (this.#isFree) return
+    this.#graph.free()
+    this.#frames.free()
+    this.#blocks.free()
+    this.#offsetBytes.free()
+    this.#isFree = true
   }
 }
 

@@ -1,3 +1,5 @@
+import { freeMemory } from './free-memory.ts'
+
 type NumberArray = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 
 /** Numbers, appended one by one, in one typed array that doubles when it is full. */
@@ -15,6 +17,7 @@ export class GrowingArray<Values extends NumberArray> {
     if (this.length === this.#values.length) {
       const grown = this.#create(this.length * 2)
       grown.set(this.#values)
+      freeMemory(this.#values)
       this.#values = grown
     }
     this.#values[this.length] = value
@@ -28,6 +31,11 @@ export class GrowingArray<Values extends NumberArray> {
 
   set(index: number, value: number): void {
     this.#values[index] = value
+  }
+
+  /** Gives its memory back. It is not to be used afterwards. */
+  free(): void {
+    freeMemory(this.#values)
   }
 }
 

@@ -1,0 +1,8 @@
+/**
+ * Gives the memory of an array back at once; the collector would find it when there is far more of it. The array is empty afterwards.
+ *
+ * Does nothing where the engine cannot: `ArrayBuffer.prototype.transfer` came with Node.js 21, Chrome 114 and Safari 17.4.
+ */
+export function freeMemory({ buffer }: { readonly buffer: ArrayBuffer }): void {
+  buffer.transfer?.(0)
+}
