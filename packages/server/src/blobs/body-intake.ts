@@ -1,4 +1,5 @@
 import { LadeError } from '@lade/core/errors'
+import { chunkMemory, freeChunk } from '../hashing/chunk-memory.ts'
 import { SharedBlocks } from './shared-blocks.ts'
 
 /**
@@ -37,9 +38,9 @@ const BLOCKS_PER_BODY = 4
 /** What a body has instead while few blocks are in use: so much lies ready that no reader stands still when another one is held up. */
 const BLOCKS_IN_CALM = 12
 /** As long as all bodies together have fewer than this. */
-const CALM_BLOCKS = 48
+const CALM_BLOCKS = 32
 /** From here on further blocks are small ones, so that hundreds of bodies take little memory. */
-const CROWDED_BLOCKS = 64
+const CROWDED_BLOCKS = 40
 const SMALL_BLOCK_BYTES = 65_536
 /** From here on a body has one at a time. */
 const MAX_SMALL_BLOCKS = 512
@@ -134,7 +135,13 @@ export class BodyIntake {
     for (const block of this.#ready) this.#giveBack(block)
     this.#filling = undefined
     this.#ready.length = 0
+    this.#forgetWaiting()
     this.#detach()
+  }
+
+  #forgetWaiting(): void {
+    for (const { memory } of this.#waiting) freeChunk(memory)
+    this.#waiting = []
   }
 
   readonly #accept = (chunk: Uint8Array): void => {
@@ -150,7 +157,7 @@ export class BodyIntake {
       this.#fail(error)
       return
     }
-    this.#waiting.push({ chunk, memory: this.#options.ownsChunks === true ? memoryOf(chunk) : undefined })
+    this.#waiting.push({ chunk, memory: this.#options.ownsChunks === true ? chunkMemory(chunk) : undefined })
     this.#pack()
   }
 
@@ -167,9 +174,7 @@ export class BodyIntake {
       this.#filledBytes += fits.length
       if (fits === chunk) {
         this.#waiting.shift()
-        // Node's HTTP parser allocates every chunk anew, and V8 would find them only by marking its whole heap every
-        // 50 MiB: a third of the processor time of a big upload.
-        memory?.transfer(0)
+        freeChunk(memory)
       } else {
         this.#waiting[0] = { chunk: chunk.subarray(room), memory }
       }
@@ -240,7 +245,7 @@ export class BodyIntake {
 
   #fail(error: unknown): void {
     this.#failure ??= { error }
-    this.#waiting = []
+    this.#forgetWaiting()
     this.#detach()
     this.#source.pause()
     this.#wake()
@@ -266,9 +271,4 @@ function ignore(): void {}
 interface Arrived {
   readonly chunk: Uint8Array
   readonly memory: ArrayBuffer | undefined
-}
-
-/** The memory of a chunk that has it to itself; a view into a larger one shares it with others. */
-function memoryOf({ buffer, byteLength }: Uint8Array): ArrayBuffer | undefined {
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : undefined
 }

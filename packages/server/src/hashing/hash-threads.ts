@@ -17,13 +17,15 @@ const DEFAULT_THREADS = 2
 /** Blocks that a thread has at a time: enough that it is never idle while this thread is busy, and done within about 20 ms. */
 const CALLS = 6
 /** A block of a CAR can take a third of a second. */
+/** A thread makes few objects, and none that last. */
+const LIMITS = { maxYoungGenerationSizeMb: 4 }
 const CAR_CALLS = 1
 /** A block of 50,000 links is so many objects that V8 takes twice as much for them otherwise. No block needs more than half of this. */
-const CAR_LIMITS = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 256 }
+const CAR_LIMITS = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
 /** A byte of a CAR pays for so many times what others pay for: 160 ms of processor time a MiB, which CARs of the smallest blocks need. */
 const CAR_PAYS = 16
 /** What the indexes of all CARs that are being read may take together: one of as many links as a CAR may have takes about 70 MiB. */
-const CAR_MEMORY_BYTES = 96 * 1024 * 1024
+const CAR_MEMORY_BYTES = 80 * 1024 * 1024
 /** Why calls of a discarded body are cut. */
 const DISCARDED = new Error('This body is discarded.')
 const NO_BUDGET: HashThreadsBudget = { usedMs: () => 0, heldBack: () => {} }
@@ -75,7 +77,7 @@ export function startHashThreads({
 }: HashThreadsOptions = {}): HashThreads {
   const hashing = withoutAddon ? sha256HashingWith(undefined) : sha256Hashing
   const hashersBelow = hashersHere(hashing)
-  const start = (): LaneThread => new LaneThread({ budget, calls: CALLS })
+  const start = (): LaneThread => new LaneThread({ budget, calls: CALLS, resourceLimits: LIMITS })
   const threads = Array.from({ length: count }, start)
   const carMemory = new HeldMemory(CAR_MEMORY_BYTES)
   let carThread: LaneThread | undefined

@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { LadeError } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire'
 import type { FastifyReply } from 'fastify'
+import { chunkMemory, freeChunk } from '../hashing/chunk-memory.ts'
 import { exchangeOf, requestIdOf } from './exchange.ts'
 import { declaredBytes } from './framing.ts'
 import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
@@ -90,6 +91,8 @@ function discardBody(request: IncomingMessage, done: () => void): void {
   }
   const count = (chunk: Uint8Array): void => {
     discardedBytes += chunk.length
+    // Nobody else reads what comes after the answer.
+    freeChunk(chunkMemory(chunk))
     if (discardedBytes > LINGER_BYTES) finish()
   }
   const timer = setTimeout(finish, LINGER_MS)
