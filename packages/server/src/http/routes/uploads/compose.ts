@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { LadeError } from '@lade/core/errors'
+import type { IncomingMessage } from 'node:http'
 import { composeHeaders, composeQuery, composeRequest, MAX_COMPOSE_BODY_BYTES, uploadResult } from '@lade/core/wire'
 import { FairQueue } from '../../../budget/fair-queue.ts'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
@@ -8,6 +7,7 @@ import { composeFile } from '../../../uploads/compose-file.ts'
 import { spending } from '../../../uploads/spending.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { queryTokenHeaders } from '../../authenticate.ts'
+import { closedSignal } from '../../closed-signal.ts'
 import { exchangeOf } from '../../exchange.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
@@ -88,15 +88,4 @@ export function composeRoutes(app: Routes, service: Service): void {
       return uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, service.filesNow())
     },
   )
-}
-
-/** Aborts when the client goes before it has its answer: reading gigabytes for nobody is in everybody's way. */
-function closedSignal(response: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) {
-      controller.abort(new LadeError('bad_request', { reason: 'The connection was closed before the answer.' }))
-    }
-  })
-  return controller.signal
 }
