@@ -16,13 +16,12 @@ import {
 import { base36, base36upper } from 'multiformats/bases/base36'
 import { base58btc, base58flickr } from 'multiformats/bases/base58'
 import { base64, base64pad, base64url, base64urlpad } from 'multiformats/bases/base64'
-import { type DigitTable, decodeBits, decodeNumber, digitTable } from './digits.ts'
+import { type Base, type DigitTable, decodeBits, decodeNumber, digitTable } from '../dag/digits.ts'
 
-interface Base {
+interface NamedBase extends Base {
   readonly prefix: string
   readonly name: string
   baseEncode(bytes: Uint8Array): string
-  baseDecode(digits: string): Uint8Array
 }
 
 /** The bytes that a multibase string stands for. */
@@ -37,7 +36,7 @@ export interface MultibaseText {
 }
 
 /** A base works by bits, so many a digit, or by division. */
-type Row = { readonly base: Base; readonly accepted: boolean } & (
+type Row = { readonly base: NamedBase; readonly accepted: boolean } & (
   | { readonly bitsPerDigit: number }
   | { readonly divisor: number }
 )
@@ -113,15 +112,7 @@ const tables = new Map<Row, DigitTable>()
 function tableOf(row: Row): DigitTable {
   const known = tables.get(row)
   if (known !== undefined) return known
-  // Eight digits are whole bytes in every base of bits, and one is a number.
-  const [count, shift] = 'divisor' in row ? [1, 0] : [8, 8 - row.bitsPerDigit]
-  const table = digitTable((character) => {
-    try {
-      return (row.base.baseDecode(character.repeat(count))[0] ?? 0) >> shift
-    } catch {
-      return undefined
-    }
-  })
+  const table = digitTable(row.base, 'divisor' in row ? undefined : row.bitsPerDigit)
   tables.set(row, table)
   return table
 }

@@ -10,14 +10,27 @@ export type DigitTable = Uint8Array
 const NO_DIGIT = 255
 const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
+/** A base as multiformats has it. */
+export interface Base {
+  baseDecode(digits: string): Uint8Array
+}
+
 /**
  * The table of a base whose digits are letters and numbers.
  *
- * @param readDigit - the value of one such character; undefined for one that is no digit.
+ * @param bitsPerDigit - for a base that works by bits. @default undefined: the digits are those of one number
  */
-export function digitTable(readDigit: (character: string) => number | undefined): DigitTable {
+export function digitTable(base: Base, bitsPerDigit?: number): DigitTable {
+  // Eight digits are whole bytes in every base of bits, and one is a number.
+  const [count, shift] = bitsPerDigit === undefined ? [1, 0] : [8, 8 - bitsPerDigit]
   const table = new Uint8Array(128).fill(NO_DIGIT)
-  for (const character of CHARACTERS) table[character.charCodeAt(0)] = readDigit(character) ?? NO_DIGIT
+  for (const character of CHARACTERS) {
+    try {
+      table[character.charCodeAt(0)] = (base.baseDecode(character.repeat(count))[0] ?? 0) >> shift
+    } catch {
+      // It is no digit of this base.
+    }
+  }
   return table
 }
 
