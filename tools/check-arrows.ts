@@ -85,9 +85,8 @@ function portZones(folder: string, port: string): Zone[] {
     {
       name,
       holds: new RegExp(`${path}/`),
-      imports: [...CORE, 'server/hashing', `${name}/port`],
-      typesOf: ['server/budget'],
-      why: 'the folder of a port imports the port, hashing and core, and types of budget',
+      imports: [...CORE, 'server/budget', 'server/hashing', `${name}/port`],
+      why: 'the folder of a port imports the port, hashing, budget and core',
     },
   ]
 }

@@ -142,11 +142,3 @@ export class WorkBudget {
     return { used: Math.max(this.#unpaid.of(principal), ofNetwork), limit }
   }
 }
-
-/** Runs `task` and returns what it cost this thread, in milliseconds of processor time. */
-export function processorMsOf(task: () => void): number {
-  const before = process.threadCpuUsage()
-  task()
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1000
-}

@@ -1,8 +1,8 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
 import type { BodyBill } from '../budget/body-bill.ts'
-import { processorMsOf } from '../budget/work-budget.ts'
+import { measured } from '../budget/measured.ts'
 import { type BodyDigests, type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
-import { type LaneResult, openLanes, runLane } from './lanes.ts'
+import { openLanes, runLane } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing } from './sha256-hashing.ts'
 
 export type { BodyDigests, BodyWanted } from './content-lanes.ts'
@@ -46,18 +46,15 @@ export type ContentHashers = (wanted: BodyWanted, sizeBytes: number, bill?: Body
  * // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
  */
 export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted, bill?: BodyBill): ContentDigests {
-  let results: LaneResult[] = []
-  billed(bill, bytes.length, () => {
-    results = lanesFor(wanted, bytes.length).map((spec) => runLane(spec, bytes))
-  })
+  const results = billed(bill, bytes.length, () => lanesFor(wanted, bytes.length).map((spec) => runLane(spec, bytes)))
   return digestsFrom(results, wanted, bytes.length)
 }
 
 /** Runs what hashes some bytes, and charges it. */
-function billed(bill: BodyBill | undefined, sizeBytes: number, task: () => void): void {
-  bill?.pay(sizeBytes)
-  if (bill === undefined) task()
-  else bill.spend(processorMsOf(task))
+function billed<Result>(bill: BodyBill | undefined, sizeBytes: number, task: () => Result): Result {
+  if (bill === undefined) return task()
+  bill.pay(sizeBytes)
+  return measured(task, (processorMs) => bill.spend(processorMs))
 }
 
 /** Hashes on the calling thread. A block is read before its call returns. */

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { processorMsOf } from '../budget/work-budget.ts'
+import { measuredResult } from '../budget/measured.ts'
 import type { LaneCall, LaneReply } from './lane-calls.ts'
 import { type BodyLanes, openLanes } from './lanes.ts'
 import { sha256HashingWith } from './sha256-hashing.ts'
@@ -12,23 +12,24 @@ const bodies = new Map<number, BodyLanes>()
 const DONE: Answer = {}
 
 parent.on('message', (call: LaneCall) => {
-  let answered: Answer = DONE
-  const processorMs = processorMsOf(() => {
-    try {
-      answered = answer(call)
-    } catch (error) {
-      // The other bodies have nothing to do with it.
-      discard(call.body)
-      answered = { error }
-    }
-  })
-  parent.postMessage({ ...answered, processorMs } satisfies LaneReply)
+  const { result, processorMs } = measuredResult(() => answerOrError(call))
+  parent.postMessage({ ...result, processorMs } satisfies LaneReply)
 })
 
 // The first message answers nothing: it says that this module has loaded.
 parent.postMessage(DONE)
 
-function answer(call: LaneCall): Answer {
+function answerOrError(call: LaneCall): Answer {
+  try {
+    return answerTo(call)
+  } catch (error) {
+    // The other bodies have nothing to do with it.
+    discard(call.body)
+    return { error }
+  }
+}
+
+function answerTo(call: LaneCall): Answer {
   switch (call.call) {
     case 'open':
       bodies.set(

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { measured } from '../budget/measured.ts'
 import type { ProveOptions } from './prover.ts'
 
 const MIB = 1024 * 1024
@@ -39,21 +40,15 @@ export class PieceSource {
     signal?.throwIfAborted()
     for await (const chunk of this.#bytes.chunks?.(range) ?? this.#chunksOf(range)) {
       this.#spend((READ_MS_PER_MIB * chunk.length) / MIB)
-      await this.measured(async () => take(chunk))
+      this.measured(() => take(chunk))
       await setImmediate()
       signal?.throwIfAborted()
     }
   }
 
   /** Counts the processor time of a task that waits for nothing. */
-  async measured<Result>(task: () => Promise<Result>): Promise<Result> {
-    const before = process.threadCpuUsage()
-    try {
-      return await task()
-    } finally {
-      const { user, system } = process.threadCpuUsage(before)
-      this.#spend((user + system) / 1000)
-    }
+  measured<Result>(task: () => Result): Result {
+    return measured(task, (processorMs) => this.#spend(processorMs))
   }
 
   #spend(processorMs: number): void {

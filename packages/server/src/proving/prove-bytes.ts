@@ -85,7 +85,7 @@ async function proveLeaf(
   const startBytes = section * SECTION_BYTES
   const lengthBytes = Math.min(SECTION_BYTES, rawSizeBytes - startBytes)
   const bytes = await source.read(offsetBytes + startBytes, lengthBytes)
-  return source.measured(async () => {
+  return source.measured(() => {
     const height = Math.min(SECTION_HEIGHT, rootHeight)
     const { leaf, root, siblings } = leafPath(bytes, height, leafIndex % SECTION_LEAVES)
     if (height === rootHeight) return { leaf, proof: siblings }

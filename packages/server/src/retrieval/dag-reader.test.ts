@@ -6,7 +6,8 @@ import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { expect, onTestFinished, test } from 'vitest'
-import { processorMsOf, WorkBudget } from '../budget/work-budget.ts'
+import { measuredResult } from '../budget/measured.ts'
+import { WorkBudget } from '../budget/work-budget.ts'
 import { BlockReadings } from './block-readings.ts'
 import type { BlockSource } from './block-source.ts'
 import { DagReader, type DagReaderDeps } from './dag-reader.ts'
@@ -102,7 +103,7 @@ test.each([
   const other = await block(0x71, new Uint8Array(5000))
   const { budget, readings, reader } = rigOf([attack, other])
   await reader().read(other.cid, { ask: 'links' })
-  const inPlaceMs = processorMsOf(() => void answerOf({ ask: 'links' }, cid.code, bytes))
+  const { processorMs: inPlaceMs } = measuredResult(() => answerOf({ ask: 'links' }, cid.code, bytes))
   const before = process.threadCpuUsage()
   const readers = Array.from({ length: 20 }, () => reader())
   const answers = await Promise.all(readers.map((each) => each.read(cid, { ask: 'links' })))

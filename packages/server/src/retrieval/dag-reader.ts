@@ -12,7 +12,8 @@ import {
 } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import type { CID } from 'multiformats/cid'
-import { PAID_MS_PER_BYTE, processorMsOf, type WorkBudget } from '../budget/work-budget.ts'
+import { measuredResult } from '../budget/measured.ts'
+import { PAID_MS_PER_BYTE, type WorkBudget } from '../budget/work-budget.ts'
 import type { BlockReadings } from './block-readings.ts'
 import type { BlockSource, FoundBlock } from './block-source.ts'
 
@@ -127,12 +128,9 @@ export class DagReader implements BlockReader {
 
   async #readHere<Question extends BlockQuestion>(found: FoundBlock, question: Question) {
     const bytes = await this.#deps.source.read(found)
-    let answer: BlockAnswer<Question> | undefined
-    const processorMs = processorMsOf(() => {
-      answer = answerOf(question, found.cid.code, bytes)
-    })
+    const { result, processorMs } = measuredResult(() => answerOf(question, found.cid.code, bytes))
     await this.#work(processorMs)
-    return { bytes, answer: answer as BlockAnswer<Question> }
+    return { bytes, answer: result }
   }
 
   async #readOnThread<Question extends BlockQuestion>(found: FoundBlock, question: Question) {

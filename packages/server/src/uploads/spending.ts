@@ -1,3 +1,4 @@
+import { measured } from '../budget/measured.ts'
 import type { Work, WorkBudget } from '../budget/work-budget.ts'
 
 /** Who pays for work on this thread, and for which. */
@@ -15,11 +16,5 @@ export interface Spender {
  * const dags = spending({ budget, principal, work: 'compose' }, () => foldParts(id, parts))
  */
 export function spending<Result>({ budget, principal, work }: Spender, task: () => Result): Result {
-  const before = process.threadCpuUsage()
-  try {
-    return task()
-  } finally {
-    const { user, system } = process.threadCpuUsage(before)
-    budget.spend({ principal, work, processorMs: (user + system) / 1000 })
-  }
+  return measured(task, (processorMs) => budget.spend({ principal, work, processorMs }))
 }

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { measured, measuredResult } from './measured.ts'
+
+function work(): void {
+  const until = performance.now() + 20
+  while (performance.now() < until);
+}
+
+test('hands on the processor time of a task, and what it answers', () => {
+  const { processorMs, result } = measuredResult(() => {
+    work()
+    return 'done'
+  })
+  expect(result).toBe('done')
+  expect(processorMs).toBeGreaterThan(1)
+  expect(measuredResult(() => {}).processorMs).toBeLessThan(5)
+})
+
+test('hands on that of a task that fails, which fails as it did', () => {
+  const failure = new Error('no good')
+  const costs: number[] = []
+  const task = (): void => {
+    work()
+    throw failure
+  }
+  expect(() => measured(task, (processorMs) => costs.push(processorMs))).toThrow(failure)
+  expect(costs).toEqual([expect.any(Number)])
+  expect(costs[0]).toBeGreaterThan(1)
+})
