@@ -2,6 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import type { Logger } from 'pino'
 import { DecayingAccounts } from './decaying-accounts.ts'
 import { type HeldBack, HeldBackLog, type WorkCounters } from './held-back-log.ts'
+import { NETWORK_SHARES } from './network-shares.ts'
 
 /** What costs more than the bytes that it moves. */
 export type Work = 'hash' | 'links' | 'compose' | 'challenge' | 'read' | 'chain' | 'store'
@@ -15,8 +16,6 @@ const WHOLE_LIMIT_MS = 30_000
 const LIMIT_UNDER_LOAD_MS = 500
 /** A principal is never told to come back later than this. */
 const MAX_WAIT_SECONDS = 120
-/** How many times one /64's share the /64s of one /48 have together. */
-const NETWORK_SHARES = 16
 
 export interface WorkBudgetOptions {
   /** A monotonic clock, in milliseconds. @default performance.now */

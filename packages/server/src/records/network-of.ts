@@ -1,6 +1,3 @@
-/** A day of a network is so many days of one of its principals: a /48 has 65,536 /64s. */
-export const NETWORK_DAYS = 16
-
 /**
  * The /48 of an IPv6 principal, which one customer of a provider commands with its 65,536 /64s; undefined for all others.
  *

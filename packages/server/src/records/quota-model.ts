@@ -1,4 +1,5 @@
-import { NETWORK_DAYS, networkOf } from './network-of.ts'
+import { NETWORK_SHARES } from '../budget/network-shares.ts'
+import { networkOf } from './network-of.ts'
 import type { ContentAlias, DayLimit, Usage, UsageDay } from './record-store.ts'
 
 /** Bytes that were verified, with all that this told about them. */
@@ -349,7 +350,7 @@ export class QuotaModel {
     const network = networkOf(principal)
     const limits = limitsOf((other) => other === principal, 1, {})
     if (network !== undefined)
-      limits.push(...limitsOf((other) => networkOf(other) === network, NETWORK_DAYS, { network }))
+      limits.push(...limitsOf((other) => networkOf(other) === network, NETWORK_SHARES, { network }))
     const over = limits.find((limit) => limit.more > 0 && limit.used + limit.more > limit.cap)
     return over && { unit: over.unit, used: over.used, limit: over.cap, ...(over.network && { network: over.network }) }
   }

@@ -212,7 +212,7 @@ export interface AdmitRequest {
 
 /**
  * The limit of a day that was in the way: of the principal's own, or, with `network`, of all principals of that network together, which
- * have `NETWORK_DAYS` times as much.
+ * have `NETWORK_SHARES` times as much.
  */
 export interface DayLimit {
   readonly unit: 'bytes' | 'files'

@@ -1,5 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { StartRequest, StartResult } from '@lade/core/wire'
+import { NETWORK_SHARES } from '../budget/network-shares.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import { networkOf } from '../quotas/principal.ts'
 import type { HourlyLimit } from '../records/challenge-records.ts'
@@ -18,8 +19,6 @@ const MAILS_PER_SENDER = 5
 /** To one recipient from all senders. Above, a sender that has sent fewer than the next figure still sends. */
 const MAILS_PER_RECIPIENT = 20
 const MAILS_PER_SENDER_ABOVE = 2
-/** How many times one /64's signups the /64s of one /48 have together. */
-const NETWORK_SHARES = 16
 /** When a caller may try again after the mail server refused. */
 const RETRY_AFTER_SECONDS = 300
 

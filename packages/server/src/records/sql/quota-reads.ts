@@ -1,4 +1,5 @@
-import { NETWORK_DAYS, networkOf, principalsOf } from '../network-of.ts'
+import { NETWORK_SHARES } from '../../budget/network-shares.ts'
+import { networkOf, principalsOf } from '../network-of.ts'
 import type { AdmitRequest, DayLimit, ReserveOutcome } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -103,7 +104,7 @@ function limitOver(used: Amount, more: Amount, { capBytes, capFiles }: Caps): Da
 }
 
 function timesCapped(cap: number): number {
-  return Math.min(cap * NETWORK_DAYS, Number.MAX_SAFE_INTEGER)
+  return Math.min(cap * NETWORK_SHARES, Number.MAX_SAFE_INTEGER)
 }
 
 function sumOf(one: Amount | undefined, other: Partial<Sums> | undefined): Amount {
