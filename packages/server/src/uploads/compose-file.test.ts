@@ -1,6 +1,6 @@
 import { parseContentId } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
-import { MAX_PARTS, PART_BYTES } from '@lade/core/wire'
+import { PART_BYTES } from '@lade/core/wire'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FairQueue } from '../budget/fair-queue.ts'
 import { WorkBudget } from '../budget/work-budget.ts'
@@ -271,16 +271,6 @@ describe('composeFile, from what was kept', () => {
       code: 'invalid_parts',
       evidence: { reason: expect.stringMatching(/^Part 2 of 3 .* has 133169151 bytes; .* multiple of 133169152\.$/) },
     })
-  })
-
-  it('refuses none and too many', async () => {
-    const part = madeUpPart('1')
-    await record(part)
-    const { unixfs } = wholeOf([part, part])
-    for (const count of [0, MAX_PARTS + 1]) {
-      const parts = Array<MadeUpPart>(count).fill(part)
-      expect(await refused(compose(unixfs, parts))).toMatchObject({ code: 'invalid_parts' })
-    }
   })
 
   it('refuses an id that cannot be checked', async () => {

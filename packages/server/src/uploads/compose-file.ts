@@ -1,6 +1,5 @@
 import { type ContentId, pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { MAX_PARTS } from '@lade/core/wire'
 import type { Handover } from '../placement/handover.ts'
 import { pieceHandle } from '../records/object-handle.ts'
 import type { CompositionCommit, FileRecord, OverQuota, PartFile } from '../records/record-store.ts'
@@ -20,6 +19,7 @@ export interface ComposeInput {
   readonly tier: UploadTier
   /** What is said of the whole; its size follows from the parts. */
   readonly head: Omit<UploadHead, 'sizeBytes' | 'profile' | 'sha256'>
+  /** 1 to `MAX_PARTS`. */
   readonly parts: readonly ContentId[]
   /** Ends the reading of parts, where that is needed; its reason is what the call rejects with. */
   readonly signal: AbortSignal
@@ -53,10 +53,6 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
     throw new LadeError('invalid_cid', {
       reason: 'A composed file needs an id that can be checked, and opaque ids cannot.',
     })
-  }
-  const count = input.parts.length
-  if (count === 0 || count > MAX_PARTS) {
-    throw new LadeError('invalid_parts', { reason: `There are ${count} of them; a file has 1 to ${MAX_PARTS}.` })
   }
   const found = await findParts(deps.records, deps.budget, {
     principal: tier.principal,

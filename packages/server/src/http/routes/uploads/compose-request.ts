@@ -77,7 +77,7 @@ export function readComposition(
   fileBytes: number,
 ): Pick<ComposeInput, 'head' | 'parts'> {
   const count = body.parts.length
-  if (count > MAX_PARTS) {
+  if (count === 0 || count > MAX_PARTS) {
     throw new LadeError('invalid_parts', { reason: `There are ${count} of them; a file has 1 to ${MAX_PARTS}.` })
   }
   if (new Set(body.parts).size > mostParts(fileBytes)) {
