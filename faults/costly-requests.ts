@@ -28,7 +28,7 @@ export interface CostlyRequest {
 }
 
 /** A block whose links take long to read. */
-export interface LinkedBlock {
+interface LinkedBlock {
   readonly name: string
   readonly cid: CID
   readonly bytes: Uint8Array
@@ -44,7 +44,7 @@ function identity(bytes: Uint8Array): CID {
 }
 
 /** Blocks of almost 2 MiB, each with as many links as its codec allows, or the slowest. */
-export function linkedBlocks(): LinkedBlock[] {
+function linkedBlocks(): LinkedBlock[] {
   const long = Buffer.alloc(305, 7)
   const jsonLinks = Array.from({ length: 4032 }, (_, index) => {
     const bytes = Buffer.from(long)

@@ -4,8 +4,6 @@ import { BOUNDLESS_QUOTAS } from './load.ts'
 import { PLAN } from './plan.ts'
 import { startServer } from './server-process.ts'
 
-const FOR_MS = PLAN.isFull ? 20_000 : 1000
-
 /** Connections that upload the same body again and again, whatever is answered. `body` has to set `target`, `type` and `body`. */
 const uploading = (body: string): string => `
   const { createHash, randomBytes } = require('node:crypto')
@@ -91,6 +89,6 @@ test.each(PLAN.isFull ? ATTACKS : ATTACKS.slice(0, 1))(
   async ({ name, script, connections, addresses }) => {
     const server = await startServer({ env: BOUNDLESS_QUOTAS })
     const args = [String(connections), String(addresses)]
-    await expectUnharmed(server, name, await measureAttack({ server, script, args, forMs: FOR_MS }))
+    await expectUnharmed(server, name, await measureAttack({ server, script, args, forMs: PLAN.attackMs }))
   },
 )

@@ -9,7 +9,6 @@ import { type ServerProcess, startServer } from './server-process.ts'
 const CONNECTIONS = PLAN.isFull ? 300 : 20
 /** Blocks of each kind: what was read once is not read again, so that the attack goes on to others. */
 const BLOCKS = PLAN.isFull ? 40 : 1
-const ATTACK_MS = PLAN.isFull ? 20_000 : 1000
 const BLOCK_BYTES = 2 * 1024 * 1024
 
 /** Connections that ask for the CARs of blocks in turn, half of them by HEAD, and ask again when they are answered or cut off. */
@@ -116,5 +115,5 @@ test.each(ATTACKS)(`CARs of $name hold up nobody (${CONNECTIONS} connections)`, 
     for (const stagePath of kinds) paths.add(`/ipfs/${await stagePath(server, seed)}`)
   }
   const args = [String(CONNECTIONS), ...paths]
-  await expectUnharmed(server, name, await measureAttack({ server, script: ATTACK, args, forMs: ATTACK_MS }))
+  await expectUnharmed(server, name, await measureAttack({ server, script: ATTACK, args, forMs: PLAN.attackMs }))
 })

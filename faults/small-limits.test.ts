@@ -7,8 +7,7 @@ import { BOUNDLESS_QUOTAS } from './load.ts'
 import { PLAN } from './plan.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const CONNECTIONS = PLAN.isFull ? 300 : 30
-const FOR_MS = PLAN.isFull ? 20_000 : 600
+const CONNECTIONS = PLAN.attackConnections
 const CHAIN_ID = 31_337
 
 /**
@@ -78,7 +77,7 @@ test(`${CONNECTIONS} connections that ask for /readyz have the chain asked once 
   const startedAt = performance.now()
   const before = asked.get('eth_chainId') ?? 0
   const script = attackOf(PLAIN)
-  const seen = await measureAttack({ server, script, args: ['/readyz', String(CONNECTIONS)], forMs: FOR_MS })
+  const seen = await measureAttack({ server, script, args: ['/readyz', String(CONNECTIONS)], forMs: PLAN.attackMs })
   const seconds = (performance.now() - startedAt) / 1000
   expect((await send(server.url, 'GET', '/readyz')).status).toBe(200)
   expect((asked.get('eth_chainId') ?? 0) - before).toBeLessThanOrEqual(seconds + 2)
@@ -89,7 +88,7 @@ test(`${CONNECTIONS} connections with made-up signatures have the chain asked a 
   const { server, asked } = await startWithNode()
   const startedAt = performance.now()
   const script = attackOf(MADE_UP)
-  const seen = await measureAttack({ server, script, args: ['/api/files', String(CONNECTIONS)], forMs: FOR_MS })
+  const seen = await measureAttack({ server, script, args: ['/api/files', String(CONNECTIONS)], forMs: PLAN.attackMs })
   const codes = asked.get('eth_getCode') ?? 0
   // What all may leave unpaid together, what each of 250 addresses may on top of it, what was under way when it was used up, and what comes back.
   const minutes = Math.ceil((performance.now() - startedAt) / 60_000)
@@ -101,13 +100,13 @@ test(`${CONNECTIONS} connections that are refused fill no log`, async () => {
   const addresses = PLAN.isFull ? 10 : 1
   const server = await startServer({ env: { ...BOUNDLESS_QUOTAS, LADE_LOG_LEVEL: 'info' } })
   const script = attackOf(PLAIN, addresses)
-  const seen = await measureAttack({ server, script, args: ['/nowhere', String(CONNECTIONS)], forMs: FOR_MS })
+  const seen = await measureAttack({ server, script, args: ['/nowhere', String(CONNECTIONS)], forMs: PLAN.attackMs })
   await expectUnharmed(server, 'refused requests', seen)
   const lines = server
     .log()
     .split('\n')
     .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : []))
-  const minutes = 1 + Math.ceil((3 * FOR_MS) / 60_000)
+  const minutes = 1 + Math.ceil((3 * PLAN.attackMs) / 60_000)
   expect(lines.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(minutes * addresses * 100)
   const summaries = lines.filter(({ msg }) => msg === 'refused requests left out of the log')
   // In the short time of the ordinary plan the attack may be below the limit.

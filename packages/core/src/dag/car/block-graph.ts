@@ -10,7 +10,7 @@ import { growingFloat64, growingUint8, growingUint32 } from './growing-array.ts'
 /** The most links that the blocks of one CAR may have in all. */
 export const MAX_LINKS = 2 ** 20
 /** The most inline links in one CAR: they take so few bytes that the others' limit allows too much work for a small CAR. */
-export const MAX_INLINE_LINKS = 2 ** 16
+const MAX_INLINE_LINKS = 2 ** 16
 /** Room for the multihashes of that many links; inline ones can be longer, so that they are counted by bytes too. */
 const MAX_MULTIHASH_BYTES = 48 * 1024 * 1024
 

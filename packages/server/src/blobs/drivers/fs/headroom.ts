@@ -5,7 +5,7 @@ const LOOK_MS = 200
 
 const MIB = 1024 * 1024
 /** What a pending blob holds before it has brought anything: one of this size is certain of its room from the start. */
-export const LEAST_HELD_BYTES = 8 * MIB
+const LEAST_HELD_BYTES = 8 * MIB
 /** What it holds beyond that, by what it has brought: from a quarter of its size on it is certain of the rest. */
 const HELD_BY_BROUGHT = 3
 /** The part of the room that the blobs of one principal hold beyond the least, unless it has only one on its way. */
