@@ -5,7 +5,7 @@ import type { WorkBudget } from '../budget/work-budget.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
 import { HeldMemory, type Holder } from './held-memory.ts'
-import type { LaneCall, LaneReply } from './lane-calls.ts'
+import type { LaneAnswer, LaneCall } from './lane-calls.ts'
 import { LaneThread } from './lane-thread.ts'
 import { type LaneSpec, weightTogether } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
@@ -140,7 +140,7 @@ function hashOn(
   for (const { thread, weight } of shares) thread.load += weight
   const pays = wanted.carRoot === undefined ? 1 : CAR_PAYS
   const cut = new AbortController()
-  const ask = async ({ thread }: Share, call: LaneCall): Promise<LaneReply> => {
+  const ask = async ({ thread }: Share, call: LaneCall): Promise<LaneAnswer> => {
     // Bytes of a CAR do not pay for every time that it can take; those of all others do.
     const mayBeUnpaid = thread === threads.carThread && call.call === 'block'
     const onTurn = mayBeUnpaid ? () => bill?.require() : undefined

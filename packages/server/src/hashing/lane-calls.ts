@@ -17,15 +17,13 @@ export type LaneCall =
   | { readonly call: 'block'; readonly body: number; readonly block: Uint8Array }
   | { readonly call: 'close' | 'discard'; readonly body: number }
 
-/**
- * What a thread answers to each call, in the order of the calls: the results when a body was closed, an error when
- * something failed, and otherwise nothing but that it is done.
- */
-export interface LaneReply {
+/** What a thread answers to each call: the results when a body was closed, and otherwise that it is done. */
+export interface LaneAnswer {
   /** Processor time that the call took, in milliseconds. */
   readonly processorMs: number
   /** About how much memory the thread holds for the body after a block. */
   readonly heldBytes?: number
   readonly results?: readonly LaneResult[]
-  readonly error?: unknown
 }
+
+export type LaneReply = LaneAnswer | { readonly error: unknown; readonly processorMs: number }

@@ -1,12 +1,12 @@
 import { parentPort } from 'node:worker_threads'
 import { measuredResult } from '../budget/measured.ts'
-import type { LaneCall, LaneReply } from './lane-calls.ts'
+import type { LaneAnswer, LaneCall, LaneReply } from './lane-calls.ts'
 import { type BodyLanes, openLanes } from './lanes.ts'
 import { sha256HashingWith } from './sha256-hashing.ts'
 
 /** A thread that runs lanes of big bodies, a call at a time. */
 if (parentPort === null) throw new TypeError('lane-worker.ts runs as a worker')
-type Answer = Omit<LaneReply, 'processorMs'>
+type Answer = Omit<LaneAnswer, 'processorMs'>
 const parent = parentPort
 const bodies = new Map<number, BodyLanes>()
 const DONE: Answer = {}
@@ -19,7 +19,7 @@ parent.on('message', (call: LaneCall) => {
 // The first message answers nothing: it says that this module has loaded.
 parent.postMessage(DONE)
 
-function answerOrError(call: LaneCall): Answer {
+function answerOrError(call: LaneCall): Answer | { readonly error: unknown } {
   try {
     return answerTo(call)
   } catch (error) {

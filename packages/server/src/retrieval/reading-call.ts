@@ -9,6 +9,9 @@ export interface ReadingCall {
 }
 
 /** What it answers to each call, in the order of the calls, and the processor time that this took. */
-export type ReadingReply =
-  | { readonly answer: BlockAnswer; readonly processorMs: number }
-  | { readonly error: unknown; readonly processorMs: number }
+export interface ReadingAnswer {
+  readonly answer: BlockAnswer
+  readonly processorMs: number
+}
+
+export type ReadingReply = ReadingAnswer | { readonly error: unknown; readonly processorMs: number }
