@@ -18,6 +18,7 @@ import {
   STEP_MARK,
   writeClockMark,
 } from './clock-marks.ts'
+import { repeat } from './repeat.ts'
 import { openRunningTime, type RunningTime } from './running-time.ts'
 
 /** A source that takes longer to answer is asked again. */
@@ -92,8 +93,6 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
   const agreed = new AgreedClock({ by: instanceId, running })
   let seenAtMs = Number.NEGATIVE_INFINITY
   let believed: { readonly step: ClockStep; readonly to: number; readonly atMs: number } | undefined
-  let timer: NodeJS.Timeout | undefined
-  let underWay: Promise<void> = Promise.resolve()
   let isClosed = false
 
   /** Undefined when the answer took so long that nobody knows which moment it is of. */
@@ -194,21 +193,14 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
     }
   }
 
-  function repeat(): void {
-    timer = setTimeout(() => {
-      underWay = quietly(sample)
-        .catch((error: unknown) => log.error({ err: error }, 'the clock could not be asked'))
-        .finally(() => {
-          if (!isClosed) repeat()
-        })
-    }, everyMs)
-    timer.unref()
+  async function sampleOrReport(): Promise<void> {
+    await quietly(sample).catch((error: unknown) => log.error({ err: error }, 'the clock could not be asked'))
   }
 
   const verdict = agreed.begin(await first())
   await quietly(() => act(verdict))
   await quietly(recordSeen)
-  repeat()
+  const repetition = repeat(sampleOrReport, everyMs)
   return {
     now: () => agreed.now(),
     endsAt: () => agreed.endsAt(),
@@ -216,8 +208,7 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
     sample,
     async close() {
       isClosed = true
-      clearTimeout(timer)
-      await underWay
+      await repetition.stop()
       await quietly(recordSeen)
     },
   }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import { type Repetition, repeat } from '../clock/repeat.ts'
 import type { InstallationRecords } from '../records/record-store.ts'
 import { readDocument, writeDocument } from './installation-document.ts'
 
@@ -33,9 +34,7 @@ export function createProgressKeeper({ installation, store, id, log }: ProgressK
   let lastWritten = 0
   let isBroken = false
   let hasFailed = false
-  let timer: NodeJS.Timeout | undefined
-  let underWay: Promise<void> = Promise.resolve()
-  let isStopped = false
+  let repetition: Repetition | undefined
 
   async function raise(): Promise<void> {
     const promises = installation.promised()
@@ -72,19 +71,10 @@ export function createProgressKeeper({ installation, store, id, log }: ProgressK
   return {
     keep,
     start(everyMs) {
-      const next = (): void => {
-        if (isStopped) return
-        timer = setTimeout(() => {
-          underWay = keep().finally(next)
-        }, everyMs)
-        timer.unref()
-      }
-      next()
+      repetition = repeat(keep, everyMs)
     },
     async stop() {
-      isStopped = true
-      clearTimeout(timer)
-      await underWay
+      await repetition?.stop()
       await keep()
     },
     isBroken: () => isBroken,

@@ -1,5 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { TokenAlg } from '@lade/core/wire'
+import { repeat } from '../clock/repeat.ts'
 import type { SecretRecords } from '../records/record-store.ts'
 import { newKeyText, parseKeyText } from './key-text.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -55,18 +56,6 @@ export function watchKeptKey(
 ): { close(): void } {
   const { secrets, alg, keys, intervalMs = 1000, onChange } = options
   let isClosed = false
-  let timer = schedule()
-
-  function schedule(): NodeJS.Timeout {
-    return setTimeout(() => void lookAndGoOn(), intervalMs).unref()
-  }
-
-  async function lookAndGoOn(): Promise<void> {
-    await look().catch((error: unknown) => {
-      if (!LadeError.is(error)) throw error
-    })
-    if (!isClosed) timer = schedule()
-  }
 
   async function look(): Promise<void> {
     const kept = await secrets.find(keptKeyName(alg))
@@ -77,10 +66,17 @@ export function watchKeptKey(
     onChange?.(key)
   }
 
+  const looks = repeat(
+    () =>
+      look().catch((error: unknown) => {
+        if (!LadeError.is(error)) throw error
+      }),
+    intervalMs,
+  )
   return {
     close() {
       isClosed = true
-      clearTimeout(timer)
+      void looks.stop()
     },
   }
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { LadeError } from '@lade/core/errors'
+import { repeat } from '../clock/repeat.ts'
 import { type KeyFilePlace, readKeyFile } from './key-file.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -30,16 +31,6 @@ export function watchKeyFile(options: WatchKeyFileOptions): KeyFileWatch {
   const { file, alg, keys, intervalMs = 1000, onChange, onError } = options
   let lastSeen: string | undefined
   let isClosed = false
-  let timer = schedule()
-
-  function schedule(): NodeJS.Timeout {
-    return setTimeout(() => void lookAndGoOn(), intervalMs).unref()
-  }
-
-  async function lookAndGoOn(): Promise<void> {
-    await look()
-    if (!isClosed) timer = schedule()
-  }
 
   async function look(): Promise<void> {
     try {
@@ -57,10 +48,11 @@ export function watchKeyFile(options: WatchKeyFileOptions): KeyFileWatch {
     }
   }
 
+  const looks = repeat(look, intervalMs)
   return {
     close() {
       isClosed = true
-      clearTimeout(timer)
+      void looks.stop()
     },
   }
 }

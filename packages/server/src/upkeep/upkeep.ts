@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { type Repetition, repeat } from '../clock/repeat.ts'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import { releaseOwed } from '../uploads/reservations.ts'
@@ -33,8 +34,7 @@ export interface Upkeep {
  */
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const { records, blobs, instanceId, now, log } = deps
-  let timer: NodeJS.Timeout | undefined
-  let underWay: Promise<void> = Promise.resolve()
+  let repetition: Repetition | undefined
   let isStopped = false
 
   async function round(): Promise<void> {
@@ -123,21 +123,13 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   return {
     round,
     start(intervalMs = 5000) {
-      const next = (): void => {
-        if (isStopped) return
-        timer = setTimeout(() => {
-          underWay = round()
-            .catch((error: unknown) => log.error({ err: error }, 'upkeep failed'))
-            .finally(next)
-        }, intervalMs)
-        timer.unref()
-      }
-      next()
+      const roundOrReport = (): Promise<void> =>
+        round().catch((error: unknown) => log.error({ err: error }, 'upkeep failed'))
+      repetition = repeat(roundOrReport, intervalMs)
     },
     async stop() {
       isStopped = true
-      clearTimeout(timer)
-      await underWay
+      await repetition?.stop()
     },
   }
 }
