@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
-import { openBlobs, openRecords } from './drivers.ts'
+import { closeAll, openBlobs, openRecords } from './drivers.ts'
 import { describeProblem, type InstallationProblem } from './installation/installation-refused.ts'
 import { findProblem } from './installation/join-installation.ts'
 import { renewInstallation } from './installation/renew-installation.ts'
@@ -136,7 +136,7 @@ export async function adoptInstallation(config: Config, options: AdoptOptions): 
     await allowOrphans(opened.records.inventory, stock.unknown)
     return { outcome: 'adopted', ...dropped }
   } finally {
-    for (const close of closers.splice(0).reverse()) await close()
+    await closeAll(closers)
   }
 }
 
@@ -180,6 +180,6 @@ export async function withRecords<Value>(
     const { records } = await openRecords(config, { log, closers, onFatal: () => {} })
     return await use(records)
   } finally {
-    for (const close of closers.splice(0).reverse()) await close()
+    await closeAll(closers)
   }
 }

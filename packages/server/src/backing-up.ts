@@ -25,7 +25,7 @@ import { openMemoryBlobStore } from './blobs/drivers/memory/memory-blob-store.ts
 import type { Config } from './config/config.ts'
 import { databaseInWords, storageInWords } from './config/in-words.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
-import { openBlobs } from './drivers.ts'
+import { closeAll, openBlobs } from './drivers.ts'
 import { type MoveSurroundings, openForMove } from './moving-source.ts'
 import { openInlineBytes, openSnapshotFile } from './records/drivers/sqlite/snapshot-file.ts'
 import { createSqliteTableFile } from './records/drivers/sqlite/table-file.ts'
@@ -97,7 +97,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
   try {
     return await backUpHere(backup)
   } finally {
-    for (const close of backup.closers.splice(0).reverse()) await close()
+    await closeAll(backup.closers)
   }
 }
 

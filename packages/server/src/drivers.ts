@@ -28,6 +28,23 @@ export interface DriverSurroundings {
   readonly closers: (() => Promise<void> | void)[]
 }
 
+/**
+ * Undoes what was done, the last first. What cannot be undone keeps nothing else from it.
+ *
+ * @throws what the first closer threw that failed.
+ */
+export async function closeAll(closers: DriverSurroundings['closers']): Promise<void> {
+  const failures: unknown[] = []
+  for (const close of closers.splice(0).reverse()) {
+    try {
+      await close()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+}
+
 /** Kept free on the disks of the records and of the objects, whatever the settings say. */
 const RECORDS_ROOM_BYTES = 4 * 1024 * 1024
 

@@ -10,6 +10,7 @@ import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
 import {
+  closeAll,
   type DriverSurroundings,
   openBlobs,
   openChain,
@@ -92,34 +93,21 @@ async function startHere(config: Config, substitutes: Substitutes): Promise<Lade
   const destination = pino.destination({ fd: 2, sync: false })
   const log = substitutes.log ?? pino({ level: config.logLevel }, destination)
   const flushLog = (): void => destination.flushSync()
-  const closers: (() => Promise<void> | void)[] = []
-  const closeAll = async (): Promise<void> => {
-    const failures: unknown[] = []
-    for (const close of closers.splice(0).reverse()) {
-      try {
-        await close()
-      } catch (error) {
-        // What cannot be closed must not keep the rest open.
-        failures.push(error)
-      }
-    }
-    if (failures.length > 0) throw failures[0]
-  }
+  const closers: DriverSurroundings['closers'] = []
   try {
-    return await start(config, substitutes, { log, flushLog, closers, closeAll })
+    return await start(config, substitutes, { log, flushLog, closers })
   } catch (error) {
-    await closeAll().catch((failure: unknown) => log.error({ err: failure }, 'a part could not be closed'))
+    await closeAll(closers).catch((failure: unknown) => log.error({ err: failure }, 'a part could not be closed'))
     throw error
   }
 }
 
 interface Surroundings extends DriverSurroundings {
   readonly flushLog: () => void
-  readonly closeAll: () => Promise<void>
 }
 
 async function start(config: Config, substitutes: Substitutes, surroundings: Surroundings): Promise<Lade> {
-  const { log, flushLog, closers, closeAll } = surroundings
+  const { log, flushLog, closers } = surroundings
   await createDurableDirectory(config.dataDir)
   const instanceId = randomUUID()
   const onFatal =
@@ -252,7 +240,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     await placing.stop()
     await guarded?.stop()
     await app.close()
-    await closeAll()
+    await closeAll(closers)
     clearTimeout(impatience)
     flushLog()
   }

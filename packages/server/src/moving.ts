@@ -3,7 +3,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import { openMemoryBlobStore } from './blobs/drivers/memory/memory-blob-store.ts'
 import type { Config } from './config/config.ts'
 import { databaseInWords, storageInWords } from './config/in-words.ts'
-import { openBlobs } from './drivers.ts'
+import { closeAll, openBlobs } from './drivers.ts'
 import { carryInstallation, joinForMove, refuseOthersObjects } from './moving-installation.ts'
 import {
   keysForDatabase,
@@ -93,7 +93,7 @@ export async function moveInstallation(options: MoveOptions): Promise<MoveReport
     report = { ...blobs, ...records }
   } finally {
     // Nobody but the last step may have the old file open.
-    for (const close of move.closers.splice(0).reverse()) await close()
+    await closeAll(move.closers)
   }
   if (options.moves.storage && !options.isDryRun) await forgetPuts(options)
   const { database } = options.from
@@ -160,7 +160,7 @@ async function forgetPuts(options: MoveOptions): Promise<void> {
       const { records } = await openForMove(options.to, { ...options, closers })
       await records.inventory.forgetPuts()
     } finally {
-      for (const close of closers.reverse()) await close()
+      await closeAll(closers)
     }
   }
 }

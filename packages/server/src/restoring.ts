@@ -16,7 +16,7 @@ import { openMemoryBlobStore } from './blobs/drivers/memory/memory-blob-store.ts
 import type { Config } from './config/config.ts'
 import { databaseInWords, storageInWords } from './config/in-words.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
-import { openBlobs } from './drivers.ts'
+import { closeAll, openBlobs } from './drivers.ts'
 import { renewInstallation } from './installation/renew-installation.ts'
 import type { MoveSurroundings } from './moving-source.ts'
 import { clearRestoredFile } from './records/drivers/sqlite/restored-file.ts'
@@ -89,7 +89,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreReport> {
   } catch (error) {
     throw error instanceof MoveRefused ? new BackupRefused(error.message) : error
   } finally {
-    for (const close of here.closers.splice(0).reverse()) await close()
+    await closeAll(here.closers)
   }
 }
 
