@@ -148,12 +148,13 @@ describe('what a composition costs', () => {
   })
 
   describe('that reads', () => {
-    const part = patternBytes(500_000)
+    // So many that hashing them takes several ticks, by which some kernels count the time of a thread.
+    const part = patternBytes(8_000_000)
     const right = blake3Cid(hexOf(blake3.of(part)))
     const wrong = blake3Cid(hexOf(blake3.of(patternBytes(9))))
     const parts = [idOf(sha256Hex(part))]
     beforeEach(async () => {
-      await ground.stage(part, { tier: WIDE, deps: { inlineBytes: 1_000_000 } })
+      await ground.stage(part, { tier: WIDE, deps: { inlineBytes: 10_000_000 } })
     })
     /** How often what was read has been made unpaid, and that the bytes had paid for all of it before. */
     const unpaidReadings = (takeBack: MockInstance<WorkBudget['takeBack']>) =>
@@ -173,7 +174,7 @@ describe('what a composition costs', () => {
         key: `sha256:${sha256Hex(part)}`,
         now: ground.clock.now,
       })
-      await ground.stage(part, { cid: 'myfile0001', tier: WIDE, deps: { inlineBytes: 1_000_000 } })
+      await ground.stage(part, { cid: 'myfile0001', tier: WIDE, deps: { inlineBytes: 10_000_000 } })
       const other = blake3Cid(hexOf(blake3.of(part)))
       expect(await compose(other, [idOf('myfile0001')], { deps })).toMatchObject({ sizeBytes: part.length })
       expect(unpaidReadings(takeBack)).toEqual([unpaid, unpaid])
