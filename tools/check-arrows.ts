@@ -49,12 +49,52 @@ const USE_CASES = [
   'upkeep',
   'clock',
 ].map((folder) => `server/${folder}`)
+/** What composition puts together: all of the server below it. */
+const COMPOSED = [
+  ...CORE,
+  'server/budget',
+  'server/hashing',
+  'server/disk',
+  'server/config',
+  'server/http',
+  ...USE_CASES,
+  ...PORTS,
+  ...PORT_FOLDERS,
+  ...PORT_FOLDERS.map((name) => `${name}/drivers`),
+]
+/** The rooms of composition, the lowest first: each imports those before it. */
+const COMPOSITION: readonly Zone[] = [
+  {
+    name: 'server/wiring',
+    holds: /^packages\/server\/src\/wiring\//,
+    imports: [],
+    why: 'wiring imports core and the server below it',
+  },
+  {
+    name: 'server/migrate',
+    holds: /^packages\/server\/src\/migrate\//,
+    imports: ['server/wiring'],
+    why: 'migrate imports wiring, core and the server below it',
+  },
+  {
+    name: 'server/doctor',
+    holds: /^packages\/server\/src\/doctor\//,
+    imports: ['server/wiring', 'server/migrate'],
+    why: 'doctor imports migrate, wiring, core and the server below it',
+  },
+  {
+    name: 'server/main',
+    holds: /^packages\/server\/src\/main\.ts$/,
+    imports: ['server/wiring'],
+    why: 'main.ts imports wiring, core and the server below it',
+  },
+]
 const PUBLISHED = [
   ...CORE,
   'contracts',
   'client',
   'prover',
-  'server/main',
+  ...COMPOSITION.map(({ name }) => name),
   'server/config',
   'server/hashing',
   'server/http',
@@ -185,24 +225,7 @@ const ZONES: readonly Zone[] = [
     typesOf: ['server/config', ...PORTS, ...PORT_FOLDERS],
     why: 'http imports use cases, hashing, budget and core, and types of config and of the ports',
   },
-  {
-    name: 'server/main',
-    holds:
-      /^packages\/server\/src\/(?:main|accepting-clock|adopting|backing-up|backup-installation|backup-source|restore-target|restoring|drivers|agreed-time|guarded-blobs|holding-lock|joining|measuring|moving|moving-installation|moving-source|older-instances|placing|processes|stored-bytes|stores)\.ts$/,
-    imports: [
-      ...CORE,
-      'server/budget',
-      'server/hashing',
-      'server/disk',
-      'server/config',
-      'server/http',
-      ...USE_CASES,
-      ...PORTS,
-      ...PORT_FOLDERS,
-      ...PORT_FOLDERS.map((name) => `${name}/drivers`),
-    ],
-    why: 'main.ts imports core and the server',
-  },
+  ...COMPOSITION.map(({ name, holds, imports, why }) => ({ name, holds, imports: [...COMPOSED, ...imports], why })),
   { name: 'client', holds: /^packages\/client\/src\//, imports: CORE, why: 'client imports core only' },
   {
     name: 'cli',
@@ -238,7 +261,7 @@ const ZONES: readonly Zone[] = [
   {
     name: 'bench',
     holds: /^bench\//,
-    imports: ['server/hashing', 'server/config', 'server/main', 'services'],
+    imports: ['server/hashing', 'server/config', 'server/main', 'server/wiring', 'services'],
     testsToo: true,
     why: 'bench starts a service by its entry points, and measures it, hashing and the records from outside',
   },

@@ -3,38 +3,22 @@ import type { AddressInfo } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
-import { agreeOnTime } from './agreed-time.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { WorkBudget } from './budget/work-budget.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createDurableDirectory } from './disk/durable-directory.ts'
-import {
-  closeAll,
-  type DriverSurroundings,
-  openBlobs,
-  openChain,
-  openKeys,
-  openLevels,
-  openProvers,
-  openRecords,
-} from './drivers.ts'
-import { guardBlobs } from './guarded-blobs.ts'
 import type { ContentHashers } from './hashing/content-hasher.ts'
 import { startHashThreads } from './hashing/hash-threads.ts'
 import { pieceHashing } from './hashing/piece-hashing.ts'
-import { holdBeforeWriting, unlessUnwritable } from './holding-lock.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import { isLoopback } from './http/known-host.ts'
 import { RefusalLog } from './http/refusal-log.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
-import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './joining.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
 import { localPieces } from './placement/local-pieces.ts'
-import { createPlacing } from './placing.ts'
-import { isMember, startMember, startMembers } from './processes.ts'
 import { cacheLevels } from './proving/cache-levels.ts'
 import type { Prover } from './proving/prover.ts'
 import { networkOf } from './quotas/principal.ts'
@@ -44,21 +28,31 @@ import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
 import { StallWatch } from './uploads/stall-watch.ts'
 import { WalletChains } from './wallets/wallet-chains.ts'
+import { agreeOnTime } from './wiring/agree-on-time.ts'
+import { isMember, startMember, startMembers } from './wiring/cluster.ts'
+import { guardBlobs } from './wiring/guard-blobs.ts'
+import { holdBeforeWriting, unlessUnwritable } from './wiring/hold-instance-lock.ts'
+import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './wiring/join-objects.ts'
+import type { Lade } from './wiring/lade.ts'
+import {
+  closeAll,
+  type DriverSurroundings,
+  openBlobs,
+  openChain,
+  openKeys,
+  openLevels,
+  openProvers,
+  openRecords,
+} from './wiring/open-drivers.ts'
+import { createPlacing } from './wiring/placement.ts'
 
-export { isMember } from './processes.ts'
+export { isMember } from './wiring/cluster.ts'
+export type { Lade } from './wiring/lade.ts'
 
 /** How long callers have to read that the records failed, before the process ends. Nothing is written in that time. */
 const LAST_ANSWERS_MS = 250
 /** How long the records may take for the end of jobs and for leave to be taken of them. */
 const LEAVE_MS = 3000
-
-/** A running service. */
-export interface Lade {
-  /** Where it is reached, without trailing slash. */
-  readonly url: string
-  /** Takes no more requests, lets uploads in flight finish for as long as configured, then ends. Safe to call twice. */
-  close(): Promise<void>
-}
 
 /** Parts that a test, or a program that embeds the service, may put in place of the configured ones. */
 export interface Substitutes {

@@ -2,18 +2,18 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import type { Config } from './config/config.ts'
-import { databaseInWords } from './config/in-words.ts'
-import { type DriverSurroundings, openRecords } from './drivers.ts'
-import { refuseSetAside } from './records/drivers/sqlite/set-aside.ts'
-import { openSqliteTables } from './records/drivers/sqlite/table-source.ts'
-import type { InstanceLocks } from './records/instance-locks.ts'
-import type { RecordStore } from './records/record-store.ts'
-import type { NamedValue, TableSource } from './records/table-transfer.ts'
-import { MoveRefused } from './storage-move/move-refused.ts'
-import { PATIENCE_MS, requireStopped } from './storage-move/require-stopped.ts'
-import { keptKeyName } from './tokens/kept-key.ts'
-import { keyFileName, readKeyFileText } from './tokens/key-file.ts'
+import type { Config } from '../config/config.ts'
+import { databaseInWords } from '../config/in-words.ts'
+import { refuseSetAside } from '../records/drivers/sqlite/set-aside.ts'
+import { openSqliteTables } from '../records/drivers/sqlite/table-source.ts'
+import type { InstanceLocks } from '../records/instance-locks.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import type { NamedValue, TableSource } from '../records/table-transfer.ts'
+import { MoveRefused } from '../storage-move/move-refused.ts'
+import { PATIENCE_MS, requireStopped } from '../storage-move/require-stopped.ts'
+import { keptKeyName } from '../tokens/kept-key.ts'
+import { keyFileName, readKeyFileText } from '../tokens/key-file.ts'
+import { type DriverSurroundings, openRecords } from '../wiring/open-drivers.ts'
 
 export interface MoveSurroundings {
   readonly signal: AbortSignal
@@ -101,7 +101,7 @@ async function hold(
     return source
   }
   if (!isHeld) return undefined
-  const { holdPostgresStill } = await import('./records/drivers/postgres/standstill.ts')
+  const { holdPostgresStill } = await import('../records/drivers/postgres/standstill.ts')
   const still = await holdPostgresStill({ url: database.url.reveal() })
   closers.push(() => still.close())
   return undefined

@@ -1,6 +1,6 @@
-import { withRecords } from './adopting.ts'
-import { LAST_SEEN_MARK, readClockStep, readLastSeen, STEP_MARK, writeClockMark } from './clock/clock-marks.ts'
-import type { Config } from './config/config.ts'
+import { LAST_SEEN_MARK, readClockStep, readLastSeen, STEP_MARK, writeClockMark } from '../clock/clock-marks.ts'
+import type { Config } from '../config/config.ts'
+import { withRecords } from './adopt-installation.ts'
 
 /** What the records say about the clock of a service. */
 export interface ClockDoubt {

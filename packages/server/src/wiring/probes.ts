@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
-import { probeStore } from './blobs/probe-store.ts'
-import { type Config, StartError } from './config/config.ts'
-import { openBlobs } from './drivers.ts'
-import { POSTGRES_MIGRATIONS } from './records/migrations/postgres.ts'
-import type { SecretRecords } from './records/record-store.ts'
+import { probeStore } from '../blobs/probe-store.ts'
+import { type Config, StartError } from '../config/config.ts'
+import { POSTGRES_MIGRATIONS } from '../records/migrations/postgres.ts'
+import type { SecretRecords } from '../records/record-store.ts'
+import { openBlobs } from './open-drivers.ts'
 
-export { databaseInWords, storageInWords } from './config/in-words.ts'
-export type { DatabaseFacts } from './records/drivers/postgres/examine.ts'
+export { databaseInWords, storageInWords } from '../config/in-words.ts'
+export type { DatabaseFacts } from '../records/drivers/postgres/examine.ts'
 
 type PostgresSetting = Extract<Config['database'], { readonly kind: 'postgres' }>
 
@@ -20,13 +20,13 @@ export const POSTGRES_SCHEMA_VERSION = POSTGRES_MIGRATIONS.length
  * @throws {LadeError} `storage_failed` when it cannot be reached.
  */
 export async function openKeptSecrets({ url }: PostgresSetting): Promise<SecretRecords & { close(): Promise<void> }> {
-  const { openPostgresSecrets } = await import('./records/drivers/postgres/secrets.ts')
+  const { openPostgresSecrets } = await import('../records/drivers/postgres/secrets.ts')
   return openPostgresSecrets({ url: url.reveal() })
 }
 
 /** What a PostgreSQL says of itself. @throws {LadeError} `storage_failed` when it cannot be reached. */
 export async function examineDatabase({ url }: PostgresSetting) {
-  const { examinePostgres } = await import('./records/drivers/postgres/examine.ts')
+  const { examinePostgres } = await import('../records/drivers/postgres/examine.ts')
   return examinePostgres({ url: url.reveal() })
 }
 

@@ -1,25 +1,25 @@
 import { join } from 'node:path'
 import { LadeError } from '@lade/core/errors'
 import type { Logger } from 'pino'
-import type { BlobStore } from './blobs/blob-store.ts'
-import { openFsBlobStore } from './blobs/drivers/fs/fs-blob-store.ts'
-import type { Chain } from './chain/chain.ts'
-import { type Config, type RemoteProverSetting, StartError, tokenKeyMaterial } from './config/config.ts'
-import { databaseInWords, storageInWords } from './config/in-words.ts'
-import { refuseOlderInstances } from './older-instances.ts'
-import { type LocalProverOptions, openLocalProver } from './proving/drivers/local/local-prover.ts'
-import { LevelCache } from './proving/level-cache.ts'
-import type { Prover } from './proving/prover.ts'
-import type { DatabaseState } from './records/database-state.ts'
-import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
-import { openSqliteRecordStore } from './records/drivers/sqlite/sqlite-record-store.ts'
-import type { InstanceLocks } from './records/instance-locks.ts'
-import type { RecordStore, RecordsState } from './records/record-store.ts'
-import { openKeptKey, watchKeptKey } from './tokens/kept-key.ts'
-import { keyFileName, openKeyFile } from './tokens/key-file.ts'
-import { watchKeyFile } from './tokens/key-file-watch.ts'
-import { SigningKey } from './tokens/signing-key.ts'
-import { SigningKeys } from './tokens/signing-keys.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { openFsBlobStore } from '../blobs/drivers/fs/fs-blob-store.ts'
+import type { Chain } from '../chain/chain.ts'
+import { type Config, type RemoteProverSetting, StartError, tokenKeyMaterial } from '../config/config.ts'
+import { databaseInWords, storageInWords } from '../config/in-words.ts'
+import { type LocalProverOptions, openLocalProver } from '../proving/drivers/local/local-prover.ts'
+import { LevelCache } from '../proving/level-cache.ts'
+import type { Prover } from '../proving/prover.ts'
+import type { DatabaseState } from '../records/database-state.ts'
+import { openInstanceLocks } from '../records/drivers/sqlite/instance-locks.ts'
+import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
+import type { InstanceLocks } from '../records/instance-locks.ts'
+import type { RecordStore, RecordsState } from '../records/record-store.ts'
+import { openKeptKey, watchKeptKey } from '../tokens/kept-key.ts'
+import { keyFileName, openKeyFile } from '../tokens/key-file.ts'
+import { watchKeyFile } from '../tokens/key-file-watch.ts'
+import { SigningKey } from '../tokens/signing-key.ts'
+import { SigningKeys } from '../tokens/signing-keys.ts'
+import { refuseOlderInstances } from './refuse-older-instances.ts'
 
 /** What drivers are opened in. */
 export interface DriverSurroundings {
@@ -78,8 +78,8 @@ export async function openRecords(
   const { maxConnections } = config.database
   const url = config.database.url.reveal()
   // Loaded when it is needed, as the chain is.
-  const { openPostgresRecordStore } = await import('./records/drivers/postgres/postgres-record-store.ts')
-  const { openPostgresInstanceLocks } = await import('./records/drivers/postgres/instance-locks.ts')
+  const { openPostgresRecordStore } = await import('../records/drivers/postgres/postgres-record-store.ts')
+  const { openPostgresInstanceLocks } = await import('../records/drivers/postgres/instance-locks.ts')
   const onWarning = (sentence: string): void => log.warn(sentence)
   const locks = openPostgresInstanceLocks({ url })
   closers.push(() => locks.close())
@@ -118,7 +118,7 @@ export async function openBlobs(
       return orStartError(storage.dir, () => openFsBlobStore({ dir: storage.dir, minFreeBytes }))
     }
     case 's3': {
-      const { openS3BlobStore } = await import('./blobs/drivers/s3/s3-blob-store.ts')
+      const { openS3BlobStore } = await import('../blobs/drivers/s3/s3-blob-store.ts')
       const { redirectSeconds } = config.retrieval
       const onTrait = (sentence: string): void => log?.warn(sentence)
       const putsOf = records && ((sha256: string) => records.inventory.puts(sha256))
@@ -210,7 +210,7 @@ export async function openChain({ chain }: Config): Promise<Chain | undefined> {
   if (chain === undefined) return undefined
   const { rpcUrl, chainId, usdc, marketplace } = chain
   // Loaded when it is needed, since it takes longer than all the rest of a start.
-  const { openEvmChain } = await import('./chain/drivers/evm/evm-chain.ts')
+  const { openEvmChain } = await import('../chain/drivers/evm/evm-chain.ts')
   return openEvmChain({
     rpcUrl: rpcUrl.reveal(),
     ...(chainId !== undefined && { chainId }),
@@ -242,7 +242,7 @@ export async function openProvers(
 
 /** Loaded when it is needed, as the chain is: what signs for Curio takes long to load. */
 async function remoteOpener({ curioKey }: Config): Promise<(setting: RemoteProverSetting) => Prover> {
-  const { openHttpProver } = await import('./proving/drivers/http/http-prover.ts')
+  const { openHttpProver } = await import('../proving/drivers/http/http-prover.ts')
   if (curioKey === undefined) return openHttpProver
   const { privateKeyToAccount } = await import('viem/accounts')
   const signer = privateKeyToAccount(curioKey.reveal() as `0x${string}`)

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writePrivately } from './backup/backup-folder.ts'
-import { BackupRefused } from './backup/backup-refused.ts'
-import type { Config } from './config/config.ts'
-import { databaseInWords } from './config/in-words.ts'
-import { syncDirectory } from './disk/durable-directory.ts'
-import { type MoveSurroundings, openForMove } from './moving-source.ts'
-import { publishRestoredFile } from './records/drivers/sqlite/restored-file.ts'
-import { isMarkedRestoring, markRestoring } from './records/drivers/sqlite/set-aside.ts'
-import { openSqliteTables } from './records/drivers/sqlite/table-source.ts'
-import { moveRecords } from './storage-move/move-records.ts'
-import { keptKeyName } from './tokens/kept-key.ts'
-import { keyFileName } from './tokens/key-file.ts'
+import { writePrivately } from '../backup/backup-folder.ts'
+import { BackupRefused } from '../backup/backup-refused.ts'
+import type { Config } from '../config/config.ts'
+import { databaseInWords } from '../config/in-words.ts'
+import { syncDirectory } from '../disk/durable-directory.ts'
+import { publishRestoredFile } from '../records/drivers/sqlite/restored-file.ts'
+import { isMarkedRestoring, markRestoring } from '../records/drivers/sqlite/set-aside.ts'
+import { openSqliteTables } from '../records/drivers/sqlite/table-source.ts'
+import { moveRecords } from '../storage-move/move-records.ts'
+import { keptKeyName } from '../tokens/kept-key.ts'
+import { keyFileName } from '../tokens/key-file.ts'
+import { type MoveSurroundings, openForMove } from './move-source.ts'
 
 /** A signing key of a backup, as the text of its file. */
 export interface RestoredKey {
@@ -89,8 +89,8 @@ async function postgresTarget(config: Config, url: string, surroundings: MoveSur
   // Brings the schema up to date.
   const { requireNobody } = await openForMove(config, surroundings)
   await requireNobody()
-  const { openPostgresTableTarget } = await import('./records/drivers/postgres/table-target.ts')
-  const { holdPostgresStill } = await import('./records/drivers/postgres/standstill.ts')
+  const { openPostgresTableTarget } = await import('../records/drivers/postgres/table-target.ts')
+  const { holdPostgresStill } = await import('../records/drivers/postgres/standstill.ts')
   const target = await openPostgresTableTarget({ url })
   closers.push(() => target.close())
   let still: { close(): Promise<void> } | undefined

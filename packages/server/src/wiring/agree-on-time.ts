@@ -1,7 +1,7 @@
-import { heldRecords } from './clock/held-records.ts'
-import { type Clock, openClock, trustedClock } from './clock/keep-clock.ts'
-import type { DriverSurroundings } from './drivers.ts'
-import type { RecordStore } from './records/record-store.ts'
+import { heldRecords } from '../clock/held-records.ts'
+import { type Clock, openClock, trustedClock } from '../clock/keep-clock.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import type { DriverSurroundings } from './open-drivers.ts'
 
 /** The time of the service, and the records as they are at that time. */
 export interface AgreedTime {

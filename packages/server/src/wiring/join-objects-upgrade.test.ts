@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
-import { SQLITE_ALONE_FROM, SQLITE_MIGRATIONS } from './records/migrations/sqlite.ts'
-import { type RunningService, runService } from './testing/running-service.ts'
+import { openInstanceLocks } from '../records/drivers/sqlite/instance-locks.ts'
+import { SQLITE_ALONE_FROM, SQLITE_MIGRATIONS } from '../records/migrations/sqlite.ts'
+import { type RunningService, runService } from '../testing/running-service.ts'
 
 /** Large enough for the blob store. */
 const bytesOf = (seed: number): Buffer => Buffer.alloc(70_000, `file ${seed} `)

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
-import type { BlobStore } from './blobs/blob-store.ts'
-import { verifyingBlobStore } from './blobs/wrappers/verifying-blob-store.ts'
-import type { Config } from './config/config.ts'
-import type { IntegrityRecords, RecordStore } from './records/record-store.ts'
-import { createDamageControl, type DamageControl } from './upkeep/damage.ts'
-import { createScrub, type Scrub } from './upkeep/scrub.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { verifyingBlobStore } from '../blobs/wrappers/verifying-blob-store.ts'
+import type { Config } from '../config/config.ts'
+import type { IntegrityRecords, RecordStore } from '../records/record-store.ts'
+import { createDamageControl, type DamageControl } from '../upkeep/damage.ts'
+import { createScrub, type Scrub } from '../upkeep/scrub.ts'
 
 export interface GuardedBlobsDeps {
   readonly store: BlobStore

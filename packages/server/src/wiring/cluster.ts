@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import type { Lade } from './main.ts'
+import type { Lade } from './lade.ts'
 
 /** What a member tells the first process once it listens. */
 interface ReadyMessage {

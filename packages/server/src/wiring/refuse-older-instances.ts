@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StartError } from './config/config.ts'
-import type { InstanceLocks } from './records/instance-locks.ts'
-import { MoveRefused } from './storage-move/move-refused.ts'
-import { PATIENCE_MS, requireStopped } from './storage-move/require-stopped.ts'
+import { StartError } from '../config/config.ts'
+import type { InstanceLocks } from '../records/instance-locks.ts'
+import { MoveRefused } from '../storage-move/move-refused.ts'
+import { PATIENCE_MS, requireStopped } from '../storage-move/require-stopped.ts'
 
 /**
  * What is done before the data of an older version is brought up to date: refuses while an instance of that version lives, beside which

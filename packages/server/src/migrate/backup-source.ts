@@ -1,15 +1,15 @@
-import { BackupRefused } from './backup/backup-refused.ts'
-import type { Config } from './config/config.ts'
-import { databaseInWords } from './config/in-words.ts'
-import { openInstanceLocks } from './records/drivers/sqlite/instance-locks.ts'
-import { schemaVersionOf } from './records/drivers/sqlite/schema-version.ts'
-import { tablesOfSchema } from './records/drivers/sqlite/table-file.ts'
-import { openSqliteTables } from './records/drivers/sqlite/table-source.ts'
-import type { HeldLock } from './records/instance-locks.ts'
-import { POSTGRES_MIGRATIONS } from './records/migrations/postgres.ts'
-import { SQLITE_MIGRATIONS } from './records/migrations/sqlite.ts'
-import type { TableSource } from './records/table-transfer.ts'
-import { examineDatabase } from './stores.ts'
+import { BackupRefused } from '../backup/backup-refused.ts'
+import type { Config } from '../config/config.ts'
+import { databaseInWords } from '../config/in-words.ts'
+import { openInstanceLocks } from '../records/drivers/sqlite/instance-locks.ts'
+import { schemaVersionOf } from '../records/drivers/sqlite/schema-version.ts'
+import { tablesOfSchema } from '../records/drivers/sqlite/table-file.ts'
+import { openSqliteTables } from '../records/drivers/sqlite/table-source.ts'
+import type { HeldLock } from '../records/instance-locks.ts'
+import { POSTGRES_MIGRATIONS } from '../records/migrations/postgres.ts'
+import { SQLITE_MIGRATIONS } from '../records/migrations/sqlite.ts'
+import type { TableSource } from '../records/table-transfer.ts'
+import { examineDatabase } from '../wiring/probes.ts'
 
 /**
  * Refuses records of another version of Lade: opened by this one, an older schema would be brought up to date under a service that runs.
@@ -32,7 +32,7 @@ export async function requireSameSchema({ database }: Config): Promise<void> {
 /** All records at one moment, whatever is committed meanwhile. Reads only. @throws {LadeError} `storage_failed`. */
 export async function openSnapshotSource({ database }: Config): Promise<TableSource> {
   if (database.kind === 'sqlite') return openSqliteTables({ file: database.file, isReadOnly: true })
-  const { openPostgresSnapshot } = await import('./records/drivers/postgres/table-snapshot.ts')
+  const { openPostgresSnapshot } = await import('../records/drivers/postgres/table-snapshot.ts')
   return openPostgresSnapshot({ url: database.url.reveal(), names: tablesOfSchema().map(({ name }) => name) })
 }
 

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { startPostgres } from '../../../services/postgres.ts'
-import { refuseOlderInstances } from './older-instances.ts'
-import { createClient } from './records/drivers/postgres/connections.ts'
-import { openPostgresInstanceLocks } from './records/drivers/postgres/instance-locks.ts'
-import { migrate } from './records/drivers/postgres/migrate.ts'
-import { openPostgresRecordStore } from './records/drivers/postgres/postgres-record-store.ts'
-import { POSTGRES_ALONE_FROM, POSTGRES_MIGRATIONS } from './records/migrations/postgres.ts'
+import { startPostgres } from '../../../../services/postgres.ts'
+import { createClient } from '../records/drivers/postgres/connections.ts'
+import { openPostgresInstanceLocks } from '../records/drivers/postgres/instance-locks.ts'
+import { migrate } from '../records/drivers/postgres/migrate.ts'
+import { openPostgresRecordStore } from '../records/drivers/postgres/postgres-record-store.ts'
+import { POSTGRES_ALONE_FROM, POSTGRES_MIGRATIONS } from '../records/migrations/postgres.ts'
+import { refuseOlderInstances } from './refuse-older-instances.ts'
 
 const OLDER = POSTGRES_ALONE_FROM - 1
 

@@ -1,7 +1,7 @@
-import { hasCurrentRecords, withRecords } from './adopting.ts'
-import type { Config } from './config/config.ts'
-import type { DamagedObject } from './records/record-store.ts'
-import { scrubInline } from './upkeep/scrub-inline.ts'
+import type { Config } from '../config/config.ts'
+import type { DamagedObject } from '../records/record-store.ts'
+import { scrubInline } from '../upkeep/scrub-inline.ts'
+import { hasCurrentRecords, withRecords } from './adopt-installation.ts'
 
 /** Damaged files that are named; there may be more. */
 const MOST_NAMED = 20

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
-import type { HeldLock, InstanceLocks } from './records/instance-locks.ts'
-import type { RecordStore } from './records/record-store.ts'
+import type { HeldLock, InstanceLocks } from '../records/instance-locks.ts'
+import type { RecordStore } from '../records/record-store.ts'
 
 /**
  * Holds the lock of this instance: at once, or before anything is written where the disk takes no writes at this time. An instance without

@@ -1,29 +1,23 @@
 import { statSync } from 'node:fs'
-import type { BlobStore } from './blobs/blob-store.ts'
-import { openMemoryBlobStore } from './blobs/drivers/memory/memory-blob-store.ts'
-import type { Config } from './config/config.ts'
-import { databaseInWords, storageInWords } from './config/in-words.ts'
-import { closeAll, openBlobs } from './drivers.ts'
-import { carryInstallation, joinForMove, refuseOthersObjects } from './moving-installation.ts'
-import {
-  keysForDatabase,
-  type MoveSource,
-  type MoveSurroundings,
-  openForMove,
-  openMoveSource,
-} from './moving-source.ts'
-import { isSetAsideFor, setRecordsAside } from './records/drivers/sqlite/set-aside.ts'
-import type { UsageDrift } from './records/record-store.ts'
-import { type CopiedBlobs, copyBlobs } from './storage-move/copy-blobs.ts'
-import { type MovedRecords, moveRecords } from './storage-move/move-records.ts'
-import { MoveRefused } from './storage-move/move-refused.ts'
-import { nameProblems } from './storage-move/name-problems.ts'
-import { type BlobSurvey, surveyBlobs } from './storage-move/survey-blobs.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
+import type { Config } from '../config/config.ts'
+import { databaseInWords, storageInWords } from '../config/in-words.ts'
+import { isSetAsideFor, setRecordsAside } from '../records/drivers/sqlite/set-aside.ts'
+import type { UsageDrift } from '../records/record-store.ts'
+import { type CopiedBlobs, copyBlobs } from '../storage-move/copy-blobs.ts'
+import { type MovedRecords, moveRecords } from '../storage-move/move-records.ts'
+import { MoveRefused } from '../storage-move/move-refused.ts'
+import { nameProblems } from '../storage-move/name-problems.ts'
+import { type BlobSurvey, surveyBlobs } from '../storage-move/survey-blobs.ts'
+import { closeAll, openBlobs } from '../wiring/open-drivers.ts'
+import { carryInstallation, joinForMove, refuseOthersObjects } from './carry-installation.ts'
+import { keysForDatabase, type MoveSource, type MoveSurroundings, openForMove, openMoveSource } from './move-source.ts'
 
-export type { CopiedBlobs } from './storage-move/copy-blobs.ts'
-export type { MovedRecords } from './storage-move/move-records.ts'
-export { MoveRefused } from './storage-move/move-refused.ts'
-export type { Amount, BlobProblem, BlobSurvey } from './storage-move/survey-blobs.ts'
+export type { CopiedBlobs } from '../storage-move/copy-blobs.ts'
+export type { MovedRecords } from '../storage-move/move-records.ts'
+export { MoveRefused } from '../storage-move/move-refused.ts'
+export type { Amount, BlobProblem, BlobSurvey } from '../storage-move/survey-blobs.ts'
 
 /** How far a move has come. */
 export type MoveProgress =
@@ -190,7 +184,7 @@ async function moveTables(
   for (const table of source.tables) counts.push([table.name, await source.countRows(table)])
   const tables = Object.fromEntries(counts)
   const totalRows = counts.reduce((sum, [, rows]) => sum + rows, 0)
-  const { openPostgresTableTarget } = await import('./records/drivers/postgres/table-target.ts')
+  const { openPostgresTableTarget } = await import('../records/drivers/postgres/table-target.ts')
   const target = await openPostgresTableTarget({ url: to.database.url.reveal() })
   closers.push(() => target.close())
   if (move.isDryRun) return { tables, occupied: (await target.state()).occupied }
