@@ -153,6 +153,10 @@ describe('checkArrows', () => {
     ['packages/client/src/a.ts', "import '@lade/server'", 'client imports core only'],
     ['packages/server/src/a.test.ts', "import '../../core/src/errors/lade-error.ts'", 'by its name'],
     ['packages/server/src/uploads/a.ts', "import './a.test.ts'", 'only tests'],
+    ['packages/server/src/testing/doubles/a.ts', "import '../running/a.ts'", 'a test double imports ports'],
+    ['packages/server/src/testing/doubles/a.ts', "import '../../uploads/a.ts'", 'a test double imports ports'],
+    ['packages/server/src/migrate/a.ts', "import '../doctor/a.ts'", 'migrate imports wiring'],
+    ['packages/server/src/wiring/a.ts', "import type { A } from '../main.ts'", 'wiring imports'],
     // outside packages
     ['acceptance/a.test.ts', "import '@lade/core/errors'", 'acceptance knows HTTP'],
     ['acceptance/a.test.ts', "import '../packages/core/src/errors/lade-error.ts'", 'by its name'],

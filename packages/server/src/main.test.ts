@@ -8,8 +8,14 @@ import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from './hashing/sha256.ts'
 import { openScriptedProver } from './proving/scripted-prover.ts'
-import { openFaultyBlobStore } from './testing/faulty-blob-store.ts'
-import { bearer, databaseFileOf, type RunningService, type RunOptions, runService } from './testing/running-service.ts'
+import { openFaultyBlobStore } from './testing/doubles/faulty-blob-store.ts'
+import {
+  bearer,
+  databaseFileOf,
+  type RunningService,
+  type RunOptions,
+  runService,
+} from './testing/running/running-service.ts'
 import { rotateKeyFile } from './tokens/key-file.ts'
 
 const SMALL = Buffer.from('a small body')

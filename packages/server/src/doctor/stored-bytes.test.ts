@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
-import { databaseFileOf, type RunningService, runService } from '../testing/running-service.ts'
+import { databaseFileOf, type RunningService, runService } from '../testing/running/running-service.ts'
 import { lookAtStoredBytes } from './stored-bytes.ts'
 
 let service: RunningService

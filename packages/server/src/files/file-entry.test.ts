@@ -1,7 +1,7 @@
 import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { NOT_PLACED } from '../deals/uploaded-deal.ts'
-import { fileRecordOf } from '../testing/staging-ground.ts'
+import { fileRecordOf } from '../testing/running/staging-ground.ts'
 import { expiringFrom } from './deal-standing.ts'
 import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 

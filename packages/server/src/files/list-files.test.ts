@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { type ListFilesInput, listFiles } from './list-files.ts'
 
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { filteredPage, readPage } from './page.ts'
 
 const FILES = 12

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
-import { rawRequest } from '../testing/raw-request.ts'
-import { bearer, type RunningService, runService } from '../testing/running-service.ts'
+import { rawRequest } from '../testing/running/raw-request.ts'
+import { bearer, type RunningService, runService } from '../testing/running/running-service.ts'
 
 const BYTES = Buffer.from('<h1>a page</h1>')
 const SHA256 = sha256Hex(BYTES)

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RunningService, runService } from '../testing/running-service.ts'
+import { type RunningService, runService } from '../testing/running/running-service.ts'
 import { affordableConnections, Connections } from './connections.ts'
 
 describe('Connections', () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { rawRequest } from '../testing/raw-request.ts'
-import { type RunningService, runService } from '../testing/running-service.ts'
+import { rawRequest } from '../testing/running/raw-request.ts'
+import { type RunningService, runService } from '../testing/running/running-service.ts'
 import { hostCheck, isOfForeignOrigin } from './known-host.ts'
 
 const URLS = { publicUrl: 'https://lade.example', contentUrl: 'https://content.example:8443' }

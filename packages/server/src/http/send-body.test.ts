@@ -2,7 +2,7 @@ import { createServer, get, type IncomingMessage, type Server, type ServerRespon
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { rawRequest } from '../testing/raw-request.ts'
+import { rawRequest } from '../testing/running/raw-request.ts'
 import { sendChunks } from './send-body.ts'
 
 describe('sendChunks', () => {

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
 import { openScriptedProver } from '../proving/scripted-prover.ts'
-import { openFaultyBlobStore } from '../testing/faulty-blob-store.ts'
-import { rawRequest } from '../testing/raw-request.ts'
-import { bearer, type RunningService, runService } from '../testing/running-service.ts'
+import { openFaultyBlobStore } from '../testing/doubles/faulty-blob-store.ts'
+import { rawRequest } from '../testing/running/raw-request.ts'
+import { bearer, type RunningService, runService } from '../testing/running/running-service.ts'
 
 const BYTES = Buffer.from('logged')
 const SHA256 = sha256Hex(BYTES)

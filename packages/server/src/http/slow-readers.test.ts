@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type RunningService, runService } from '../testing/running-service.ts'
+import { type RunningService, runService } from '../testing/running/running-service.ts'
 import { SlowReaders } from './slow-readers.ts'
 
 const KIB = 1024

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rawRequest } from '../testing/raw-request.ts'
-import { type RunningService, runService } from '../testing/running-service.ts'
+import { rawRequest } from '../testing/running/raw-request.ts'
+import { type RunningService, runService } from '../testing/running/running-service.ts'
 import { MAX_UNANSWERED } from './unanswered.ts'
 
 const MiB = 1024 * 1024

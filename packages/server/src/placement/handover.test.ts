@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { pieceCidOf } from '@lade/core/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScriptedProver, type ScriptedProver } from '../proving/scripted-prover.ts'
-import { openStagingGround, type StagingGround } from '../testing/staging-ground.ts'
+import { openStagingGround, type StagingGround } from '../testing/running/staging-ground.ts'
 import { createHandover, type HandedOver, type HandoverDeps } from './handover.ts'
 
 const BYTES = Buffer.alloc(1000, 'handed over ')

@@ -13,7 +13,7 @@ import { openScriptedProver, type ScriptedProver, type ScriptedProverOptions } f
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import { createLeaseholder } from '../records/leaseholder.ts'
 import type { DealRecord, FileRecord, PieceRecord, RecordStore, Visibility } from '../records/record-store.ts'
-import { memoryLog } from '../testing/running-service.ts'
+import { memoryLog } from '../testing/running/running-service.ts'
 import { createPlacementJob, PLACEMENT_LEASE, type PlacementJob, type PlacementJobDeps } from './placement-job.ts'
 
 export const PRINCIPAL = 'user:1'

@@ -2,7 +2,7 @@ import { CID } from 'multiformats/cid'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OpenBlob } from '../blobs/blob-store.ts'
-import { openStagingGround, type StagingGround } from '../testing/staging-ground.ts'
+import { openStagingGround, type StagingGround } from '../testing/running/staging-ground.ts'
 import { BlockSource } from './block-source.ts'
 import { carOf, directoryDag, fileDag, patternBytes, type TestDag } from './testing-dags.ts'
 

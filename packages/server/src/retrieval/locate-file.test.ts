@@ -5,7 +5,7 @@ import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.t
 import { sha256Hex } from '../hashing/sha256.ts'
 import { pieceHandle } from '../records/object-handle.ts'
 import type { FileRecord, ObjectPart } from '../records/record-store.ts'
-import { fileRecordOf } from '../testing/staging-ground.ts'
+import { fileRecordOf } from '../testing/running/staging-ground.ts'
 import type { FoundFile } from './find-file.ts'
 import { type LocateFileDeps, locateFile, MIN_LOCATED_BYTES } from './locate-file.ts'
 

@@ -9,7 +9,7 @@ import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.t
 import { onFakeS3 } from '../blobs/drivers/s3/testing-subject.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { BlobInRecords } from '../records/record-store.ts'
-import { type BlobFault, type FaultyBlobStore, openFaultyBlobStore } from '../testing/faulty-blob-store.ts'
+import { type BlobFault, type FaultyBlobStore, openFaultyBlobStore } from '../testing/doubles/faulty-blob-store.ts'
 import { type CopiedBlobs, type CopyBlobsDeps, copyBlobs, MOVE_HOLDER } from './copy-blobs.ts'
 import { surveyBlobs } from './survey-blobs.ts'
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { memoryLog } from '../testing/running-service.ts'
+import { memoryLog } from '../testing/running/running-service.ts'
 import { keyAgeReminder } from './key-age-reminder.ts'
 import { SigningKey } from './signing-key.ts'
 import { SigningKeys } from './signing-keys.ts'

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Chain, Marketplace } from '../chain/chain.ts'
 import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
 import type { ChainRecords, RecordStore } from '../records/record-store.ts'
-import { type StagedCopy, stageCopy } from '../testing/staged-copy.ts'
+import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
 import type { DealProposer } from './deal-proposer.ts'
 import { type DealGround, openDealGround, PROVER_ACCOUNT } from './testing-deals.ts'
 

@@ -7,7 +7,7 @@ import type { Address } from '../chain/chain.ts'
 import { openScriptedChain, type ScriptedChain, type ScriptedChainOptions } from '../chain/scripted-chain.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import type { OnchainDealRecord, RecordStore } from '../records/record-store.ts'
-import { type StagedCopy, stageCopy } from '../testing/staged-copy.ts'
+import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
 import { createDealProposer, type DealProposer } from './deal-proposer.ts'
 import type { DealProposerDeps } from './proposer-round.ts'
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
-import { memoryLog } from '../testing/running-service.ts'
+import { memoryLog } from '../testing/running/running-service.ts'
 import { createDamageControl, type DamageControl, type DamageDeps } from './damage.ts'
 import { type MemoryInventory, openMemoryInventory } from './testing-inventory.ts'
 

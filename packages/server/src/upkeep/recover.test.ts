@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
 import { utcDay } from '../quotas/utc-day.ts'
-import { NOTHING_REMAINS, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { NOTHING_REMAINS, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import { recover } from './recover.ts'
 

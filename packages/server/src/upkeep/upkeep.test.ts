@@ -3,8 +3,8 @@ import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { RecordStore } from '../records/record-store.ts'
-import { memoryLog } from '../testing/running-service.ts'
-import { fileRecordOf, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { memoryLog } from '../testing/running/running-service.ts'
+import { fileRecordOf, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { createUpkeep, type UpkeepDeps } from './upkeep.ts'
 
 const BYTES = Buffer.from('kept up')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { headOf, openStagingGround, type StagingGround, tierOf } from '../testing/staging-ground.ts'
+import { headOf, openStagingGround, type StagingGround, tierOf } from '../testing/running/staging-ground.ts'
 import { admitUpload, overQuota, type UploadHead } from './admit-upload.ts'
 import type { UploadTier } from './upload-tier.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../hashing/sha256.ts'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/staging-ground.ts'
+import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { discardObjects } from './discard-objects.ts'
 
 const BYTES = Buffer.from('first')

@@ -7,7 +7,7 @@ import {
   PRINCIPAL,
   type StagingGround,
   tierOf,
-} from '../testing/staging-ground.ts'
+} from '../testing/running/staging-ground.ts'
 import type { UploadHead } from './admit-upload.ts'
 import { type AtOnceDeps, stageAtOnce } from './stage-at-once.ts'
 import type { UploadTier } from './upload-tier.ts'

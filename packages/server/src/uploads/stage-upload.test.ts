@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hashContentHere } from '../hashing/content-hasher.ts'
 import { sha256Hex } from '../hashing/sha256.ts'
 import type { RecordStore } from '../records/record-store.ts'
-import type { BlobFault } from '../testing/faulty-blob-store.ts'
+import type { BlobFault } from '../testing/doubles/faulty-blob-store.ts'
 import {
   headOf,
   NOTHING_REMAINS,
@@ -14,7 +14,7 @@ import {
   PRINCIPAL,
   type StagingGround,
   tierOf,
-} from '../testing/staging-ground.ts'
+} from '../testing/running/staging-ground.ts'
 import { admitUpload } from './admit-upload.ts'
 import { discardObjects } from './discard-objects.ts'
 import { stageUpload } from './stage-upload.ts'

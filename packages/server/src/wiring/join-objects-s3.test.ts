@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type FakeS3, startFakeS3 } from '../testing/fake-s3/fake-s3.ts'
-import { databaseFileOf, type RunningService, runService } from '../testing/running-service.ts'
+import { type FakeS3, startFakeS3 } from '../testing/doubles/fake-s3/fake-s3.ts'
+import { databaseFileOf, type RunningService, runService } from '../testing/running/running-service.ts'
 
 /** Large enough for the blob store. */
 const bytesOf = (seed: number): Buffer => Buffer.alloc(70_000, `file ${seed} `)

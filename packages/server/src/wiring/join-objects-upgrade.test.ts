@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openInstanceLocks } from '../records/drivers/sqlite/instance-locks.ts'
 import { SQLITE_ALONE_FROM, SQLITE_MIGRATIONS } from '../records/migrations/sqlite.ts'
-import { type RunningService, runService } from '../testing/running-service.ts'
+import { type RunningService, runService } from '../testing/running/running-service.ts'
 
 /** Large enough for the blob store. */
 const bytesOf = (seed: number): Buffer => Buffer.alloc(70_000, `file ${seed} `)

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../config/config.ts'
-import { databaseFileOf, type RunningService, runService } from '../testing/running-service.ts'
+import { databaseFileOf, type RunningService, runService } from '../testing/running/running-service.ts'
 
 /** Large enough for the blob store. */
 const bytesOf = (seed: number): Buffer => Buffer.alloc(70_000, `file ${seed} `)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Corruption } from '../../../testing/fake-s3/fake-faults.ts'
+import type { Corruption } from '../../../testing/doubles/fake-s3/fake-faults.ts'
 import { ABSENT, blobOf, expectBytes, get, opened, put, remove } from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import { BIG, expectStorageFailed, putBig, SMALL, useFreshStore } from './testing-fresh-store.ts'

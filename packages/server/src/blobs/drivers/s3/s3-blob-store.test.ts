@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { FakeS3Options } from '../../../testing/fake-s3/fake-s3.ts'
+import type { FakeS3Options } from '../../../testing/doubles/fake-s3/fake-s3.ts'
 import {
   blobOf,
   expectBytes,

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach } from 'vitest'
-import type { FakeS3 } from '../../../testing/fake-s3/fake-s3.ts'
+import type { FakeS3 } from '../../../testing/doubles/fake-s3/fake-s3.ts'
 import { blobOf, HOLDER } from '../../conformance/case.ts'
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import type { S3BlobStore, S3BlobStoreOptions } from './s3-blob-store.ts'

@@ -1,4 +1,4 @@
-import { type FakeS3, type FakeS3Options, startFakeS3 } from '../../../testing/fake-s3/fake-s3.ts'
+import { type FakeS3, type FakeS3Options, startFakeS3 } from '../../../testing/doubles/fake-s3/fake-s3.ts'
 import type { BlobStore } from '../../blob-store.ts'
 import type { BlobStoreSubject } from '../../conformance.ts'
 import { openS3BlobStore, type S3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts'

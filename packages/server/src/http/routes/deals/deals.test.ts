@@ -4,7 +4,7 @@ import { challengeResult, type DealEntry, dealEntry, dealProofs } from '@lade/co
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { pieceNamed } from '../../../proving/piece-name.ts'
 import { openScriptedProver, type ScriptedProver } from '../../../proving/scripted-prover.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex')
 

@@ -3,7 +3,7 @@ import { CID } from 'multiformats/cid'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { carOf, cborDag, directoryDag, fileDag, patternBytes, type TestDag } from '../../../retrieval/testing-dags.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const RAW = 'application/vnd.ipld.raw'
 const CAR = { 'content-type': 'application/vnd.ipld.car' }

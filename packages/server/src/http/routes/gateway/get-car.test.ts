@@ -11,8 +11,8 @@ import {
   readCar,
   type TestDag,
 } from '../../../retrieval/testing-dags.ts'
-import { rawRequest } from '../../../testing/raw-request.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { rawRequest } from '../../../testing/running/raw-request.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const CAR_TYPE = 'application/vnd.ipld.car'
 const CHUNK = 262_144

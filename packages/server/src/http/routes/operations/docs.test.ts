@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ERROR_SENTENCES } from '@lade/core/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { type RunningService, runService } from '../../../testing/running-service.ts'
+import { type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 interface Operation {
   readonly summary?: string

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openScriptedProver, type ScriptedProver } from '../../../proving/scripted-prover.ts'
-import { type RunningService, runService } from '../../../testing/running-service.ts'
+import { type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 describe('/readyz', () => {
   let prover: ScriptedProver

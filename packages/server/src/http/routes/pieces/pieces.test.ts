@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { carOf, directoryDag, fileDag, patternBytes } from '../../../retrieval/testing-dags.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 /** Vector 20 of the published ones: `hello world`, 11 bytes. */
 const HELLO = {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { carOf, directoryDag, fileDag, patternBytes } from '../../../retrieval/testing-dags.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const NGINX = '/usr/sbin/nginx'
 const CONFIG = new URL('../../../../../../deploy/nginx/lade-accel.conf', import.meta.url)

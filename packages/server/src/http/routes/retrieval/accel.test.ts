@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { patternBytes } from '../../../retrieval/testing-dags.ts'
-import { bearer } from '../../../testing/running-service.ts'
+import { bearer } from '../../../testing/running/running-service.ts'
 import { locatingStore, type Service, startService } from './testing-elsewhere.ts'
 
 const BIG = patternBytes(400_000, 7)

@@ -4,7 +4,7 @@ import { seededBytes } from '../../../blobs/conformance/seeded-bytes.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import type { Prover } from '../../../proving/prover.ts'
 import { openScriptedProver } from '../../../proving/scripted-prover.ts'
-import { type RunningService, runService } from '../../../testing/running-service.ts'
+import { type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const BYTES = seededBytes(5000, 1)
 const PATH = `/p/${sha256Hex(BYTES)}/challenge`

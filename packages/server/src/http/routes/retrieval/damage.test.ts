@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { openScriptedProver } from '../../../proving/scripted-prover.ts'
-import { databaseFileOf, type RunningService, runService } from '../../../testing/running-service.ts'
+import { databaseFileOf, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 describe('/p/{cid} of bytes that changed on the disk', () => {
   let dir: string

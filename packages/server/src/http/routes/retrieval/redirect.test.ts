@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BlobStore } from '../../../blobs/blob-store.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { carOf, fileDag, patternBytes } from '../../../retrieval/testing-dags.ts'
-import { bearer } from '../../../testing/running-service.ts'
+import { bearer } from '../../../testing/running/running-service.ts'
 import { parseRange } from '../../byte-range.ts'
 import { type LocatingStore, locatingStore, type Service, startService } from './testing-elsewhere.ts'
 

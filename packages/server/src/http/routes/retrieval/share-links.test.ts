@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
-import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running/running-service.ts'
 
 const DAY_MS = 86_400_000
 const BYTES = Buffer.from('a private file')

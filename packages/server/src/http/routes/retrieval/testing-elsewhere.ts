@@ -1,7 +1,7 @@
 import type { BlobLocation, BlobStore, LocationHeaders } from '../../../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../../../blobs/drivers/memory/memory-blob-store.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
-import { runService } from '../../../testing/running-service.ts'
+import { runService } from '../../../testing/running/running-service.ts'
 
 /** A memory store whose blobs can also be had from somewhere else. */
 export interface LocatingStore extends BlobStore {

@@ -3,7 +3,7 @@ import { sha256 } from 'multiformats/hashes/sha2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../../hashing/sha256.ts'
 import { carOf, cborDag, directoryDag, fileDag, patternBytes, type TestDag } from '../../../retrieval/testing-dags.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const CAR = 'application/vnd.ipld.car'
 const CHUNK = 262_144

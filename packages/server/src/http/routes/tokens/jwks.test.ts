@@ -3,7 +3,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running/running-service.ts'
 import { keyFileName, rotateKeyFile } from '../../../tokens/key-file.ts'
 
 const DAY_MS = 86_400_000

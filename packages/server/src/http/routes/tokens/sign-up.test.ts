@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { SignupResult, StartResult } from '@lade/core/wire'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type MailServer, openMailServer } from '../../../testing/mail-server.ts'
+import { type MailServer, openMailServer } from '../../../testing/doubles/mail-server.ts'
 import {
   bearer,
   databaseFileOf,
   type RunningService,
   type RunOptions,
   runService,
-} from '../../../testing/running-service.ts'
+} from '../../../testing/running/running-service.ts'
 
 const ADA = 'ada@example.org'
 const START = Date.UTC(2030, 0, 1, 12)

@@ -1,6 +1,6 @@
 import { usageResult } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 /** The quota in bytes is far away: 200 MB of one-byte files would be 200 million rows. */
 describe('the number of files a day', () => {

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs'
 import { type ClientRequest, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB

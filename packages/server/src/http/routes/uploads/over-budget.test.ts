@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type ContentHashers, hashContentHere } from '../../../hashing/content-hasher.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
-import { type RunningService, runService } from '../../../testing/running-service.ts'
+import { type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 /** More than a principal may leave unpaid. */
 const LONG_MS = 6000

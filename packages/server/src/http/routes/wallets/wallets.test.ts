@@ -5,7 +5,7 @@ import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openScriptedChain, type ScriptedChain } from '../../../chain/scripted-chain.ts'
 import { sha256Hex } from '../../../hashing/sha256.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running-service.ts'
+import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 import {
   ALICE,
   BOB,

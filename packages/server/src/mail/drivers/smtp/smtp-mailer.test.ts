@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { LadeError } from '@lade/core/errors'
 import type { SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type MailServer, openMailServer } from '../../../testing/mail-server.ts'
+import { type MailServer, openMailServer } from '../../../testing/doubles/mail-server.ts'
 import type { Mailer } from '../../mailer.ts'
 import { openSmtpMailer, type SmtpMailerOptions } from './smtp-mailer.ts'
 

@@ -3,9 +3,9 @@ import { dagCid } from '@lade/core/content'
 import { DagLayout, foldLeaves, IMPORT_PROFILES, type ImportProfileName } from '@lade/core/dag'
 import { joinPieces, pieceCidV1, pieceCidV2, rawCapacityBytes, SUBTREE_HEIGHT } from '@lade/core/piece'
 import { PART_BYTES } from '@lade/core/wire'
-import { sha256, sha256Hex } from '../hashing/sha256.ts'
-import { utcDay } from '../quotas/utc-day.ts'
-import type { FileRecord, ImportCommit, NewFile } from '../records/record-store.ts'
+import { sha256, sha256Hex } from '../../hashing/sha256.ts'
+import { utcDay } from '../../quotas/utc-day.ts'
+import type { FileRecord, ImportCommit, NewFile } from '../../records/record-store.ts'
 import { PRINCIPAL, type StagingGround } from './staging-ground.ts'
 
 /** A file of which there is everything but the bytes: digests that a check of them could have left. */

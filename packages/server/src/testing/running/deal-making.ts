@@ -1,10 +1,10 @@
 import { pino } from 'pino'
-import type { Address, Chain, Hash } from '../chain/chain.ts'
-import { openEvmChain } from '../chain/drivers/evm/evm-chain.ts'
-import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
-import type { OnchainDealRecord, RecordStore, TransactionRecord } from '../records/record-store.ts'
-import { createDealProposer, type DealProposer } from '../transactions/deal-proposer.ts'
-import { type StagedCopy, stageCopy } from './staged-copy.ts'
+import type { Address, Chain, Hash } from '../../chain/chain.ts'
+import { openEvmChain } from '../../chain/drivers/evm/evm-chain.ts'
+import { openSqliteRecordStore } from '../../records/drivers/sqlite/sqlite-record-store.ts'
+import type { OnchainDealRecord, RecordStore, TransactionRecord } from '../../records/record-store.ts'
+import { createDealProposer, type DealProposer } from '../../transactions/deal-proposer.ts'
+import { type StagedCopy, stageCopy } from '../doubles/staged-copy.ts'
 
 const PROVER = 'prover-a'
 /** What every deal is paid with. */

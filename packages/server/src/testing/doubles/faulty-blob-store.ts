@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
-import type { BlobStore, OpenBlob, PendingBlob } from '../blobs/blob-store.ts'
-import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
+import type { BlobStore, OpenBlob, PendingBlob } from '../../blobs/blob-store.ts'
+import { openMemoryBlobStore } from '../../blobs/drivers/memory/memory-blob-store.ts'
 
 /** Where a store can be made to fail. `after-commit` makes the blob readable and then fails. */
 export type BlobFault =

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { RecordStore } from '../records/record-store.ts'
+import type { RecordStore } from '../../records/record-store.ts'
 
 const DAY_MS = 86_400_000
 
