@@ -45,7 +45,7 @@ describeRig(
     test('has its name made durable also when it is there, since whoever made it may have failed', () => {
       const parent = join(tempDirectory(), 'parent')
       mkdirSync(join(parent, 'there'), { recursive: true })
-      const module = new URL('../packages/server/src/disk/durable-directory.ts', import.meta.url).href
+      const module = new URL('../packages/node/src/disk/durable-directory.ts', import.meta.url).href
       const script = `
         import { createDurableDirectory } from ${JSON.stringify(module)}
         await createDurableDirectory(${JSON.stringify(join(parent, 'there'))})`

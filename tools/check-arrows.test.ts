@@ -15,6 +15,11 @@ const SERVER_ABOUT = JSON.stringify({
 const ABOUT = {
   'packages/core/package.json': CORE_ABOUT,
   'packages/server/package.json': SERVER_ABOUT,
+  'packages/node/package.json': JSON.stringify({
+    name: '@lade/node',
+    exports: { './hashing/sha256': './src/hashing/sha256.ts' },
+  }),
+  'packages/prover/package.json': JSON.stringify({ name: '@lade/prover' }),
   'packages/cli/package.json': JSON.stringify({ name: '@lade/cli' }),
   'packages/client/package.json': JSON.stringify({ name: '@lade/client', exports: { '.': './src/client.ts' } }),
 }
@@ -98,7 +103,7 @@ describe('checkArrows', () => {
       'packages/core/src/content/content-id.test.ts': "import { createHash } from 'node:crypto'\n",
       'packages/server/src/blobs/blob-store.ts': "import type { BlobInfo } from './blob-info.ts'\n",
       'packages/server/src/blobs/receive.ts':
-        "import { sha256 } from '../hashing/sha256.ts'\nimport { LadeError } from '@lade/core/errors'\n",
+        "import { sha256 } from '@lade/node/hashing/sha256'\nimport { LadeError } from '@lade/core/errors'\n",
       'packages/server/src/blobs/drivers/fs/fs-blob-store.ts':
         "import type { BlobStore } from '../../blob-store.ts'\nimport { list } from '../../buffer-list.ts'\nimport './files.ts'\n",
       'packages/server/src/uploads/stage.ts':
@@ -145,7 +150,8 @@ describe('checkArrows', () => {
     ['packages/server/src/files/a.ts', "const a = await import('../main.ts')", 'a use case'],
     ['packages/server/src/http/a.ts', "import { A } from '../config/config.ts'", 'http imports'],
     ['packages/server/src/http/a.ts', "import type { A } from '../blobs/drivers/fs/a.ts'", 'http imports'],
-    ['packages/server/src/hashing/a.ts', "import '../uploads/a.ts'", 'hashing imports core and budget only'],
+    ['packages/node/src/hashing/a.ts', "import '../settings/a.ts'", 'hashing imports core and budget only'],
+    ['packages/prover/src/a.ts', "import '@lade/server/config'", 'prover imports core and node'],
     // packages
     ['packages/cli/src/a.ts', "import '../../server/src/main.ts'", 'by its name'],
     ['packages/cli/src/a.ts', "import '@lade/server/src/http/app.ts'", 'no published entry point'],

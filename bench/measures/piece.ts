@@ -1,4 +1,4 @@
-import { type PieceHashing, pieceHashing, pieceHashingWith } from '@lade/server/hashing'
+import { type PieceHashing, pieceHashing, pieceHashingWith } from '@lade/node/hashing/piece-hashing'
 import { create as createWasmHasher } from 'fr32-sha2-256-trunc254-padded-binary-tree-multihash'
 import type { BenchRun } from '../bench-run.ts'
 import { takeRounds } from '../rounds.ts'

@@ -2,9 +2,10 @@
  * The service as it is, but for the piece commitment of big bodies, which is left out: what tells how much that costs.
  * Started like `lade serve`, and configured by the same variables.
  */
+
+import { startHashThreads } from '@lade/node/hashing/hash-threads'
 import { startLade } from '@lade/server'
 import { readConfig } from '@lade/server/config'
-import { startHashThreads } from '@lade/server/hashing'
 
 const { hashers } = startHashThreads({ withoutPieces: true })
 const lade = await startLade(readConfig({ env: process.env }), { hashers })

@@ -1,5 +1,5 @@
 import { ERROR_SENTENCES, type ErrorCode, LadeError } from '@lade/core/errors'
-import { ConfigError } from '@lade/server/config'
+import { ConfigError } from '@lade/node/settings'
 import { describe, expect, it } from 'vitest'
 import { detailOf, Ended, EXIT, endingOf, Interrupted, sentenceOf } from './exit-code.ts'
 import { LocalError, UsageError } from './usage-error.ts'

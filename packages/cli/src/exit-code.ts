@@ -1,4 +1,5 @@
 import { type ErrorCode, LadeError } from '@lade/core/errors'
+import { ConfigError, StartError } from '@lade/node/settings'
 import { CommanderError } from 'commander'
 import { adviceFor } from './advice.ts'
 import { printable } from './output/printable.ts'
@@ -140,8 +141,9 @@ export function endingOf(error: unknown): Ending | undefined {
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage }
   if (error instanceof Ended) return { exitCode: error.exitCode }
   if (error instanceof Interrupted) return { exitCode: EXIT.interrupted, sentence: error.message }
-  if (error instanceof UsageError || isConfigError(error)) return { exitCode: EXIT.usage, sentence: error.message }
-  if (isStartError(error)) return { exitCode: EXIT.failed, sentence: `${error.message}.`.replace(/\.\.$/, '.') }
+  if (error instanceof UsageError || error instanceof ConfigError)
+    return { exitCode: EXIT.usage, sentence: error.message }
+  if (error instanceof StartError) return { exitCode: EXIT.failed, sentence: `${error.message}.`.replace(/\.\.$/, '.') }
   if (error instanceof LocalError) return { exitCode: EXIT.failed, sentence: withCause(error) }
   if (LadeError.is(error)) return { exitCode: EXIT_OF[error.code] ?? EXIT.failed, sentence: sentenceOf(error) }
   if (isSystemError(error)) return { exitCode: EXIT.failed, sentence: `${error.message}.` }
@@ -193,15 +195,6 @@ function withCause(error: Error): string {
 
 function withFullStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
-}
-
-/** By its name, since the class lives with the settings of the server, which most commands do not load. */
-function isConfigError(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ConfigError'
-}
-
-function isStartError(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'StartError'
 }
 
 function isSystemError(error: unknown): error is Error {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { ConfigError } from '@lade/server/config'
+import { ConfigError } from '@lade/node/settings'
 import { CHAIN_SETTINGS, type ChainSettings, readChainSettings } from './chain/chain-settings.ts'
 import { isHostEntry } from './pull/allowed-hosts.ts'
 import type { ProverOptions } from './start-prover.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from '@lade/server/config'
+import { ConfigError } from '@lade/node/settings'
 import type { Command } from 'commander'
 import about from '../../package.json' with { type: 'json' }
 import { type Account, accountOf, addAccountOptions, clientAs } from '../account/connection.ts'

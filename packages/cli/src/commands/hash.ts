@@ -9,7 +9,8 @@ import {
   pieceCidV1Of,
 } from '@lade/core/content'
 import { IMPORT_PROFILES, type ImportProfile } from '@lade/core/dag'
-import { digestFile, startHashThreads } from '@lade/server/hashing'
+import { digestFile } from '@lade/node/hashing/digest-file'
+import { startHashThreads } from '@lade/node/hashing/hash-threads'
 import type { Command } from 'commander'
 import type { Terminal } from '../terminal.ts'
 

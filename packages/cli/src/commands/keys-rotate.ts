@@ -1,4 +1,4 @@
-import { ConfigError } from '@lade/server/config'
+import { ConfigError } from '@lade/node/settings'
 import type { Command } from 'commander'
 import { Ended, EXIT } from '../exit-code.ts'
 import { withKeyPlace } from '../key-source.ts'

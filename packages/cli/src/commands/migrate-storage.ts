@@ -1,4 +1,5 @@
-import { type Config, ConfigError } from '@lade/server/config'
+import { ConfigError } from '@lade/node/settings'
+import type { Config } from '@lade/server/config'
 import type { MoveOptions, MoveProgress, MoveReport } from '@lade/server/moving'
 import type { Command } from 'commander'
 import {

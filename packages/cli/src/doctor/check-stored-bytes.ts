@@ -1,5 +1,6 @@
 import { LadeError } from '@lade/core/errors'
-import { type Config, StartError } from '@lade/server/config'
+import { StartError } from '@lade/node/settings'
+import type { Config } from '@lade/server/config'
 import type { StoredBytesLook } from '@lade/server/stored-bytes'
 import { causesOf } from '../causes.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'

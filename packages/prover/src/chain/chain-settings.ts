@@ -1,4 +1,4 @@
-import { ConfigError, SecretString } from '@lade/server/config'
+import { ConfigError, SecretString } from '@lade/node/settings'
 import type { ProverSetting } from '../settings.ts'
 
 /** SEC 2, section 2.4.1. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { hasCode } from '@lade/server/durable-directory'
+import { hasCode } from '@lade/node/disk/durable-directory'
 import * as z from 'zod'
 import { replaceFile } from '../disk/durable-files.ts'
 import type { MarketplaceIdentity } from './marketplace.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createDurableDirectory } from '@lade/server/durable-directory'
+import { createDurableDirectory } from '@lade/node/disk/durable-directory'
 import { replaceFile } from '../disk/durable-files.ts'
 import { type DataSet, DataSetSchema, type Transaction } from './data-set.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncDirectory } from '@lade/server/durable-directory'
+import { syncDirectory } from '@lade/node/disk/durable-directory'
 
 /** Files are the prover's alone, also in a folder that others may enter. */
 export const FILE_MODE = 0o600

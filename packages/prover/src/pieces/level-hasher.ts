@@ -5,7 +5,7 @@ import {
   PROOF_LEVEL_HEIGHT,
   rawCapacityBytes,
 } from '@lade/core/piece'
-import { pieceHashing } from '@lade/server/hashing'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 
 /** The raw bytes under one kept node: 65,024. */
 export const SECTION_BYTES = rawCapacityBytes(PROOF_LEVEL_HEIGHT)

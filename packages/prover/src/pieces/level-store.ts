@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PieceLevel, PROOF_LEVEL_HEIGHT } from '@lade/core/piece'
-import { hasCode } from '@lade/server/durable-directory'
+import { hasCode } from '@lade/node/disk/durable-directory'
 import { FILE_MODE } from '../disk/durable-files.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { tryParseContentId } from '@lade/core/content'
 import { type PieceCid, pieceCidV1, pieceCidV2, readPieceCid } from '@lade/core/piece'
-import { sha256Hex } from '@lade/server/hashing'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 
 /** A piece by its CID of version 2, which names exactly one run of bytes. */
 export interface PieceName {

@@ -6,7 +6,7 @@ import {
   PROOF_LEVEL_HEIGHT,
   type ReadRaw,
 } from '@lade/core/piece'
-import { pieceHashing } from '@lade/server/hashing'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import { SECTION_BYTES } from '../pieces/level-hasher.ts'
 import type { HeldPiece, PieceStore } from '../pieces/piece-store.ts'
 

@@ -1,7 +1,7 @@
 import { deployContracts, marketplaceAbi, testUsdcAbi } from '@lade/contracts'
 import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
 import { paddedSizeBytes } from '@lade/core/piece'
-import { SecretString } from '@lade/server/config'
+import { SecretString } from '@lade/node/settings'
 import { createTestClient, type Hex, http, maxUint256, parseEther, publicActions, walletActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { onTestFinished } from 'vitest'

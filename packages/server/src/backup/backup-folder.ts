@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createDurableDirectory, hasCode, syncDirectory } from '../disk/durable-directory.ts'
+import { createDurableDirectory, hasCode, syncDirectory } from '@lade/node/disk/durable-directory'
 import { BackupRefused } from './backup-refused.ts'
 import { type CompleteBackup, type Manifest, readManifest, type StoredFile, writeManifest } from './manifest.ts'
 

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Cell, Table, TableRow, TableSource } from '../records/table-transfer.ts'
 
 /** The columns that small bytes may be in. */

@@ -1,7 +1,7 @@
 import { readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { hasCode, syncDirectory } from '@lade/node/disk/durable-directory'
 import { z } from 'zod'
-import { hasCode, syncDirectory } from '../disk/durable-directory.ts'
 import { writePrivately } from './backup-folder.ts'
 import { BackupRefused } from './backup-refused.ts'
 

@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import { chunkMemory, freeChunk } from '../hashing/chunk-memory.ts'
+import { chunkMemory, freeChunk } from '@lade/node/hashing/chunk-memory'
 import { SharedBlocks } from './shared-blocks.ts'
 
 /**

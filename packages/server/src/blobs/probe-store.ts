@@ -1,4 +1,4 @@
-import { sha256Hex } from '../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { BlobStore } from './blob-store.ts'
 
 /** Whose pending place the probe is in on its way. */

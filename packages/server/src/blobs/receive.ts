@@ -1,15 +1,15 @@
 import { type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
-import type { BodyBill } from '../budget/body-bill.ts'
+import type { BodyBill } from '@lade/node/budget/body-bill'
 import {
   type BodyDigests,
   type ContentHasher,
   type ContentHashers,
   digestWhole,
   hashContentHere,
-} from '../hashing/content-hasher.ts'
-import { digestField } from '../hashing/digest-field.ts'
+} from '@lade/node/hashing/content-hasher'
+import { digestField } from '@lade/node/hashing/digest-field'
 import type { BlobName, BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
 

@@ -1,6 +1,6 @@
 import { parseContentId } from '@lade/core/content'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { expect } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { blobOf, expectInvisible, HOLDER, type SampleBlob } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'

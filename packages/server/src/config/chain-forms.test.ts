@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
+import { ConfigError } from '@lade/node/settings'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 
 const RPC = 'https://user:hunter2@rpc.example/v2/hunter2?key=hunter2'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

@@ -1,6 +1,6 @@
 import { checksumAddress, isChecksummedAddress, isZeroAddress } from '@lade/core/wire'
+import { SecretString } from '@lade/node/settings'
 import { z } from 'zod'
-import { SecretString } from './secret-string.ts'
 import type { SettingForm } from './setting-forms.ts'
 
 /** Digits of USDC behind the point, on the chain and in the price. */

@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
+import { ConfigError } from '@lade/node/settings'
 import { describe, expect, it } from 'vitest'
-import { type Config, ConfigError, configurationTable, flagOf, readConfig, SETTINGS, type Setting } from './config.ts'
+import { type Config, configurationTable, flagOf, readConfig, SETTINGS, type Setting } from './config.ts'
 
 const MB = 1_048_576
 const read = (env: Record<string, string>, flags: Record<string, string> = {}) =>

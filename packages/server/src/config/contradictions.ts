@@ -1,4 +1,4 @@
-import { ConfigError } from './config-error.ts'
+import { ConfigError } from '@lade/node/settings'
 import type { ReadSettings } from './read-settings.ts'
 import { parseRsaKey, parseTokenKey } from './token-key.ts'
 

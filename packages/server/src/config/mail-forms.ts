@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
+import { SecretString } from '@lade/node/settings'
 import { z } from 'zod'
-import { SecretString } from './secret-string.ts'
 import { isHostName, type SettingForm } from './setting-forms.ts'
 
 /** Where mail is handed in. */

@@ -1,4 +1,4 @@
-import { ConfigError } from './config-error.ts'
+import { ConfigError } from '@lade/node/settings'
 import { flagOf, SETTINGS, type Setting, type SettingValues } from './settings.ts'
 
 /** Texts as they were given. A member that is `undefined` was not given. */

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net'
+import { SecretString } from '@lade/node/settings'
 import { z } from 'zod'
-import { SecretString } from './secret-string.ts'
 import { parseRsaKey, parseTokenKey } from './token-key.ts'
 
 /** One megabyte, here and everywhere: 1,048,576 bytes. */

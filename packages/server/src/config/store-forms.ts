@@ -1,5 +1,5 @@
+import { SecretString } from '@lade/node/settings'
 import { z } from 'zod'
-import { SecretString } from './secret-string.ts'
 import { isHostName, pathAfter, type SettingForm } from './setting-forms.ts'
 
 /** Where the records are: a file of SQLite, or a PostgreSQL database whose URL may hold a password. */

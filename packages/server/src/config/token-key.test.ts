@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { SecretString } from '@lade/node/settings'
 import { describe, expect, it } from 'vitest'
-import { SecretString } from './secret-string.ts'
 import { parseRsaKey, parseTokenKey, tokenKeyBytes, tokenKeyMaterial } from './token-key.ts'
 
 describe('parseTokenKey', () => {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
+import type { SecretString } from '@lade/node/settings'
 import { z } from 'zod'
 import { MINIMUM_KEY_BYTES, MINIMUM_RSA_BITS, parseKeyJson, privateKeyOf } from '../key-material/key-material.ts'
-import type { SecretString } from './secret-string.ts'
 
 /** Beyond this a signature costs more than any use of it is worth. */
 const MAXIMUM_RSA_BITS = 8192

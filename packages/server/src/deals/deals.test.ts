@@ -1,6 +1,6 @@
 import { dealEntry } from '@lade/core/wire'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import type { FileRecord } from '../records/record-store.ts'
 import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { dealEntryOf } from './deal-entry.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import { databaseFileOf, type RunningService, runService } from '../testing/running/running-service.ts'
 import { lookAtStoredBytes } from './stored-bytes.ts'
 

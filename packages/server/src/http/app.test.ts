@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import { rawRequest } from '../testing/running/raw-request.ts'
 import { bearer, type RunningService, runService } from '../testing/running/running-service.ts'
 

@@ -1,7 +1,7 @@
+import { digestField } from '@lade/node/hashing/digest-field'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digestField } from '../hashing/digest-field.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
 import { announcedSha256, checkBodyDigest, contentSha256 } from './body-digest.ts'
 import { requestOf } from './testing-request.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { LadeError } from '@lade/core/errors'
-import { digestField } from '../hashing/digest-field.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
+import { digestField } from '@lade/node/hashing/digest-field'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { parseStrictDictionary } from '../wallets/structured-dictionary.ts'
 
 /**

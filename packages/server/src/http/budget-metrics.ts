@@ -1,5 +1,5 @@
+import type { WorkBudget } from '@lade/node/budget/work-budget'
 import { Counter, type Registry } from 'prom-client'
-import type { WorkBudget } from '../budget/work-budget.ts'
 
 /** Adds what costly work has taken since the start of this process, and who was held back for it. */
 export function budgetMetrics(registry: Registry, budget: Pick<WorkBudget, 'counters'>): void {

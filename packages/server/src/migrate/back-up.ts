@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { createDurableDirectory } from '@lade/node/disk/durable-directory'
 import { type BackedUpBlobs, backUpBlobs } from '../backup/backup-blobs.ts'
 import {
   type BackupFolder,
@@ -22,7 +23,6 @@ import { openFsBlobStore } from '../blobs/drivers/fs/fs-blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import type { Config } from '../config/config.ts'
 import { databaseInWords, storageInWords } from '../config/in-words.ts'
-import { createDurableDirectory } from '../disk/durable-directory.ts'
 import { openInlineBytes, openSnapshotFile } from '../records/drivers/sqlite/snapshot-file.ts'
 import { createSqliteTableFile } from '../records/drivers/sqlite/table-file.ts'
 import type { InstanceLocks } from '../records/instance-locks.ts'

@@ -1,5 +1,5 @@
 import { pieceCidOf } from '@lade/core/content'
-import { hexOf } from '../hashing/hex.ts'
+import { hexOf } from '@lade/node/hashing/hex'
 import type { Addition, AdditionProgress, Prover } from '../proving/prover.ts'
 import type { AdditionRecord, CopyOfPiece } from '../records/record-store.ts'
 import { askProver, type ProverAnswer, retryAt } from './ask-prover.ts'

@@ -7,8 +7,8 @@ import {
   paddedSizeBytes,
   rawCapacityBytes,
 } from '@lade/core/piece'
-import { hexOf } from '../hashing/hex.ts'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { hexOf } from '@lade/node/hashing/hex'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { WaitingFile } from '../records/record-store.ts'
 import { commitmentOf } from './commitment-of.ts'
 import { networkOf, type PlacementContext } from './placement-context.ts'

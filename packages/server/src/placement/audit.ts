@@ -1,6 +1,6 @@
 import { pieceCidOf } from '@lade/core/content'
-import { hexOf } from '../hashing/hex.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
+import { hexOf } from '@lade/node/hashing/hex'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Prover } from '../proving/prover.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
 import type { CopyOfPiece } from '../records/record-store.ts'

@@ -1,4 +1,4 @@
-import { FairQueue, type FairQueueOptions } from '../budget/fair-queue.ts'
+import { FairQueue, type FairQueueOptions } from '@lade/node/budget/fair-queue'
 
 /** At one prover: each has it read its disk and hash. */
 const SLOTS = 8

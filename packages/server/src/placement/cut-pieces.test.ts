@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import { describe, expect, it } from 'vitest'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
 import { type CuttableObject, cutPieces, SUBTREE_RAW_BYTES } from './cut-pieces.ts'
 
 const MIB = 1024 * 1024

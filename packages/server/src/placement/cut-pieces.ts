@@ -1,5 +1,5 @@
 import { foldSubtreeRoots } from '@lade/core/piece'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { NewPiece, ObjectHandle } from '../records/record-store.ts'
 
 /** 127 MiB: the raw bytes of one subtree of which the roots are kept. */

@@ -1,6 +1,6 @@
 import { joinPieces } from '@lade/core/piece'
+import { hexOf } from '@lade/node/hashing/hex'
 import { describe, expect, it } from 'vitest'
-import { hexOf } from '../hashing/hex.ts'
 import type { Prover, ProverLimits } from '../proving/prover.ts'
 import { openScriptedProver } from '../proving/scripted-prover.ts'
 import type { Enrolment, RecordStore, UnenrolledFile } from '../records/record-store.ts'

@@ -1,6 +1,6 @@
 import { Aggregate, type InclusionProof, type PieceCommitment, pieceCidV2, pieceHeight } from '@lade/core/piece'
-import { hexOf } from '../hashing/hex.ts'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { hexOf } from '@lade/node/hashing/hex'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { PieceRecord, RecordStore } from '../records/record-store.ts'
 import { commitmentOf } from './commitment-of.ts'
 import { hex } from './possession-json.ts'

@@ -1,4 +1,4 @@
-import { hexOf } from '../hashing/hex.ts'
+import { hexOf } from '@lade/node/hashing/hex'
 import type { PossessionProof } from '../proving/prover.ts'
 
 /** A proof as it is given to others; bytes are hex with `0x`. */

@@ -1,5 +1,5 @@
 import { pieceCidOf } from '@lade/core/content'
-import { sha256Hex } from '../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Prover } from '../proving/prover.ts'
 import type { CopyOfPiece } from '../records/record-store.ts'
 import { askProver, retryAt } from './ask-prover.ts'

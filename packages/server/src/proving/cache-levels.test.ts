@@ -1,6 +1,6 @@
+import type { BodyWanted } from '@lade/node/hashing/content-hasher'
+import { startHashThreads } from '@lade/node/hashing/hash-threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { BodyWanted } from '../hashing/content-hasher.ts'
-import { startHashThreads } from '../hashing/hash-threads.ts'
 import { cacheLevels } from './cache-levels.ts'
 import { LevelCache } from './level-cache.ts'
 import { proveBytes } from './prove-bytes.ts'

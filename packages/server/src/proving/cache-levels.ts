@@ -1,4 +1,4 @@
-import type { ContentHashers } from '../hashing/content-hasher.ts'
+import type { ContentHashers } from '@lade/node/hashing/content-hasher'
 import type { LevelCache } from './level-cache.ts'
 import { setLevels } from './piece-levels.ts'
 import { SECTION_BYTES } from './section-roots.ts'

@@ -1,6 +1,6 @@
 import { tryParseContentId } from '@lade/core/content'
 import { type PieceCommitment, readPieceCid } from '@lade/core/piece'
-import { sha256Hex } from '../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 
 /**
  * What a piece CID of version 2 says: root and raw size.

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { measured } from '../budget/measured.ts'
+import { measured } from '@lade/node/budget/measured'
 import type { ProveOptions } from './prover.ts'
 
 const MIB = 1024 * 1024

@@ -1,7 +1,7 @@
 import { makeLeafProof } from '@lade/core/piece'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
 import { LevelCache } from './level-cache.ts'
 import { proveBytes } from './prove-bytes.ts'
 import { SECTION_BYTES } from './section-roots.ts'

@@ -1,6 +1,6 @@
 import { collectPath, type PieceCommitment, pieceHeight } from '@lade/core/piece'
-import { SECTION_HEIGHT } from '../hashing/native-piece-hasher.ts'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { SECTION_HEIGHT } from '@lade/node/hashing/native-piece-hasher'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import { LevelCache } from './level-cache.ts'
 import {
   type LevelDeps,

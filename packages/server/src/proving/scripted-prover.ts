@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LadeError } from '@lade/core/errors'
 import { pieceCidV2 } from '@lade/core/piece'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import { pieceNamed } from './piece-name.ts'
 import { proveBytes } from './prove-bytes.ts'
 import type { Addition, PieceToPark, Prover, ProverLimits, StoredPiece } from './prover.ts'

@@ -1,6 +1,6 @@
 import { rawCapacityBytes } from '@lade/core/piece'
-import { SECTION_HEIGHT } from '../hashing/native-piece-hasher.ts'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { SECTION_HEIGHT } from '@lade/node/hashing/native-piece-hasher'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 
 /**
  * The raw bytes under one node of the level that proofs are made from: so much of its piece one reads, and each 127 MiB of a piece have

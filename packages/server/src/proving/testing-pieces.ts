@@ -1,5 +1,5 @@
 import { pieceCidV2 } from '@lade/core/piece'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { PieceToPark } from './prover.ts'
 
 /** Some bytes and their name as a piece. */

@@ -1,7 +1,7 @@
 import { zeroCommitment } from '@lade/core/piece'
-import { SECTION_HEIGHT } from '../hashing/native-piece-hasher.ts'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
-import { LEAVES_PER_QUAD, NODE_BYTES, PieceWorkspace, QUAD_RAW_BYTES } from '../hashing/piece-workspace.ts'
+import { SECTION_HEIGHT } from '@lade/node/hashing/native-piece-hasher'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
+import { LEAVES_PER_QUAD, NODE_BYTES, PieceWorkspace, QUAD_RAW_BYTES } from '@lade/node/hashing/piece-workspace'
 
 /** Trees are folded here, one at a time and without a pause: memory of their own has the garbage collector at work for longer than the hash. */
 const workspace = new PieceWorkspace(pieceHashing.hashPairs)

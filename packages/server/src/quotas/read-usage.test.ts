@@ -1,6 +1,6 @@
 import { usageResult } from '@lade/core/wire'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { readUsage } from './read-usage.ts'
 import { utcDay } from './utc-day.ts'

@@ -1,4 +1,4 @@
-import { NETWORK_SHARES } from '../budget/network-shares.ts'
+import { NETWORK_SHARES } from '@lade/node/budget/network-shares'
 import { networkOf } from './network-of.ts'
 import type { ContentAlias, DayLimit, Usage, UsageDay } from './record-store.ts'
 

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { sha256Hex } from '../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 
 /** What a column holds. Both engines have these three and no other. */
 export type CellKind = 'number' | 'text' | 'bytes'

@@ -1,9 +1,9 @@
 import { MAX_BLOCK_BYTES } from '@lade/core/content'
 import { DagLayout, encodeBlock, IMPORT_PROFILES, type ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
+import { blockHashOf } from '@lade/node/hashing/block-hash'
 import type { CID } from 'multiformats/cid'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { blockHashOf } from '../hashing/block-hash.ts'
 import type { BlockPlace, ObjectHandle, RecordStore } from '../records/record-store.ts'
 import { OpenObjects } from './open-objects.ts'
 

@@ -1,10 +1,10 @@
 import { LadeError } from '@lade/core/errors'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { BlobBody } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import { verifyingBlobStore } from '../blobs/wrappers/verifying-blob-store.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
 import { composedBody } from './composed-body.ts'
 import type { OpenObject } from './open-object.ts'
 

@@ -11,9 +11,9 @@ import {
   MAX_LINKS,
 } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
+import { measuredResult } from '@lade/node/budget/measured'
+import { PAID_MS_PER_BYTE, type WorkBudget } from '@lade/node/budget/work-budget'
 import type { CID } from 'multiformats/cid'
-import { measuredResult } from '../budget/measured.ts'
-import { PAID_MS_PER_BYTE, type WorkBudget } from '../budget/work-budget.ts'
 import type { BlockReadings } from './block-readings.ts'
 import type { BlockSource, FoundBlock } from './block-source.ts'
 

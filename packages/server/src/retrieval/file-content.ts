@@ -1,7 +1,7 @@
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
+import type { WorkBudget } from '@lade/node/budget/work-budget'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { WorkBudget } from '../budget/work-budget.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from './block-readings.ts'
 import type { FoundFile } from './find-file.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { FairQueue } from '../budget/fair-queue.ts'
-import type { WorkBudget } from '../budget/work-budget.ts'
+import { FairQueue } from '@lade/node/budget/fair-queue'
+import type { WorkBudget } from '@lade/node/budget/work-budget'
 
 /** What all walks together may do between two turns of everybody else. */
 const SLICE_MS = 4

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
 import { sha256Of } from '../records/object-handle.ts'
 import type { ObjectHandle, ObjectPart, RecordStore } from '../records/record-store.ts'
 import { composedBody } from './composed-body.ts'

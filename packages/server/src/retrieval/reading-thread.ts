@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { WorkerThread } from '../hashing/worker-thread.ts'
+import { WorkerThread } from '@lade/node/hashing/worker-thread'
 import type { ReadingAnswer, ReadingCall } from './reading-call.ts'
 
 /** More than the worst block of 2 MiB takes. */

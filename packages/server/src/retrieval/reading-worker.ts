@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { answerOf, type BlockAnswer } from '@lade/core/dag'
-import { measuredResult } from '../budget/measured.ts'
+import { measuredResult } from '@lade/node/budget/measured'
 import type { ReadingCall, ReadingReply } from './reading-call.ts'
 
 /** A thread that reads blocks, one at a time. */

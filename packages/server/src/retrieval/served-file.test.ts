@@ -1,6 +1,6 @@
 import { parseContentId } from '@lade/core/content'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { describe, expect, it } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import type { FileRecord } from '../records/record-store.ts'
 import { fileRecordOf } from '../testing/running/staging-ground.ts'
 import { servedFile } from './served-file.ts'

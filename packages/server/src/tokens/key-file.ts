@@ -3,7 +3,7 @@ import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { LadeError } from '@lade/core/errors'
 import type { TokenAlg } from '@lade/core/wire'
-import { createDurableDirectory, hasCode, syncDirectory } from '../disk/durable-directory.ts'
+import { createDurableDirectory, hasCode, syncDirectory } from '@lade/node/disk/durable-directory'
 import { newKeyText, parseKeyText } from './key-text.ts'
 import type { SigningKey } from './signing-key.ts'
 

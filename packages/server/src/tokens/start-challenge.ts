@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { StartRequest, StartResult } from '@lade/core/wire'
-import { NETWORK_SHARES } from '../budget/network-shares.ts'
+import { NETWORK_SHARES } from '@lade/node/budget/network-shares'
 import type { Mailer } from '../mail/mailer.ts'
 import { networkOf } from '../quotas/principal.ts'
 import type { HourlyLimit } from '../records/challenge-records.ts'

@@ -1,6 +1,6 @@
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Logger } from 'pino'
 import type { BlobStore, ObjectFault, OpenBlob } from '../blobs/blob-store.ts'
-import { sha256Hex } from '../hashing/sha256.ts'
 import type { DamageKind as RecordedKind, RecordStore } from '../records/record-store.ts'
 import { digestOfBody } from './digest-of-blob.ts'
 

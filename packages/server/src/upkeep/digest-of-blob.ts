@@ -1,6 +1,6 @@
+import { CHUNK_BYTES } from '@lade/node/hashing/chunk-digests'
+import { openLanes } from '@lade/node/hashing/lanes'
 import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
-import { CHUNK_BYTES } from '../hashing/chunk-digests.ts'
-import { openLanes } from '../hashing/lanes.ts'
 
 /** What a blob was when it was read from end to end. */
 export interface SeenBlob {

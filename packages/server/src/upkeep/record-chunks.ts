@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
+import { chunkCount } from '@lade/node/hashing/chunk-digests'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { chunkCount } from '../hashing/chunk-digests.ts'
 import type { BlobWithoutChunks, IntegrityRecords } from '../records/record-store.ts'
 import type { DamageControl } from './damage.ts'
 import { digestOfBlob, type SeenBlob } from './digest-of-blob.ts'

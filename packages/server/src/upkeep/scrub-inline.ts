@@ -1,4 +1,4 @@
-import { sha256Hex } from '../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { InlineObject, IntegrityRecords } from '../records/record-store.ts'
 import type { DamageControl } from './damage.ts'
 import type { ScrubTally } from './scrub-mark.ts'

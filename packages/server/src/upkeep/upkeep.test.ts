@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LadeError } from '@lade/core/errors'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { memoryLog } from '../testing/running/running-service.ts'
 import { fileRecordOf, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'

@@ -1,5 +1,5 @@
 import { type ErrorCode, LadeError } from '@lade/core/errors'
-import type { BodyBill } from '../budget/body-bill.ts'
+import type { BodyBill } from '@lade/node/budget/body-bill'
 import type { StagedUpload } from './file-commit.ts'
 
 /** What part of its time is unpaid when a file is uploaded that the same caller has stored already, for which the quota charges nothing. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { discardObjects } from './discard-objects.ts'
 

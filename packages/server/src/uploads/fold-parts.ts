@@ -9,8 +9,8 @@ import {
   profilesThatCanMatch,
 } from '@lade/core/dag'
 import { joinPieces } from '@lade/core/piece'
-import { pieceHashing } from '../hashing/piece-hashing.ts'
-import { sha256 } from '../hashing/sha256.ts'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
+import { sha256 } from '@lade/node/hashing/sha256'
 import type { FileRecord, KeptFacts } from '../records/record-store.ts'
 
 const DIGEST_BYTES = 32

@@ -1,5 +1,5 @@
-import { measured } from '../budget/measured.ts'
-import type { Work, WorkBudget } from '../budget/work-budget.ts'
+import { measured } from '@lade/node/budget/measured'
+import type { Work, WorkBudget } from '@lade/node/budget/work-budget'
 
 /** Who pays for work on this thread, and for which. */
 export interface Spender {

@@ -1,5 +1,5 @@
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../hashing/sha256.ts'
 import {
   headOf,
   NOTHING_REMAINS,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WorkBudget } from '@lade/node/budget/work-budget'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { WorkBudget } from '../budget/work-budget.ts'
 import type { Address } from '../chain/chain.ts'
 import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
 import { networkOf } from '../quotas/principal.ts'

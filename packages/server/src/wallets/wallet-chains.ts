@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { FairQueue } from '../budget/fair-queue.ts'
-import type { WorkBudget } from '../budget/work-budget.ts'
+import { FairQueue } from '@lade/node/budget/fair-queue'
+import type { WorkBudget } from '@lade/node/budget/work-budget'
 import type { Chain } from '../chain/chain.ts'
 
 /** Questions to the chain at once, of all callers and of one principal. */

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { StartError } from '@lade/node/settings'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { StartError } from '../config/config.ts'
 import { databaseFileOf, type RunningService, runService } from '../testing/running/running-service.ts'
 
 /** Large enough for the blob store. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StartError } from '../config/config.ts'
+import { StartError } from '@lade/node/settings'
 import type { InstanceLocks } from '../records/instance-locks.ts'
 import { MoveRefused } from '../storage-move/move-refused.ts'
 import { PATIENCE_MS, requireStopped } from '../storage-move/require-stopped.ts'

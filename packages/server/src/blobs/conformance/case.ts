@@ -1,5 +1,5 @@
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { expect } from 'vitest'
-import { sha256Hex } from '../../hashing/sha256.ts'
 import type { BlobBody, BlobStore, ByteRange, OpenBlob, PendingBlob } from '../blob-store.ts'
 import type { BlobStoreSubject } from '../conformance.ts'
 

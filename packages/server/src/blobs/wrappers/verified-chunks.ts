@@ -1,4 +1,4 @@
-import { chunkCount } from '../../hashing/chunk-digests.ts'
+import { chunkCount } from '@lade/node/hashing/chunk-digests'
 
 /** Memory for the bits of all blobs: those of 64 TiB. */
 const MOST_BIT_BYTES = 8 * 1024 * 1024

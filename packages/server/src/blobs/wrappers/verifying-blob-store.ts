@@ -1,5 +1,5 @@
-import { CHUNK_BYTES, CHUNK_DIGEST_BYTES } from '../../hashing/chunk-digests.ts'
-import { sha256Hex } from '../../hashing/sha256.ts'
+import { CHUNK_BYTES, CHUNK_DIGEST_BYTES } from '@lade/node/hashing/chunk-digests'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { BlobBody, BlobStore, ByteRange, ObjectFault, OpenBlob } from '../blob-store.ts'
 import { requireRange } from '../store-arguments.ts'
 import { VerifiedChunks } from './verified-chunks.ts'

@@ -1,4 +1,4 @@
-import { CHUNK_DIGEST_BYTES } from '../../hashing/chunk-digests.ts'
+import { CHUNK_DIGEST_BYTES } from '@lade/node/hashing/chunk-digests'
 import type { BlobWithoutChunks, DamagedObject, DamageKind, InlineObject, ObjectHandle } from '../record-store.ts'
 import type { Sql, Steps } from './sql.ts'
 

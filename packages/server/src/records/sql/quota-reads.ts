@@ -1,4 +1,4 @@
-import { NETWORK_SHARES } from '../../budget/network-shares.ts'
+import { NETWORK_SHARES } from '@lade/node/budget/network-shares'
 import { networkOf, principalsOf } from '../network-of.ts'
 import type { AdmitRequest, DayLimit, ReserveOutcome } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'

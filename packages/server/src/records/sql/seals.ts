@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import { sha256Hex } from '../../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 
 /** Enough that no accident keeps a row whole; it is no defence against whoever can write to the records. */
 const SEAL_DIGITS = 16

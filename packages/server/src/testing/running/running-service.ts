@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SignupResult } from '@lade/core/wire'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { type Logger, pino } from 'pino'
 import { type Config, readConfig } from '../../config/config.ts'
-import { sha256Hex } from '../../hashing/sha256.ts'
 import { type Lade, type Substitutes, startLade } from '../../main.ts'
 
 /** A service in this process, on a free port, with a data directory of its own and its log in memory. */

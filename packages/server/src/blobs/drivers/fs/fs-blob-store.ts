@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { CHUNK_BYTES } from '../../../hashing/chunk-digests.ts'
+import { CHUNK_BYTES } from '@lade/node/hashing/chunk-digests'
 import type { BlobInfo, BlobStore } from '../../blob-store.ts'
 import { BufferList } from '../../buffer-list.ts'
 import { isSha256, requireBlobName, requireHolder, requireSha256 } from '../../store-arguments.ts'

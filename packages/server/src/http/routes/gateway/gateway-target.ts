@@ -1,7 +1,7 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { CID } from 'multiformats/cid'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { cidOf } from '../../../retrieval/content-cid.ts'
 
 /** What stands behind `/ipfs/`. */

@@ -1,5 +1,5 @@
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { carOf, directoryDag, fileDag, patternBytes } from '../../../retrieval/testing-dags.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 

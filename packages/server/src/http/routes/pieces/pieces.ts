@@ -10,8 +10,8 @@ import {
   pieceCidsRequest,
   pieceCidsResult,
 } from '@lade/core/wire'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import * as z from 'zod'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { listPieces } from '../../../pieces/list-pieces.ts'
 import { requireCaller } from '../../authenticate.ts'
 import type { HotFiles } from '../../hot-files.ts'

@@ -1,6 +1,6 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { sha256Hex } from '../../../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 
 /**
  * Reads the cids of one request.

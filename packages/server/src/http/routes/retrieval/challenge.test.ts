@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { seededBytes } from '../../../blobs/conformance/seeded-bytes.ts'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import type { Prover } from '../../../proving/prover.ts'
 import { openScriptedProver } from '../../../proving/scripted-prover.ts'
 import { type RunningService, runService } from '../../../testing/running/running-service.ts'

@@ -1,6 +1,6 @@
 import { parseContentId } from '@lade/core/content'
 import { challengeRequest, challengeResult } from '@lade/core/wire'
-import { sha256Hex } from '../../../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { closedSignal } from '../../closed-signal.ts'
 import { queryOf } from '../../query.ts'
 import { requestPrincipal } from '../../request-principal.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { open, readdir, readFile, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { openScriptedProver } from '../../../proving/scripted-prover.ts'
 import { databaseFileOf, type RunningService, runService } from '../../../testing/running/running-service.ts'
 

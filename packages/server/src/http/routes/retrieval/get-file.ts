@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { sha256Hex } from '../../../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { HotFiles } from '../../hot-files.ts'
 import type { Query } from '../../query.ts'

@@ -1,5 +1,5 @@
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running/running-service.ts'
 
 const DAY_MS = 86_400_000

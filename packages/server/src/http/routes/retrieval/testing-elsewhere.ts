@@ -1,6 +1,6 @@
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { BlobLocation, BlobStore, LocationHeaders } from '../../../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../../../blobs/drivers/memory/memory-blob-store.ts'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { runService } from '../../../testing/running/running-service.ts'
 
 /** A memory store whose blobs can also be had from somewhere else. */

@@ -1,7 +1,7 @@
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { CID } from 'multiformats/cid'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { carOf, cborDag, directoryDag, fileDag, patternBytes, type TestDag } from '../../../retrieval/testing-dags.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 

@@ -10,7 +10,7 @@ import {
   parseFileName,
   parseMediaType,
 } from '@lade/core/wire'
-import { sha256Hex } from '../../../hashing/sha256.ts'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Visibility } from '../../../records/record-store.ts'
 import type { ComposeInput } from '../../../uploads/compose-file.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { aliasesOf } from '@lade/core/content'
 import { dealEntry, MAX_COMPOSE_BODY_BYTES, MAX_PARTS, PART_BYTES, uploadResult } from '@lade/core/wire'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 let counter = 0

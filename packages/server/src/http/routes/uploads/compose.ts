@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { composeHeaders, composeQuery, composeRequest, MAX_COMPOSE_BODY_BYTES, uploadResult } from '@lade/core/wire'
-import { FairQueue } from '../../../budget/fair-queue.ts'
+import { FairQueue } from '@lade/node/budget/fair-queue'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { composeFile } from '../../../uploads/compose-file.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
-import { BodyBill } from '../../../budget/body-bill.ts'
+import { BodyBill } from '@lade/node/budget/body-bill'
 import { NOT_PLACED, uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { admitUpload, type UploadHead } from '../../../uploads/admit-upload.ts'

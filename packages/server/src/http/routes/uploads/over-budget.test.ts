@@ -1,7 +1,7 @@
 import { request } from 'node:http'
+import { type ContentHashers, hashContentHere } from '@lade/node/hashing/content-hasher'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type ContentHashers, hashContentHere } from '../../../hashing/content-hasher.ts'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 /** More than a principal may leave unpaid. */

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import { createSignerClient } from '@slicekit/erc8128'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openScriptedChain, type ScriptedChain } from '../../../chain/scripted-chain.ts'
-import { sha256Hex } from '../../../hashing/sha256.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 import {
   ALICE,

@@ -43,7 +43,7 @@ function hashMessages(
 }
 
 describe('loadRunStreams', () => {
-  test.runIf(canHaveAddon())('has the addon where it can be built: run packages/server/native/build.mjs', () => {
+  test.runIf(canHaveAddon())('has the addon where it can be built: run packages/node/native/build.mjs', () => {
     expect(loadRunStreams()).toBeInstanceOf(Function)
     expect(sha256Hashing.isNative).toBe(true)
   })

@@ -1,5 +1,5 @@
 /**
- * Compiles the addon that hashes two sha2-256 streams at once: `node packages/server/native/build.mjs`.
+ * Compiles the addon that hashes two sha2-256 streams at once: `node packages/node/native/build.mjs`.
  *
  * It needs a C compiler, `cc` or what the environment names as `CC`, and the headers of Node.js. Where something is missing
  * it says so in a sentence and ends with exit code 0: the service then hashes by node:crypto. An addon that is newer than

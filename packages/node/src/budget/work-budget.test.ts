@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { networkOf } from '../quotas/principal.ts'
 import { WorkBudget } from './work-budget.ts'
 
 const MIB = 1024 * 1024
+
+/** The /48 of a principal that is a /64. */
+const networkOf = (principal: string): string | undefined =>
+  principal.endsWith('::/64') ? `${principal.split(':').slice(0, 4).join(':')}::/48` : undefined
 
 function budgetAt(start = 0) {
   const clock = { now: start }

@@ -1,7 +1,0 @@
-export * from './block-hash.ts'
-export * from './content-hasher.ts'
-export * from './digest-file.ts'
-export * from './hash-threads.ts'
-export { type PieceHashing, pieceHashing, pieceHashingWith, type RunningPiece } from './piece-hashing.ts'
-export { sha256Hex } from './sha256.ts'
-export { type Sha256Hashing, sha256Hashing } from './sha256-hashing.ts'
