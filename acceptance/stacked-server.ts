@@ -3,7 +3,7 @@ import { type Fleet, startFleet } from '../services/fleet.ts'
 import { type Lade, startLade } from '../services/lade.ts'
 import { openPlace, type StackServers } from '../services/stack.ts'
 import { STACK_SERVERS } from '../services/stack-setup.ts'
-import type { OwnServer } from './own-server.ts'
+import type { OwnServer } from './server-under-test.ts'
 
 const STOP_TIMEOUT_MS = 60_000
 

@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, type TestContext } from 'vitest'
 import { Caller, exchange } from './caller.ts'
 import { rawCidOf } from './content-ids.ts'
-import { type OwnServer, startOwnServer } from './own-server.ts'
+import { startOwnServer } from './own-server.ts'
+import type { OwnServer } from './server-under-test.ts'
 import type { ServiceInfo, SignupResult, UploadResult } from './shapes.ts'
 
 /** 64 hex digits: at least 32 bytes however a server reads it. */

@@ -120,6 +120,17 @@ describe('checkArrows', () => {
     expect(report).toEqual({ broken: [], files: 12, imports: 20 })
   })
 
+  test('refuses a circle of files, of types too', () => {
+    const { broken } = check({
+      'packages/client/src/a.ts': "import type { B } from './b.ts'\n",
+      'packages/client/src/b.ts': "import './c.ts'\n",
+      'packages/client/src/c.ts': "import { a } from './a.ts'\n",
+    })
+    expect(broken).toEqual([
+      'packages/client/src/a.ts imports packages/client/src/b.ts imports packages/client/src/c.ts imports packages/client/src/a.ts: files form no circle',
+    ])
+  })
+
   test('prints file, line, specifier and reason of a broken arrow', () => {
     expect(brokenBy('packages/core/src/wire/wire.ts', "\nimport 'node:fs'")).toEqual([
       'packages/core/src/wire/wire.ts:2 imports node:fs: core runs in any JavaScript runtime and imports no module of Node',
@@ -187,6 +198,7 @@ describe('checkArrows', () => {
       'packages/server/src/quotas/a.ts:1 imports ../tokens/a.ts: server/tokens leads back to server/quotas, and use cases form no cycle',
       'packages/server/src/tokens/a.ts:1 imports ../uploads/a.ts: server/uploads leads back to server/tokens, and use cases form no cycle',
       'packages/server/src/uploads/a.ts:1 imports ../quotas/a.ts: server/quotas leads back to server/uploads, and use cases form no cycle',
+      'packages/server/src/tokens/a.ts imports packages/server/src/uploads/a.ts imports packages/server/src/quotas/a.ts imports packages/server/src/tokens/a.ts: files form no circle',
     ])
   })
 

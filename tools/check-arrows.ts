@@ -366,6 +366,7 @@ export function checkArrows(root: string): ArrowReport {
   const entryPoints = readEntryPoints(root)
   const broken: string[] = []
   const edges: UseCaseEdge[] = []
+  const importsOfFile = new Map<string, string[]>()
   let imports = 0
   for (const path of paths) {
     for (const imported of importsOf(readFileSync(join(root, path), 'utf8'))) {
@@ -373,13 +374,15 @@ export function checkArrows(root: string): ArrowReport {
       const line = `${path}:${imported.line} imports ${imported.specifier}`
       const reason = reasonAgainst(path, imported, entryPoints)
       if (reason !== undefined) broken.push(`${line}: ${reason}`)
+      const target = targetOf(path, imported.specifier, entryPoints) ?? ''
+      importsOfFile.set(path, [...(importsOfFile.get(path) ?? []), target])
       const from = zoneOf(path)?.name
-      const to = zoneOf(targetOf(path, imported.specifier, entryPoints) ?? '')?.name
+      const to = zoneOf(target)?.name
       const isEdge = from !== undefined && to !== undefined && from !== to && !FOR_TESTS.test(path)
       if (isEdge && USE_CASES.includes(from) && USE_CASES.includes(to)) edges.push({ from, to, line })
     }
   }
-  return { broken: [...broken, ...cyclesOf(edges)], files: paths.length, imports }
+  return { broken: [...broken, ...cyclesOf(edges), ...fileCirclesOf(importsOfFile)], files: paths.length, imports }
 }
 
 function reasonAgainst(path: string, imported: Import, entryPoints: EntryPoints): string | undefined {
@@ -425,6 +428,23 @@ function cyclesOf(edges: readonly UseCaseEdge[]): string[] {
   return edges
     .filter(({ from, to }) => reachableFrom(to).has(from))
     .map(({ from, to, line }) => `${line}: ${to} leads back to ${from}, and use cases form no cycle`)
+}
+
+/** One line for every file that its own imports, of types too, lead back to. */
+function fileCirclesOf(importsOfFile: ReadonlyMap<string, readonly string[]>): string[] {
+  const finished = new Set<string>()
+  const circles: string[] = []
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) {
+      circles.push(`${[...way.slice(way.indexOf(path)), path].join(' imports ')}: files form no circle`)
+      return
+    }
+    if (finished.has(path)) return
+    for (const target of importsOfFile.get(path) ?? []) visit(target, [...way, path])
+    finished.add(path)
+  }
+  for (const path of importsOfFile.keys()) visit(path, [])
+  return circles
 }
 
 /** `@lade/core/errors` → `packages/core/src/errors/lade-error.ts`, for every package. */

@@ -1,5 +1,5 @@
 import type { ChallengeResult, DealEntry, DealProofs } from '@lade/core/wire'
-import type { CallOptions } from './options.ts'
+import type { CallOptions } from './call-options.ts'
 
 export type { ChallengeResult, DealEntry, DealProofs } from '@lade/core/wire'
 

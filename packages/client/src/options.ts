@@ -14,10 +14,16 @@ import type {
   UsageResult,
   VerifyRequest,
 } from '@lade/core/wire'
+import type { CallOptions } from './call-options.ts'
 import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
+import type { PutCidForm } from './hashing/put-cid-form.ts'
+import type { RetryPolicy } from './http/retry.ts'
 import type { Wallet } from './wallet/wallet-options.ts'
 
+export type { CallOptions } from './call-options.ts'
 export type * from './deal-options.ts'
+export type { PutCidForm } from './hashing/put-cid-form.ts'
+export type { RetryPolicy } from './http/retry.ts'
 
 export interface LadeClientOptions {
   /** Where the service is; a path in it is kept as a prefix. @default 'http://127.0.0.1:8080' */
@@ -36,36 +42,8 @@ export interface LadeClientOptions {
   readonly threads?: boolean | undefined
 }
 
-/**
- * When a request is sent again: after a connection that failed, and after the statuses 408, 425, 429, 500, 502, 503 and 504.
- * Every request is one that may be sent twice, but for signups, the steps of a sign-in, extensions of deals and challenges,
- * which are sent again only when they were refused. A wallet signs each attempt anew.
- */
-export interface RetryPolicy {
-  /** How often a request is sent at most, 1 to send it once. @default 5 */
-  readonly attempts: number
-  /**
-   * How long all the waits of a request may take together. What `Retry-After` asks for counts; when that is more than what
-   * is left, the request fails at once. A download that gets on has all of it again. @default 60
-   */
-  readonly budgetSeconds: number
-  /** The first wait at most; each one after it up to twice as long, half of it by chance. @default 250 */
-  readonly baseDelayMs: number
-  /** The longest wait, apart from what `Retry-After` asks for. @default 10_000 */
-  readonly maxDelayMs: number
-}
-
-/** What every call can be given. */
-export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason, and leaves nothing behind on this side. */
-  readonly signal?: AbortSignal | undefined
-}
-
 /** A string or URL is the path of a file, in Node only. */
 export type PutSource = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | string | URL
-
-/** The form of the content id that a file is put under. */
-export type PutCidForm = 'unixfs' | 'raw' | 'piece' | 'sha256'
 
 export interface PutOptions extends CallOptions {
   /**

@@ -1,16 +1,9 @@
 import { resolve } from 'node:path'
 import { ConfigError } from '@lade/node/settings'
 import { CHAIN_SETTINGS, type ChainSettings, readChainSettings } from './chain/chain-settings.ts'
+import type { ProverOptions } from './prover-options.ts'
+import type { ProverSetting } from './prover-setting.ts'
 import { isHostEntry } from './pull/allowed-hosts.ts'
-import type { ProverOptions } from './start-prover.ts'
-
-/** A setting of `lade prover`, for its documentation and its flags. */
-export interface ProverSetting {
-  readonly name: string
-  /** The text that is read where none is given. */
-  readonly default: string
-  readonly about: string
-}
 
 /** Every variable that the prover reads from its environment. */
 export const PROVER_SETTINGS = {

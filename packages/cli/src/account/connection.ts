@@ -4,9 +4,10 @@ import type { LadeClient, Wallet } from '@lade/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Terminal } from '../terminal.ts'
 import { LocalError, UsageError } from '../usage-error.ts'
+import type { ChosenWallet } from '../wallet/signing-wallet.ts'
 import { type OpenedLogins, readLogins } from './login-file.ts'
 import { DEFAULT_URL, readServiceUrl } from './service-url.ts'
-import { type ChosenWallet, chosenWallet } from './wallet-options.ts'
+import { chosenWallet } from './wallet-options.ts'
 
 /** Which service is meant, and as whom. */
 export interface Account {

@@ -2,16 +2,7 @@ import type { Command } from 'commander'
 import { wholeNumberIn } from '../number-option.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
-
-/** A wallet that was chosen, and not opened yet. */
-export interface ChosenWallet {
-  /** The file, as it was given. */
-  readonly name: string
-  /** What named it: `--wallet` or `LADE_WALLET`. */
-  readonly from: string
-  /** Undefined: the one that the service names. */
-  readonly chainId: number | undefined
-}
+import type { ChosenWallet } from '../wallet/signing-wallet.ts'
 
 interface WalletFlags {
   readonly tokenFile?: string

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { Devnet, DevnetFacts } from '../devnet/devnet.ts'
+import type { Devnet } from '../devnet/devnet.ts'
+import type { DevnetFacts } from '../devnet/devnet-facts.ts'
 import { openDevnetFolder } from '../devnet/devnet-folder.ts'
 import { shownLogLine } from '../devnet/log-lines.ts'
 import { wholeNumberIn } from '../number-option.ts'

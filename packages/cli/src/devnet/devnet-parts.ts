@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { LocalError } from '../usage-error.ts'
 import type { NewAccount } from './chain-setup.ts'
-import type { DevnetFacts, DevnetOptions, DevnetProver } from './devnet.ts'
+import type { DevnetFacts, DevnetOptions, DevnetProver } from './devnet-facts.ts'
 import { type Part, startPart } from './part.ts'
 
 export const DEVNET_CHAIN_ID = 31_337

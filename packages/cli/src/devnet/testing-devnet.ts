@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
-import type { DevnetFacts } from './devnet.ts'
+import type { DevnetFacts } from './devnet-facts.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 

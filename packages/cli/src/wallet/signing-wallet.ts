@@ -1,8 +1,17 @@
 import type { AccountWallet, LadeClient } from '@lade/client'
-import type { ChosenWallet } from '../account/wallet-options.ts'
 import { Ended, EXIT } from '../exit-code.ts'
 import type { Terminal } from '../terminal.ts'
 import { openWallet } from './open-wallet.ts'
+
+/** A wallet that was chosen, and not opened yet. */
+export interface ChosenWallet {
+  /** The file, as it was given. */
+  readonly name: string
+  /** What named it: `--wallet` or `LADE_WALLET`. */
+  readonly from: string
+  /** Undefined: the one that the service names. */
+  readonly chainId: number | undefined
+}
 
 /**
  * Opens a wallet for a service, once it is known that the service takes wallets.

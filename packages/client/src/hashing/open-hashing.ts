@@ -1,12 +1,20 @@
-import type { Platform } from '../platform/platform.ts'
-import { hashHere } from './hash-here.ts'
+import { hashHere, type SliceTools } from './hash-here.ts'
 import { hashInWorker } from './hash-in-worker.ts'
 import type { HashWants } from './hash-wants.ts'
 import type { Hashing } from './hashing.ts'
 import type { Slice } from './slice.ts'
+import type { WorkerPort } from './worker-calls.ts'
 
 /** Less is hashed sooner than a worker is started. */
 const WORKER_MIN_BYTES = 8 * 1024 * 1024
+
+/** What a runtime must have to hash. */
+export interface HashingPlatform extends SliceTools {
+  /** True when a Blob can be read in a worker. */
+  readonly canPassBlobs: boolean
+  /** Undefined where there are no workers. */
+  startWorker(): WorkerPort | undefined
+}
 
 export interface OpenHashingOptions {
   readonly wants: HashWants
@@ -18,7 +26,7 @@ export interface OpenHashingOptions {
 }
 
 /** Begins to hash a file: in a worker where that is wanted, possible and worth it. */
-export async function openHashing(platform: Platform, options: OpenHashingOptions): Promise<Hashing> {
+export async function openHashing(platform: HashingPlatform, options: OpenHashingOptions): Promise<Hashing> {
   const { wants, sizeBytes = Number.POSITIVE_INFINITY, sample, threads } = options
   const isWorthIt = threads && sizeBytes > WORKER_MIN_BYTES
   const canCross = sample?.kind !== 'blob' || platform.canPassBlobs

@@ -9,10 +9,10 @@ import {
 } from '@lade/core/dag/import'
 import type { PieceDigest } from '@lade/core/piece'
 import { concatBytes } from '../concat-bytes.ts'
-import type { PutCidForm } from '../options.ts'
 import { profilesFor } from './hash-wants.ts'
 import { leafKindOf } from './leaves.ts'
 import type { PartDigests } from './part-hasher.ts'
+import type { PutCidForm } from './put-cid-form.ts'
 import { type HexDigests, hexOf } from './running-hash.ts'
 
 /** What is known of a file once all of its bytes are hashed. */

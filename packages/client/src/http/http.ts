@@ -1,9 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 import { type Slice, sizeOf } from '../hashing/slice.ts'
-import type { RetryPolicy } from '../options.ts'
 import { errorOf, unexpected } from './answer-error.ts'
 import type { Credentials, Proof } from './credentials.ts'
-import { type Failure, isWorthRetrying, parseRetryAfter, Waits, wait } from './retry.ts'
+import { type Failure, isWorthRetrying, parseRetryAfter, type RetryPolicy, Waits, wait } from './retry.ts'
 import type { Transport, TransportRequest } from './transport.ts'
 
 export interface HttpRequest {

@@ -1,5 +1,23 @@
 import { LadeError } from '@lade/core/errors'
-import type { RetryPolicy } from '../options.ts'
+
+/**
+ * When a request is sent again: after a connection that failed, and after the statuses 408, 425, 429, 500, 502, 503 and 504.
+ * Every request is one that may be sent twice, but for signups, the steps of a sign-in, extensions of deals and challenges,
+ * which are sent again only when they were refused. A wallet signs each attempt anew.
+ */
+export interface RetryPolicy {
+  /** How often a request is sent at most, 1 to send it once. @default 5 */
+  readonly attempts: number
+  /**
+   * How long all the waits of a request may take together. What `Retry-After` asks for counts; when that is more than what
+   * is left, the request fails at once. A download that gets on has all of it again. @default 60
+   */
+  readonly budgetSeconds: number
+  /** The first wait at most; each one after it up to twice as long, half of it by chance. @default 250 */
+  readonly baseDelayMs: number
+  /** The longest wait, apart from what `Retry-After` asks for. @default 10_000 */
+  readonly maxDelayMs: number
+}
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 5, budgetSeconds: 60, baseDelayMs: 250, maxDelayMs: 10_000 }
 

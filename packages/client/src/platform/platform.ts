@@ -1,8 +1,7 @@
-import type { SliceTools } from '../hashing/hash-here.ts'
+import type { HashingPlatform } from '../hashing/open-hashing.ts'
 import type { Slice } from '../hashing/slice.ts'
-import type { WorkerPort } from '../hashing/worker-calls.ts'
 import type { Transport } from '../http/transport.ts'
-import type { KnownSource } from '../put/known-source.ts'
+import type { KnownSource } from './known-source.ts'
 
 /** A place to gather bytes in that come once, so that they can be read twice. */
 export interface Spill {
@@ -14,14 +13,10 @@ export interface Spill {
 }
 
 /** What differs between the runtimes: Node's and the browsers'. */
-export interface Platform extends SliceTools {
+export interface Platform extends HashingPlatform {
   /** @throws {TypeError} where there are no paths. */
   openPath(path: string | URL): Promise<KnownSource | AsyncIterable<Uint8Array>>
   createSpill(): Promise<Spill>
-  /** True when a Blob can be read in a worker. */
-  readonly canPassBlobs: boolean
-  /** Undefined where there are no workers. */
-  startWorker(): WorkerPort | undefined
   /** @param fetch - the caller's own, in place of the runtime's. */
   transport(fetch: typeof globalThis.fetch | undefined): Transport
 }

@@ -2,9 +2,9 @@ import type { Hashing } from '../hashing/hashing.ts'
 import { openHashing } from '../hashing/open-hashing.ts'
 import type { PartDigests } from '../hashing/part-hasher.ts'
 import type { HexDigests } from '../hashing/running-hash.ts'
+import type { KnownSource } from '../platform/known-source.ts'
 import { type PutJob, wantsOf } from './job.ts'
 import type { KeptHashing } from './kept-hashing.ts'
-import type { KnownSource } from './known-source.ts'
 
 /**
  * Hashes all parts of a file in their order, each once, but for those that an earlier attempt has hashed.

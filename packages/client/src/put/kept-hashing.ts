@@ -1,6 +1,6 @@
+import type { KnownSource } from '../platform/known-source.ts'
 import { type PutJob, wantsOf } from './job.ts'
 import { type Kept, type KeptOf, readKept, writeKept } from './kept-text.ts'
-import type { KnownSource } from './known-source.ts'
 
 /** What an earlier attempt hashed, and where this one writes down what it does. */
 export interface KeptHashing {

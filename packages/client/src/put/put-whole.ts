@@ -2,8 +2,8 @@ import { LadeError } from '@lade/core/errors'
 import type { UploadResult } from '@lade/core/wire'
 import { openHashing } from '../hashing/open-hashing.ts'
 import { checkDigests, joinParts, nameOf, type WholeDigests } from '../hashing/whole-digests.ts'
+import type { KnownSource } from '../platform/known-source.ts'
 import { type PutJob, wantsOf } from './job.ts'
-import type { KnownSource } from './known-source.ts'
 import { sendSlice } from './send.ts'
 
 /** Sending less takes no longer than asking whether it has to be sent. */

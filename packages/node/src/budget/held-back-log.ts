@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
-import type { Work } from './work-budget.ts'
 
 const MINUTE_MS = 60_000
 /** So many principals a minute are named in the log; the others are in the metrics. */
 const MAX_NAMED = 100
+
+/** What costs more than the bytes that it moves. */
+export type Work = 'hash' | 'links' | 'compose' | 'challenge' | 'read' | 'chain' | 'store'
 
 /** Somebody whose work was refused, had to wait, was served more slowly, or was ended. */
 export interface HeldBack {

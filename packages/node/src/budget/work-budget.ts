@@ -1,11 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 import type { Logger } from 'pino'
 import { DecayingAccounts } from './decaying-accounts.ts'
-import { type HeldBack, HeldBackLog, type WorkCounters } from './held-back-log.ts'
+import { type HeldBack, HeldBackLog, type Work, type WorkCounters } from './held-back-log.ts'
 import { NETWORK_SHARES } from './network-shares.ts'
-
-/** What costs more than the bytes that it moves. */
-export type Work = 'hash' | 'links' | 'compose' | 'challenge' | 'read' | 'chain' | 'store'
 
 /** Processor time that a byte which was sent or received pays for: hashing it for every id costs about half of this. */
 export const PAID_MS_PER_BYTE = 10 / (1024 * 1024)
@@ -16,6 +13,8 @@ const WHOLE_LIMIT_MS = 30_000
 const LIMIT_UNDER_LOAD_MS = 500
 /** A principal is never told to come back later than this. */
 const MAX_WAIT_SECONDS = 120
+
+export type { Work } from './held-back-log.ts'
 
 export interface WorkBudgetOptions {
   /** A monotonic clock, in milliseconds. @default performance.now */

@@ -1,5 +1,5 @@
 import { ConfigError, SecretString } from '@lade/node/settings'
-import type { ProverSetting } from '../settings.ts'
+import type { ProverSetting } from '../prover-setting.ts'
 
 /** SEC 2, section 2.4.1. */
 const SECP256K1_ORDER = 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_fffe_baae_dce6_af48_a03b_bfd2_5e8c_d036_4141n

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashPiece, pieceCidV1, pieceCidV2 } from '@lade/core/piece'
 import { onTestFinished } from 'vitest'
-import { type Prover, type ProverOptions, startProver } from '../start-prover.ts'
+import type { ProverOptions } from '../prover-options.ts'
+import { type Prover, startProver } from '../start-prover.ts'
 
 /** Some bytes and the names that they have as a piece. */
 export interface TestPiece {

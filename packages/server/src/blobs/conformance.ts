@@ -1,7 +1,6 @@
 import { describe, test } from 'vitest'
-import type { BlobStore } from './blob-store.ts'
 import { BROKEN_MEDIUM_CASES } from './conformance/broken-medium-cases.ts'
-import type { ConformanceCase } from './conformance/case.ts'
+import type { BlobStoreSubject, ConformanceCase } from './conformance/case.ts'
 import { DAMAGE_CASES } from './conformance/damage-cases.ts'
 import { INSTALLATION_CASES } from './conformance/installation-cases.ts'
 import { LIFETIME_CASES } from './conformance/lifetime-cases.ts'
@@ -9,28 +8,7 @@ import { LISTING_CASES } from './conformance/listing-cases.ts'
 import { PENDING_CASES } from './conformance/pending-cases.ts'
 import { READING_CASES } from './conformance/reading-cases.ts'
 
-/** A store under test, and what the suite may do to it. */
-export interface BlobStoreSubject {
-  /** Opens an empty store, before every test. */
-  open(): Promise<BlobStore>
-  /** Closes it and removes what it stored. */
-  discard(store: BlobStore): Promise<void>
-  /** Opens the same data again, as after a restart; the old store is not used again. Absent for volatile stores. */
-  reopen?(store: BlobStore): Promise<BlobStore>
-  /** Makes the medium fail on the next call: EIO, permission, reset, 503. */
-  breakNext?(store: BlobStore): void
-  /** Descriptors or connections that are open now. */
-  openHandles?(store: BlobStore): number
-  /** A size at which this store splits what it writes or reads; bodies around it are tried. */
-  boundaryBytes?: number
-  /**
-   * How much of a pending blob this store may keep in memory, where the medium's failures and a restart do not reach it, until
-   * its commit. The cases about those use blobs that are larger. @default 0
-   */
-  heldBackBytes?: number
-  /** Gaps this store admits to, by exact test title. A gap that passes is a failure. */
-  gaps?: readonly { readonly test: string; readonly because: string }[]
-}
+export type { BlobStoreSubject } from './conformance/case.ts'
 
 export const BLOB_STORE_CASES: readonly ConformanceCase[] = [
   ...PENDING_CASES,

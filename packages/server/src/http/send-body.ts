@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { BlobBody, ByteRange } from '../blobs/blob-store.ts'
-import type { OpenObject } from '../retrieval/open-object.ts'
+import type { OpenObject } from '../retrieval/open-bytes.ts'
 import { atReadersPace } from './readers-pace.ts'
 import { cutOffReader } from './slow-readers.ts'
 import { UnreadBytes } from './unread-bytes.ts'

@@ -1,4 +1,4 @@
-import type { TokenRecord } from './record-store.ts'
+import type { TokenRecord } from './token-records.ts'
 
 /** A code that was sent to an email address and waits for its answer. */
 export interface ChallengeRecord {

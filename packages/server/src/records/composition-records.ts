@@ -1,5 +1,6 @@
 import type { ContentFacts, ImportCommit, ObjectHandle } from './content-records.ts'
-import type { FileRecord, NewFile, OverQuota } from './record-store.ts'
+import type { FileRecord, NewFile } from './file-record.ts'
+import type { OverQuota } from './over-quota.ts'
 
 /** Some bytes of a composed object: those of another object, from its first to its last. */
 export interface ObjectPart {

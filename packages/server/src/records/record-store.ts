@@ -2,11 +2,14 @@ import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ChallengeRecords } from './challenge-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
+import type { FileEnd, FileRecord, NewFile } from './file-record.ts'
 import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
 import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+import type { OverQuota } from './over-quota.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
+import type { TokenRecords } from './token-records.ts'
 
 export type {
   ChainRecords,
@@ -53,6 +56,7 @@ export type {
   ObjectPiece,
 } from './content-records.ts'
 
+export type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
 export type { InstallationRecord, InstallationRecords } from './installation-records.ts'
 export type {
   BlobWithoutChunks,
@@ -64,6 +68,8 @@ export type {
 } from './integrity-records.ts'
 export type { BlobInRecords, BlobName, InventoryRecords } from './inventory-records.ts'
 export type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+
+export type { DayLimit, OverQuota } from './over-quota.ts'
 
 export type {
   AdditionRecord,
@@ -86,6 +92,7 @@ export type {
   UnsettledPiece,
   WaitingFile,
 } from './placement-records.ts'
+export type { Revocation, TokenRecord, TokenRecords } from './token-records.ts'
 
 /**
  * Metadata: who staged what, what it cost, what is promised and what is in flight.
@@ -159,44 +166,6 @@ export interface RecordStoreTraits {
   readonly engine: string
 }
 
-export type Visibility = 'public' | 'private'
-
-/** Why a file is no longer served. `composed`: it is a part of a composed file now. */
-export type FileEnd = 'expired' | 'removed' | 'composed'
-
-/** One caller's staging of an object. Never deleted, only ended, so that `/p/` can tell 410 from 404. */
-export interface FileRecord {
-  /** Grows with every file of the store; the order of staging. */
-  readonly sequence: number
-  readonly principal: string
-  /**
-   * The canonical content key: `opaque:<id>`, or whichever verified id it was staged under, `sha256:<hex>`; the piece key
-   * where that is not known.
-   */
-  readonly key: string
-  /** The cid as the first request sent it. */
-  readonly cid: string
-  readonly object: ObjectHandle
-  /** Null for a composed object that nobody has read as a whole. */
-  readonly sha256: string | null
-  readonly sizeBytes: number
-  /** The root of the piece tree; null while the bytes were last verified before pieces were recorded. */
-  readonly pieceRoot: string | null
-  readonly contentType: string
-  readonly filename: string | null
-  readonly visibility: Visibility
-  /** The user's email; null for sponsored files. */
-  readonly owner: string | null
-  readonly sponsored: boolean
-  readonly verified: boolean
-  readonly termDays: number
-  readonly uploadedAt: number
-  readonly expiresAt: number
-  readonly endedAt: number | null
-  readonly end: FileEnd | null
-  readonly dealId: string
-}
-
 /** What is asked of a quota. */
 export interface AdmitRequest {
   readonly principal: string
@@ -208,25 +177,6 @@ export interface AdmitRequest {
   readonly capFiles: number
   readonly maxInFlight: number
   readonly now: number
-}
-
-/**
- * The limit of a day that was in the way: of the principal's own, or, with `network`, of all principals of that network together, which
- * have `NETWORK_SHARES` times as much.
- */
-export interface DayLimit {
-  readonly unit: 'bytes' | 'files'
-  /** Charged and reserved. */
-  readonly used: number
-  readonly limit: number
-  readonly network?: string
-}
-
-/** A day that has no room for an upload. `usedBytes` is the principal's own, whichever limit it was. */
-export interface OverQuota {
-  readonly outcome: 'over_quota'
-  readonly usedBytes: number
-  readonly over: DayLimit
 }
 
 export interface ReserveRequest extends AdmitRequest {
@@ -271,9 +221,6 @@ export interface FileCommit {
   /** `key` is the one that the upload was admitted under, in any form. */
   readonly file: Omit<NewFile, 'sha256'> & { readonly sha256: string }
 }
-
-/** A file before it is recorded. */
-export type NewFile = Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot' | 'object'>
 
 export interface UploadCommit extends FileCommit {
   readonly reservationId: string
@@ -466,50 +413,6 @@ export interface PostponeFilesRequest {
   readonly from: number
   readonly to: number
   readonly byMs: number
-}
-
-export interface TokenRecord {
-  readonly jti: string
-  readonly sub: string
-  readonly email: string
-  readonly label: string
-  readonly scopes: readonly string[]
-  readonly quotaMb: number
-  readonly issuedAt: number
-  readonly expiresAt: number
-  readonly lastUsedAt: number | null
-  readonly revokedAt: number | null
-}
-
-/** That a token was revoked. */
-export interface Revocation {
-  readonly revokedAt: number
-  /** True when the share links that the token made go on. */
-  readonly keepsLinks: boolean
-}
-
-export interface TokenRecords {
-  /** Counts a signup of this address in this hour and records its token, unless the hour's limit is reached. */
-  signUp(request: {
-    token: TokenRecord
-    address: string
-    hour: number
-    limit: number
-  }): Promise<{ readonly outcome: 'issued' } | { readonly outcome: 'limited'; readonly used: number }>
-  /** How this token was revoked, if it was. Tokens that the store never saw were not. */
-  revocation(jti: string): Promise<Revocation | undefined>
-  list(request: { sub: string }): Promise<readonly TokenRecord[]>
-  /**
-   * Revokes a token of this user; the first time stays. Its share links end with the first revocation that does not keep them, and do not come
-   * back. Undefined for a jti of another user or of nobody.
-   */
-  revoke(request: {
-    jti: string
-    sub: string
-    now: number
-    keepsLinks: boolean
-  }): Promise<{ readonly revokedAt: number } | undefined>
-  touch(uses: readonly { readonly jti: string; readonly usedAt: number }[]): Promise<void>
 }
 
 /** Processes that share this data. Whether one still lives is for the caller to find out. */

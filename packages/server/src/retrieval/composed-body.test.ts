@@ -6,7 +6,7 @@ import type { BlobBody } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import { verifyingBlobStore } from '../blobs/wrappers/verifying-blob-store.ts'
 import { composedBody } from './composed-body.ts'
-import type { OpenObject } from './open-object.ts'
+import type { OpenObject } from './open-bytes.ts'
 
 /** A body composed of these parts, the odd ones inline, and how many of them are open. */
 async function bodyOf(

@@ -1,6 +1,6 @@
 import type { BlobBody, ByteRange } from '../blobs/blob-store.ts'
 import type { ObjectPart } from '../records/record-store.ts'
-import type { OpenObject } from './open-object.ts'
+import type { OpenObject } from './open-bytes.ts'
 
 /**
  * The bytes of a composed object: those of its parts, one behind the other.

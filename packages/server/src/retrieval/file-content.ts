@@ -5,27 +5,9 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from './block-readings.ts'
 import type { FoundFile } from './find-file.ts'
-import { checkObject, type OpenObject, openObject } from './open-object.ts'
+import type { FileContent } from './open-bytes.ts'
+import { checkObject, openObject } from './open-object.ts'
 import { openUnixfsContent } from './unixfs-content.ts'
-
-/** The bytes that one id of a file gives back. */
-export interface FileContent {
-  readonly sizeBytes: number
-  /**
-   * Opens the bytes, once. The caller closes a blob's body.
-   *
-   * @throws {LadeError} `storage_failed`.
-   */
-  open(): Promise<OpenObject>
-  /**
-   * Resolves when the bytes are there, as far as can be told without reading a blob.
-   *
-   * @throws {LadeError} `storage_failed`.
-   */
-  check(): Promise<void>
-  /** Gives back what was needed to learn the size. */
-  close(): Promise<void>
-}
 
 export interface FileContentDeps {
   readonly records: RecordStore

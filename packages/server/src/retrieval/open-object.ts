@@ -4,14 +4,10 @@ import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
 import { sha256Of } from '../records/object-handle.ts'
 import type { ObjectHandle, ObjectPart, RecordStore } from '../records/record-store.ts'
 import { composedBody } from './composed-body.ts'
+import type { OpenObject } from './open-bytes.ts'
 
 /** How many parts of a composed object are asked for at a time. */
 const PARTS_CHECKED_TOGETHER = 16
-
-/** An object's bytes, in memory when it is small enough to live in the metadata. */
-export type OpenObject =
-  | { readonly kind: 'inline'; readonly bytes: Uint8Array }
-  | { readonly kind: 'blob'; readonly body: BlobBody }
 
 /** An object, by what the records say of it. */
 export interface ObjectId {

@@ -1,7 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 import type { BlobBody, BlobStore, ByteRange } from '../blobs/blob-store.ts'
 import type { ObjectHandle, RecordStore } from '../records/record-store.ts'
-import { type ObjectId, type OpenObject, openObject } from './open-object.ts'
+import type { OpenObject } from './open-bytes.ts'
+import { type ObjectId, openObject } from './open-object.ts'
 
 /** How much is read at a time where less is asked for: blocks that are read one after the other mostly lie so, too. */
 const WINDOW_BYTES = 65_536

@@ -9,7 +9,7 @@ import type { BlockReadings } from './block-readings.ts'
 import { BlockSource } from './block-source.ts'
 import { fileRootOf } from './content-cid.ts'
 import { DagReader } from './dag-reader.ts'
-import type { FileContent } from './file-content.ts'
+import type { FileContent } from './open-bytes.ts'
 import { checkObject, type ObjectId } from './open-object.ts'
 
 export interface UnixfsContentDeps {

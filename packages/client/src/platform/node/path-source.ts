@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LadeError } from '@lade/core/errors'
-import type { KnownSource } from '../../put/known-source.ts'
+import type { KnownSource } from '../known-source.ts'
 
 /**
  * Opens a file to be put. What is no regular file, such as a pipe, is given as a stream.

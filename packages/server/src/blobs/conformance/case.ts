@@ -1,7 +1,29 @@
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { expect } from 'vitest'
 import type { BlobBody, BlobStore, ByteRange, OpenBlob, PendingBlob } from '../blob-store.ts'
-import type { BlobStoreSubject } from '../conformance.ts'
+
+/** A store under test, and what the suite may do to it. */
+export interface BlobStoreSubject {
+  /** Opens an empty store, before every test. */
+  open(): Promise<BlobStore>
+  /** Closes it and removes what it stored. */
+  discard(store: BlobStore): Promise<void>
+  /** Opens the same data again, as after a restart; the old store is not used again. Absent for volatile stores. */
+  reopen?(store: BlobStore): Promise<BlobStore>
+  /** Makes the medium fail on the next call: EIO, permission, reset, 503. */
+  breakNext?(store: BlobStore): void
+  /** Descriptors or connections that are open now. */
+  openHandles?(store: BlobStore): number
+  /** A size at which this store splits what it writes or reads; bodies around it are tried. */
+  boundaryBytes?: number
+  /**
+   * How much of a pending blob this store may keep in memory, where the medium's failures and a restart do not reach it, until
+   * its commit. The cases about those use blobs that are larger. @default 0
+   */
+  heldBackBytes?: number
+  /** Gaps this store admits to, by exact test title. A gap that passes is a failure. */
+  gaps?: readonly { readonly test: string; readonly because: string }[]
+}
 
 /** What a case works on. A case that reopens the store puts the new one here, so that it is the one discarded. */
 export interface Bench {

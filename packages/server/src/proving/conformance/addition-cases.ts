@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { ProverCase } from '../conformance.ts'
 import type { Addition } from '../prover.ts'
 import { testPiece } from '../testing-pieces.ts'
 import { failureOf, newNonce } from './bench.ts'
+import type { ProverCase } from './case.ts'
 
 export const ADDITION_CASES: readonly ProverCase[] = [
   {

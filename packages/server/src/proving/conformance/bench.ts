@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LadeError } from '@lade/core/errors'
 import { expect } from 'vitest'
-import type { ProverSubject, ProverUnderTest } from '../conformance.ts'
 import type { Addition, AdditionProgress, Prover } from '../prover.ts'
 import { type TestPiece, toPark } from '../testing-pieces.ts'
+import type { ProverSubject, ProverUnderTest } from './subject.ts'
 
 /** A signal that is never aborted. */
 export const NEVER = new AbortController().signal

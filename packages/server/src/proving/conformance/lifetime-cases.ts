@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
-import type { ProverCase } from '../conformance.ts'
 import { testPiece, toPark } from '../testing-pieces.ts'
 import { failureOf, NEVER, newNonce } from './bench.ts'
+import type { ProverCase } from './case.ts'
 
 const SUBTREE_BYTES = 127 * 1024 * 1024
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import type { ProverCase } from '../conformance.ts'
 import { testPiece, toPark } from '../testing-pieces.ts'
 import { failureOf, NEVER } from './bench.ts'
+import type { ProverCase } from './case.ts'
 
 export const PARKING_CASES: readonly ProverCase[] = [
   {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import { expect } from 'vitest'
-import type { ProverCase } from '../conformance.ts'
 import { pieceNamed } from '../piece-name.ts'
 import { testPiece } from '../testing-pieces.ts'
 import { possessionFlaw } from '../verify-possession.ts'
 import { failureOf, type ProverBench } from './bench.ts'
+import type { ProverCase } from './case.ts'
 
 /** Why the prover's answer does not show that it has the piece; undefined when it does. */
 async function flawOf({ prover }: ProverBench, pieceCid: string): Promise<string | undefined> {

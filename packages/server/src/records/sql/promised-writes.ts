@@ -1,4 +1,4 @@
-import type { SqlEngine } from './records-over.ts'
+import type { SqlEngine } from './sql-engine.ts'
 import type { WriteName } from './writes.ts'
 
 /** Writes that a caller, a prover or a chain was told of, and that would be missed if the records went back. */

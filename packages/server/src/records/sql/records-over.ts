@@ -3,18 +3,10 @@ import { fileFromCommit } from './file-row.ts'
 import { ownBytes, ownCommit, ownFacts } from './own-bytes.ts'
 import { countingPromises } from './promised-writes.ts'
 import type { CommitReply } from './quota-writes.ts'
-import type { ReadInput, ReadName, ReadOutput } from './reads.ts'
-import type { WriteInput, WriteName, WriteOutput } from './writes.ts'
+import type { SqlEngine } from './sql-engine.ts'
 
 type RecordedReply = Extract<CommitReply, { readonly outcome: 'recorded' }>
 type RecordedOutcome = Extract<CommitOutcome, { readonly outcome: 'recorded' | 'retry' }>
-
-/** An engine that runs the reads and the writes of this folder, each in one transaction. */
-export interface SqlEngine {
-  read<Name extends ReadName>(name: Name, input: ReadInput<Name>): Promise<ReadOutput<Name>>
-  /** @param fence - of the lease under which the write is made, which fails when that is somebody else's. */
-  write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>>
-}
 
 type EngineOwn = 'traits' | 'disk' | 'generation' | 'time' | 'check' | 'close'
 

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { LadeError } from '@lade/core/errors'
 import { type AnswerHead, unusable } from './failure.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
-import { SourceFailure, sendBody } from './send-body.ts'
+import { type OutgoingBody, SourceFailure, sendBody } from './send-body.ts'
 
 /** The header lines of an answer together; what is longer is no answer. */
 const MAX_HEAD_BYTES = 16 * 1024
@@ -19,12 +19,6 @@ export interface ExchangeTimes {
   readonly bodyMs: number
   /** How long the body of the request may stand still. */
   readonly idleMs: number
-}
-
-/** Bytes to be sent. A chunk is valid until the next one is asked for. */
-export interface OutgoingBody {
-  readonly lengthBytes: number
-  readonly chunks: () => AsyncIterable<Uint8Array>
 }
 
 export interface ExchangeRequest {

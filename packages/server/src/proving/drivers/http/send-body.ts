@@ -1,5 +1,10 @@
 import type { ClientRequest } from 'node:http'
-import type { OutgoingBody } from './exchange.ts'
+
+/** Bytes to be sent. A chunk is valid until the next one is asked for. */
+export interface OutgoingBody {
+  readonly lengthBytes: number
+  readonly chunks: () => AsyncIterable<Uint8Array>
+}
 
 /** Whoever gives the bytes failed; `error` is what it threw. */
 export class SourceFailure extends Error {

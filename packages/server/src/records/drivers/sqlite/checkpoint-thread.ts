@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { LogState } from './checkpointer.ts'
+import type { LogState, RoundReply } from './checkpoint-protocol.ts'
 import { openConnection } from './connection.ts'
-import { failureOf, type WriteFailure } from './writer-protocol.ts'
+import { failureOf } from './writer-protocol.ts'
 
 /** The thread that moves pages out of the log. See {@link createCheckpointer}. */
 if (parentPort === null) throw new TypeError('checkpoint-thread.ts runs as a worker')
@@ -10,11 +10,6 @@ const parent = parentPort
 /** What commits have added while pages were moved is moved as well, but not for ever. */
 const MAX_TURNS = 4
 const LITTLE_PAGES = 100
-
-/** What the thread says after a round: nothing when it went well. */
-export interface RoundReply {
-  readonly failure?: WriteFailure
-}
 
 const { file }: { file: string } = workerData
 const connection = openConnection(file, { mustExist: true })

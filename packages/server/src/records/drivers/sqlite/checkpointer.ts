@@ -1,13 +1,7 @@
 import { Worker } from 'node:worker_threads'
-import type { RoundReply } from './checkpoint-thread.ts'
+import type { LogState, RoundReply } from './checkpoint-protocol.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, isMediumFailure, type WriteFailure } from './writer-protocol.ts'
-
-/** What SQLite says of its log, in pages; all are -1 where there is none. */
-export interface LogState {
-  readonly log: number
-  readonly checkpointed: number
-}
 
 /** So much waits in the log before it is worth a round, so that a page that changes often is moved once. */
 const WORTH_A_ROUND_PAGES = 2000

@@ -1,5 +1,6 @@
 import type { RecordStore, RecordsState } from '../../record-store.ts'
-import { recordsOver, type SqlEngine } from '../../sql/records-over.ts'
+import { recordsOver } from '../../sql/records-over.ts'
+import type { SqlEngine } from '../../sql/sql-engine.ts'
 import type { Connection } from './connection.ts'
 import { refuseDamagedLog } from './damaged-log.ts'
 import { migrate, olderInstances } from './migrate.ts'
