@@ -52,6 +52,7 @@ const USE_CASES = [
 /** What composition puts together: all of the server below it. */
 const COMPOSED = [
   ...CORE,
+  'server/quota-rule',
   'node/budget',
   'node/hashing',
   'node/disk',
@@ -115,21 +116,21 @@ function portZones(folder: string, port: string): Zone[] {
     {
       name: `${name}/port`,
       holds: new RegExp(`${path}/${port}\\.ts$`),
-      imports: CORE,
+      imports: [...CORE, 'server/quota-rule'],
       typesOf: [name],
       why: 'a port imports core, and types of its own folder',
     },
     {
       name: `${name}/drivers`,
       holds: new RegExp(`${path}/(?:drivers|wrappers)/`),
-      imports: [...CORE, 'node/hashing', name],
+      imports: [...CORE, 'node/hashing', 'server/quota-rule', name],
       typesOf: [`${name}/port`],
       why: 'a driver imports the folder of its port, hashing and core, and the port itself by `import type`',
     },
     {
       name,
       holds: new RegExp(`${path}/`),
-      imports: [...CORE, 'node/budget', 'node/hashing', `${name}/port`],
+      imports: [...CORE, 'node/budget', 'node/hashing', 'server/quota-rule', `${name}/port`],
       why: 'the folder of a port imports the port, hashing, budget and core',
     },
   ]
@@ -179,8 +180,8 @@ const ZONES: readonly Zone[] = [
   {
     name: 'node/budget',
     holds: /^packages\/node\/src\/budget\//,
-    imports: ['core/errors'],
-    why: 'budget imports the errors of core only',
+    imports: ['core/errors', 'core/wire'],
+    why: 'budget imports errors and limits of core',
   },
   {
     name: 'node/hashing',
@@ -196,6 +197,12 @@ const ZONES: readonly Zone[] = [
   },
   { name: 'node/settings', holds: /^packages\/node\/src\/settings\//, imports: [], why: 'settings imports nothing' },
   { name: 'node/disk', holds: /^packages\/node\/src\/disk\//, imports: CORE, why: 'disk imports core only' },
+  {
+    name: 'server/quota-rule',
+    holds: /^packages\/server\/src\/quota-rule\//,
+    imports: CORE,
+    why: 'quota-rule imports core only',
+  },
   {
     name: 'server/key-material',
     holds: /^packages\/server\/src\/key-material\//,
@@ -217,6 +224,7 @@ const ZONES: readonly Zone[] = [
       'node/hashing',
       'node/disk',
       'server/key-material',
+      'server/quota-rule',
       ...PORTS,
       ...PORT_FOLDERS,
       ...USE_CASES,

@@ -1,8 +1,8 @@
 import { LadeError } from '@lade/core/errors'
+import { NETWORK_SHARES } from '@lade/core/wire'
 import type { Logger } from 'pino'
 import { DecayingAccounts } from './decaying-accounts.ts'
 import { type HeldBack, HeldBackLog, type Work, type WorkCounters } from './held-back-log.ts'
-import { NETWORK_SHARES } from './network-shares.ts'
 
 /** Processor time that a byte which was sent or received pays for: hashing it for every id costs about half of this. */
 export const PAID_MS_PER_BYTE = 10 / (1024 * 1024)

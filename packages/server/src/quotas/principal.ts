@@ -1,7 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-export { networkOf } from '../records/network-of.ts'
-
 /**
  * Who is charged for an anonymous upload: an IPv4 address, or the /64 of an IPv6 address, since one host commands a
  * whole /64. IPv4-mapped and NAT64 addresses count as the IPv4 address inside.

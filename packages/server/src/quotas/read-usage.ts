@@ -1,4 +1,5 @@
 import type { UsageResult } from '@lade/core/wire'
+import { remainingOf } from '../quota-rule/decide-quota.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { endOfUtcDay, utcDay, utcDayBefore } from './utc-day.ts'
 
@@ -25,18 +26,20 @@ export async function readUsage(
     return usage.days.find((day) => day.date === shown) ?? { date: shown, bytes: 0, files: 0 }
   })
   const today = usage.days.find((day) => day.date === date) ?? { date, bytes: 0, files: 0 }
-  const remainingBytes = Math.max(0, quotaBytes - today.bytes - usage.reservedBytes)
+  const { reservedBytes, reservedFiles } = usage
+  const used = { bytes: today.bytes + reservedBytes, files: today.files + reservedFiles }
+  const remaining = remainingOf(used, { capBytes: quotaBytes, capFiles: quotaFiles })
   return {
     userId,
     email,
     quotaBytes,
     today: {
       ...today,
-      reservedBytes: usage.reservedBytes,
-      remainingBytes,
+      reservedBytes,
+      remainingBytes: remaining.bytes,
       filesLimit: quotaFiles,
-      reservedFiles: usage.reservedFiles,
-      remainingFiles: Math.max(0, quotaFiles - today.files - usage.reservedFiles),
+      reservedFiles,
+      remainingFiles: remaining.files,
       resetsAt: new Date(endOfUtcDay(now)).toISOString(),
     },
     last7DaysTotalBytes: days.reduce((sum, day) => sum + day.bytes, 0),

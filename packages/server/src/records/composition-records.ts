@@ -1,6 +1,6 @@
+import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ContentFacts, ImportCommit, ObjectHandle } from './content-records.ts'
 import type { FileRecord, NewFile } from './file-record.ts'
-import type { OverQuota } from './over-quota.ts'
 
 /** Some bytes of a composed object: those of another object, from its first to its last. */
 export interface ObjectPart {

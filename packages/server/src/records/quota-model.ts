@@ -1,5 +1,5 @@
-import { NETWORK_SHARES } from '@lade/node/budget/network-shares'
-import { networkOf } from './network-of.ts'
+import { NETWORK_SHARES } from '@lade/core/wire'
+import { networkOf } from '../quota-rule/network-of.ts'
 import type { ContentAlias, DayLimit, Usage, UsageDay } from './record-store.ts'
 
 /** Bytes that were verified, with all that this told about them. */

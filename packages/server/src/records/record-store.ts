@@ -1,3 +1,4 @@
+import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ChallengeRecords } from './challenge-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
@@ -7,10 +8,10 @@ import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
 import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
-import type { OverQuota } from './over-quota.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 import type { TokenRecords } from './token-records.ts'
 
+export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
 export type {
   ChainRecords,
   NewTransaction,
@@ -23,7 +24,6 @@ export type {
   TransactionRecord,
   TransactionState,
 } from './chain-records.ts'
-
 export type {
   AnswerOutcome,
   ChallengeRecord,
@@ -31,7 +31,6 @@ export type {
   HourlyLimit,
   OpenOutcome,
 } from './challenge-records.ts'
-
 export type {
   CompositionCommit,
   CompositionOutcome,
@@ -41,7 +40,6 @@ export type {
   ObjectPart,
   PartFile,
 } from './composition-records.ts'
-
 export type {
   BlockPlace,
   BlockRecords,
@@ -55,7 +53,6 @@ export type {
   ObjectHandle,
   ObjectPiece,
 } from './content-records.ts'
-
 export type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
 export type { InstallationRecord, InstallationRecords } from './installation-records.ts'
 export type {
@@ -68,8 +65,6 @@ export type {
 } from './integrity-records.ts'
 export type { BlobInRecords, BlobName, InventoryRecords } from './inventory-records.ts'
 export type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
-
-export type { DayLimit, OverQuota } from './over-quota.ts'
 
 export type {
   AdditionRecord,

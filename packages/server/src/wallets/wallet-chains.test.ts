@@ -3,7 +3,7 @@ import { WorkBudget } from '@lade/node/budget/work-budget'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Address } from '../chain/chain.ts'
 import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
-import { networkOf } from '../quotas/principal.ts'
+import { networkOf } from '../quota-rule/network-of.ts'
 import { ALICE, BOB } from './testing-wallets.ts'
 import { WalletChains } from './wallet-chains.ts'
 

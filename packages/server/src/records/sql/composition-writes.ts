@@ -1,3 +1,4 @@
+import { decideQuota } from '../../quota-rule/decide-quota.ts'
 import { pieceHandle } from '../object-handle.ts'
 import type { CompositionCommit, CompositionOutcome, FileRecord } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
@@ -6,7 +7,7 @@ import { prepareDealClosing } from './deal-closing.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { ObjectRelease } from './object-release.ts'
-import { limitInTheWay, prepareQuotaReads } from './quota-reads.ts'
+import { prepareQuotaReads } from './quota-reads.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
@@ -73,9 +74,9 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
       const rows = yield* partRows(commit)
       if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
       const chargedBytes = repeatedBytes(parts, rows)
-      const before = yield* standing(file.principal, day)
-      const over = limitInTheWay(before, { bytes: chargedBytes, files: 1 }, { capBytes, capFiles })
-      if (over !== undefined) return { outcome: 'over_quota', usedBytes: before.usedBytes, over }
+      const state = yield* standing(file.principal, day)
+      const decision = decideQuota(state, { asked: { bytes: chargedBytes, files: 1 }, capBytes, capFiles })
+      if (decision.outcome === 'over_quota') return decision
 
       if (open !== undefined) yield* endAsExpired(open, now)
       const object = yield* contents.putComposed(commit, known, yield* objectsOf(parts, rows))

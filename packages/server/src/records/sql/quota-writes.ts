@@ -1,3 +1,4 @@
+import { decideQuota } from '../../quota-rule/decide-quota.ts'
 import type { BlobName } from '../inventory-records.ts'
 import { pieceHandle, sha256Of } from '../object-handle.ts'
 import type {
@@ -15,7 +16,7 @@ import type { DealWrites } from './deal-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
-import { limitInTheWay, prepareQuotaReads, withoutReservation } from './quota-reads.ts'
+import { prepareQuotaReads } from './quota-reads.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 
 interface ReservationRow {
@@ -153,20 +154,20 @@ export function prepareQuotaWrites(
     *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
       const { principal, day, key, now } = admit
       const { sizeBytes } = commit.file
-      const before = yield* standing(principal, day)
-      const { inFlight, usedBytes } = before
-      if (inFlight >= admit.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
+      const state = yield* standing(principal, day)
       const known = yield* knownOf(commit)
       const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
-      const over = retried === undefined ? limitInTheWay(before, { bytes: sizeBytes, files: 1 }, admit) : undefined
+      const asked = retried === undefined ? { bytes: sizeBytes, files: 1 } : { bytes: 0, files: 0 }
+      const decision = decideQuota(state, { ...admit, asked })
+      if (decision.outcome === 'too_many_in_flight') return decision
       // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
-      if (over !== undefined && (yield* content.liveFile(principal, key, now)) === undefined) {
-        return { outcome: 'over_quota', usedBytes, over }
-      }
+      const isLetIn = decision.outcome === 'fits' || (yield* content.liveFile(principal, key, now)) !== undefined
+      if (!isLetIn) return decision
       const bound = yield* content.boundElsewhere(key, handlesOf(commit))
       if (bound !== undefined) return { outcome: 'conflict', object: bound }
+      if (decision.outcome === 'over_quota') return decision
+      const { usedBytes } = decision
       if (retried !== undefined) return yield* keepRetry(retried, commit, usedBytes)
-      if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
       const sequence = yield* record(commit, known, day)
       return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes }
     },
@@ -196,17 +197,18 @@ export function prepareQuotaWrites(
         yield* replacePut(object, commit)
         if (hasNamedPut(commit)) yield* contents.usePut(object, commit.put)
         yield* settle(held, now)
-        return yield* keepRetry(known.open, commit, (yield* standing(principal, held.day)).usedBytes)
+        return yield* keepRetry(known.open, commit, (yield* standing(principal, held.day)).used.bytes)
       }
-      const others = withoutReservation(yield* standing(principal, held.day), held.bytes)
-      const othersBytes = others.usedBytes
-      // What it has reserved it may have, whatever others were let in with since; asked for is only what is more.
-      const more = { bytes: held.bytes === sizeBytes ? 0 : sizeBytes, files: held.bytes > 0 ? 0 : 1 }
-      const over = limitInTheWay(others, more, { capBytes: held.cap_bytes, capFiles: held.cap_files })
-      if (over !== undefined) return { outcome: 'over_quota', usedBytes: othersBytes, over }
+      const decision = decideQuota(yield* standing(principal, held.day), {
+        asked: { bytes: sizeBytes, files: 1 },
+        capBytes: held.cap_bytes,
+        capFiles: held.cap_files,
+        reservedBytes: held.bytes,
+      })
+      if (decision.outcome === 'over_quota') return decision
       yield* deleteReservation.run(reservationId)
       const sequence = yield* record(commit, known, held.day)
-      return { outcome: 'recorded', sequence, usedBytes: othersBytes + sizeBytes }
+      return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + sizeBytes }
     },
 
     *extendLeases({ instanceId, leaseUntil }: { instanceId: string; leaseUntil: number }): Steps<void> {

@@ -1,4 +1,4 @@
-import { networkOf } from '../../network-of.ts'
+import { networkOf } from '../../../quota-rule/network-of.ts'
 import type { WriteInput, WriteName } from '../../sql/writes.ts'
 
 /** Writes of one lane change the same rows: they follow each other, on all machines, instead of undoing each other. */
