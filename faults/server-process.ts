@@ -6,6 +6,8 @@ import { tempDirectory } from './temp-directory.ts'
 
 /** The program of the command line. */
 export const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
+/** As `npm start` has it: a process that compiles the sources itself takes more memory. */
+const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url))
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 60_000
 
@@ -60,7 +62,7 @@ export const BASE_ENV = {
  */
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? tempDirectory()
-  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [MAIN, 'serve'], {
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...BASE_ENV, LADE_PORT: '0', LADE_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -21,6 +21,8 @@ async function serve(command: Command, terminal: Terminal): Promise<void> {
   // Before the start, so that a signal during it is not lost and nothing is left half open.
   const stopAsked = firstSignal()
   // Here, since the other commands need nothing of the server's weight.
+  const { returnMemory } = await import('@lade/node/memory/return-memory')
+  returnMemory()
   const { isMember, startLade } = await import('@lade/server')
   const lade = await startLade(config)
   // Of several processes the first one speaks for all.

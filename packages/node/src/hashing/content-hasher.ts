@@ -10,6 +10,13 @@ export type { BodyDigests, BodyWanted } from './content-lanes.ts'
 /** Computes everything that is wanted of a body in one pass over its blocks. */
 export interface ContentHasher {
   /**
+   * Resolves when the body may come: CARs wait for their turn, and a body that is not read meanwhile takes no memory. Blocks that come
+   * without it wait in `update`.
+   *
+   * @throws the reason of `signal`.
+   */
+  ready(signal?: AbortSignal): Promise<void>
+  /**
    * Takes the next block, of any length.
    *
    * The caller may go on with further blocks before the promise settles: blocks are taken in the order of the calls. As
@@ -65,6 +72,7 @@ export function hashersHere(hashing: Sha256Hashing): ContentHashers {
   return (wanted, sizeBytes, bill) => {
     const lanes = openLanes(lanesFor(wanted, sizeBytes), { sizeBytes, hashing })
     return {
+      async ready() {},
       async update(block) {
         billed(bill, block.length, () => lanes.update(block))
       },

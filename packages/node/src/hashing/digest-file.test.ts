@@ -48,6 +48,7 @@ describe.each([
     const shortening: ContentHashers = (wanted, sizeBytes) => {
       const hasher = hashers(wanted, sizeBytes)
       return {
+        ready: () => hasher.ready(),
         update: (block) => {
           truncateSync(path, MIB)
           return hasher.update(block)

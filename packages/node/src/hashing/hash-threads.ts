@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { PieceDigest } from '@lade/core/piece'
 import type { BodyBill } from '../budget/body-bill.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
+import { TurnsOfBodies } from './body-turns.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
 import { HeldMemory, type Holder } from './held-memory.ts'
@@ -24,8 +25,11 @@ const CAR_CALLS = 1
 const CAR_LIMITS = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
 /** A byte of a CAR pays for so many times what others pay for: 160 ms of processor time a MiB, which CARs of the smallest blocks need. */
 const CAR_PAYS = 16
-/** What the indexes of all CARs that are being read may take together: one of as many links as a CAR may have takes about 70 MiB. */
-const CAR_MEMORY_BYTES = 80 * 1024 * 1024
+/** What the indexes of several CARs that are being read may take together; one of as many links as a CAR may have takes about 75 MiB. */
+const CAR_MEMORY_BYTES = 40 * 1024 * 1024
+/** CARs that are read at a time: one block after the other, so that more only take memory. */
+const CARS_AT_ONCE = 6
+const CARS_OF_PRINCIPAL = 3
 /** Why calls of a discarded body are cut. */
 const DISCARDED = new Error('This body is discarded.')
 const NO_BUDGET: HashThreadsBudget = { usedMs: () => 0, heldBack: () => {} }
@@ -80,6 +84,12 @@ export function startHashThreads({
   const start = (): LaneThread => new LaneThread({ budget, calls: CALLS, resourceLimits: LIMITS })
   const threads = Array.from({ length: count }, start)
   const carMemory = new HeldMemory(CAR_MEMORY_BYTES)
+  const carTurns = new TurnsOfBodies({
+    work: 'hash',
+    budget,
+    slots: CARS_AT_ONCE,
+    slotsPerPrincipal: CARS_OF_PRINCIPAL,
+  })
   let carThread: LaneThread | undefined
   let lastBody = 0
   let isClosed = false
@@ -98,7 +108,12 @@ export function startHashThreads({
         if (isCar) carThread ??= new LaneThread({ budget, calls: CAR_CALLS, resourceLimits: CAR_LIMITS })
       }
       lastBody += 1
-      return hashOn({ threads, carThread, carMemory }, lastBody, wanted, { sizeBytes, withoutPieces, hashing, bill })
+      return hashOn({ threads, carThread, carMemory, carTurns }, lastBody, wanted, {
+        sizeBytes,
+        withoutPieces,
+        hashing,
+        bill,
+      })
     },
     async close() {
       isClosed = true
@@ -119,6 +134,7 @@ interface Threads {
   /** For CARs alone. */
   readonly carThread: LaneThread | undefined
   readonly carMemory: HeldMemory
+  readonly carTurns: TurnsOfBodies
 }
 
 interface BodyOptions {
@@ -140,6 +156,7 @@ function hashOn(
   for (const { thread, weight } of shares) thread.load += weight
   const pays = wanted.carRoot === undefined ? 1 : CAR_PAYS
   const cut = new AbortController()
+  const turns = wanted.carRoot && threads.carTurns.open(bill?.principal ?? '', cut.signal)
   const ask = async ({ thread }: Share, call: LaneCall): Promise<LaneAnswer> => {
     // Bytes of a CAR do not pay for every time that it can take; those of all others do.
     const mayBeUnpaid = thread === threads.carThread && call.call === 'block'
@@ -164,15 +181,22 @@ function hashOn(
   const release = (): void => {
     isOpen = false
     threads.carMemory.set(holder, 0)
+    turns?.end()
     for (const { thread, weight } of shares) thread.load -= weight
   }
   return {
+    async ready(signal) {
+      await turns?.take(signal)
+      turns?.rest()
+    },
     async update(block) {
       bill?.pay(block.length, pays)
-      // When one thread fails, others may still be reading.
-      const call = { call: 'block', body, block: readyToCross(block) } as const
-      const outcomes = await Promise.allSettled(shares.map((share) => ask(share, call)))
       try {
+        const turn = turns?.take()
+        if (turn !== undefined) await turn
+        // When one thread fails, others may still be reading.
+        const call = { call: 'block', body, block: readyToCross(block) } as const
+        const outcomes = await Promise.allSettled(shares.map((share) => ask(share, call)))
         await opened
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
       } catch (error) {
@@ -180,11 +204,15 @@ function hashOn(
         if (cut.signal.aborted && cut.signal.reason === DISCARDED) return
         cut.abort(error)
         throw error
+      } finally {
+        turns?.rest()
       }
     },
     async digests() {
       cut.signal.throwIfAborted()
       if (!isOpen) throw new TypeError('this hasher has ended')
+      const turn = turns?.take()
+      if (turn !== undefined) await turn
       release()
       const replies = await Promise.all(shares.map((share) => ask(share, { call: 'close', body })))
       await opened

@@ -10,13 +10,14 @@ export interface Holder {
 }
 
 /**
- * Bounds the memory that bodies hold together. When it is too much, the largest body of the principal that holds the most is ended.
+ * Bounds the memory that bodies hold together. When it is too much, the largest body of the principal that holds the most is ended. A body
+ * that is alone may hold more: other limits bound it.
  */
 export class HeldMemory {
   readonly #maxBytes: number
   readonly #held = new Map<Holder, number>()
 
-  /** @param maxBytes - what all bodies may hold together. */
+  /** @param maxBytes - what several bodies may hold together. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
@@ -26,7 +27,7 @@ export class HeldMemory {
     if (heldBytes === 0) this.#held.delete(holder)
     else this.#held.set(holder, heldBytes)
     let usedBytes = [...this.#held.values()].reduce((sum, bytes) => sum + bytes, 0)
-    while (usedBytes > this.#maxBytes) {
+    while (usedBytes > this.#maxBytes && this.#held.size > 1) {
       const largest = this.#largestOfMost()
       if (largest === undefined) return
       const { principal, end } = largest.holder

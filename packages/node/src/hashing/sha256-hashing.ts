@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Sha256, Sha256Stream } from '@lade/core/dag'
+import { loadAddon, type RunStreams, STATE_BYTES } from './addon.ts'
 import { sha256 } from './sha256.ts'
 
 /** How this process hashes the sha2-256 streams of a body: all of its bytes, and the leaves of its DAGs. */
@@ -16,16 +16,6 @@ export interface BodySha256 extends Sha256 {
   run(): void
 }
 
-/**
- * Hashes the bytes that are queued for streams, two streams at a time.
- *
- * A queue is the state of its stream, then any number of pairs: bytes of a message, and the 32 bytes where its digest is to
- * be put if they are the last, or no bytes if they are not. A state is {@link STATE_BYTES} that are zero to begin with.
- */
-export type RunStreams = (queues: readonly (readonly Uint8Array[])[]) => void
-
-/** `struct state` of native/sha256-streams.c. */
-const STATE_BYTES = 104
 const DIGEST_BYTES = 32
 const NO_DIGEST = new Uint8Array()
 const SAMPLE = Buffer.from('the sample has more bytes than a block of sha2-256 and less than two')
@@ -58,11 +48,6 @@ export function loadRunStreams(load: () => unknown = loadAddon): RunStreams | un
 
 /** How the calling thread hashes sha2-256 streams. */
 export const sha256Hashing: Sha256Hashing = sha256HashingWith(loadRunStreams())
-
-function loadAddon(): unknown {
-  const name = `sha256-streams-${process.platform}-${process.arch}.node`
-  return createRequire(import.meta.url)(`../../native/build/${name}`)
-}
 
 /** Queues what its streams are given. Everything that is kept of a stream belongs to JavaScript. */
 function queueing(runStreams: RunStreams): BodySha256 {

@@ -43,7 +43,7 @@ const CALM_BLOCKS = 32
 const CROWDED_BLOCKS = 40
 const SMALL_BLOCK_BYTES = 65_536
 /** From here on a body has one at a time. */
-const MAX_SMALL_BLOCKS = 512
+const MAX_SMALL_BLOCKS = 256
 
 /** The usual block: larger ones gain nothing, smaller ones cost system calls. */
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024

@@ -96,10 +96,9 @@ export async function receiveBlob(
     const expected = options.sha256 ?? (mayBeCar === true ? undefined : id.sha256)
     const blob = await store.begin({ holder, sizeBytes, expected, principal: options.principal })
     pending = blob
-    options.onReady?.()
-    intake.start()
     const wanted = { ...digestsWanted(id, sizeBytes, { mayBeCar, profile }), chunks: true }
-    const digests = await drain(intake, blob, hashers(wanted, sizeBytes, bill))
+    const hasher = hashers(wanted, sizeBytes, bill)
+    const digests = await drain(intake, blob, { hasher, options })
     requireDigest(options.sha256, digests)
     const verified = checkContent(id, digests)
     await blob.flush()
@@ -117,10 +116,17 @@ export async function receiveBlob(
 }
 
 /** Writes and hashes every block, side by side and in order, several blocks at once; answers the digests. */
-async function drain(intake: BodyIntake, pending: PendingBlob, hasher: ContentHasher): Promise<BodyDigests> {
+async function drain(
+  intake: BodyIntake,
+  pending: PendingBlob,
+  { hasher, options }: { readonly hasher: ContentHasher; readonly options: ReceiveOptions },
+): Promise<BodyDigests> {
   const inUse = new Set<Promise<unknown>>()
   let writing: Promise<void> = Promise.resolve()
   try {
+    await hasher.ready(options.signal)
+    options.onReady?.()
+    intake.start()
     for (let block = await intake.next(); block !== undefined; block = await intake.next()) {
       const current = block
       // A store takes one write at a time; the hasher takes them as they come.

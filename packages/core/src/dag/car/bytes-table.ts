@@ -1,5 +1,5 @@
 import { freeMemory } from './free-memory.ts'
-import { growingUint32 } from './growing-array.ts'
+import { grownLength, growingUint32 } from './growing-array.ts'
 
 /** The largest prime below 2^31, so that a product with a multiplier below 2^22 is exact. */
 const PRIME = 2 ** 31 - 1
@@ -83,7 +83,7 @@ export class BytesTable {
   #append(bytes: Uint8Array): void {
     const start = this.sizeBytes
     if (start + bytes.length > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(this.#bytes.length * 2, start + bytes.length))
+      const grown = new Uint8Array(Math.max(grownLength(this.#bytes.length), start + bytes.length))
       grown.set(this.#bytes)
       freeMemory(this.#bytes)
       this.#bytes = grown

@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module'
+
+/** `struct state` of native/sha256-streams.c. */
+export const STATE_BYTES = 104
+
+/**
+ * Hashes the bytes that are queued for streams, two streams at a time.
+ *
+ * A queue is the state of its stream, then any number of pairs: bytes of a message, and the 32 bytes where its digest is to
+ * be put if they are the last, or no bytes if they are not. A state is {@link STATE_BYTES} that are zero to begin with.
+ */
+export type RunStreams = (queues: readonly (readonly Uint8Array[])[]) => void
+
+/** What native/sha256-streams.c exports. */
+export interface Addon {
+  /** Has the C library give freed memory back to the system. */
+  readonly returnMemory: () => void
+  /** Undefined on a processor without the instructions. */
+  readonly run?: RunStreams
+}
+
+/** The addon of this platform; undefined where it was not built or cannot be loaded. */
+export function loadAddon(): Addon | undefined {
+  try {
+    return createRequire(import.meta.url)(`../../native/build/sha256-streams-${process.platform}-${process.arch}.node`)
+  } catch {
+    // Whatever it is that this platform lacks, the service goes on without it.
+    return undefined
+  }
+}
