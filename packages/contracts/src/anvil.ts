@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 
 /** The npm package that brings the binary; there is one for Linux on x64 only. */
 const ANVIL_PACKAGE = '@foundry-rs/anvil-linux-amd64'
+const NO_ANVIL = `anvil is missing. Install Foundry, or on Linux x64 the npm package ${ANVIL_PACKAGE}.`
 const START_TIMEOUT_MS = 20_000
 
 export interface AnvilOptions {
@@ -69,15 +70,14 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   }
 }
 
+/** The binary of the npm package; without that, the one that Foundry has installed. */
 function anvilBinary(): string {
   try {
     const packageFile = createRequire(import.meta.url).resolve(`${ANVIL_PACKAGE}/package.json`)
     return join(dirname(packageFile), 'bin', 'anvil')
   } catch (error) {
-    throw new Error(
-      `A chain on this machine needs the package ${ANVIL_PACKAGE}, which npm installs on Linux with an x64 processor only.`,
-      { cause: error },
-    )
+    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return 'anvil'
+    throw error
   }
 }
 
@@ -105,7 +105,7 @@ async function listeningPort(child: ChildProcess): Promise<string> {
     if (port !== undefined) found.resolve(port)
   })
   const patience = setTimeout(() => found.reject(new Error('anvil did not start in time')), START_TIMEOUT_MS)
-  child.once('error', (error) => found.reject(new Error('anvil cannot be run', { cause: error })))
+  child.once('error', (error) => found.reject(new Error(NO_ANVIL, { cause: error })))
   once(child, 'close').then(
     () => found.reject(new Error(`anvil ended at once: ${complaint.trim()}`)),
     () => undefined,

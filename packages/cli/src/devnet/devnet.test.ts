@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { run } from '../run.ts'
 import { testTerminal } from '../testing-terminal.ts'
@@ -80,14 +80,15 @@ describe('lade devnet', () => {
       `const Module = require('node:module')
       const resolve = Module._resolveFilename
       Module._resolveFilename = (name, ...rest) => {
-        if (name.startsWith('@foundry-rs/')) throw new Error('Cannot find module')
+        if (name.startsWith('@foundry-rs/')) throw Object.assign(new Error(name), { code: 'MODULE_NOT_FOUND' })
         return resolve(name, ...rest)
       }`,
     )
-    const devnet = runDevnet([], { NODE_OPTIONS: `--require=${hook}` })
+    // Only Node.js is on the PATH, so that no installed Foundry is found there.
+    const devnet = runDevnet([], { NODE_OPTIONS: `--require=${hook}`, PATH: dirname(process.execPath) })
     expect(await devnet.exited).toBe(1)
-    expect(devnet.stderr()).toMatch(
-      /^A chain on this machine needs the package @foundry-rs\/anvil-linux-amd64, .*\.\n$/,
+    expect(devnet.stderr()).toBe(
+      'anvil is missing. Install Foundry, or on Linux x64 the npm package @foundry-rs/anvil-linux-amd64.\n',
     )
     expect(devnet.stdout()).toBe('')
   })
