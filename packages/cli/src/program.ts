@@ -71,7 +71,8 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addWalletAddress(wallets, terminal)
 
   const asked = commandAskedFor(args)
-  if (!program.commands.some((command) => command.name() === asked)) {
+  const isVersion = args[0] === '--version' || args[0] === '-V'
+  if (!isVersion && !program.commands.some((command) => command.name() === asked)) {
     const { addOperatorCommands } = await import('./operator-commands.ts')
     addOperatorCommands(program, terminal)
   }
