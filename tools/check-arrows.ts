@@ -210,6 +210,17 @@ const ZONES: readonly Zone[] = [
     imports: CORE,
     why: 'quota-rule imports core only',
   },
+    name: 'built',
+    holds: /^packages\/\w+\/dist\//,
+    imports: [],
+    why: 'what is built imports nothing of the sources',
+  },
+  {
+    name: 'launchers',
+    holds: /^packages\/\w+\/bin\//,
+    imports: ['built'],
+    why: 'the command of a published package runs what is built',
+  },
   {
     name: 'server/key-material',
     holds: /^packages\/server\/src\/key-material\//,

@@ -22,7 +22,8 @@ export interface Addon {
 /** The addon of this platform; undefined where it was not built or cannot be loaded. */
 export function loadAddon(): Addon | undefined {
   try {
-    return createRequire(import.meta.url)(`../../native/build/sha256-streams-${process.platform}-${process.arch}.node`)
+    // By a name of package.json, which leads to the same folder from the sources and from what is built of them.
+    return createRequire(import.meta.url)(`#native/sha256-streams-${process.platform}-${process.arch}.node`)
   } catch {
     // Whatever it is that this platform lacks, the service goes on without it.
     return undefined

@@ -1,4 +1,4 @@
-import { createClient, http, publicActions } from 'viem'
+import { createPublicClient, http, type PublicClient } from 'viem'
 
 const TIMEOUT_MS = 10_000
 const CALLS_IN_ONE_REQUEST = 100
@@ -7,7 +7,7 @@ const CALLS_IN_ONE_REQUEST = 100
  * Talks to one JSON-RPC endpoint and to nothing else: redirects are not followed, contracts lead nowhere, and what fails is
  * not asked again by itself. Calls that are made side by side travel together.
  */
-export function openChainClient(rpcUrl: string) {
+export function openChainClient(rpcUrl: string): PublicClient {
   const transport = http(rpcUrl, {
     retryCount: 0,
     timeout: TIMEOUT_MS,
@@ -15,7 +15,7 @@ export function openChainClient(rpcUrl: string) {
     fetchOptions: { redirect: 'error' },
   })
   // A cached block number would make a block look like the one before it.
-  return createClient({ transport, ccipRead: false, cacheTime: 0 }).extend(publicActions)
+  return createPublicClient({ transport, ccipRead: false, cacheTime: 0 })
 }
 
 export type ChainClient = ReturnType<typeof openChainClient>

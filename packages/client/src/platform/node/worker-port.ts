@@ -3,7 +3,7 @@ import type { WorkerPort } from '../../hashing/worker-calls.ts'
 
 /** A thread that hashes. It keeps the process alive while it has something to do. */
 export function startWorker(): WorkerPort {
-  const worker = new Worker(new URL(`./hash-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
+  const worker = new Worker(new URL('./hash-worker.ts', import.meta.url))
   return {
     post: (call, transfer) => worker.postMessage(call, [...transfer]),
     listen(onReply, onBroken) {

@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+// The command of the published package. Older versions of Node.js must be able to read this file.
+import process from 'node:process'
+
+const REQUIRED_MAJOR = 24
+
+if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
+  console.error(`lade-prover needs Node.js ${REQUIRED_MAJOR} or newer; this is Node.js ${process.versions.node}.`)
+  process.exitCode = 1
+} else {
+  import('../dist/index.js')
+    .then(({ runProver }) => runProver({ env: process.env, cwd: process.cwd(), print: (line) => console.log(line) }))
+    .then(() => process.exit(0))
+}
