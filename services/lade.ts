@@ -22,11 +22,12 @@ export interface Lade {
  * Starts `lade serve` with exactly the variables in `env`, and resolves when it has printed its address. Nothing of the
  * caller's own settings reaches it.
  *
+ * @param program - the command line: that of the sources, or of an installed package.
  * @throws {Error} with its log when it ends, or prints no address within a minute.
  */
-export async function startLade(env: Readonly<Record<string, string>>): Promise<Lade> {
+export async function startLade(env: Readonly<Record<string, string>>, program: string = MAIN): Promise<Lade> {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
-  const child = startChild(process.execPath, [MAIN, 'serve'], { env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } })
+  const child = startChild(process.execPath, [program, 'serve'], { env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } })
   const url = await addressOf(child)
   return {
     url,

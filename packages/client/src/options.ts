@@ -20,6 +20,22 @@ import type { PutCidForm } from './hashing/put-cid-form.ts'
 import type { RetryPolicy } from './http/retry.ts'
 import type { Wallet } from './wallet/wallet-options.ts'
 
+export type {
+  FileEntry,
+  FileList,
+  InfoResult,
+  PieceCidsResult,
+  RevokeResult,
+  ShareResult,
+  SignupRequest,
+  SignupResult,
+  StartRequest,
+  StartResult,
+  TokenList,
+  UploadResult,
+  UsageResult,
+  VerifyRequest,
+} from '@lade/core/wire'
 export type { CallOptions } from './call-options.ts'
 export type * from './deal-options.ts'
 export type { PutCidForm } from './hashing/put-cid-form.ts'

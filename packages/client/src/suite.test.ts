@@ -6,8 +6,8 @@ import { unixfsV1Cid } from './testing/importer.ts'
 import { noise } from './testing/noise.ts'
 import { type OwnService, startOwnService } from './testing/own-service.ts'
 import { findChromium, runInChromium } from './testing/run-in-chromium.ts'
+import type { SuiteResult } from './testing/run-suite.ts'
 import { SUITE, SUITE_SIZES, type SuiteGround } from './testing/suite.ts'
-import type { SuiteResult } from './testing/suite-page.ts'
 
 const TIMEOUT_MS = 180_000
 

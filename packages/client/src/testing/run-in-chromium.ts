@@ -6,11 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundle, WORKER, WORKER_FILE } from '../../../../tools/build-client.ts'
-import type { SuiteGround } from './suite.ts'
-import type { SuiteResult } from './suite-page.ts'
+import type { GivenGround, SuiteResult } from './run-suite.ts'
 
 const PAGE = new URL('./suite-page.ts', import.meta.url).pathname
-const PAGE_FILE = 'page.js'
+export const PAGE_FILE = 'page.js'
 const TIMEOUT_MS = 120_000
 /** As strict as a page can be that lets WebAssembly be compiled, which pieces take. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src *"
@@ -22,32 +21,52 @@ export function findChromium(): string | undefined {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }
 
-/** Bundles the suite and runs it in a headless Chromium, on a page of its own server. */
-export async function runInChromium(
-  chromium: string,
-  ground: Omit<SuiteGround, 'createLadeClient' | 'createClient' | 'walletOf' | 'workersStarted'>,
-): Promise<readonly SuiteResult[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'lade-chromium-'))
+/** What came of a page. */
+export interface PageRun {
+  readonly results: readonly SuiteResult[]
+  /** The files that workers loaded. */
+  readonly workers: ReadonlySet<string>
+}
+
+/** Bundles the suite and runs it in a headless Chromium. */
+export async function runInChromium(chromium: string, ground: GivenGround): Promise<readonly SuiteResult[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'lade-page-'))
+  try {
+    await bundle(folder, PAGE, PAGE_FILE)
+    await bundle(folder, WORKER, WORKER_FILE)
+    return (await runPage(chromium, folder, ground)).results
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs a suite that was bundled as {@link PAGE_FILE} in a headless Chromium, on a page of its own server. */
+export async function runPage(chromium: string, folder: string, ground: GivenGround): Promise<PageRun> {
+  const profile = await mkdtemp(join(tmpdir(), 'lade-chromium-'))
+  const workers = new Set<string>()
   let server: Server | undefined
   let browser: ChildProcess | undefined
   try {
-    await bundle(join(folder, 'page'), PAGE, PAGE_FILE)
-    await bundle(join(folder, 'page'), WORKER, WORKER_FILE)
     const results = Promise.withResolvers<readonly SuiteResult[]>()
-    server = servePage(join(folder, 'page'), ground, results.resolve)
+    server = servePage(folder, ground, workers, results.resolve)
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    browser = startChromium(chromium, join(folder, 'profile'), `http://127.0.0.1:${port}/`, results.reject)
-    return await results.promise
+    browser = startChromium(chromium, profile, `http://127.0.0.1:${port}/`, results.reject)
+    return { results: await results.promise, workers }
   } finally {
     server?.closeAllConnections()
     server?.close()
     if (browser !== undefined) await end(browser)
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
+    await rm(profile, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 
-function servePage(folder: string, ground: unknown, onResults: (results: readonly SuiteResult[]) => void): Server {
+function servePage(
+  folder: string,
+  ground: unknown,
+  workers: Set<string>,
+  onResults: (results: readonly SuiteResult[]) => void,
+): Server {
   return createServer(async (request, response) => {
     const path = request.url ?? '/'
     response.setHeader('content-security-policy', POLICY)
@@ -62,7 +81,8 @@ function servePage(folder: string, ground: unknown, onResults: (results: readonl
     } else if (path === '/ground.json') {
       response.end(JSON.stringify(ground))
     } else {
-      const code = /^\/[\w-]+\.js$/.test(path) ? await readFile(join(folder, path)).catch(() => undefined) : undefined
+      const code = /^\/[\w.-]+\.js$/.test(path) ? await readFile(join(folder, path)).catch(() => undefined) : undefined
+      if (code !== undefined && request.headers['sec-fetch-dest'] === 'worker') workers.add(path)
       response.writeHead(code === undefined ? 404 : 200, { 'content-type': 'text/javascript' })
       response.end(code)
     }
