@@ -23,10 +23,16 @@ const services: TestProjectConfiguration = {
   },
 }
 
+/** Tests of packed and installed packages, which take long to install; `npm run test:packages` runs them. */
+const packages: TestProjectConfiguration = {
+  extends: true,
+  test: { name: 'packages', include: ['installed/*.packages.test.ts'], globalSetup: ['installed/toolbox.ts'] },
+}
+
 /**
- * Five projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL), `examples` (each one run as its
+ * Six projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL), `examples` (each one run as its
  * reader would), `faults` (processes killed, sockets cut, disks failing) and `services` (a real S3 store, nginx, several
- * instances). `LADE_TEST_PLAN=full` raises the counts of the last two.
+ * instances) and `packages` (what is published, installed elsewhere). `LADE_TEST_PLAN=full` raises the counts of the last two.
  */
 export default defineConfig({
   test: {
@@ -73,6 +79,7 @@ export default defineConfig({
         },
       },
       ...(process.env.LADE_SERVICES === undefined ? [] : [services]),
+      ...(process.env.LADE_TEST_PACKAGES === undefined ? [] : [packages]),
     ],
   },
 })

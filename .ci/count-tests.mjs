@@ -3,13 +3,13 @@
  *
  *     node .ci/count-tests.mjs FOLDER
  *
- * FOLDER holds a report of vitest for each suite (tests.json, services.json, acceptance.json). Exits with 1 where a test failed, a suite
+ * FOLDER holds a report of vitest for each suite (tests.json, services.json, packages.json, acceptance.json). Exits with 1 where a test failed, a suite
  * left no report or no test, or a suite that needs servers skipped one.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const SUITES = ['tests', 'services', 'acceptance']
+const SUITES = ['tests', 'services', 'packages', 'acceptance']
 /** What of a message is printed: the sentence and the first lines of its stack. */
 const MESSAGE_LINES = 20
 

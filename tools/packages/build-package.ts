@@ -132,7 +132,9 @@ function clientExports({ manifest }: WorkspacePackage) {
   })
   const types = './dist/types/index.d.ts'
   const page = { './page': { types, default: './dist/page/lade-client.js' } }
-  return { ...Object.fromEntries(exports), ...page, './package.json': './package.json' }
+  // For bundlers that have to be told of workers.
+  const worker = { './hash-worker': './dist/browser/hash-worker.js' }
+  return { ...Object.fromEntries(exports), ...page, ...worker, './package.json': './package.json' }
 }
 
 interface BuiltFields {

@@ -94,7 +94,8 @@ function namesFrom(text: string, module: string): string[] {
   const imports = text.matchAll(/^(?:import|export)(?: type)? \{([^}]*)\} from ["']([^"']+)["']/gm)
   return [...imports]
     .filter(([, , from]) => from === module)
-    .flatMap(([, names = '']) => names.split(',').map((name) => name.trim().replace(/^type /, '')))
+    .flatMap(([, names = '']) => names.match(/\w+/g) ?? [])
+    .filter((name) => name !== 'type')
 }
 
 /**
