@@ -26,7 +26,7 @@ beforeAll(async () => {
 const lade = (args: readonly string[]) => run(process.execPath, [program, ...args], { cwd: folder })
 
 describe('the installed command line', () => {
-  it('takes at most 200 MB, and brings no package of this repository, no compiler, no chain and no Node.js', async () => {
+  it('takes at most 200 MB, and brings no other package of ours, no compiler, no chain and no Node.js', async () => {
     expect(await diskBytesOf(join(folder, 'node_modules'))).toBeLessThan(MAX_DISK_BYTES)
     expect(await readdir(join(folder, 'node_modules/@lade'))).toEqual(['cli'])
     const names = await readdir(join(folder, 'node_modules'))
@@ -129,7 +129,9 @@ describe('the installed core', () => {
     const { exports } = JSON.parse(await readFile(join(ROOT, 'packages/core/package.json'), 'utf8'))
     const names = Object.keys(exports).map((subpath) => subpath.replace('.', '@lade/core'))
     const script = `
-      for (const name of ${JSON.stringify(names)}) if (Object.keys(await import(name)).length === 0) throw new Error(name)`
+      for (const name of ${JSON.stringify(names)}) {
+        if (Object.keys(await import(name)).length === 0) throw new Error(name)
+      }`
     for (const node of [process.execPath, toolbox.program('node-20/bin/node')]) {
       await run(node, ['--input-type=module', '--eval', script], { cwd: dir })
     }

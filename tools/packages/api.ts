@@ -45,8 +45,8 @@ export function compareApis(before: Api, after: Api): ApiChange {
 }
 
 /**
- * Why a package cannot be released as it is; undefined where it can. Versions follow semver: a change that may break callers
- * needs a new major version, before 1.0.0 a new minor one.
+ * Why a package cannot be released as it is; undefined where it can. Versions follow semver: a change that may break
+ * callers needs a new major version, before 1.0.0 a new minor one.
  *
  * @example
  * objectionTo({ added: [], removed: ['export declare function a(): void;'] }, '1.2.0', '1.3.0') // 'Version 1.3.0 …'
@@ -58,7 +58,7 @@ export function objectionTo({ added, removed }: ApiChange, before: string, after
   const isBreaking = after.startsWith('0.') ? minorOf(before) !== minorOf(after) : majorOf(before) !== majorOf(after)
   return isBreaking
     ? undefined
-    : `Version ${after} breaks callers of ${before}. Raise ${after.startsWith('0.') ? 'the minor' : 'the major'} version.`
+    : `Version ${after} breaks callers of ${before}. Raise the ${after.startsWith('0.') ? 'minor' : 'major'} version.`
 }
 
 const majorOf = (version: string): string => version.split('.', 1).join('.')

@@ -31,8 +31,8 @@ export interface Bundle {
 /**
  * Bundles entries into one flat folder of JavaScript.
  *
- * Threads and processes are found by one rule: a file that a source names by `new URL('./name.ts', import.meta.url)` becomes
- * a file `name.js` of the same folder, and the URL leads there. Bundlers of applications understand that form.
+ * Threads and processes are found by one rule: a file that a source names by `new URL('./name.ts', import.meta.url)`
+ * becomes a file `name.js` of the same folder, and the URL leads there. Bundlers of applications understand that form.
  *
  * @throws {Error} when two such files have the same name.
  */

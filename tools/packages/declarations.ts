@@ -25,8 +25,8 @@ export function emitDeclarations(packages: readonly WorkspacePackage[]): void {
 }
 
 /**
- * Writes the declarations of some entries, and of all that they lead to, into one folder: `core/errors/lade-error.d.ts` for
- * `packages/core/src/errors/lade-error.ts`, and `NAME.d.ts` for each entry.
+ * Writes the declarations of some entries, and of all modules that they import, into one folder:
+ * `core/errors/lade-error.d.ts` for `packages/core/src/errors/lade-error.ts`, and `NAME.d.ts` for each entry.
  *
  * @returns the npm packages that they name.
  */
@@ -99,8 +99,8 @@ function namesFrom(text: string, module: string): string[] {
 }
 
 /**
- * Types that are inferred from schemas, as plain object types. tsc prints the type of a mapped type with all its fields,
- * which spares users of the client the schema library.
+ * Types that are inferred from schemas, as plain object types. tsc prints a mapped type with all its fields, so users
+ * of the client need no schema library.
  */
 function writtenOut(names: ReadonlySet<string>): string {
   const source = join(WORK, 'wire.ts')
@@ -126,7 +126,7 @@ function runTsc(folder: string, { files }: { readonly files: readonly string[] }
     noErrorTruncation: true,
     rootDir: ROOT,
     outDir: join(WORK, folder),
-    // What tsc finds in node_modules it emits no declarations for, also where that is a link to a package of this repository.
+    // tsc emits no declarations for what it finds in node_modules, also for links to packages of this repository.
     paths: ownPaths(),
   }
   write(config, JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions, files, include: [] }))

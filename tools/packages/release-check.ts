@@ -1,6 +1,6 @@
 /**
- * Checks that what is here can be released: `npm run release:check`. It compares versions, the changelog and the public API
- * with those of the last release, then packs, installs into empty folders, and runs what was installed.
+ * Checks that what is here can be released: `npm run release:check`. It compares versions, the changelog and the public
+ * API with those of the last release, then packs, installs into empty folders, and runs what was installed.
  *
  * With `--store-api` it only stores the API as that of the release: `npm run release:api`.
  */
