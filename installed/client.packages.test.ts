@@ -79,7 +79,13 @@ const BUILDS: Readonly<Record<string, (outDir: string) => Promise<void>>> = {
       configFile: false,
       logLevel: 'warn',
       base: './',
-      build: { outDir, assetsDir: '', modulePreload: false, rollupOptions: { input: pageOf(folder), output } },
+      build: {
+        outDir,
+        emptyOutDir: true,
+        assetsDir: '',
+        modulePreload: false,
+        rollupOptions: { input: pageOf(folder), output },
+      },
       worker: { format: 'es' },
     })
   },
