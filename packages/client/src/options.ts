@@ -79,7 +79,7 @@ export interface PutOptions extends CallOptions {
   readonly contentType?: string | undefined
   /** `private` needs a token or a wallet. @default 'public' */
   readonly visibility?: 'public' | 'private' | undefined
-  /** Days to keep the file, within what the tier allows. @default the tier's */
+  /** Storage term in days, within the limits of the tier. @default the tier's */
   readonly termDays?: number | undefined
   /** Parts sent side by side, 1 to 4; of a stream, also how many parts are kept at a time. @default 4 */
   readonly concurrency?: number | undefined

@@ -48,7 +48,7 @@ describe('readProverSettings', () => {
     [{ LADE_PROVER_DIR: '' }, 'LADE_PROVER_DIR is ""'],
     [{ LADE_PROVER_ALLOW: 'https://stage.example' }, 'LADE_PROVER_ALLOW is "https://stage.example"'],
     [{ LADE_PROVER_ALLOW_PRIVATE: '*' }, 'LADE_PROVER_ALLOW_PRIVATE is "*"'],
-    [{ LADE_PROVER_PROT: '1' }, 'LADE_PROVER_PROT is not a variable that the prover knows'],
+    [{ LADE_PROVER_PROT: '1' }, 'LADE_PROVER_PROT is not a setting of the prover'],
   ])('refuses %o', (env, message) => {
     expect(() => read(env)).toThrow(
       expect.objectContaining({ name: 'ConfigError', message: expect.stringContaining(message) }),

@@ -57,7 +57,7 @@ export function readProverSettings(env: Readonly<Record<string, string | undefin
   const known = Object.values<ProverSetting>({ ...PROVER_SETTINGS, ...CHAIN_SETTINGS }).map(({ name }) => name)
   const unknown = Object.keys(env).find((name) => name.startsWith('LADE_PROVER_') && !known.includes(name))
   if (unknown !== undefined) {
-    throw new ConfigError(`${unknown} is not a variable that the prover knows; it knows ${known.join(', ')}.`)
+    throw new ConfigError(`${unknown} is not a setting of the prover; its settings are ${known.join(', ')}.`)
   }
   const textOf = ({ name, default: standard }: ProverSetting) => ({ name, text: env[name] ?? standard })
   const chain = readChainSettings(env)
@@ -101,7 +101,7 @@ function readHosts(given: Given): string[] {
   const isPrivate = given.name === PROVER_SETTINGS.privateHosts.name
   if (entries.every((entry) => isHostEntry(entry) && !(isPrivate && entry.startsWith('*')))) return entries
   const patterns = isPrivate ? 'without patterns' : 'or patterns such as *.example.org or *'
-  throw wrong(given, `none, or host names with commas between, each with :port or :* where it is needed, ${patterns}`)
+  throw wrong(given, `none, or comma-separated host names, each with :port or :* if needed, ${patterns}`)
 }
 
 function wrong({ name, text }: Given, accepts: string): ConfigError {

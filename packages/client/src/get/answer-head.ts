@@ -4,7 +4,7 @@ import { unexpected } from '../http/answer-error.ts'
 export function beginningOf(response: Response): number {
   if (response.status !== 206) return 0
   const first = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
-  if (first === undefined) throw unexpected(response, 'It does not say which part of the file it is.')
+  if (first === undefined) throw unexpected(response, 'The response does not say which range it contains.')
   return Number(first)
 }
 
@@ -12,6 +12,6 @@ export function beginningOf(response: Response): number {
 export function wholeSizeOf(response: Response): number {
   const { headers, status } = response
   const text = status === 206 ? /\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1] : headers.get('content-length')
-  if (typeof text !== 'string' || !/^\d+$/.test(text)) throw unexpected(response, 'It does not say its length.')
+  if (typeof text !== 'string' || !/^\d+$/.test(text)) throw unexpected(response, 'The response has no length.')
   return Number(text)
 }

@@ -91,7 +91,8 @@ export class ResumingReader {
     const { http, request, etag } = this.#options
     this.#drop()
     const delayMs = etag === undefined ? undefined : this.#waits.next(undefined)
-    if (delayMs === undefined) throw unreachable(http.baseUrl, error ?? new Error('The answer broke off.'))
+    if (delayMs === undefined)
+      throw unreachable(http.baseUrl, error ?? new Error('The connection was lost during the response.'))
     await wait(delayMs, request.signal)
   }
 
@@ -104,12 +105,12 @@ export class ResumingReader {
     const response = await http.send({ ...request, headers: { ...request.headers, ...range }, waits: this.#waits })
     if (etag === undefined || response.headers.get('etag') === etag) return response
     response.body?.cancel().catch(() => {})
-    throw unexpected(response, 'The file is another one now than the one of which the beginning was read.')
+    throw unexpected(response, 'The file changed during the download.')
   }
 
   #bodyOf(response: Response): ReadableStreamDefaultReader<Chunk> {
     this.#skipBytes = this.#position - beginningOf(response)
-    if (this.#skipBytes < 0 || response.body === null) throw unexpected(response, 'It is not what was asked for.')
+    if (this.#skipBytes < 0 || response.body === null) throw unexpected(response, 'It is not the requested content.')
     return response.body.getReader()
   }
 
@@ -118,7 +119,7 @@ export class ResumingReader {
     const { stallMs = STALL_MS } = this.#options
     let timer: ReturnType<typeof setTimeout> | undefined
     const stalled = new Promise<Read>((resolve) => {
-      const error = new Error(`Nothing has come for ${stallMs / 1000} seconds.`)
+      const error = new Error(`Nothing arrived for ${stallMs / 1000} seconds.`)
       timer = setTimeout(() => resolve({ done: true, error }), stallMs)
     })
     const read = body.read().then(

@@ -61,8 +61,8 @@ async function readBlob(blob: Blob): Promise<Block> {
     bytes = new Uint8Array(await blob.arrayBuffer())
   } catch (cause) {
     // A blob out of memory is always there; one of a file cannot be read once the file is another.
-    throw new LadeError('source_changed', { reason: 'It cannot be read any more.' }, { cause })
+    throw new LadeError('source_changed', { reason: 'It can no longer be read.' }, { cause })
   }
-  if (bytes.length !== blob.size) throw new LadeError('source_changed', { reason: 'It has become shorter.' })
+  if (bytes.length !== blob.size) throw new LadeError('source_changed', { reason: 'It became shorter.' })
   return bytes
 }

@@ -6,13 +6,14 @@ const TOKEN = /^[\x21-\x7e]+$/
 export function baseUrlOf(url: string | URL = DEFAULT_URL): string {
   const parsed = new URL(url)
   if (!/^https?:$/.test(parsed.protocol))
-    throw new TypeError(`A service is reached by http or https, not ${parsed.protocol}`)
-  if (parsed.username !== '' || parsed.password !== '') throw new TypeError('The url of a service holds no credentials')
+    throw new TypeError(`The URL of a service must be http or https, not ${parsed.protocol}`)
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new TypeError('The URL of a service must not contain credentials')
   return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
 }
 
 /** The token as it is. @throws {TypeError} for what no header can carry; the message does not repeat it. */
 export function checkedToken(token: string): string {
-  if (!TOKEN.test(token)) throw new TypeError('The token has characters that no token has')
+  if (!TOKEN.test(token)) throw new TypeError('The token contains invalid characters')
   return token
 }

@@ -196,7 +196,7 @@ describe('answers that no service gives', () => {
     [400, 'application/json', '["error"]', 'The status was 400: ["error"]'],
     [400, 'application/json', '{"error":"constructor"}', 'The status was 400 (constructor): {"error":"constructor"}'],
     [418, 'text/plain', 'x'.repeat(10_000), `The status was 418: ${'x'.repeat(200)}`],
-    [200, 'text/html', '<html></html>', 'It was to be JSON and is not.'],
+    [200, 'text/html', '<html></html>', 'It is not JSON.'],
   ])('are %i %s an unexpected_answer', async (status, type, text, reason) => {
     reply = { status, type, text }
     const failure = clientOf({ url, retry: { attempts: 1 } }).info()

@@ -148,7 +148,7 @@ async function readJson<Result>(response: Response): Promise<Result> {
   try {
     return JSON.parse(text) as Result
   } catch {
-    throw unexpected(response, 'It was to be JSON and is not.')
+    throw unexpected(response, 'It is not JSON.')
   }
 }
 

@@ -29,7 +29,7 @@ const check = (answer: unknown, cid: string, nonce = NONCE) => {
 const refusal = (reason: string) =>
   expect.objectContaining({
     code: 'unexpected_answer',
-    evidence: { httpStatus: 200, reason: `The proof does not hold. ${reason}` },
+    evidence: { httpStatus: 200, reason: `The proof is invalid. ${reason}` },
   })
 
 const file = heldPiece(noise(70_000, 1))
@@ -80,7 +80,7 @@ describe('checkPossession', () => {
       const paths = pathsOf(answer).filter(([key]) => key !== 'cid' && key !== 'prover')
       fc.assert(
         fc.property(fc.constantFrom(...paths), fc.nat(), (path, place) => {
-          expect(() => check(withChange(answer, path, flip(place)), answer.cid)).toThrow('The proof does not hold.')
+          expect(() => check(withChange(answer, path, flip(place)), answer.cid)).toThrow('The proof is invalid.')
         }),
         { numRuns: 400 },
       )
@@ -89,13 +89,13 @@ describe('checkPossession', () => {
 
   it('takes answers of any other form for none, and fails in no other way', () => {
     for (const answer of [null, undefined, 7, 'yes', [], {}])
-      expect(() => check(answer, plain.cid)).toThrow('does not hold')
+      expect(() => check(answer, plain.cid)).toThrow('The proof is invalid.')
     fc.assert(
       fc.property(fc.constantFrom(...pathsOf(aggregated)), fc.jsonValue(), (path, value) => {
         fc.pre(path[0] !== 'cid' && path[0] !== 'prover')
         for (let length = 1; length <= path.length; length += 1) {
           const answer = withChange(aggregated, path.slice(0, length), () => value)
-          expect(() => check(answer, aggregated.cid)).toThrow('The proof does not hold.')
+          expect(() => check(answer, aggregated.cid)).toThrow('The proof is invalid.')
         }
       }),
     )
@@ -104,7 +104,7 @@ describe('checkPossession', () => {
   it('refuses the proof of another piece, and of another nonce', async () => {
     const other = await answerFor(pieces[0] ?? file, NONCE)
     expect(() => check(other, plain.cid)).toThrow(refusal('It is about another piece.'))
-    expect(() => check(plain, plain.cid, 'another')).toThrow(refusal('It does not answer this nonce.'))
+    expect(() => check(plain, plain.cid, 'another')).toThrow(refusal('It is for another nonce.'))
     // An aggregate is not the file, though it holds it.
     expect(() => check({ ...aggregated, inclusion: null }, aggregated.cid)).toThrow(
       refusal('It is about another piece.'),

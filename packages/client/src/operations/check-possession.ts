@@ -44,7 +44,7 @@ export function checkPossession(
   const challenged = pieceOf(pieceCid, sha256)
   const height = pieceHeight(challenged.rawSizeBytes)
   const isToThisNonce = said.nonce === nonce && said.seed === `0x${hexOf(seed)}` && said.height === height
-  if (!isToThisNonce) throw flawed('It does not answer this nonce.')
+  if (!isToThisNonce) throw flawed('It is for another nonce.')
   checkLeaves(proofs, challenged, seed)
   const shown = inclusion === null ? challenged : includedPiece(inclusion, challenged, sha256)
   return { pieceCid: shown.id.text, isPieceOfCid: isPieceOf(id, shown, inclusion !== null) }
@@ -59,15 +59,15 @@ interface NamedPiece extends PieceCommitment {
 function checkLeaves(proofs: unknown, { root, rawSizeBytes }: PieceCommitment, seed: Uint8Array): void {
   const challengeRange = BigInt(leafCount(rawSizeBytes))
   if (challengeRange === 0n || !Array.isArray(proofs) || proofs.length !== PROOFS) {
-    throw flawed(`It has not the ${PROOFS} proofs that were asked for.`)
+    throw flawed(`It does not have ${PROOFS} proofs.`)
   }
   for (const [proofIndex, proof] of proofs.entries()) {
     const given = fieldsOf(proof)
     const leafIndex = Number(challengeIndex({ seed, dataSetId: 0n, proofIndex, challengeRange }))
-    if (given.leafIndex !== leafIndex) throw flawed('A proof is about another leaf than the nonce chooses.')
+    if (given.leafIndex !== leafIndex) throw flawed('A proof is about another leaf than the nonce selects.')
     const height = pieceHeight(rawSizeBytes)
     const isThere = verifyLeafProof({ root, height, leafIndex, leaf: nodeOf(given.leaf), proof: nodesOf(given.proof) })
-    if (!isThere) throw flawed('A proof does not lead to the piece.')
+    if (!isThere) throw flawed('A proof does not lead to the root of the piece.')
   }
 }
 
@@ -96,7 +96,7 @@ function isPieceOf(id: ContentId, shown: NamedPiece, isAggregated: boolean): boo
 function pieceOf(text: unknown, sha256: Sha256): NamedPiece {
   const id = idOf(text, sha256)
   const commitment = id && commitmentOf(id)
-  if (id === undefined || commitment === undefined) throw flawed('It names no piece.')
+  if (id === undefined || commitment === undefined) throw flawed('It does not name a piece.')
   return { id, ...commitment }
 }
 
@@ -120,20 +120,20 @@ function pathOf(value: unknown): MerklePath {
 }
 
 function nodesOf(value: unknown): Uint8Array[] {
-  if (!Array.isArray(value)) throw flawed('It is not of the form that answers have.')
+  if (!Array.isArray(value)) throw flawed('It has an unexpected form.')
   return value.map(nodeOf)
 }
 
 function nodeOf(value: unknown): Uint8Array {
-  if (typeof value !== 'string' || !NODE.test(value)) throw flawed('It is not of the form that answers have.')
+  if (typeof value !== 'string' || !NODE.test(value)) throw flawed('It has an unexpected form.')
   return base16.baseDecode(value.slice(2))
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) throw flawed('It is not of the form that answers have.')
+  if (typeof value !== 'object' || value === null) throw flawed('It has an unexpected form.')
   return value as Record<string, unknown>
 }
 
 function flawed(reason: string): LadeError<'unexpected_answer'> {
-  return new LadeError('unexpected_answer', { httpStatus: 200, reason: `The proof does not hold. ${reason}` })
+  return new LadeError('unexpected_answer', { httpStatus: 200, reason: `The proof is invalid. ${reason}` })
 }

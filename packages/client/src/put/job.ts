@@ -98,5 +98,5 @@ export function wantsOf({ form, expected, http, limits }: PutJob, sizeBytes: num
 function readExpected(text: string, { sha256 }: Platform): ContentId {
   const id = parseContentId(text, (bytes) => hexOf(sha256.of(bytes)))
   if (id.verified) return id
-  throw new LadeError('invalid_cid', { reason: 'It is no content id that bytes can be checked against.' })
+  throw new LadeError('invalid_cid', { reason: 'Bytes cannot be checked against it.' })
 }

@@ -12,7 +12,7 @@ export function chainOfService(http: Http): () => Promise<number> {
   const ask = async (): Promise<number> => {
     const { wallets } = await http.json<Partial<InfoResult>>({ path: '/api/info' })
     if (wallets) return wallets.chainId
-    throw new LadeError('invalid_signature', { reason: 'This service takes no wallets.' })
+    throw new LadeError('invalid_signature', { reason: 'Wallets are not enabled on this service.' })
   }
   return () => {
     asking ??= ask().catch((error: unknown) => {

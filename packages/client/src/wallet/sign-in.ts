@@ -8,7 +8,7 @@ import type { Eip1193Provider, SignInWallet } from './wallet-options.ts'
 
 /** A token is renewed when it has less than this left, so that it does not end under way. */
 const RENEW_BEFORE_MS = 60_000
-const DEFAULT_STATEMENT = 'Sign in to stage files.'
+const DEFAULT_STATEMENT = 'Sign in to upload files.'
 
 interface Session {
   readonly token: string
@@ -82,7 +82,7 @@ export function signInOnce(wallet: SignInWallet, http: Http): Credentials {
 async function firstAccount(provider: Eip1193Provider): Promise<string> {
   const accounts = await provider.request({ method: 'eth_requestAccounts' })
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
-  if (!isAddress(first)) throw new TypeError('The wallet named no account')
+  if (!isAddress(first)) throw new TypeError('The wallet returned no account')
   return first
 }
 

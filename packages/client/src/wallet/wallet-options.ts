@@ -35,7 +35,7 @@ export interface SignInOptions {
   readonly address?: string | undefined
   /** The EIP-155 id of the chain that the sign-in is for. @default the one on which the service looks up wallets */
   readonly chainId?: number | undefined
-  /** What the wallet shows besides, one line of ASCII. @default 'Sign in to stage files.' */
+  /** What the wallet shows besides, one line of ASCII. @default 'Sign in to upload files.' */
   readonly statement?: string | undefined
 }
 

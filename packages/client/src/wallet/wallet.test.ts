@@ -177,7 +177,7 @@ describe('an account', () => {
     service.failAlways('GET /api/info', (_, response) => response.end('{"wallets":null}'))
     const failure = clientOf({ wallet }).usage()
     await expect(failure).rejects.toMatchObject({ code: 'invalid_signature' })
-    await expect(failure).rejects.toThrow('This service takes no wallets.')
+    await expect(failure).rejects.toThrow('Wallets are not enabled on this service.')
     const broken = { address: account.address, signMessage: () => Promise.reject(new RangeError('no key')) }
     await expect(clientOf({ wallet: { account: broken, chainId: 1 } }).usage()).rejects.toThrow(RangeError)
     expect(service.count('GET /api/usage')).toBe(0)

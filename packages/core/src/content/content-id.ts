@@ -108,7 +108,7 @@ const HASH_KEYS: ReadonlyMap<bigint, string> = new Map([
  */
 export function parseContentId(text: string, sha256Hex: Sha256Hex): ContentId {
   // A query parameter that is absent or repeated reaches an untyped caller as no string, and `undefined` has nine letters.
-  if (typeof text !== 'string' || !ALLOWED.test(text)) throw refusal('A cid is 8 to 80 ASCII letters and digits.')
+  if (typeof text !== 'string' || !ALLOWED.test(text)) throw refusal('A cid must be 8 to 80 ASCII letters and digits.')
   if (SHA256_HEX.test(text)) return digestId(text, 'sha2-256-hex', text.toLowerCase())
   if (hasLegacyShape(text)) return parseLegacyId(text)
   // A CIDv0 is bare base58btc; its first character is always Q, which is no multibase prefix.
@@ -123,7 +123,7 @@ export function parseContentId(text: string, sha256Hex: Sha256Hex): ContentId {
   if (read?.kind === 'damaged') throw refusal(read.fault)
   if (BASE58_CID_SHAPE.test(text)) {
     throw refusal(
-      'It has the shape of a base58 CID but does not decode as one. base58 is case-sensitive: once its case is changed, the original cannot be recovered.',
+      'It looks like a base58 CID but cannot be decoded. base58 is case-sensitive; a CID with changed case cannot be recovered.',
     )
   }
   if (BASE58_CID_OFF_BY_ONE.test(text)) throw refusal('It looks like a base58 CID that lost or gained a character.')
@@ -151,20 +151,20 @@ export function tryParseContentId(text: string, sha256Hex: Sha256Hex): ContentId
 function parseLegacyId(text: string): ContentId {
   const sha256 = legacySha256(text)
   if (sha256 !== undefined) return digestId(text, 'legacy', sha256)
-  throw refusal('It has the shape of a legacy id (bafy and 52 base32 digits), but no bytes have an id that ends so.')
+  throw refusal('It looks like a legacy id (bafy and 52 base32 digits), but its ending is impossible.')
 }
 
 /** Why a whole CID may not be written like this; undefined when it may. */
 function faultOfSpelling(cid: WholeCid, writtenIn: MultibaseText, isBare: boolean): string | undefined {
   if (cid.version === 0) {
     if (cid.hash !== SHA2_256 || cid.digest.length !== DIGEST_BYTES) {
-      return 'It is a CID of version 0 that is not a sha2-256 of 32 bytes, as version 0 has to be.'
+      return 'It is a CIDv0 that is not a sha2-256 of 32 bytes.'
     }
-    return isBare ? undefined : 'It is a CID of version 0 inside a multibase, which version 0 does not have.'
+    return isBare ? undefined : 'It is a CIDv0 with a multibase prefix, which CIDv0 does not have.'
   }
-  if (isBare) return 'It is a CIDv1 without a multibase prefix, which version 1 has to have.'
+  if (isBare) return 'It is a CIDv1 without its multibase prefix.'
   if (!writtenIn.accepted) {
-    return `It is a CID written in ${writtenIn.multibase}; base32, base36, base58btc and base16 are read here.`
+    return `It is a CID in ${writtenIn.multibase}. Use base32, base36, base58btc or base16.`
   }
   return undefined
 }
@@ -185,13 +185,11 @@ function classify(text: string, whole: WholeCid, sha256Hex: Sha256Hex): ContentI
   const hashKey = HASH_KEYS.get(hash)
   if (hashKey === undefined || NO_BLOCKS.includes(codec)) {
     throw refusal(
-      `It is a CIDv1 of codec ${codecName(codec)} with the hash ${hashName(hash)}, which is not verified here. The hashes sha2-256, blake3 and blake2b-256 are, and piece CIDs.`,
+      `It is a CIDv1 of codec ${codecName(codec)} with the hash ${hashName(hash)}, which Lade cannot verify. It verifies sha2-256, blake3, blake2b-256 and piece CIDs.`,
     )
   }
   if (digest.length !== DIGEST_BYTES) {
-    throw refusal(
-      `It is a CID whose ${hashName(hash)} digest has ${digest.length} bytes; those of ${DIGEST_BYTES} are read here.`,
-    )
+    throw refusal(`It is a CID whose ${hashName(hash)} digest has ${digest.length} bytes instead of ${DIGEST_BYTES}.`)
   }
   const hex = base16.baseEncode(digest)
   const form = codec === RAW ? 'cid-raw' : codec === DAG_PB && hash === SHA2_256 ? 'cid-dag-pb' : 'cid-block'

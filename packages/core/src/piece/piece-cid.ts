@@ -94,30 +94,30 @@ export function readPieceCid({ codec, hash, digest }: CidCodes): PieceCid | { re
 
 function readV1(digest: Uint8Array): PieceCid | { fault: string } {
   if (digest.length !== NODE_BYTES) return faulty(`of version 1 whose root has ${digest.length} bytes instead of 32`)
-  if (!isNode(digest)) return faulty('whose root has one of its top two bits set, which no root has')
+  if (!isNode(digest)) return faulty('whose root is impossible: one of its top two bits is set')
   return { version: 1, root: digest.slice() }
 }
 
 function readV2(digest: Uint8Array): PieceCid | { fault: string } {
   const end = digest.findIndex((byte) => byte < 0x80) + 1
   if (end === 0 || end > VARINT_MAX_BYTES) return faulty('whose padding is not a number of at most nine bytes')
-  if (end > 1 && digest[end - 1] === 0) return faulty('whose padding is written longer than it has to be')
+  if (end > 1 && digest[end - 1] === 0) return faulty('whose padding is not a minimal varint')
   const rest = digest.subarray(end)
   if (rest.length !== HEIGHT_AND_ROOT_BYTES) {
     return faulty(`of version 2 with ${rest.length} bytes after its padding; height and root have 33`)
   }
   const height = rest[0] ?? 0
   if (height < MIN_PIECE_HEIGHT || height > MAX_PIECE_HEIGHT) {
-    return faulty(`of height ${height}; those of ${MIN_PIECE_HEIGHT} to ${MAX_PIECE_HEIGHT} are read here`)
+    return faulty(`of height ${height}; supported are ${MIN_PIECE_HEIGHT} to ${MAX_PIECE_HEIGHT}`)
   }
   const root = rest.slice(1)
-  if (!isNode(root)) return faulty('whose root has one of its top two bits set, which no root has')
+  if (!isNode(root)) return faulty('whose root is impossible: one of its top two bits is set')
 
   const padding = digest.subarray(0, end).reduceRight((value, byte) => (value << 7n) | BigInt(byte & 0x7f), 0n)
   const capacity = BigInt(QUAD_RAW_BYTES) << BigInt(height - MIN_PIECE_HEIGHT)
   if (padding > capacity) return faulty(`whose padding, ${padding} bytes, is more than its tree holds`)
   const rawSizeBytes = Number(capacity - padding)
-  if (!Number.isSafeInteger(rawSizeBytes)) return faulty('of more bytes than can be counted exactly here')
+  if (!Number.isSafeInteger(rawSizeBytes)) return faulty('with too many bytes to count exactly')
   if (pieceHeight(rawSizeBytes) !== height) {
     return faulty(`of height ${height}, while its ${rawSizeBytes} bytes need ${pieceHeight(rawSizeBytes)}`)
   }

@@ -17,23 +17,25 @@ export const MAX_COMPOSE_BODY_BYTES = 524_288
 export const MAX_PARTS_NAMED = 100
 
 export const composeQuery = z.object({
-  cid: cidField.describe('The content id of the whole, of any form that is verified'),
+  cid: cidField.describe('Content id of the whole file, of any kind that can be verified'),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 
 /** For the reader and the client; the server reads these by hand, before the body. */
 export const composeHeaders = z.object({
-  'x-visibility': visibilityField.optional().describe('private needs a token; public by default'),
-  'x-term-days': z.string().optional().describe('Days to keep the file, within what the tier allows'),
+  'x-visibility': visibilityField.optional().describe('public (default) or private, which needs a token'),
+  'x-term-days': z.string().optional().describe('Storage term in days, within the limits of the tier'),
 })
 
 // How many parts there may be is checked by hand, to be refused by the same code as every other fault of theirs.
 export const composeRequest = z.object({
   parts: z
-    .array(z.string().describe('A content id of any accepted form'))
+    .array(z.string().describe('A content id of any kind'))
     .meta({ minItems: 1, maxItems: MAX_PARTS })
-    .describe(`In order, each a live file of mine. The size of each but the last is a multiple of ${PART_BYTES} bytes`),
-  contentType: z.string().optional().describe('Media type of the whole; application/octet-stream by default'),
-  filename: z.string().nullable().optional().describe('Name to save under, as it is'),
+    .describe(
+      `In order, each a live file of yours. The size of each but the last is a multiple of ${PART_BYTES} bytes`,
+    ),
+  contentType: z.string().optional().describe('Media type of the whole file; default application/octet-stream'),
+  filename: z.string().nullable().optional().describe('File name, not percent-encoded'),
 })
 export type ComposeRequest = z.infer<typeof composeRequest>

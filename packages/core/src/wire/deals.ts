@@ -6,30 +6,30 @@ const seenField = timeField.nullable()
 
 /** Where one copy of a piece stands, at one prover. */
 export const dealCopy = z.object({
-  prover: z.string().describe('local, or the address of a provider'),
-  pieceCid: z.string().describe('Piece CID v2 of what the prover holds'),
+  prover: z.string().describe('local, or the URL of a prover'),
+  pieceCid: z.string().describe('Piece CID v2 that the prover stores'),
   state: z
     .enum(['pending', 'parked', 'adding', 'stored', 'failed', 'released'])
-    .describe('pending: being sent; parked: there; adding, stored: being taken into a data set, and in it'),
-  storedAt: seenField.describe('When its data set had it'),
-  provedAt: seenField.describe('When a proof last held; null after one that did not'),
-  retrievableAt: seenField.describe('When bytes of it were last read from the prover and were right'),
+    .describe('pending: being sent; parked: received; adding: being added to a data set; stored: in a data set'),
+  storedAt: seenField.describe('When it was added to a data set'),
+  provedAt: seenField.describe('Time of the last valid proof; null after an invalid one'),
+  retrievableAt: seenField.describe('When bytes were last read back from the prover and matched'),
   endedAt: seenField,
   cause: z.string().nullable().describe('Why it failed'),
-  onchainDealId: z.string().nullable().describe('The deal about this copy on the chain'),
+  onchainDealId: z.string().nullable().describe('Onchain deal of this copy'),
 })
 export type DealCopy = z.infer<typeof dealCopy>
 
 /** Where a file lies in an aggregate of small files (FRC-0058). */
 export const dealAggregate = z.object({
   pieceCid: z.string().describe('Piece CID v2 of the aggregate'),
-  offset: bytesField.describe("Where the file's bytes begin in those of the aggregate"),
-  paddedOffset: bytesField.describe('The same in padded bytes, as the index of the aggregate has it'),
+  offset: bytesField.describe('Offset of the file in the bytes of the aggregate'),
+  paddedOffset: bytesField.describe('The same offset in padded bytes, as in the index of the aggregate'),
 })
 
 /** The storage agreement of one file. */
 export const dealEntry = z.object({
-  dealId: z.string().describe('Synthetic ids are d-0x and hex'),
+  dealId: z.string().describe('Decimal for onchain deals; d-0x and hex for synthetic ids'),
   cid: cidField,
   pieceCid: z.string().nullable().describe('Piece CID v2, once the piece commitment is known'),
   size: bytesField.describe('Bytes'),
@@ -37,23 +37,23 @@ export const dealEntry = z.object({
   term: z.string().describe('Human-readable, such as "30 days"'),
   createdAt: timeField,
   expiresAt: timeField,
-  endedAt: timeField.nullable().describe('When it expired or was removed; null until then'),
+  endedAt: timeField.nullable().describe('When it expired or was removed, or null'),
   retrievalUrl: z.url(),
-  statusAt: timeField.describe('Since when the status is what it is'),
+  statusAt: timeField.describe('Time of the last change of status'),
   cause: z.string().nullable().describe('Why the status is failed'),
-  storedAt: seenField.describe('Since when a prover has stored all of it'),
-  provedAt: seenField.describe('When every piece of it was last proved; null while one is not'),
-  retrievableAt: seenField.describe('When every piece of it was last read from a prover'),
-  redundancy: z.int().describe('How many provers are to hold it'),
-  provedCopies: z.int().describe('How many provers have proved that they hold all of it'),
-  onchainDealId: z.string().nullable().describe('The deal on the chain, once it is there'),
-  aggregate: dealAggregate.nullable().describe('Set for a small file that is held as a part of an aggregate'),
+  storedAt: seenField.describe('When provers had stored all of it'),
+  provedAt: seenField.describe('When all pieces were last proved; null while one is not'),
+  retrievableAt: seenField.describe('When all pieces were last read back from a prover'),
+  redundancy: z.int().describe('How many provers should store it'),
+  provedCopies: z.int().describe('How many provers have proved that they store all of it'),
+  onchainDealId: z.string().nullable().describe('Onchain deal id, once it exists'),
+  aggregate: dealAggregate.nullable().describe('Set for a small file that is part of an aggregate'),
   copies: z.array(dealCopy),
 })
 export type DealEntry = z.infer<typeof dealEntry>
 
 export const dealsQuery = z.object({
-  cursor: z.string().max(64).optional().describe('nextCursor of the page before'),
+  cursor: z.string().max(64).optional().describe('nextCursor of the previous page'),
   limit: z.string().optional().describe(`1 to ${MAX_DEALS_PER_PAGE}; 100 by default`),
   status: z
     .string()
@@ -83,19 +83,19 @@ export const leafProof = z.object({
   proof: z
     .array(hexField)
     .readonly()
-    .describe("The siblings from the leaf upwards, 32 bytes each, as many as the piece's tree is high"),
+    .describe('Siblings from the leaf upwards, 32 bytes each, one per level of the piece tree'),
 })
 
 const merklePath = z.object({
-  position: z.int().describe('Among the nodes of its height'),
-  siblings: z.array(hexField).readonly().describe('From below upwards, 32 bytes each'),
+  position: z.int().describe('Position among the nodes of its height'),
+  siblings: z.array(hexField).readonly().describe('Siblings from the bottom up, 32 bytes each'),
 })
 
 /** That a small file is in an aggregate, and that the index of the aggregate says where (FRC-0058). */
 export const inclusionProof = z.object({
-  pieceCid: z.string().describe('Piece CID v2 of the file by itself'),
-  segment: merklePath.describe("From the file's piece to the root of the aggregate"),
-  entry: merklePath.describe('From its entry of the index to the same root'),
+  pieceCid: z.string().describe('Piece CID v2 of the file'),
+  segment: merklePath.describe('Path from the piece of the file to the root of the aggregate'),
+  entry: merklePath.describe('Path from its index entry to the same root'),
 })
 
 /** One audit of one copy. */
@@ -104,35 +104,35 @@ export const dealAudit = z.object({
   pieceCid: z.string().describe('Piece CID v2 of what was challenged: the file, a slice of it, or its aggregate'),
   at: timeField,
   passed: z.boolean(),
-  cause: z.string().nullable().describe('Why it did not'),
-  seed: hexField.describe('What chose the leaves; 32 bytes'),
+  cause: z.string().nullable().describe('Why the audit failed'),
+  seed: hexField.describe('Seed that selected the leaves; 32 bytes'),
   proofs: z
     .array(leafProof)
     .readonly()
     .nullable()
-    .describe('What the prover answered; null where bytes were read instead, or nothing came'),
+    .describe('Response of the prover; null if bytes were read back instead, or nothing arrived'),
 })
 export type DealAudit = z.infer<typeof dealAudit>
 
 export const dealProofs = z.object({
   dealId: z.string(),
-  aggregate: z.string().nullable().describe('Piece CID v2 of the aggregate that the file is in'),
+  aggregate: z.string().nullable().describe('Piece CID v2 of the aggregate of the file'),
   inclusion: inclusionProof.nullable().describe('Set for a file in an aggregate'),
-  audits: z.array(dealAudit).describe('Newest first; the last 30 of each copy at most'),
+  audits: z.array(dealAudit).describe('Newest first; at most 30 per copy'),
 })
 export type DealProofs = z.infer<typeof dealProofs>
 
 export const challengeRequest = z.object({
-  nonce: z.string().min(1).max(MAX_NONCE_LENGTH).describe('Anything that the prover could not know before'),
+  nonce: z.string().min(1).max(MAX_NONCE_LENGTH).describe('Any text that the prover could not know in advance'),
 })
 
 export const challengeResult = z.object({
   cid: cidField,
   nonce: z.string(),
-  seed: hexField.describe('sha2-256 of "lade possession", a zero byte and the nonce'),
+  seed: hexField.describe('SHA-256 of "lade possession", a zero byte and the nonce'),
   prover: z.string(),
   pieceCid: z.string().describe('Piece CID v2 of what was challenged: the file, a slice of it, or its aggregate'),
-  height: z.int().describe("Of the piece's tree"),
+  height: z.int().describe('Height of the piece tree'),
   proofs: z.array(leafProof).readonly(),
   inclusion: inclusionProof.nullable().describe('Set for a file in an aggregate'),
 })

@@ -5,25 +5,22 @@ import { SCOPES } from './limits.ts'
 export const cidField = z
   .string()
   .regex(/^[a-z0-9]{8,80}$/i)
-  .describe('The content id, as the request gave it')
+  .describe('The content id as in the request')
 export const bytesField = z.int().min(0)
 export const timeField = z.iso.datetime().describe('RFC 3339, UTC')
 export const dayField = z.iso.date().describe('A UTC day')
 export const scopesField = z.array(z.enum(SCOPES)).min(1)
 export const statusField = z
   .enum(['staged', 'proposed', 'active', 'expiring', 'expired', 'failed', 'removed'])
-  .describe('Where the storage deal stands')
+  .describe('Status of the storage deal')
 export const fileStatusField = z
   .enum([...statusField.options, 'composed'])
-  .describe('Where the storage deal stands; composed for a part that has become part of a composed file')
-export const sha256Field = z
-  .string()
-  .nullable()
-  .describe('Hex; null for a composed file that was put together without being read')
+  .describe('Status of the storage deal; composed for a part of a composed file')
+export const sha256Field = z.string().nullable().describe('Hex; null for a composed file whose parts were not read')
 export const visibilityField = z.enum(['public', 'private'])
 export const ownerField = z
   .string()
   .nullable()
-  .describe("The user's email, or the address of the wallet; null for sponsored uploads")
-export const userIdField = z.string().describe('The user; for a wallet eip155:, the chain id, a colon and the address')
+  .describe('Email of the user, or address of the wallet; null for sponsored uploads')
+export const userIdField = z.string().describe('Id of the user; for a wallet eip155:{chainId}:{address}')
 export const emailField = z.string().nullable().describe('Null for a wallet')

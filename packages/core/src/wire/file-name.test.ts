@@ -50,7 +50,7 @@ describe('parseFileName', () => {
     ] as const) {
       const count = FILE_NAME_MAX_BYTES / utf8SizeOf(unit)
       expect(parseFileName(encoded.repeat(count))).toBe(unit.repeat(count))
-      expect(refusalOf(encoded.repeat(count + 1))).toContain('bytes as UTF-8; at most 255')
+      expect(refusalOf(encoded.repeat(count + 1))).toContain('bytes as UTF-8; the maximum is 255.')
     }
   })
 
@@ -70,7 +70,7 @@ describe('parseFileName', () => {
 
   test('refuses every embedding, override and isolate of text direction', () => {
     for (const code of [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069]) {
-      expect(refusalOf(encodeURIComponent(`a${String.fromCharCode(code)}gpj.exe`))).toContain('direction of text')
+      expect(refusalOf(encodeURIComponent(`a${String.fromCharCode(code)}gpj.exe`))).toContain('text direction')
     }
   })
 

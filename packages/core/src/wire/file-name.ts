@@ -30,10 +30,10 @@ export function parseFileName(headerValue: string): string {
   const name = decode(headerValue)
   const sizeBytes = headerValue.length - 2 * countOf(headerValue, '%')
   if (sizeBytes > FILE_NAME_MAX_BYTES) {
-    throw refusal(`It has ${sizeBytes} bytes as UTF-8; at most ${FILE_NAME_MAX_BYTES} are kept.`)
+    throw refusal(`It has ${sizeBytes} bytes as UTF-8; the maximum is ${FILE_NAME_MAX_BYTES}.`)
   }
   if (CONTROL.test(name)) throw refusal('It contains a control character.')
-  if (BIDI_CONTROL.test(name)) throw refusal('It contains a character that overrides the direction of text.')
+  if (BIDI_CONTROL.test(name)) throw refusal('It contains a character that changes the text direction.')
   if (/[/\\]/.test(name)) throw refusal('It contains a path separator.')
   const visible = name.trim()
   if (visible === '') throw refusal('It is empty.')
@@ -46,7 +46,7 @@ function decode(headerValue: string): string {
   try {
     return decodeURIComponent(headerValue)
   } catch (error) {
-    if (error instanceof URIError) throw refusal('Its percent-encoding is malformed, or does not decode as UTF-8.')
+    if (error instanceof URIError) throw refusal('Its percent-encoding is malformed or not UTF-8.')
     throw error
   }
 }

@@ -33,9 +33,9 @@ export const fileEntry = z.object({
 export type FileEntry = z.infer<typeof fileEntry>
 
 export const filesQuery = z.object({
-  cursor: z.string().max(64).optional().describe('nextCursor of the page before'),
+  cursor: z.string().max(64).optional().describe('nextCursor of the previous page'),
   limit: z.string().optional().describe(`1 to ${MAX_FILES_PER_PAGE}; 100 by default`),
-  q: z.string().max(255).optional().describe('A part of the name or the cid'),
+  q: z.string().max(255).optional().describe('Part of the name or cid'),
   contentType: z.string().max(255).optional(),
   status: z.string().optional().describe('staged, expired, removed or composed'),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
@@ -55,7 +55,7 @@ export const shareRequest = z.object({
     .int()
     .min(1)
     .max(MAX_SHARE_SECONDS, `must be at most ${MAX_SHARE_SECONDS}, since a share link lasts at most 30 days`)
-    .describe('How long the link is good; at most 30 days'),
+    .describe('Lifetime of the link; at most 30 days'),
 })
 export const shareResult = z.object({ url: z.url(), expiresAt: timeField })
 export type ShareResult = z.infer<typeof shareResult>
@@ -68,11 +68,11 @@ export const usageResult = z.object({
   today: z.object({
     date: dayField,
     bytes: bytesField.describe('Charged today'),
-    files: z.int().describe('Recorded today, composed ones among them'),
-    reservedBytes: bytesField.describe('Held by uploads in flight'),
+    files: z.int().describe('Files recorded today, including composed ones'),
+    reservedBytes: bytesField.describe('Reserved by running uploads'),
     remainingBytes: bytesField,
-    filesLimit: z.int().optional().describe('How many files a day has; absent in versions that do not limit them'),
-    reservedFiles: z.int().optional().describe('Files that are in flight'),
+    filesLimit: z.int().optional().describe('Daily limit of files; absent in versions without this limit'),
+    reservedFiles: z.int().optional().describe('Files of running uploads'),
     remainingFiles: z.int().optional(),
     resetsAt: timeField,
   }),

@@ -28,10 +28,10 @@ const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[\\t ]*;(?:[\\t ]*${TOKEN}=(
 export function parseMediaType(value: string | undefined): string {
   if (value === undefined) throw refusal('It is missing.')
   if (value.length > MEDIA_TYPE_MAX_CHARACTERS) {
-    throw refusal(`It has ${value.length} characters; at most ${MEDIA_TYPE_MAX_CHARACTERS} are kept.`)
+    throw refusal(`It has ${value.length} characters; the maximum is ${MEDIA_TYPE_MAX_CHARACTERS}.`)
   }
   const mediaType = value.replace(/^[\t ]+/, '').replace(/[\t ]+$/, '')
-  if (!MEDIA_TYPE.test(mediaType)) throw refusal('It is not of the form type/subtype; parameter=value.')
+  if (!MEDIA_TYPE.test(mediaType)) throw refusal('It must have the form type/subtype; parameter=value.')
   return mediaType
 }
 

@@ -5,22 +5,22 @@ import { walletInfo } from './wallets.ts'
 
 const tier = z.object({
   fileBytes: bytesField.describe('The largest file'),
-  dailyBytes: bytesField.describe('The daily cap by default'),
-  dailyFiles: z.int().optional().describe('How many files a day; absent in versions that do not limit them'),
-  concurrency: z.int().describe('Uploads in flight at once'),
+  dailyBytes: bytesField.describe('Default daily quota'),
+  dailyFiles: z.int().optional().describe('Daily limit of files; absent in versions without this limit'),
+  concurrency: z.int().describe('Simultaneous uploads'),
   termDays: z.int(),
 })
 export const infoResult = z.object({
   name: z.literal('lade'),
   version: z.string(),
   tiers: z.object({ sponsored: tier, token: tier.extend({ quotaMb: z.int() }) }),
-  signup: z.enum(['open', 'email', 'closed']).describe('email: a token needs the code of /api/auth/start'),
-  tokenAlg: z.enum(TOKEN_ALGS).describe('How tokens are signed; RS256 has its key at /.well-known/jwks.json'),
+  signup: z.enum(['open', 'email', 'closed']).describe('email: a token needs a login code from /api/auth/start'),
+  tokenAlg: z.enum(TOKEN_ALGS).describe('Signing algorithm; the RS256 public key is at /.well-known/jwks.json'),
   opaqueIds: z.enum(['accept', 'refuse']),
   queryToken: z.enum(['accept', 'refuse']),
   maxTermDays: z.int(),
   wallets: walletInfo,
-  contentIds: z.array(z.string()).describe('The forms of content id that are verified here'),
+  contentIds: z.array(z.string()).describe('Kinds of content ids that the service verifies'),
   docs: z.url(),
 })
 export type InfoResult = z.infer<typeof infoResult>
@@ -30,26 +30,24 @@ export const readyResult = z.object({
   status: z.enum(['ready', 'not_ready']),
   dependencies: z
     .record(z.string(), z.enum(['ok', 'failed', 'read_only', 'none', 'draining']))
-    .describe('read_only: it can be read and not written'),
+    .describe('read_only: reads work, writes do not'),
   signingKey: z
     .object({
       alg: z.enum(TOKEN_ALGS),
-      ageDays: z.int().nullable().describe('Null for a key that came without a date, such as one from the environment'),
+      ageDays: z.int().nullable().describe('Null if the key has no date, such as one from the environment'),
       overdue: z
         .boolean()
-        .describe('Older than the 90 days after which a key is to be rotated; no reason not to be ready'),
+        .describe('True if the key is older than 90 days and should be rotated; the service stays ready'),
     })
     .nullable()
     .describe('Null while there is no key'),
   clock: z
     .object({
-      aheadSeconds: z.int().describe('How far its source is ahead of the agreed time; 0 while the two agree'),
-      deletionPaused: z
-        .boolean()
-        .describe('True after a step of the clock: no file ends and nothing is deleted; no reason not to be ready'),
+      aheadSeconds: z.int().describe('How far the clock source is ahead of the agreed time; 0 if they agree'),
+      deletionPaused: z.boolean().describe('True after a clock step: no file expires; the service stays ready'),
     })
     .optional()
-    .describe('The clock of the system or the database; absent in versions that follow it wherever it goes'),
+    .describe('State of the system or database clock; absent in versions that always follow it'),
 })
 export type ReadyResult = z.infer<typeof readyResult>
 

@@ -8,7 +8,7 @@ export const MAX_PIECE_CIDS_PER_BODY = 1000
 /** Enough for that many of the longest cids; other JSON bodies are smaller. */
 export const MAX_PIECE_CIDS_BODY_BYTES = 131_072
 
-const cidText = z.string().describe('A content id of any accepted form')
+const cidText = z.string().describe('A content id of any kind')
 
 export const pieceCidsQuery = z.object({
   cid: z
@@ -23,16 +23,16 @@ export const pieceCidsRequest = z.object({ cids: z.array(cidText).meta({ maxItem
 export const pieceCidsItem = z.object({
   cid: cidField,
   pieceCid: z.string().describe('Piece CID v2'),
-  pieceCidV1: z.string().describe('Piece CID v1, which does not say the size'),
+  pieceCidV1: z.string().describe('Piece CID v1, which does not include the size'),
   rawSize: bytesField.describe('Bytes before any padding'),
   paddedSize: bytesField.describe('Bytes of the piece: a power of two'),
-  height: z.int().describe('Of the piece tree: paddedSize is 32 * 2 ** height'),
-  aggregate: z.string().nullable().describe('Piece CID v2 of the aggregate that holds it; null while it is in none'),
+  height: z.int().describe('Height of the piece tree: paddedSize is 32 * 2 ** height'),
+  aggregate: z.string().nullable().describe('Piece CID v2 of its aggregate, or null'),
 })
 export type PieceCidsItem = z.infer<typeof pieceCidsItem>
 
 export const pieceCidsResult = z.object({
-  items: z.array(pieceCidsItem).describe('In the order asked, one for each time that its cid was asked for'),
-  missing: z.array(z.string()).describe('The cids of which no piece is known to the caller'),
+  items: z.array(pieceCidsItem).describe('In the order of the request, with repetitions'),
+  missing: z.array(z.string()).describe('Cids without a piece that the caller may see'),
 })
 export type PieceCidsResult = z.infer<typeof pieceCidsResult>

@@ -8,16 +8,16 @@ export type TokenAlg = (typeof TOKEN_ALGS)[number]
 
 /** Field rules with a code of their own are checked by the use case; this shape is for the reader and the client. */
 export const signupRequest = z.object({
-  email: z.string().describe('Where the user can be reached; hashed into the user id'),
+  email: z.string().describe('Email address of the user; its hash is the user id'),
   label: z.string().min(1).max(100).describe('A name for the token'),
-  scopes: scopesField.optional().describe('May only narrow; all four by default'),
-  quotaMb: z.int().min(0).optional().describe('May only lower the daily quota'),
-  ttlDays: z.int().min(1).max(DEFAULT_TOKEN_DAYS).optional().describe('May only shorten the lifetime'),
+  scopes: scopesField.optional().describe('A subset of the default, which is all four'),
+  quotaMb: z.int().min(0).optional().describe('Can only lower the daily quota'),
+  ttlDays: z.int().min(1).max(DEFAULT_TOKEN_DAYS).optional().describe('Can only shorten the lifetime'),
 })
 export type SignupRequest = z.infer<typeof signupRequest>
 
 export const signupResult = z.object({
-  token: z.string().describe('pk_live_ and a JWT; shown only in this response'),
+  token: z.string().describe('pk_live_ followed by a JWT; shown only in this response'),
   userId: z.string(),
   email: z.string(),
   scopes: scopesField,
@@ -33,14 +33,14 @@ export type StartRequest = z.infer<typeof startRequest>
 export const startResult = z.object({
   sent: z.literal(true),
   expiresIn: z.int().describe('Seconds for which the code is valid'),
-  challenge: z.string().describe('To be sent back with the code; shown only in this response'),
+  challenge: z.string().describe('Send it back with the code; shown only in this response'),
 })
 export type StartResult = z.infer<typeof startResult>
 
 /** The second step. What is asked of the token is asked here; its label was given with the first step. */
 export const verifyRequest = signupRequest.omit({ email: true, label: true }).extend({
-  challenge: z.string().max(100).describe('As /api/auth/start answered it'),
-  code: z.string().max(100).describe('The six digits of the mail; spaces and hyphens between them are let be'),
+  challenge: z.string().max(100).describe('The challenge from /api/auth/start'),
+  code: z.string().max(100).describe('The six digits from the mail; spaces and hyphens are ignored'),
 })
 export type VerifyRequest = z.infer<typeof verifyRequest>
 
@@ -68,14 +68,14 @@ export const tokenEntry = z.object({
   expiresAt: timeField,
   lastUsedAt: timeField.nullable(),
   revokedAt: timeField.nullable(),
-  current: z.boolean().describe('True for the token that asked'),
+  current: z.boolean().describe('True for the token of this request'),
 })
 export const tokenList = z.object({ tokens: z.array(tokenEntry) })
 export type TokenList = z.infer<typeof tokenList>
 
 export const revokeRequest = z.object({
   jti: z.uuid().describe('The id of the token to revoke'),
-  keepLinks: z.boolean().optional().describe('True to leave the share links that the token made; false by default'),
+  keepLinks: z.boolean().optional().describe('true: keep the share links of the token; default false'),
 })
 export const revokeResult = z.object({ jti: z.uuid(), revokedAt: timeField })
 export type RevokeResult = z.infer<typeof revokeResult>

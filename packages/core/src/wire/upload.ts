@@ -6,23 +6,23 @@ export const uploadQuery = z.object({
   profile: z
     .string()
     .optional()
-    .describe('The import profile of a dag-pb cid, such as unixfs-v1-2025: then no other is tried'),
+    .describe('Import profile of a dag-pb cid, such as unixfs-v1-2025; only this one is tried'),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 
 /** For the reader and the client; the server reads these by hand, before the body. */
 export const uploadHeaders = z.object({
-  'content-type': z.string().describe('Media type of the bytes; given back verbatim'),
-  'content-length': z.string().describe('Size in bytes; chunked bodies are refused'),
-  'x-filename': z.string().optional().describe('Name to save under, percent-encoded'),
-  'x-visibility': visibilityField.optional().describe('private needs a token; public by default'),
-  'x-term-days': z.string().optional().describe('Days to keep the file, within what the tier allows'),
+  'content-type': z.string().describe('Media type of the bytes, returned unchanged on download'),
+  'content-length': z.string().describe('Size in bytes; chunked bodies are not supported'),
+  'x-filename': z.string().optional().describe('File name, percent-encoded'),
+  'x-visibility': visibilityField.optional().describe('public (default) or private, which needs a token'),
+  'x-term-days': z.string().optional().describe('Storage term in days, within the limits of the tier'),
 })
 
 /** The first seven fields are the source document's; the others are additions. */
 export const uploadResult = z.object({
   cid: cidField,
-  dealId: z.string().describe('Synthetic ids are d-0x and hex'),
+  dealId: z.string().describe('Decimal for onchain deals; d-0x and hex for synthetic ids'),
   size: bytesField.describe('Bytes'),
   retrievalUrl: z.url(),
   term: z.string().describe('Human-readable, such as "30 days"'),

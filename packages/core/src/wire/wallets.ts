@@ -7,18 +7,18 @@ export const MAX_SIGN_IN_MESSAGE_CHARACTERS = 4096
 /** Enough for the signatures of contract wallets, which bring what deploys them: 8 KiB in hex. */
 export const MAX_SIGNATURE_CHARACTERS = 16_386
 
-export const addressField = z.string().describe('An account: 0x and 40 hex digits in the mixed case of EIP-55')
+export const addressField = z.string().describe('Account: 0x and 40 hex digits with EIP-55 mixed case')
 
 /** What a wallet puts into the message that it signs. */
 export const walletNonceResult = z.object({
-  nonce: z.string().describe('Letters and digits; good for one sign-in'),
-  expiresIn: z.int().describe('Seconds for which it is good'),
+  nonce: z.string().describe('Letters and digits; valid for one sign-in'),
+  expiresIn: z.int().describe('Seconds for which it is valid'),
 })
 export type WalletNonceResult = z.infer<typeof walletNonceResult>
 
 export const walletVerifyRequest = z.object({
   message: z.string().max(MAX_SIGN_IN_MESSAGE_CHARACTERS).describe('The EIP-4361 message, exactly as it was signed'),
-  signature: z.string().max(MAX_SIGNATURE_CHARACTERS).describe('0x and hex: what personal_sign gave'),
+  signature: z.string().max(MAX_SIGNATURE_CHARACTERS).describe('Result of personal_sign: 0x and hex'),
 })
 export type WalletVerifyRequest = z.infer<typeof walletVerifyRequest>
 
@@ -34,8 +34,8 @@ export const walletInfo = z
   .object({
     chainId: z.int().describe('The chain that signatures name and balances are read from'),
     usdc: addressField.describe('The token contract whose balance is the quota'),
-    usdcPerGib: z.string().describe('Decimal: how much USDC stands for 1 GiB a day'),
+    usdcPerGib: z.string().describe('Decimal: USDC balance for each GiB of daily quota'),
   })
   .nullable()
-  .describe('How wallets are callers here; null where they are not')
+  .describe('Settings for wallets; null if they are not enabled')
 export type WalletInfo = z.infer<typeof walletInfo>

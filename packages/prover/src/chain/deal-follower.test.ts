@@ -130,7 +130,7 @@ describe('a prover that follows a marketplace', () => {
     await becomes(rig, unheld, 'active')
     await rig.mineSeconds(WINDOW_SECONDS)
     expect(await standing(rig, resized)()).toBe('proposed')
-    const refusals = lines.filter(({ msg }) => msg === 'a deal is not accepted, since its piece is not held')
+    const refusals = lines.filter(({ msg }) => msg === 'a deal was not accepted: its piece is not stored')
     expect(refusals.map(({ dealId }) => dealId)).toEqual([String(unheld), String(resized)])
   })
 
@@ -167,7 +167,7 @@ describe('a prover that follows a marketplace', () => {
     // The slashing paid the prover what it had earned, and the other deal goes on.
     expect(await rig.balanceOf(account.address)).toBe(2n * PAY_OF_PERIOD)
     expect(await rig.deal(other)).toMatchObject({ missesInARow: 0 })
-    expect(lines.filter(({ msg, dealId: id }) => msg.includes('not there any more') && id === '1')).toHaveLength(1)
+    expect(lines.filter(({ msg, dealId: id }) => msg.includes('its piece is gone') && id === '1')).toHaveLength(1)
   })
 
   test('waits for a chain that does not answer, says so once, and keeps the address to itself', async () => {
@@ -191,7 +191,7 @@ describe('a prover that follows a marketplace', () => {
     await expect.poll(() => asked.length).toBeGreaterThan(3)
     isDown = false
     await becomes(rig, dealId, 'settled')
-    const outages = lines.filter(({ msg }) => msg === 'the chain cannot be used; trying on')
+    const outages = lines.filter(({ msg }) => msg === 'the chain is not usable; retrying')
     expect(outages).toHaveLength(1)
     expect(outages[0]?.reason).toContain('HTTP request failed')
     expect(lines.some(({ msg }) => msg === 'the chain answers again')).toBe(true)

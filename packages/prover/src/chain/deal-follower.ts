@@ -71,10 +71,10 @@ async function follow(options: DealFollowerOptions, signal: AbortSignal): Promis
     } catch (error) {
       if (signal.aborted) break
       failures += 1
-      if (!(error instanceof BaseError)) log?.error({ err: error }, 'the deals could not be looked after')
+      if (!(error instanceof BaseError)) log?.error({ err: error }, 'could not follow the deals')
       else if (complaint !== reasonOf(error)) {
         complaint = reasonOf(error)
-        log?.warn({ reason: complaint }, 'the chain cannot be used; trying on')
+        log?.warn({ reason: complaint }, 'the chain is not usable; retrying')
       }
     }
     // Also while nobody knows how the deals stand: their pieces must not be thrown away.

@@ -101,12 +101,12 @@ export class DealKeeper {
       const call = await this.#callOf(deal, kind)
       if (call === undefined) return this.#watch.readAgain(deal, head.time + RETRY_SECONDS, head.time)
       const result = await marketplace.send(call, signal)
-      if (result === 'landed') log?.info({ dealId, call: call.functionName }, 'a deal went on')
-      else this.#sayOnce(deal, `${call.functionName}: ${reasonOf(result)}`, 'the chain did not take a call')
+      if (result === 'landed') log?.info({ dealId, call: call.functionName }, 'a deal advanced')
+      else this.#sayOnce(deal, `${call.functionName}: ${reasonOf(result)}`, 'the chain rejected a call')
     } catch (error) {
       if (error instanceof BaseError || signal.aborted) throw error
       this.#watch.readAgain(deal, head.time + RETRY_SECONDS, head.time)
-      log?.error({ dealId, err: error }, 'a deal could not be looked after')
+      log?.error({ dealId, err: error }, 'could not process a deal')
     }
   }
 
@@ -125,7 +125,7 @@ export class DealKeeper {
   async #proofOf(deal: Deal, piece: HeldPiece): Promise<ProverCall | undefined> {
     const { marketplace, store } = this.#options
     const leafIndex = await marketplace.challengedLeaf(deal.dealId)
-    if (typeof leafIndex !== 'bigint') return this.#sayOnce(deal, leafIndex.refused, 'there is no challenge to answer')
+    if (typeof leafIndex !== 'bigint') return this.#sayOnce(deal, leafIndex.refused, 'there is no challenge to prove')
     const made = await proveLeaf(store, piece, Number(leafIndex))
     if (typeof made === 'string') return this.#sayOnce(deal, made, NOT_HELD.prove)
     return { functionName: 'prove', args: [deal.dealId, hexOf(made.leaf), made.proof.map(hexOf)] }
@@ -157,9 +157,9 @@ export class DealKeeper {
 }
 
 const NOT_HELD = {
-  accept: 'a deal is not accepted, since its piece is not held',
-  open: 'a deal cannot be proved, since its piece is not there any more',
-  prove: 'a deal cannot be proved, since its piece is not what it was',
+  accept: 'a deal was not accepted: its piece is not stored',
+  open: 'a deal cannot be proved: its piece is gone',
+  prove: 'a deal cannot be proved: its piece is damaged',
 } as const
 
 function reasonOf(result: CallResult): string {

@@ -35,7 +35,7 @@ function sourceOf(handle: FileHandle, opened: BigIntStats, name: string): KnownS
     slice: (offsetBytes, sizeBytes) => ({ kind: 'file', fd: handle.fd, offsetBytes, sizeBytes }),
     async check() {
       if (fingerprintOf(await handle.stat({ bigint: true })) !== fingerprint) {
-        throw new LadeError('source_changed', { reason: 'Its size or time is another than when it was opened.' })
+        throw new LadeError('source_changed', { reason: 'Its size or modification time changed.' })
       }
     },
     close: () => handle.close(),

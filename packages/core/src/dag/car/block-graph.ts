@@ -98,7 +98,7 @@ export class BlockGraph {
   add(name: BlockName, bytes: Uint8Array): CarFault | undefined {
     const codecPlace = READABLE_CODECS.indexOf(name.codec)
     const text = () => `The block ${cidText(name)}`
-    if (codecPlace < 0) return malformed(`${text()} has the codec ${hex(name.codec)}, which is not read here.`)
+    if (codecPlace < 0) return malformed(`${text()} has the unsupported codec ${hex(name.codec)}.`)
     const number = this.#numberOf(name.multihash)
     if (this.#nodeAs(number, codecPlace) !== NO_NODE) return undefined
     const excess = excessOf(name.codec, bytes)
@@ -181,8 +181,8 @@ export class BlockGraph {
     // Before the CID is written out: it can be as long as the block, and base58 takes the square of that in time.
     if (digest.length > MAX_DIGEST_BYTES) return malformed(`${fromText()} a CID with ${digest.length} bytes of digest.`)
     const refuse = (reason: string) => malformed(`${fromText()} ${cidText(link)}, whose ${reason}.`)
-    if (!READABLE_CODECS.includes(codec)) return refuse(`codec ${hex(codec)} is not read here`)
-    if (hashCode !== IDENTITY && !this.#isChecked(hashCode)) return refuse(`hash ${hex(hashCode)} is not checked here`)
+    if (!READABLE_CODECS.includes(codec)) return refuse(`codec ${hex(codec)} is not supported`)
+    if (hashCode !== IDENTITY && !this.#isChecked(hashCode)) return refuse(`hash ${hex(hashCode)} is not supported`)
     if (!hasDigestLength(hashCode, digest)) return refuse(`digest has ${digest.length} bytes`)
     if (hashCode !== IDENTITY) return undefined
     this.#inlineLinks += 1

@@ -116,7 +116,7 @@ describe('CarIndexer: blocks that are not what they say', () => {
   test('an identity CID over other bytes than it carries', async () => {
     const cid = inlineCid(0x55, utf8('inline'))
     expect(reasonOf(indexCar(await writeCar([], [{ cid, bytes: utf8('other!') }]), a.cid))).toBe(
-      `The block ${cid} is not what its CID carries.`,
+      `The block ${cid} differs from the bytes in its identity CID.`,
     )
   })
 
@@ -152,7 +152,7 @@ describe('CarIndexer: files that contradict themselves', () => {
         const inner = cborBlock('no file')
         return [fileBlock([{ cid: inner.cid, sizeBytes: 8 }]), inner]
       },
-      /has the part bafyrei\w+, which is no UnixFS file\.$/,
+      /has the part bafyrei\w+, which is not a UnixFS file\.$/,
     ],
     [
       'a part that is a directory',
@@ -160,7 +160,7 @@ describe('CarIndexer: files that contradict themselves', () => {
         const inner = pbBlock({ Data: new UnixFS({ type: 'directory' }).marshal(), Links: [] })
         return [fileBlock([{ cid: inner.cid, sizeBytes: 0 }]), inner]
       },
-      /which is no UnixFS file\.$/,
+      /which is not a UnixFS file\.$/,
     ],
     [
       'a root with more links than sizes',

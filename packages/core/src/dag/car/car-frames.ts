@@ -120,7 +120,7 @@ export class CarFrames {
       this.#fault = malformed(`The ${this.#name()} ${predicate}.`)
       return undefined
     }
-    if (length === 'malformed') return refuse('begins with a length that is no minimal varint of 63 bits')
+    if (length === 'malformed') return refuse('starts with a length that is not a minimal varint of 63 bits')
     const prefixBytes = length.end - at
     const wholeBytes = prefixBytes + length.value
     const limitBytes = this.#isHeaderTaken ? MAX_BLOCK_BYTES + MAX_CID_BYTES : MAX_HEADER_BYTES
@@ -128,7 +128,7 @@ export class CarFrames {
     if (length.value > limitBytes) {
       const limit = this.#isHeaderTaken
         ? `a block has at most ${MAX_BLOCK_BYTES}`
-        : `at most ${MAX_HEADER_BYTES} are read`
+        : `the maximum is ${MAX_HEADER_BYTES}`
       return refuse(`announces ${length.value} bytes; ${limit}`)
     }
     if (this.#frameOffset + wholeBytes > this.#sizeBytes) return refuse('runs past the end of the CAR')

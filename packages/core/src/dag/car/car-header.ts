@@ -17,12 +17,13 @@ export function faultOfHeader(bytes: Uint8Array): CarFault | undefined {
     return malformed('The header of the CAR has no version.')
   }
   if (header.version === 2) {
-    return malformed('It is a CAR of version 2. Send version 1, which is the data that a version 2 wraps.')
+    return malformed('It is a CAR of version 2. Send the CAR of version 1 that it wraps.')
   }
-  if (header.version !== 1) return malformed('The header of the CAR says that it is neither version 1 nor 2.')
+  if (header.version !== 1) return malformed('The version in the header of the CAR is neither 1 nor 2.')
   const isOfCids =
     'roots' in header && Array.isArray(header.roots) && header.roots.every((root) => asLink(root) !== undefined)
   if (!isOfCids) return malformed('The header of the CAR has no list of root CIDs.')
-  if (Object.keys(header).length !== 2) return malformed('The header of the CAR has more in it than version and roots.')
+  if (Object.keys(header).length !== 2)
+    return malformed('The header of the CAR has other fields than version and roots.')
   return undefined
 }

@@ -68,7 +68,7 @@ export class CarIndexer {
     this.#graph = new BlockGraph({ isChecked: (hashCode) => hashes(hashCode) !== undefined, maxLinks })
     this.#frames = new CarFrames({ sizeBytes, takeFrame: (bytes, offsetBytes) => this.#takeFrame(bytes, offsetBytes) })
     if (!READABLE_CODECS.includes(root.codec)) {
-      this.#fault = malformed(`The codec of the root, 0x${root.codec.toString(16)}, is not read here.`)
+      this.#fault = malformed(`The codec of the root, 0x${root.codec.toString(16)}, is not supported.`)
     }
   }
 

@@ -43,20 +43,20 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     [
       'a header that is too long',
       frame(new Uint8Array(65_537)),
-      'The header announces 65537 bytes; at most 65536 are read.',
+      'The header announces 65537 bytes; the maximum is 65536.',
     ],
     ['a header that is no dag-cbor', frame(utf8('?!')), 'The header of the CAR does not decode as dag-cbor.'],
     ['a header that is no map', header([1]), 'The header of the CAR has no version.'],
     ['a header without a version', header({ roots: [] }), 'The header of the CAR has no version.'],
-    ['version 3', header({ roots: [], version: 3 }), /neither version 1 nor 2\.$/],
+    ['version 3', header({ roots: [], version: 3 }), /is neither 1 nor 2\.$/],
     ['roots that are no CIDs', header({ roots: ['a'], version: 1 }), 'The header of the CAR has no list of root CIDs.'],
     ['no roots', header({ version: 1 }), 'The header of the CAR has no list of root CIDs.'],
-    ['more in the header', header({ roots: [], version: 1, x: 1 }), /has more in it than version and roots\.$/],
-    ['a pragma of version 2', frame(dagCbor.encode({ version: 2 })), /^It is a CAR of version 2\. Send version 1/],
+    ['more in the header', header({ roots: [], version: 1, x: 1 }), /has other fields than version and roots\.$/],
+    ['a pragma of version 2', frame(dagCbor.encode({ version: 2 })), /^It is a CAR of version 2\. Send the CAR of version 1/],
     ['a section of no length', withSection(Uint8Array.of(0)), `The section at byte ${at} has a length of zero.`],
     ['padding at the end', withSection(new Uint8Array(16)), `The section at byte ${at} has a length of zero.`],
-    ['a length that is not minimal', withSection(Uint8Array.of(0x85, 0x00)), /no minimal varint of 63 bits\.$/],
-    ['a length of more than 63 bits', withSection(digest(12).fill(0xff)), /no minimal varint of 63 bits\.$/],
+    ['a length that is not minimal', withSection(Uint8Array.of(0x85, 0x00)), /not a minimal varint of 63 bits\.$/],
+    ['a length of more than 63 bits', withSection(digest(12).fill(0xff)), /not a minimal varint of 63 bits\.$/],
     [
       'a section that is cut off',
       withSection(section(b.cid.bytes, b.bytes).subarray(0, 38)),
@@ -76,19 +76,19 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     [
       'a section without a CID',
       withSection(frame(utf8('no cid'))),
-      `What begins at byte ${at + 1} is no CID of version 0 or 1.`,
+      `There is no CID of version 0 or 1 at byte ${at + 1}.`,
     ],
-    ['a CID of version 2', withSection(frame(Uint8Array.of(2, 0x55, 0))), /is no CID of version 0 or 1\.$/],
-    ['a CID that is cut off', withSection(frame(a.cid.bytes.subarray(0, 35))), /is no CID of version 0 or 1\.$/],
+    ['a CID of version 2', withSection(frame(Uint8Array.of(2, 0x55, 0))), /^There is no CID of version 0 or 1 at byte \d+\.$/],
+    ['a CID that is cut off', withSection(frame(a.cid.bytes.subarray(0, 35))), /^There is no CID of version 0 or 1 at byte \d+\.$/],
     [
       'a CID with a varint that is not minimal',
       withSection(section(v1(Uint8Array.of(0xd5, 0), 0x12, 32, digest(32)), b.bytes)),
-      /is no CID of version 0 or 1\.$/,
+      /^There is no CID of version 0 or 1 at byte \d+\.$/,
     ],
     [
       'a hash that is not checked',
       withSection(section(v1(0x55, 0x13, 64, digest(64)), b.bytes)),
-      /has the hash 0x13, which is not checked here\.$/,
+      /has the hash 0x13, which is not supported\.$/,
     ],
     [
       'a digest that is cut short',
@@ -103,7 +103,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     [
       'a codec that is not read',
       withSection(section(cidOf(0x85, b.bytes).bytes, b.bytes)),
-      /^The block bagcq\w+ has the codec 0x85, which is not read here\.$/,
+      /^The block bagcq\w+ has the unsupported codec 0x85\.$/,
     ],
     [
       'a block that is not of its codec',
@@ -123,9 +123,9 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     [
       'a hash that is not checked',
       CID.createV1(0x55, createDigest(0x13, digest(64))),
-      /links to bafkrgq\w+, whose hash 0x13 is not checked here\.$/,
+      /links to bafkrgq\w+, whose hash 0x13 is not supported\.$/,
     ],
-    ['a codec that is not read', cidOf(0x85, b.bytes), /whose codec 0x85 is not read here\.$/],
+    ['a codec that is not read', cidOf(0x85, b.bytes), /whose codec 0x85 is not supported\.$/],
     [
       'a digest that is cut short',
       CID.createV1(0x55, createDigest(SHA2_256, digest(20))),
@@ -212,7 +212,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
   test('refuses a root whose codec is not read', () => {
     const car = section(cidOf(0x85, b.bytes).bytes, b.bytes)
     expect(reasonOf(indexCar(concat([header(), car]), cidOf(0x85, b.bytes)))).toBe(
-      'The codec of the root, 0x85, is not read here.',
+      'The codec of the root, 0x85, is not supported.',
     )
   })
 

@@ -50,7 +50,7 @@ function faultOfParts(graph: BlockGraph, root: number): CarFault | undefined {
       const announced = graph.announcedSizeAt(place)
       const actual = partSizeOf(graph, child)
       const names = () => `The file node ${graph.textOf(link)} has the part ${graph.textOf(child)}`
-      if (actual === undefined) return malformed(`${names()}, which is no UnixFS file.`)
+      if (actual === undefined) return malformed(`${names()}, which is not a UnixFS file.`)
       if (actual !== announced) return malformed(`${names()} of ${announced} bytes, which has ${actual}.`)
       open.push(child)
     }

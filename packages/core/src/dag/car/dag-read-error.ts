@@ -10,12 +10,12 @@ export type DagReadFault = 'missing' | 'undecodable' | 'unsupported' | 'excessiv
 const MAX_SHOWN_DIGEST_BYTES = 1024
 
 const SENTENCES: Readonly<Record<DagReadFault, string>> = {
-  missing: 'is not here',
+  missing: 'is not stored here',
   undecodable: 'does not decode as the codec of its CID',
-  unsupported: 'has a codec that is not read here',
-  excessive: 'has more links, maps, lists or byte strings than are read here',
+  unsupported: 'has an unsupported codec',
+  excessive: 'has too many links, maps, lists or byte strings',
   'not-a-file': 'is not a UnixFS file',
-  inconsistent: 'is not what the file around it announces',
+  inconsistent: 'does not match the file that links to it',
 }
 
 /**

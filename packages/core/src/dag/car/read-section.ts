@@ -22,11 +22,11 @@ export function readSection(
   }: { readonly offsetBytes: number; readonly hashes: (multihashCode: number) => BlockHash | undefined },
 ): VerifiedSection | CarFault {
   const cid = readCidAtHead(bytes)
-  if (cid === undefined) return malformed(`What begins at byte ${offsetBytes} is no CID of version 0 or 1.`)
+  if (cid === undefined) return malformed(`There is no CID of version 0 or 1 at byte ${offsetBytes}.`)
   const hash = hashes(cid.hashCode)
   if (hash === undefined && cid.hashCode !== IDENTITY) {
     return malformed(
-      `The CID at byte ${offsetBytes} has the hash 0x${cid.hashCode.toString(16)}, which is not checked here.`,
+      `The CID at byte ${offsetBytes} has the hash 0x${cid.hashCode.toString(16)}, which is not supported.`,
     )
   }
   // Before anything writes the CID out: it can be as long as the section.
@@ -40,7 +40,7 @@ export function readSection(
   if (hash === undefined || cid.hashCode === IDENTITY) {
     return isEqual(cid.digest, data)
       ? { ...cid, data }
-      : malformed(`The block ${cidText(cid)} is not what its CID carries.`)
+      : malformed(`The block ${cidText(cid)} differs from the bytes in its identity CID.`)
   }
   const digest = hash(data)
   if (isEqual(cid.digest, digest)) return { ...cid, data }
