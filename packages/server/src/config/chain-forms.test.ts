@@ -69,7 +69,7 @@ describe('the settings of the chain', () => {
     'https://rpc .example',
   ])('refuse the endpoint %s without showing it', (text) => {
     const sentence = refusal({ ...CHAIN, LADE_CHAIN_RPC: text })
-    expect(sentence).toMatch(/^LADE_CHAIN_RPC is not accepted as it is \(and not shown here\)/)
+    expect(sentence).toMatch(/^LADE_CHAIN_RPC is invalid \(its value is not shown\)/)
     expect(sentence).not.toContain(text)
   })
 

@@ -12,7 +12,7 @@ const SECP256K1_ORDER = 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_fffe_baae_dce6_af48
 
 /** An http or https address; whatever of it names an account or holds a key stays inside the secret. */
 export const rpcForm: SettingForm<SecretString> = {
-  accepts: 'the http or https address of an Ethereum JSON-RPC endpoint',
+  accepts: 'the http or https URL of an Ethereum JSON-RPC endpoint',
   schema: z
     .string()
     .refine((text) => /^https?:\/\/[^\s#\\]+$/i.test(text) && URL.canParse(text))
@@ -24,7 +24,7 @@ export const rpcForm: SettingForm<SecretString> = {
  * says nothing and is taken.
  */
 export const addressForm: SettingForm<`0x${string}`> = {
-  accepts: 'an address: 0x and 40 hex digits, in the mixed case of EIP-55 or in one case',
+  accepts: 'an address: 0x and 40 hex digits, with EIP-55 mixed case or in one case',
   schema: z
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/)
@@ -35,7 +35,7 @@ export const addressForm: SettingForm<`0x${string}`> = {
 
 /** An amount of USDC with up to six digits behind the point, more than nothing; gives it in units of 10⁻⁶ USDC. */
 export const usdcForm: SettingForm<bigint> = {
-  accepts: 'a decimal number greater than 0 with up to 6 digits behind the point, such as 1 or 0.25',
+  accepts: 'a decimal number greater than 0 with up to 6 decimals, such as 1 or 0.25',
   schema: z
     .string()
     .regex(USDC_TEXT)
@@ -45,7 +45,7 @@ export const usdcForm: SettingForm<bigint> = {
 
 /** As `usdcForm`, and also nothing. */
 export const usdcPriceForm: SettingForm<bigint> = {
-  accepts: 'a decimal number with up to 6 digits behind the point, such as 0 or 0.0001',
+  accepts: 'a decimal number with up to 6 decimals, such as 0 or 0.0001',
   schema: z.string().regex(USDC_TEXT).transform(microUsdcOf),
 }
 

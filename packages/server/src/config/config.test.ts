@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { ConfigError } from '@lade/node/settings'
 import { describe, expect, it } from 'vitest'
-import { type Config, configurationTable, flagOf, readConfig, SETTINGS, type Setting } from './config.ts'
+import { type Config, configurationTables, flagOf, readConfig, SETTINGS, type Setting } from './config.ts'
 
 const MB = 1_048_576
 const read = (env: Record<string, string>, flags: Record<string, string> = {}) =>
@@ -223,7 +223,7 @@ describe('readConfig', () => {
       expect(read({ ...env, ...storage }).retrieval).toEqual({ redirectSeconds: 0, accelPrefix: '/lade-blobs/' })
     }
     expect(refusal({ ...env, LADE_STORAGE: 'none' })).toBe(
-      'LADE_ACCEL is set, but LADE_STORAGE is no directory that a proxy could read files from.',
+      'LADE_ACCEL is set, but LADE_STORAGE is not a directory that a proxy can read.',
     )
     expect(refusal({}, { accel: '/x/' })).toBe(
       '--accel is set, so LADE_TRUSTED_PROXIES must name the proxy that sends the files.',
@@ -243,7 +243,7 @@ describe('readConfig', () => {
     'refuses redirects to a storage that has no URLs, such as that of %j',
     (storage) => {
       expect(refusal({ ...storage, LADE_S3_REDIRECT: '300' })).toBe(
-        'LADE_S3_REDIRECT is 300, but LADE_STORAGE is no S3 storage to redirect to.',
+        'LADE_S3_REDIRECT is 300, but LADE_STORAGE is not an S3 storage.',
       )
     },
   )
@@ -284,7 +284,7 @@ describe('readConfig', () => {
     const { LADE_CHAIN_KEY: _key, ...keyless } = env
     expect(refusal(keyless)).toBe('LADE_MARKETPLACE is set, so LADE_CHAIN_KEY must be set as well.')
     for (const key of [`0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '33'.repeat(32)]) {
-      expect(refusal({ ...env, LADE_CHAIN_KEY: key })).toContain('LADE_CHAIN_KEY is not accepted as it is')
+      expect(refusal({ ...env, LADE_CHAIN_KEY: key })).toContain('LADE_CHAIN_KEY is invalid (its value is not shown)')
     }
   })
 
@@ -306,7 +306,7 @@ describe('readConfig', () => {
     [{ LADE_SMTP_URL: 'smtp://127.0.0.1' }, 'LADE_MAIL_FROM'],
     [{}, 'LADE_SMTP_URL'],
   ])('refuses signup by email with nothing but %j', (env, lacking) => {
-    const sentence = `is email, so ${lacking} must be set as well, or the codes cannot be sent.`
+    const sentence = `is email, so ${lacking} must be set to send login codes.`
     expect(refusal({ ...env, LADE_SIGNUP: 'email' })).toBe(`LADE_SIGNUP ${sentence}`)
     expect(refusal(env, { signup: 'email' })).toBe(`--signup ${sentence}`)
   })
@@ -315,17 +315,17 @@ describe('readConfig', () => {
     const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'pem', type: 'pkcs8' })
     const key = String(pem)
     expect(refusal({ LADE_TOKEN_KEY: key })).toBe(
-      'LADE_TOKEN_KEY holds an RSA key, but LADE_TOKEN_ALG is HS256, which needs a secret of at least 32 bytes.',
+      'LADE_TOKEN_KEY is an RSA key, but LADE_TOKEN_ALG is HS256, which needs a secret of at least 32 bytes.',
     )
     expect(refusal({ LADE_TOKEN_KEY: 'k'.repeat(40), LADE_TOKEN_ALG: 'RS256' })).toBe(
-      'LADE_TOKEN_ALG is RS256, but LADE_TOKEN_KEY holds no RSA private key of 2048 to 8192 bits as PEM or JWK.',
+      'LADE_TOKEN_ALG is RS256, but LADE_TOKEN_KEY is not an RSA private key of 2048 to 8192 bits as PEM or JWK.',
     )
     expect(read({ LADE_TOKEN_KEY: key, LADE_TOKEN_ALG: 'RS256' }).tokenKey?.reveal()).toBe(key)
   })
 
   it('refuses a default term that is longer than the longest term', () => {
     expect(refusal({ LADE_TERM_MAX_DAYS: '10' }, { 'token-days': '11' })).toBe(
-      '--token-days is 11, but it must not be more than LADE_TERM_MAX_DAYS, which is 10.',
+      '--token-days is 11, but the maximum is LADE_TERM_MAX_DAYS, which is 10.',
     )
     expect(refusal({ LADE_SPONSORED_DAYS: '366' })).toMatch(/^LADE_SPONSORED_DAYS is 366,/)
   })
@@ -344,9 +344,7 @@ describe('readConfig', () => {
     ['LADE_SPONSERED_FILE_MB', 'LADE_SPONSORED_FILE_MB'],
     ['LADE_TOKENKEY', 'LADE_TOKEN_KEY'],
   ])('refuses the unknown variable %s and names %s', (name, suggestion) => {
-    expect(refusal({ [name]: 'private' })).toBe(
-      `${name} is not a variable that Lade knows; the nearest one is ${suggestion}.`,
-    )
+    expect(refusal({ [name]: 'private' })).toBe(`${name} is not a Lade setting. Did you mean ${suggestion}?`)
   })
 
   it('ignores the variables of other programs', () => {
@@ -390,9 +388,9 @@ describe('readConfig', () => {
 describe('SETTINGS', () => {
   const settings = Object.values<Setting>(SETTINGS)
 
-  it('gives each setting a variable of its own and one sentence of meaning', () => {
+  it('gives each setting a variable of its own and a meaning in sentences', () => {
     expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length)
-    for (const { meaning } of settings) expect(meaning).toMatch(/^[A-Z]((?!\. ).)+\.$/)
+    for (const { meaning } of settings) expect(meaning).toMatch(/^[A-Z\d].*\.$/)
   })
 
   it('has a default that each setting itself accepts', () => {
@@ -406,10 +404,13 @@ describe('SETTINGS', () => {
   })
 })
 
-describe('configurationTable', () => {
+describe('configurationTables', () => {
   it('has a row for every setting, with as many cells as the head', () => {
-    const lines = configurationTable().trimEnd().split('\n')
-    expect(lines).toHaveLength(Object.keys(SETTINGS).length + 2)
+    const lines = configurationTables()
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+    const rows = lines.filter((line) => line.startsWith('| `LADE_'))
+    expect(rows).toHaveLength(Object.keys(SETTINGS).length)
     expect(new Set(lines.map((line) => line.split(/(?<!\\)\|/).length))).toEqual(new Set([7]))
     expect(lines).toContainEqual(
       expect.stringMatching(/^\| `LADE_PORT` \| `--port` \| `8080` \| a whole number from 0 to 65535 \|/),

@@ -1,13 +1,21 @@
+import { SETTING_GROUPS } from './setting-groups.ts'
 import { flagOf, SETTINGS, type Setting, shownDefaultOf } from './settings.ts'
 
 /**
- * Every setting as a Markdown table: variable, flag, default, what is accepted, what it decides.
+ * Every setting as Markdown: a section with a table for each group.
  *
  * @example
- * configurationTable().split('\n')[0] // '| variable | flag | default | accepts | meaning |'
+ * configurationTables().split('\n')[0] // '## Start here'
  */
-export function configurationTable(): string {
-  const rows = Object.values<Setting>(SETTINGS).map((setting) => [
+export function configurationTables(): string {
+  return SETTING_GROUPS.map(({ title, keys }) => `## ${title}\n\n${tableOf(keys.map((key) => SETTINGS[key]))}`).join(
+    '\n',
+  )
+}
+
+/** Variable, flag, default, accepted values and meaning of each setting. */
+function tableOf(settings: readonly Setting[]): string {
+  const rows = settings.map((setting) => [
     `\`${setting.name}\``,
     `\`${flagOf(setting.name)}\``,
     setting.default === undefined ? shownDefaultOf(setting) : `\`${setting.default}\``,

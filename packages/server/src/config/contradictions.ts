@@ -26,15 +26,13 @@ export function refuseContradictions(settings: ReadSettings): void {
   refuseMisplacedShortcuts(settings)
   for (const key of ['smtpUrl', 'mailFrom'] as const) {
     if (values.signup !== 'email' || values[key] !== undefined) continue
-    throw new ConfigError(
-      `${givenAs('signup')} is email, so ${givenAs(key)} must be set as well, or the codes cannot be sent.`,
-    )
+    throw new ConfigError(`${givenAs('signup')} is email, so ${givenAs(key)} must be set to send login codes.`)
   }
   refuseHalfAChain(settings)
   for (const key of ['sponsoredDays', 'tokenDays'] as const) {
     if (values[key] > values.termMaxDays) {
       throw new ConfigError(
-        `${givenAs(key)} is ${values[key]}, but it must not be more than ${givenAs('termMaxDays')}, which is ${values.termMaxDays}.`,
+        `${givenAs(key)} is ${values[key]}, but the maximum is ${givenAs('termMaxDays')}, which is ${values.termMaxDays}.`,
       )
     }
   }
@@ -43,7 +41,7 @@ export function refuseContradictions(settings: ReadSettings): void {
   const publicUrl = values.publicUrl ?? `http://${host}:${values.port}`
   if (new URL(values.contentUrl).origin === new URL(publicUrl).origin) {
     throw new ConfigError(
-      `${givenAs('contentUrl')} is "${values.contentUrl}", but it must be another origin than the public URL, since its files run as programs there.`,
+      `${givenAs('contentUrl')} is "${values.contentUrl}", but it must be another origin than the public URL, because uploaded pages run scripts there.`,
     )
   }
 }
@@ -61,13 +59,13 @@ function refuseMisplacedShortcuts({ values, givenAs }: ReadSettings): void {
   const medium = values.storage?.kind ?? 'file'
   if (values.s3Redirect > 0 && medium !== 's3') {
     throw new ConfigError(
-      `${givenAs('s3Redirect')} is ${values.s3Redirect}, but ${givenAs('storage')} is no S3 storage to redirect to.`,
+      `${givenAs('s3Redirect')} is ${values.s3Redirect}, but ${givenAs('storage')} is not an S3 storage.`,
     )
   }
   if (values.accel === undefined) return
   if (medium !== 'file') {
     throw new ConfigError(
-      `${givenAs('accel')} is set, but ${givenAs('storage')} is no directory that a proxy could read files from.`,
+      `${givenAs('accel')} is set, but ${givenAs('storage')} is not a directory that a proxy can read.`,
     )
   }
   if (values.trustedProxies.length === 0) {
@@ -82,18 +80,16 @@ function refuseIncompleteCurio({ values, givenAs }: ReadSettings): void {
   const isCurio = values.provers.some(({ kind }) => kind === 'curio' || kind === 'curio-pull')
   if (isCurio && values.curioKey === undefined) {
     throw new ConfigError(
-      `${givenAs('provers')} names a prover of Curio, so ${givenAs('curioKey')} must be set as well, or nobody can pay it.`,
+      `${givenAs('provers')} names a Curio prover, so ${givenAs('curioKey')} must be set to pay it.`,
     )
   }
   if (!isCurio && values.curioKey !== undefined) {
-    throw new ConfigError(
-      `${givenAs('curioKey')} is set, but ${givenAs('provers')} names no prover of Curio to be paid.`,
-    )
+    throw new ConfigError(`${givenAs('curioKey')} is set, but ${givenAs('provers')} names no Curio prover.`)
   }
   const isPulling = values.provers.some(({ kind }) => kind === 'curio-pull')
   if (isPulling && !values.publicUrl?.startsWith('https:')) {
     throw new ConfigError(
-      `${givenAs('provers')} names a prover that fetches pieces, so ${givenAs('publicUrl')} must be an https address that it reaches.`,
+      `${givenAs('provers')} names a prover that pulls pieces, so ${givenAs('publicUrl')} must be an https URL that it can reach.`,
     )
   }
 }
@@ -104,12 +100,12 @@ function refuseOtherKey({ values, givenAs }: ReadSettings): void {
   const text = values.tokenKey.reveal()
   if (values.tokenAlg === 'HS256' && parseTokenKey(text) === undefined) {
     throw new ConfigError(
-      `${givenAs('tokenKey')} holds an RSA key, but ${givenAs('tokenAlg')} is HS256, which needs a secret of at least 32 bytes.`,
+      `${givenAs('tokenKey')} is an RSA key, but ${givenAs('tokenAlg')} is HS256, which needs a secret of at least 32 bytes.`,
     )
   }
   if (values.tokenAlg === 'RS256' && parseRsaKey(text) === undefined) {
     throw new ConfigError(
-      `${givenAs('tokenAlg')} is RS256, but ${givenAs('tokenKey')} holds no RSA private key of 2048 to 8192 bits as PEM or JWK.`,
+      `${givenAs('tokenAlg')} is RS256, but ${givenAs('tokenKey')} is not an RSA private key of 2048 to 8192 bits as PEM or JWK.`,
     )
   }
 }

@@ -28,7 +28,7 @@ const ATOMS = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
 /** `smtp://` or `smtps://`, perhaps a user and a password (percent-encoded where they need it), a host, perhaps a port. */
 export const smtpForm: SettingForm<SmtpServer> = {
   accepts:
-    'an smtp or smtps address, with user and password where the server asks for them, such as smtps://user:password@mail.example:465',
+    'an smtp or smtps URL, with user and password if the server needs them, such as smtps://user:password@mail.example:465',
   schema: z.string().transform((text, context) => parseSmtpUrl(text) ?? refuse(context)),
 }
 

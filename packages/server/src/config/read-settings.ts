@@ -42,15 +42,14 @@ export function readSettings({ env, flags = {} }: SettingSources): ReadSettings 
 
 function readOne(givenAs: string, text: string, setting: Setting): unknown {
   const { accepts, schema } = setting.form
-  if (text === '') throw new ConfigError(`${givenAs} is set but empty; it must be ${accepts}, or not set at all.`)
+  if (text === '') throw new ConfigError(`${givenAs} is set but empty. It must be ${accepts}, or unset.`)
   const shown = setting.isSecret ? '' : ` is ${shownValue(text)}`
   const lacking = setting.lacks?.find(({ matches }) => matches.test(text))
   if (lacking)
-    throw new ConfigError(`${givenAs}${shown}, but this build has no ${lacking.driver}; it must be ${accepts}.`)
+    throw new ConfigError(`${givenAs}${shown}, but this build has no ${lacking.driver}. It must be ${accepts}.`)
   const result = schema.safeParse(text)
   if (result.success) return result.data
-  if (setting.isSecret)
-    throw new ConfigError(`${givenAs} is not accepted as it is (and not shown here); it must be ${accepts}.`)
+  if (setting.isSecret) throw new ConfigError(`${givenAs} is invalid (its value is not shown). It must be ${accepts}.`)
   throw new ConfigError(`${givenAs}${shown}, but it must be ${accepts}.`)
 }
 
@@ -70,7 +69,7 @@ function refuseUnknownVariables(env: SettingSources['env']): void {
   const known = Object.values<Setting>(SETTINGS).map((setting) => setting.name as string)
   for (const [name, text] of Object.entries(env)) {
     if (text === undefined || !name.startsWith('LADE_') || FOREIGN_VARIABLE.test(name) || known.includes(name)) continue
-    throw new ConfigError(`${name} is not a variable that Lade knows; the nearest one is ${nearest(name, known)}.`)
+    throw new ConfigError(`${name} is not a Lade setting. Did you mean ${nearest(name, known)}?`)
   }
 }
 

@@ -40,7 +40,7 @@ export const hostForm: SettingForm<string> = {
 
 /** An http or https address without credentials, query and fragment; given back without trailing slashes. */
 export const urlForm: SettingForm<string> = {
-  accepts: 'an http or https address without credentials, query or fragment, such as https://lade.example',
+  accepts: 'an http or https URL without credentials, query or fragment, such as https://lade.example',
   schema: z
     .string()
     .refine((text) => /^https?:\/\/[^\s?#@\\]+$/i.test(text) && URL.canParse(text))
@@ -61,7 +61,7 @@ export const accelForm: SettingForm<string> = {
 
 /** Names and addresses with commas between, in lower case, or `none`; IPv6 in brackets, as in `Host`. */
 export const hostsForm: SettingForm<readonly string[]> = {
-  accepts: 'none, or host names and IP addresses without ports, with commas between',
+  accepts: 'none, or comma-separated host names and IP addresses without ports',
   schema: z
     .string()
     .transform((text) => (text === 'none' ? [] : text.split(',').map((part) => part.trim().toLowerCase())))
@@ -71,7 +71,7 @@ export const hostsForm: SettingForm<readonly string[]> = {
 
 /** Addresses and CIDR ranges with commas between, or `none`. A range of everything would trust every caller's word. */
 export const proxiesForm: SettingForm<readonly string[]> = {
-  accepts: 'none, or IP addresses and CIDR ranges (a prefix of at least 1) with commas between',
+  accepts: 'none, or comma-separated IP addresses and CIDR ranges (with a prefix of at least 1)',
   schema: z
     .string()
     .transform((text) => (text === 'none' ? [] : text.split(',').map((part) => part.trim())))

@@ -52,7 +52,7 @@ const S3_PARAMETERS = new Set(['endpoint', 'region', 'path-style'])
 /** `file:` and the path of a directory, `s3://bucket/prefix`, or `none`. */
 export const storageForm: SettingForm<StorageSetting> = {
   accepts:
-    'file: followed by the path of a directory, s3://bucket[/prefix][?endpoint=http(s)://host:port][&region=NAME][&path-style=true|false], or none; the keys of S3 are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    'file: followed by the path of a directory, s3://bucket[/prefix][?endpoint=http(s)://host:port][&region=NAME][&path-style=true|false], or none. S3 keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   schema: z.union([
     z.literal('none').transform((kind) => ({ kind })),
     pathAfter('file:').transform((path) => ({ kind: 'file' as const, path })),

@@ -1,0 +1,63 @@
+import type { SETTINGS } from './settings.ts'
+
+type SettingKey = keyof typeof SETTINGS
+
+/** Settings that belong together, under the heading that help and the configuration page give them. */
+export interface SettingGroup {
+  readonly title: string
+  readonly keys: readonly SettingKey[]
+}
+
+/** Every setting exactly once. The settings that most installations change come first. */
+export const SETTING_GROUPS: readonly SettingGroup[] = [
+  { title: 'Start here', keys: ['publicUrl', 'dataDir', 'database', 'storage', 'signup'] },
+  {
+    title: 'Network',
+    keys: ['host', 'port', 'contentUrl', 'trustedProxies', 'trustedHosts', 'maxConnections', 'bodyIdleSeconds'],
+  },
+  { title: 'Processes', keys: ['processes', 'drainSeconds', 'databaseConnections'] },
+  {
+    title: 'Quotas and limits',
+    keys: [
+      'sponsoredFileMb',
+      'sponsoredDailyMb',
+      'sponsoredDailyFiles',
+      'sponsoredConcurrency',
+      'sponsoredDays',
+      'tokenFileMb',
+      'tokenQuotaMb',
+      'tokenDailyFiles',
+      'tokenConcurrency',
+      'tokenDays',
+      'termMaxDays',
+      'opaqueIds',
+    ],
+  },
+  {
+    title: 'Tokens and signup',
+    keys: ['tokenKey', 'tokenAlg', 'signupsPerHour', 'smtpUrl', 'mailFrom', 'queryToken'],
+  },
+  {
+    title: 'Storage',
+    keys: [
+      'inlineKb',
+      'minFreeMb',
+      's3Redirect',
+      'accel',
+      'reverifyMinutes',
+      'scrubDays',
+      'discardGraceHours',
+      'orphanDays',
+    ],
+  },
+  {
+    title: 'Provers',
+    keys: ['provers', 'redundancy', 'stage', 'aggregateBelowMb', 'aggregateSeconds', 'auditSeconds', 'curioKey'],
+  },
+  { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib'] },
+  {
+    title: 'Onchain deals',
+    keys: ['marketplace', 'chainKey', 'dealUsdcPerGibDay', 'dealWaitMs', 'chainConfirmations', 'chainFinalityBlocks'],
+  },
+  { title: 'Logs and metrics', keys: ['logLevel', 'metricsToken'] },
+]
