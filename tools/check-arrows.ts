@@ -210,6 +210,7 @@ const ZONES: readonly Zone[] = [
     imports: CORE,
     why: 'quota-rule imports core only',
   },
+  {
     name: 'built',
     holds: /^packages\/\w+\/dist\//,
     imports: [],

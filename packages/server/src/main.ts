@@ -91,7 +91,7 @@ async function startHere(config: Config, substitutes: Substitutes): Promise<Lade
   try {
     return await start(config, substitutes, { log, flushLog, closers })
   } catch (error) {
-    await closeAll(closers).catch((failure: unknown) => log.error({ err: failure }, 'a part could not be closed'))
+    await closeAll(closers).catch((failure: unknown) => log.error({ err: failure }, 'a component could not be closed'))
     throw error
   }
 }
@@ -154,7 +154,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       await records.instances.bury({ instanceId, now: now() })
     } catch (error) {
       if (!LadeError.is(error)) throw error
-      log.warn({ err: error }, 'the records did not take leave of this instance; another one cleans up after it')
+      log.warn({ err: error }, 'could not deregister this instance; another one will clean up after it')
     }
   })
   // Before the port is open: what a crash left behind must not meet new requests.
@@ -204,10 +204,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const url = boundUrl(config.host, app.server.address() as AddressInfo)
   publicUrl = config.publicUrl ?? url
   if (config.signup === 'open' && !isLoopback(config.host)) {
-    log.warn('signup is open on an address that others can reach: every claimed email is believed')
+    log.warn('signup is open on a public address: anyone can sign up with any email address')
   }
   if (!pieceHashing.isNative) {
-    log.warn('piece commitments are computed without native code, which takes about ten times as long')
+    log.warn('computing piece commitments without native code, which is about ten times slower')
   }
   upkeep.start()
   placing.start()

@@ -82,7 +82,7 @@ async function lookOver(
   }
   if (needed.count > 0 && atSource === 0) {
     throw new BackupRefused(
-      `The records need ${needed.count} blobs, and the storage has none of them. Check LADE_STORAGE, and that its disk is mounted.`,
+      `The records need ${needed.count} blobs, but the storage has none of them. Check LADE_STORAGE, and that its disk is mounted.`,
     )
   }
   const reads = { all: 2, copy: 1, new: 0 }[verify]

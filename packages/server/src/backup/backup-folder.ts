@@ -53,7 +53,7 @@ export async function readBackupFolder(dir: string): Promise<{ folder: BackupFol
   if (manifest === undefined) throw new BackupRefused(`${dir} is not a backup: it has no ${MANIFEST}.`)
   const { complete } = manifest
   if (complete === null) {
-    throw new BackupRefused(`${dir} has no complete backup: the first one did not finish. Run lade backup again.`)
+    throw new BackupRefused(`${dir} has no complete backup: the first one did not finish. Run "lade backup" again.`)
   }
   return { folder: folderOver(dir, manifest), complete }
 }
@@ -123,7 +123,7 @@ async function describeFile(path: string, name: string): Promise<StoredFile> {
 async function beginFolder(dir: string): Promise<Manifest> {
   const others = (await readdir(dir)).filter((name) => !NOTHING.has(name) && !name.startsWith(`${MANIFEST}.`))
   if (others.length > 0) {
-    throw new BackupRefused(`${dir} is not a backup and is not empty: it has ${others[0]}. Name an empty folder.`)
+    throw new BackupRefused(`${dir} is neither a backup nor empty: it contains ${others[0]}. Choose an empty folder.`)
   }
   const manifest = { id: randomUUID(), installation: null, complete: null }
   await replaceManifest(dir, manifest)

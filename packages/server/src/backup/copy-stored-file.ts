@@ -35,7 +35,7 @@ export async function copyStoredFile(options: {
   }
   if (digest.digest('hex') !== stored.sha256) {
     await rm(temporary, { force: true })
-    throw new BackupRefused(`${from} is damaged: it does not have the digest that backup.json says. Use another copy.`)
+    throw new BackupRefused(`${from} is damaged: its digest differs from backup.json. Use another copy.`)
   }
   await rename(temporary, to)
 }

@@ -28,11 +28,11 @@ export async function holdRemovals(deps: HoldRemovalsDeps): Promise<{ release():
   const leaseholder = createLeaseholder({ records, name: REMOVAL_HOLD, lastsMs: LASTS_MS, holder, now })
   try {
     if (!(await leaseholder.hold())) {
-      throw new BackupRefused('Another backup of this service is running. Wait for its end.')
+      throw new BackupRefused('Another backup of this service is running. Wait until it ends.')
     }
   } catch (error) {
     if (!LadeError.is(error)) throw error
-    onWarning(`Removals cannot be held back while the backup runs: ${error.message}`)
+    onWarning(`Cannot delay removals during the backup: ${error.message}`)
     return { release: async () => {} }
   }
   let isReleased = false
@@ -40,7 +40,7 @@ export async function holdRemovals(deps: HoldRemovalsDeps): Promise<{ release():
   const timer = setInterval(() => {
     renewing = leaseholder.hold().then(
       (isHeld) =>
-        !isHeld && !isReleased && onWarning('The hold on removals was lost; the backup checks what was removed.'),
+        !isHeld && !isReleased && onWarning('The delay of removals was lost; the backup checks what was removed.'),
       // It is tried again, and what is removed meanwhile is found out.
       () => {},
     )

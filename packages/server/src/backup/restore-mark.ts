@@ -36,7 +36,7 @@ export async function markRestore(
   if (found !== undefined) {
     if (JSON.stringify(MarkSchema.parse(mark)) === JSON.stringify(found)) return 'resumed'
     throw new BackupRefused(
-      `Another restore began in ${dataDir} and did not finish. Repeat its command, or empty the folder and the storage.`,
+      `An unfinished restore is in ${dataDir}. Run its command again, or empty the folder and the storage.`,
     )
   }
   await requireEmpty()

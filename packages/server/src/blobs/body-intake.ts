@@ -148,7 +148,7 @@ export class BodyIntake {
     if (chunk.length === 0) return
     this.#receivedBytes += chunk.length
     if (this.#receivedBytes > this.#options.sizeBytes) {
-      this.#fail(new LadeError('bad_request', { reason: 'The body is longer than its declared length.' }))
+      this.#fail(new LadeError('bad_request', { reason: 'The body is longer than declared.' }))
       return
     }
     try {

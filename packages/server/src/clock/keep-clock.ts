@@ -117,8 +117,7 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
 
   async function act(verdict: Verdict): Promise<void> {
     if (!('step' in verdict)) {
-      if (verdict.kind === 'joins')
-        log.warn('this process was paused, and has taken over the time of the other instances')
+      if (verdict.kind === 'joins') log.warn('this process was paused and takes over the time of the other instances')
       return
     }
     if (verdict.kind === 'believes') await believe(verdict.step)
@@ -144,10 +143,7 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
     await postpone(step, to)
     agreed.believe(step)
     believed = { step, to, atMs: running.elapsedMs() }
-    log.warn(
-      { stepSeconds: -seconds(step.offsetMs) },
-      'the clock was steady, and its time is believed: files end again',
-    )
+    log.warn({ stepSeconds: -seconds(step.offsetMs) }, 'the clock was steady and is accepted: files expire again')
   }
 
   /** Files that were staged while time was behind get all of their term. */
@@ -160,13 +156,13 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
     if (kind === 'doubts') {
       log.error(
         facts,
-        'the clock made a step: time goes on without it, and no file ends or is deleted until it is back',
+        'the clock made a step: time continues without it, and no file expires until it is corrected or steady',
       )
     } else if (kind === 'returned') {
-      log.warn(facts, 'the clock is back: files end again when it has been steady for an hour')
+      log.warn(facts, 'the clock is back: files expire again when it has been steady for an hour')
     } else {
       const stoppedSeconds = seconds(agreed.now() - step.endsAt)
-      log.info({ stoppedSeconds, until: facts.until }, 'the service was stopped for some time: files end later')
+      log.info({ stoppedSeconds, until: facts.until }, 'the service was stopped for a while: files expire later')
     }
   }
 
@@ -189,12 +185,12 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
       await task()
     } catch (error) {
       if (!LadeError.is(error)) throw error
-      log.debug({ err: error }, 'the records did not keep the time')
+      log.debug({ err: error }, 'could not record the time')
     }
   }
 
   async function sampleOrReport(): Promise<void> {
-    await quietly(sample).catch((error: unknown) => log.error({ err: error }, 'the clock could not be asked'))
+    await quietly(sample).catch((error: unknown) => log.error({ err: error }, 'could not read the clock'))
   }
 
   const verdict = agreed.begin(await first())

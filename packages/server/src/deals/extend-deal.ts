@@ -26,7 +26,7 @@ export async function extendDeal(records: RecordStore, input: ExtendDealInput): 
   if (termDays > maxTermDays) {
     const left = maxTermDays - file.termDays
     throw new LadeError('invalid_term', {
-      reason: `The term is ${file.termDays} days and may be ${maxTermDays} at most, so ${left} can be added.`,
+      reason: `The term is ${file.termDays} days and the maximum is ${maxTermDays}, so at most ${left} can be added.`,
     })
   }
   const expiresAt = file.expiresAt + days * DAY_MS

@@ -43,6 +43,6 @@ function asked(status: string | undefined): Pick<ListDealsRequest, 'ended' | 'st
     case 'removed':
       return { ended: status }
     default:
-      throw refused('status is staged, proposed, active, expiring, failed, expired or removed.')
+      throw refused('status must be staged, proposed, active, expiring, failed, expired or removed.')
   }
 }

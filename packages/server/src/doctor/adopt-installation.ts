@@ -45,14 +45,14 @@ export async function lookAtInstallation(config: Config): Promise<InstallationLo
   if (config.storage.kind === 'none') return { state: 'unknown', sentence: 'LADE_STORAGE is none.' }
   if (await isDatabaseMissing(config)) return refused({ kind: 'database_missing' })
   if (!hasRecords(config)) {
-    return { state: 'unknown', sentence: 'There are no records yet; "lade serve" makes them.' }
+    return { state: 'unknown', sentence: 'There are no records yet. "lade serve" creates them.' }
   }
   const damage = damageOf(config)
   if (damage !== undefined) return { state: 'refused', sentence: damage }
   if (!(await isSchemaCurrent(config))) {
     return {
       state: 'unknown',
-      sentence: 'The records are of another version of Lade, which decides it when it starts.',
+      sentence: 'The records belong to another version of Lade. Start that version to check them.',
     }
   }
   return withRecords(config, async (records) => {
@@ -102,7 +102,7 @@ export interface Adoption {
 export async function adoptInstallation(config: Config, options: AdoptOptions): Promise<Adoption> {
   const { agree, signal, now } = options
   const { database, storage } = config
-  if (storage.kind === 'none') throw new MoveRefused('LADE_STORAGE is none, so there are no objects to adopt.')
+  if (storage.kind === 'none') throw new MoveRefused('There are no objects to adopt: LADE_STORAGE is none.')
   let logCopy: string | undefined
   const damage = damageOf(config)
   if (damage !== undefined && database.kind === 'sqlite') {

@@ -47,6 +47,6 @@ function endedOf(status: string | undefined): 'live' | FileEnd {
     case 'composed':
       return status
     default:
-      throw refused('status is staged, expired, removed or composed.')
+      throw refused('status must be staged, expired, removed or composed.')
   }
 }

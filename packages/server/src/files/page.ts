@@ -79,14 +79,14 @@ function cursorOf(sequence: number): string {
 function limitOf(text: string | undefined, maximum: number): number {
   if (text === undefined) return DEFAULT_PAGE
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > maximum) throw refused(`limit is 1 to ${maximum}.`)
+  if (limit < 1 || limit > maximum) throw refused(`limit must be 1 to ${maximum}.`)
   return limit
 }
 
 function sequenceOf(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   const sequence = /^[0-9a-z]{1,11}$/.test(cursor) ? Number.parseInt(cursor, 36) : Number.NaN
-  if (!Number.isSafeInteger(sequence)) throw refused('cursor is the nextCursor of an earlier page.')
+  if (!Number.isSafeInteger(sequence)) throw refused('cursor must be the nextCursor of an earlier page.')
   return sequence
 }
 

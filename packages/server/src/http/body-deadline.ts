@@ -17,7 +17,7 @@ export function limitBodyTime(request: IncomingMessage, deadlineMs: number): voi
     const isBeingRead = request.listenerCount('error') > 0
     // Whoever reads the body answers the error; the connection is still good for that.
     if (isBeingRead)
-      request.emit('error', new LadeError('bad_request', { reason: 'The body is not as long as declared.' }))
+      request.emit('error', new LadeError('bad_request', { reason: 'The body does not have its declared length.' }))
     else request.destroy()
   }
 }

@@ -15,7 +15,7 @@ export function announcedSha256(request: IncomingMessage): string | undefined {
   const ofContent = contentSha256(request)
   const ofRepresentation = sha256In(request, 'repr-digest')
   if (ofContent !== undefined && ofRepresentation !== undefined && ofContent !== ofRepresentation) {
-    throw new LadeError('bad_request', { reason: 'Content-Digest and Repr-Digest contradict each other.' })
+    throw new LadeError('bad_request', { reason: 'Content-Digest and Repr-Digest differ.' })
   }
   return ofContent ?? ofRepresentation
 }
@@ -52,6 +52,6 @@ function sha256In(request: IncomingMessage, name: 'content-digest' | 'repr-diges
 
 function malformed(name: string): LadeError<'bad_request'> {
   return new LadeError('bad_request', {
-    reason: `The field ${name} is not one of RFC 9530, such as sha-256=:…:, each once.`,
+    reason: `The header ${name} is not valid RFC 9530, such as sha-256=:…:, with each algorithm once.`,
   })
 }

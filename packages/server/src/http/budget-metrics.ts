@@ -6,7 +6,7 @@ export function budgetMetrics(registry: Registry, budget: Pick<WorkBudget, 'coun
   const registers = [registry]
   new Counter({
     name: 'lade_work_seconds_total',
-    help: 'Processor time of costly work since the start, by kind of work.',
+    help: 'Processor time of costly work since the start, by kind of work, in seconds.',
     labelNames: ['work'],
     registers,
     collect() {
@@ -16,7 +16,7 @@ export function budgetMetrics(registry: Registry, budget: Pick<WorkBudget, 'coun
   })
   new Counter({
     name: 'lade_unpaid_work_seconds_total',
-    help: 'Processor time since the start that the bytes sent and received do not account for, by kind of work.',
+    help: 'Processor time since the start that transferred bytes do not pay for, by kind of work, in seconds.',
     labelNames: ['work'],
     registers,
     collect() {
@@ -26,7 +26,7 @@ export function budgetMetrics(registry: Registry, budget: Pick<WorkBudget, 'coun
   })
   new Counter({
     name: 'lade_held_back_total',
-    help: 'Requests that were refused, had to wait, were served slowly or were closed for what they cost, since the start.',
+    help: 'Requests that were refused, delayed, slowed or closed because of their cost, since the start.',
     labelNames: ['work', 'how'],
     registers,
     collect() {

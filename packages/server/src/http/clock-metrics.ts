@@ -6,7 +6,7 @@ export function clockMetrics(registry: Registry, clock: Pick<Clock, 'state'>): v
   const registers = [registry]
   new Gauge({
     name: 'lade_clock_offset_seconds',
-    help: 'How far the clock of the system, or of the database, is ahead of the agreed time; 0 while the two agree.',
+    help: 'Seconds by which the system or database clock is ahead of the agreed time; 0 if they agree.',
     registers,
     collect() {
       this.set(clock.state().offsetMs / 1000)
@@ -14,7 +14,7 @@ export function clockMetrics(registry: Registry, clock: Pick<Clock, 'state'>): v
   })
   new Gauge({
     name: 'lade_deletion_paused',
-    help: '1 while no file ends, since the clock made a step or the service was stopped for some time.',
+    help: '1 while no file expires, after a clock step or a long stop; otherwise 0.',
     registers,
     collect() {
       this.set(clock.state().isDeletionPaused ? 1 : 0)

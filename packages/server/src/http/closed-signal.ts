@@ -9,7 +9,7 @@ export function closedSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished) {
-      controller.abort(new LadeError('bad_request', { reason: 'The connection was closed before the answer.' }))
+      controller.abort(new LadeError('bad_request', { reason: 'The connection was closed before the response.' }))
     }
   })
   return controller.signal

@@ -6,7 +6,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
   const registers = [registry]
   new Counter({
     name: 'lade_database_transactions_total',
-    help: 'Transactions that came to an end since the start, by how sure it is that they were made.',
+    help: 'Transactions since the start, by outcome.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -19,7 +19,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
   })
   new Counter({
     name: 'lade_database_failed_attempts_total',
-    help: 'Attempts at a transaction that failed since the start and may have gone well when made again, by cause.',
+    help: 'Failed transaction attempts since the start, including those that succeeded on retry, by cause.',
     labelNames: ['cause'],
     registers,
     collect() {
@@ -34,7 +34,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
   })
   new Gauge({
     name: 'lade_database_connections',
-    help: 'Connections to the database, by what they are for and whether somebody uses them.',
+    help: 'Database connections, by pool and state.',
     labelNames: ['pool', 'state'],
     registers,
     collect() {
@@ -46,7 +46,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
   })
   new Gauge({
     name: 'lade_database_connection_waiters',
-    help: 'Who waits for a connection to the database, since all that may be open are in use.',
+    help: 'Tasks that wait for a database connection.',
     labelNames: ['pool'],
     registers,
     collect() {
@@ -55,7 +55,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
   })
   new Gauge({
     name: 'lade_database_write_lanes',
-    help: 'Lanes that have something to write; writes of one lane follow each other.',
+    help: 'Write queues in use, usually one per principal.',
     registers,
     collect() {
       this.set(databaseState().lanes)
@@ -63,7 +63,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
   })
   new Gauge({
     name: 'lade_database_crowded',
-    help: '1 while writes of different principals follow each other, since they undid each other; 0 otherwise.',
+    help: '1 while writes of different principals are queued together because of contention; otherwise 0.',
     registers,
     collect() {
       this.set(databaseState().isCrowded ? 1 : 0)

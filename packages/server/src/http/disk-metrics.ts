@@ -15,13 +15,13 @@ export function diskMetrics(registry: Registry, { config, records }: DiskMetrics
   const registers = [registry]
   const inodes = new Gauge({
     name: 'lade_disk_free_inodes',
-    help: 'Files that can still be made on the disk; absent for a file system that does not count them.',
+    help: 'Free inodes of the disk; absent if the file system does not count inodes.',
     labelNames: ['disk'],
     registers,
   })
   new Gauge({
     name: 'lade_disk_free_bytes',
-    help: 'Bytes that can still be written to the disk. Uploads are refused below LADE_MIN_FREE_MB.',
+    help: 'Free bytes of the disk. Uploads are refused below LADE_MIN_FREE_MB.',
     labelNames: ['disk'],
     registers,
     async collect() {
@@ -38,7 +38,7 @@ export function diskMetrics(registry: Registry, { config, records }: DiskMetrics
   })
   new Gauge({
     name: 'lade_read_only',
-    help: '1 while the records can be read and not written, 0 otherwise.',
+    help: '1 while the records are read-only; otherwise 0.',
     registers,
     async collect() {
       this.set((await isReadOnly(records)) ? 1 : 0)
@@ -47,7 +47,7 @@ export function diskMetrics(registry: Registry, { config, records }: DiskMetrics
   if (records.disk === undefined) return
   new Gauge({
     name: 'lade_reserve_bytes',
-    help: 'Room on the disk of the records that is given up when the disk is full.',
+    help: 'Bytes reserved on the disk of the records, released when the disk is full.',
     registers,
     collect() {
       this.set(records.disk?.reserveBytes() ?? 0)

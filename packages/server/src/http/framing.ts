@@ -37,16 +37,17 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
   const { rawHeaders, headers, url, method } = request
   if (rawHeaders.length >= MAX_HEADER_LINES * 2)
     return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
-  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') return malformed('This is no HTTP/1.1 request.')
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
+    return malformed('This is not an HTTP/1.1 request.')
   const repeated = repeatedHeader(rawHeaders)
-  if (repeated !== undefined) return malformed(`The header ${repeated} stands there twice.`)
+  if (repeated !== undefined) return malformed(`The header ${repeated} appears twice.`)
   if (headers['transfer-encoding'] !== undefined) {
     return headers['content-length'] === undefined && request.httpVersion === '1.1'
       ? new LadeError('length_required', {})
-      : malformed('Transfer-Encoding stands beside Content-Length or in an HTTP/1.0 request.')
+      : malformed('Transfer-Encoding is combined with Content-Length, or used with HTTP/1.0.')
   }
   if (!HOST.test(headers.host ?? (request.httpVersion === '1.0' ? 'none' : ''))) {
-    return malformed('Host is missing or is no host and port.')
+    return malformed('Host is missing or invalid.')
   }
   if (url === undefined || !url.startsWith('/')) return malformed('The request target is not a path.')
   const length = headers['content-length']
@@ -55,7 +56,7 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
     return malformed('Content-Length is not a plain decimal number.')
   }
   if ((method === 'GET' || method === 'HEAD') && length !== '0')
-    return malformed(`A ${method} request has no body here.`)
+    return malformed(`A ${method} request must not have a body.`)
   return undefined
 }
 

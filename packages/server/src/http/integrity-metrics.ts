@@ -17,7 +17,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   }
   new Counter({
     name: 'lade_blob_damage_total',
-    help: 'Blobs that were not what they should be, since the start, by what became of them.',
+    help: 'Damaged blobs found since the start, by kind of damage.',
     labelNames: ['kind'],
     registers,
     collect() {
@@ -27,7 +27,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   })
   new Counter({
     name: 'lade_scrub_bytes_total',
-    help: 'Bytes that scrubbing has read since the start.',
+    help: 'Bytes read by scrubbing since the start.',
     registers,
     collect() {
       this.reset()
@@ -36,7 +36,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   })
   new Gauge({
     name: 'lade_scrub_last_finished_seconds',
-    help: 'When a scrub last came to the end of the store, in seconds since 1970; absent when none has.',
+    help: 'Unix time at which the last scrub finished; absent before the first.',
     registers,
     async collect() {
       const finishedAt = await scrub.lastFinishedAt()
@@ -46,7 +46,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   })
   new Gauge({
     name: 'lade_orphans',
-    help: 'Stored blobs that the records do not know and that wait for their removal.',
+    help: 'Orphans: stored blobs that are not in the records.',
     registers,
     async collect() {
       this.set((await orphans()).waiting)
@@ -54,7 +54,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   })
   new Gauge({
     name: 'lade_orphan_removal_stopped',
-    help: '1 when a scrub has met too many blobs that the records do not know, so that none is removed.',
+    help: '1 if there are too many orphans to remove any; otherwise 0.',
     registers,
     async collect() {
       this.set((await orphans()).isStopped ? 1 : 0)
@@ -62,7 +62,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   })
   new Gauge({
     name: 'lade_damaged_objects',
-    help: 'Files whose stored bytes are known to be damaged or missing, in all processes that share the records.',
+    help: 'Objects known to be damaged or missing, in all processes that share the records.',
     registers,
     async collect() {
       this.set(await records.damagedCount())
@@ -70,7 +70,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   })
   new Gauge({
     name: 'lade_blobs_without_chunk_digests',
-    help: 'Blobs of an older version whose ranges cannot be verified before a scrub has read them.',
+    help: 'Blobs from an older version whose ranges cannot be verified before the next scrub.',
     registers,
     async collect() {
       this.set(await records.withoutChunksCount())
@@ -78,7 +78,7 @@ export function integrityMetrics(registry: Registry, { damage, scrub, records, u
   })
   new Counter({
     name: 'lade_unverified_ranges_total',
-    help: 'Ranges that were served without being verified, for want of chunk digests, since the start.',
+    help: 'Ranges served without verification because chunk digests are missing, since the start.',
     registers,
     collect() {
       this.reset()

@@ -18,18 +18,18 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   } catch {
     throw refused('It is not UTF-8.')
   }
-  if (text.startsWith('\uFEFF')) throw refused('It begins with a byte order mark.')
-  if (depthOf(text) > MAX_DEPTH) throw refused(`It nests deeper than ${MAX_DEPTH} levels.`)
+  if (text.startsWith('\uFEFF')) throw refused('It starts with a byte order mark.')
+  if (depthOf(text) > MAX_DEPTH) throw refused(`It is nested deeper than ${MAX_DEPTH} levels.`)
   try {
     return JSON.parse(text, refusePrototypes)
   } catch (error) {
     if (LadeError.is(error)) throw error
-    throw refused('It does not parse.')
+    throw refused('It cannot be parsed.')
   }
 }
 
 function refusePrototypes(key: string, value: unknown): unknown {
-  if (key === '__proto__' || key === 'constructor') throw refused(`The key "${key}" is not read here.`)
+  if (key === '__proto__' || key === 'constructor') throw refused(`The key "${key}" is not allowed.`)
   return value
 }
 

@@ -26,14 +26,19 @@ export function createMetrics(source: MetricsSource): Registry {
 
   const copies = new Gauge({
     name: 'lade_copies',
-    help: 'Copies of pieces at provers, by where they stand.',
+    help: 'Copies of pieces, by prover and state.',
     labelNames: ['prover', 'state'],
     registers,
   })
-  const deals = new Gauge({ name: 'lade_deals', help: 'Deals of live files.', labelNames: ['status'], registers })
+  const deals = new Gauge({
+    name: 'lade_deals',
+    help: 'Deals of live files, by status.',
+    labelNames: ['status'],
+    registers,
+  })
   new Gauge({
     name: 'lade_files_waiting',
-    help: 'Small files that wait to be aggregated.',
+    help: 'Small files waiting for an aggregate.',
     registers,
     async collect() {
       const counts = await records.placements.counts()
@@ -68,7 +73,7 @@ export function createMetrics(source: MetricsSource): Registry {
   })
   new Counter({
     name: 'lade_copies_moved_total',
-    help: 'Copies made in the place of one that failed, since the start.',
+    help: 'Copies made to replace failed ones, since the start.',
     registers,
     collect() {
       this.reset()
@@ -77,7 +82,7 @@ export function createMetrics(source: MetricsSource): Registry {
   })
   new Gauge({
     name: 'lade_chain_pending_transactions',
-    help: 'Transactions that are recorded and in no block yet; absent without deals on a chain.',
+    help: 'Transactions that are not in a block yet; absent without onchain deals.',
     registers,
     collect() {
       const { pendingTransactions } = placed()
@@ -88,7 +93,7 @@ export function createMetrics(source: MetricsSource): Registry {
   })
   new Gauge({
     name: 'lade_signing_key_age_days',
-    help: 'Age of the key that signs tokens; it is to be rotated after 90. Absent for a key without a date.',
+    help: 'Age of the signing key in days. Rotate it after 90. Absent for a key without a date.',
     registers,
     collect() {
       const ageDays = keys.find()?.ageDays(new Date(now()))

@@ -71,7 +71,7 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   not_enough_provers: [409, { asked: 3, available: 2 }],
   deal_ended: [409, { dealStatus: 'expired' }],
   not_placed: [409, { dealStatus: 'staged' }],
-  prove_failed: [502, { reason: 'It does not answer.', ...wait }],
+  prove_failed: [502, { reason: 'It does not respond.', ...wait }],
   gone: [410, { reason: 'expired' }],
   not_acceptable: [406, reason],
   only_if_cached: [412, none],

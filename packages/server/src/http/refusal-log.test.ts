@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { RefusalLog } from './refusal-log.ts'
 
-const TEXT = 'refused requests left out of the log'
+const TEXT = 'refused requests omitted from the log'
 
 describe('the log of refusals', () => {
   const clock = { now: 0 }

@@ -72,7 +72,7 @@ export class RefusalLog {
     for (const [principal, byStatus] of this.#floods) {
       const leftOut = Object.values(byStatus).reduce((sum, count) => sum + count, 0)
       const level = Object.keys(byStatus).some((status) => Number(status) >= 500) ? 'error' : 'warn'
-      this.#log[level]({ principal, leftOut, byStatus }, 'refused requests left out of the log')
+      this.#log[level]({ principal, leftOut, byStatus }, 'refused requests omitted from the log')
     }
     this.#floods.clear()
   }

@@ -185,7 +185,7 @@ describe('the log of a caller that is refused without end', () => {
     await service.upload(BYTES)
     await service.remove()
     const lines = service.logged().filter(({ status }) => Number(status) >= 400)
-    const summaries = service.logged().filter(({ msg }) => msg === 'refused requests left out of the log')
+    const summaries = service.logged().filter(({ msg }) => msg === 'refused requests omitted from the log')
     const leftOut = summaries.reduce((sum, summary) => sum + Number(summary.leftOut), 0)
     expect(summaries).toEqual([expect.objectContaining({ principal: 'ip:127.0.0.1' })])
     expect(lines.length + leftOut).toBe(counts.sent)

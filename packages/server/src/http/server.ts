@@ -162,7 +162,7 @@ function answerUnparsed(
 function parserProblem(code: string | undefined): LadeError {
   if (code === 'HPE_HEADER_OVERFLOW') return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new LadeError('request_timeout', {})
-  return new LadeError('bad_request', { reason: 'The bytes received are no HTTP request.' })
+  return new LadeError('bad_request', { reason: 'The received bytes are not an HTTP request.' })
 }
 
 function logExchange(

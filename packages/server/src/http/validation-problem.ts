@@ -17,13 +17,13 @@ export function frameworkProblem(error: FastifyError | Error, bodyLimitBytes = M
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new LadeError('too_large', { limit: bodyLimitBytes, size: bodyLimitBytes + 1 })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new LadeError('invalid_content_type', { reason: 'This endpoint reads application/json.' })
+      return new LadeError('invalid_content_type', { reason: 'This endpoint accepts application/json.' })
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new LadeError('invalid_json', { reason: 'It is empty.' })
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new LadeError('bad_request', { reason: 'The body is not as long as declared.' })
+      return new LadeError('bad_request', { reason: 'The body does not have its declared length.' })
     case 'FST_ERR_BAD_URL':
-      return new LadeError('bad_request', { reason: 'The path does not decode.' })
+      return new LadeError('bad_request', { reason: 'The path cannot be decoded.' })
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
     default:

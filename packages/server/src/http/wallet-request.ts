@@ -56,10 +56,10 @@ export async function walletOfRequest(
   })
   if (signed === undefined) return undefined
   if (hasToken) {
-    throw new LadeError('bad_request', { reason: 'It has the signature of a wallet and a token; send one of them.' })
+    throw new LadeError('bad_request', { reason: 'It has a wallet signature and a token. Send only one.' })
   }
   const chain = walletChainOf(service, request)
-  if (chain === undefined) throw refused('This service takes no wallets; ask its operator, or use a token.')
+  if (chain === undefined) throw refused('Wallets are not enabled on this service. Use a token.')
   // Ahead of all that costs more than looking at the head: recovering a key, and asking the records about the nonce.
   service.budget.require(requestPrincipal(service, request), 'chain')
   const deps = { chain, nonces: service.records.nonces, now: service.now }

@@ -23,7 +23,7 @@ export async function readDocument({
   if (text === undefined) return undefined
   const { id, progress } = parsed(text)
   if (typeof id !== 'string' || id === '' || !Number.isSafeInteger(progress)) {
-    throw new UnreadableDocument('installation.json holds no id and progress')
+    throw new UnreadableDocument('installation.json has no id and progress')
   }
   return { id, progress: progress as number }
 }

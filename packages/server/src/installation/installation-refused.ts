@@ -29,33 +29,32 @@ export class InstallationRefused extends Error {
   }
 }
 
-const WAY_OUT =
-  'Set this right, or run "lade doctor --adopt" to see what it would mean to go on with the two as they are.'
+const WAY_OUT = 'Correct this, or run "lade doctor --adopt" to see what continuing anyway would mean.'
 
 /** What is wrong and what probably happened, without what to do. */
 export function describeProblem(problem: InstallationProblem, { records, objects }: InstallationPlaces): string {
   switch (problem.kind) {
     case 'database_missing':
-      return `There is no database ${records}, but ${objects} holds objects of an installation. Probably LADE_DATA_DIR or LADE_DATABASE is wrong, or the database was lost.`
+      return `There is no database ${records}, but ${objects} contains objects of an installation. Probably LADE_DATA_DIR or LADE_DATABASE is wrong, or the database was lost.`
     case 'objects_missing':
-      return `The objects that belong to the records in ${records} are not in ${objects}. Probably the disk is not mounted, or LADE_STORAGE or LADE_DATA_DIR is wrong.`
+      return `The objects of the records in ${records} are not in ${objects}. Probably the disk is not mounted, or LADE_STORAGE or LADE_DATA_DIR is wrong.`
     case 'records_without_id':
-      return `The objects in ${objects} belong to installation ${shortId(problem.objectsId)}, and the records in ${records} to none. Probably LADE_DATABASE or LADE_STORAGE is wrong, or the database was lost.`
+      return `The objects in ${objects} belong to installation ${shortId(problem.objectsId)}, but the records in ${records} belong to none. Probably LADE_DATABASE or LADE_STORAGE is wrong, or the database was lost.`
     case 'different_ids':
-      return `The records in ${records} belong to installation ${shortId(problem.recordsId)}, and the objects in ${objects} to ${shortId(problem.objectsId)}. Probably LADE_DATABASE or LADE_STORAGE is wrong, or one of the two was restored alone.`
+      return `The records in ${records} belong to installation ${shortId(problem.recordsId)}, but the objects in ${objects} belong to ${shortId(problem.objectsId)}. Probably LADE_DATABASE or LADE_STORAGE is wrong, or only one of them was restored.`
     case 'unknown_objects':
       return `The records in ${records} and the objects in ${objects} do not belong together: ${describeSamples(problem.samples)}. Probably LADE_DATABASE or LADE_STORAGE is wrong, or one of the two was lost.`
     case 'rolled_back':
       return `The records in ${records} are older than the objects in ${objects} (at step ${problem.recordsProgress}, and were at ${problem.objectsProgress}). Probably the log of the database was lost or damaged, a backup was restored, or a standby took over that had fallen behind: what was acknowledged since is missing in the records.`
     case 'unreadable_document':
-      return `The file installation.json in ${objects} cannot be read as what Lade writes there. Probably it was damaged or edited.`
+      return `The file installation.json in ${objects} is invalid. Probably it was damaged or edited.`
   }
 }
 
 function describeSamples({ stored, known, recorded, present }: SampleComparison): string {
   const parts = [
-    ...(stored > 0 ? [`of ${stored} objects looked up, the records know ${known}`] : []),
-    ...(recorded > 0 ? [`of ${recorded} recorded blobs, ${present} are there`] : []),
+    ...(stored > 0 ? [`of ${stored} sampled objects, ${known} are in the records`] : []),
+    ...(recorded > 0 ? [`of ${recorded} sampled records, ${present} have their object`] : []),
   ]
   return parts.join('; ')
 }

@@ -42,12 +42,12 @@ export function createProgressKeeper({ installation, store, id, log }: ProgressK
     const document = await readDocument(store)
     if (document?.id !== id) {
       isBroken = true
-      log.error({ id, found: document?.id }, 'the objects are of another installation now: stop every instance')
+      log.error({ id, found: document?.id }, 'the objects now belong to another installation: stop every instance')
       return
     }
     if (progress <= lastWritten) {
       isBroken = true
-      log.error({ progress, lastWritten }, 'the records went back while this process ran: stop every instance')
+      log.error({ progress, lastWritten }, 'the records went back in time while this process ran: stop every instance')
       return
     }
     // Another process may be further.
@@ -63,7 +63,7 @@ export function createProgressKeeper({ installation, store, id, log }: ProgressK
       await raise()
     } catch (error) {
       // Uploads go on: what is lost is that a rollback of these seconds would be noticed.
-      if (!hasFailed) log.warn({ err: error }, 'how far the records have come could not be written beside the objects')
+      if (!hasFailed) log.warn({ err: error }, 'could not write the progress of the records next to the objects')
       hasFailed = true
     }
   }

@@ -131,7 +131,7 @@ async function backUpHere(backup: Backup): Promise<BackupReport> {
     if (report !== 'again') return report
   }
   throw new BackupRefused(
-    `Files are removed faster than they are copied, ${MOST_ROUNDS} times in a row. The backup from before is whole; try again later.`,
+    `Files were removed faster than they could be copied, ${MOST_ROUNDS} times in a row. The previous backup is still complete. Try again later.`,
   )
 }
 

@@ -35,14 +35,14 @@ export async function requireOwnFolder(
   if (source.traits.durable) {
     const { problem } = await findProblem({ records, store: source })
     if (problem !== undefined) {
-      throw new BackupRefused(`${describeProblem(problem, placesOf(config))} The backup from before was not changed.`)
+      throw new BackupRefused(`${describeProblem(problem, placesOf(config))} The previous backup was not changed.`)
     }
   }
   const id = (await records.installation.find())?.id
   const { installation, id: folderId } = folder.manifest
   if (id === undefined || id === installation) return folder
   if (installation !== null && (await records.inventory.mark(RESTORED_FROM)) !== folderId) {
-    throw new BackupRefused(`${folder.dir} is the backup of another installation. Name another folder.`)
+    throw new BackupRefused(`${folder.dir} is the backup of another installation. Choose another folder.`)
   }
   return nameInstallation(folder, id)
 }

@@ -46,7 +46,7 @@ export async function lockFolder(dir: string, name: 'backup' | 'restore'): Promi
     return await openInstanceLocks({ dir }).hold(name)
   } catch (error) {
     if (codeOf(error) !== 'SQLITE_BUSY') throw error
-    throw new BackupRefused(`Another backup or restore uses ${dir}. Wait for its end.`)
+    throw new BackupRefused(`Another backup or restore uses ${dir}. Wait until it ends.`)
   }
 }
 

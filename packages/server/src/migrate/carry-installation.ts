@@ -37,7 +37,9 @@ export async function refuseOthersObjects(
   const theirs = await documentIdOf(store)
   if (theirs === undefined || theirs === id) return
   for await (const _ of store.list({ limit: 1 })) {
-    throw new MoveRefused(`${storageInWords(storage)} holds objects of another installation. Name an empty storage.`)
+    throw new MoveRefused(
+      `${storageInWords(storage)} contains objects of another installation. Choose an empty storage.`,
+    )
   }
 }
 
@@ -47,7 +49,7 @@ export async function carryInstallation(deps: {
   readonly destination: BlobStore
 }): Promise<void> {
   const installation = await deps.records.installation.find()
-  if (installation === undefined) throw new TypeError('The installation that is moved has no id.')
+  if (installation === undefined) throw new TypeError('The installation has no id.')
   const { id, progress } = installation
   await writeDocument(deps.destination, { id, progress })
 }

@@ -115,10 +115,10 @@ function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
     )
   }
   if (!moves.storage) return
-  if (from.storage.kind === 'none') throw new MoveRefused('LADE_STORAGE is none, so there are no blobs to move.')
-  if (to.storage.kind === 'none') throw new MoveRefused('Blobs cannot be moved to none.')
+  if (from.storage.kind === 'none') throw new MoveRefused('There are no blobs to move: LADE_STORAGE is none.')
+  if (to.storage.kind === 'none') throw new MoveRefused('Blobs cannot be moved to the storage none.')
   if (JSON.stringify(from.storage) === JSON.stringify(to.storage)) {
-    throw new MoveRefused(`The blobs are in ${storageInWords(from.storage)} already.`)
+    throw new MoveRefused(`The blobs are already in ${storageInWords(from.storage)}.`)
   }
 }
 
@@ -221,7 +221,9 @@ function requireSameDrift(
       .sort()
       .join()
   if (outcome === 'copied' && inOrder(before) !== inOrder(after)) {
-    throw new Error('Quotas add up differently in the new database than in the old one, which stays as it is.')
+    throw new Error(
+      'The quota counters of the new database differ from those of the old one. The old database is unchanged.',
+    )
   }
   return after
 }

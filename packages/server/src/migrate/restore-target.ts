@@ -54,11 +54,11 @@ function sqliteTarget({ dataDir }: Config, file: string): RestoreTarget {
     workingFile,
     async requireEmpty() {
       for (const name of [file, `${file}-wal`]) {
-        if (existsSync(name)) throw new BackupRefused(`${name} is there. Restore into an empty folder.`)
+        if (existsSync(name)) throw new BackupRefused(`${name} already exists. Restore into an empty folder.`)
       }
       for (const alg of ['HS256', 'RS256'] as const) {
         const key = join(dataDir, keyFileName(alg))
-        if (existsSync(key)) throw new BackupRefused(`${key} is there. Restore into an empty folder.`)
+        if (existsSync(key)) throw new BackupRefused(`${key} already exists. Restore into an empty folder.`)
       }
     },
     async hold(from) {
@@ -67,7 +67,7 @@ function sqliteTarget({ dataDir }: Config, file: string): RestoreTarget {
     isPublished: async () => existsSync(file) && !existsSync(workingFile) && !isMarkedRestoring(file),
     async publish(keys) {
       // Whatever is there now came after the hold, and is nobody's to write over.
-      if (!isMarkedRestoring(file)) throw new BackupRefused(`${file} is not what the restore left there.`)
+      if (!isMarkedRestoring(file)) throw new BackupRefused(`${file} was changed since the restore started.`)
       for (const { alg, text } of keys) await placeKey(join(dataDir, keyFileName(alg)), text)
       await syncDirectory(dataDir)
       publishRestoredFile({ file: workingFile, as: file })
@@ -100,7 +100,7 @@ async function postgresTarget(config: Config, url: string, surroundings: MoveSur
     async requireEmpty() {
       const { occupied } = await target.state()
       if (occupied.length > 0)
-        throw new BackupRefused(`${place} has data in ${occupied.join(', ')}. Name an empty database.`)
+        throw new BackupRefused(`${place} has data in ${occupied.join(', ')}. Choose an empty database.`)
     },
     async hold() {
       still = await holdPostgresStill({ url })

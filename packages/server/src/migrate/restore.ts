@@ -109,9 +109,7 @@ async function restoreHere(here: Restore): Promise<RestoreReport> {
   onProgress({ phase: 'checking' })
   const [damaged] = await damagedFilesOf(folder, complete)
   if (damaged !== undefined) {
-    throw new BackupRefused(
-      `${damaged} is damaged: it does not have the digest that backup.json says. Use another copy.`,
-    )
+    throw new BackupRefused(`${damaged} is damaged: its digest differs from backup.json. Use another copy.`)
   }
   await createDurableDirectory(config.dataDir)
   const lock = await lockFolder(config.dataDir, 'restore')
@@ -155,17 +153,19 @@ async function restoreHere(here: Restore): Promise<RestoreReport> {
 async function openStorage(config: Config, { blobs }: CompleteBackup): Promise<BlobStore> {
   const storage = await openBlobs(config)
   if (storage === undefined && blobs.count > 0) {
-    throw new BackupRefused(`LADE_STORAGE is none, and the backup has ${blobs.count} blobs.`)
+    throw new BackupRefused(`LADE_STORAGE is none, but the backup has ${blobs.count} blobs.`)
   }
   return storage ?? openMemoryBlobStore()
 }
 
 async function requireEmptyStorage(storage: BlobStore, config: Config): Promise<void> {
   if ((await storage.installation.read()) !== undefined) {
-    throw new BackupRefused(`${storageInWords(config.storage)} belongs to an installation. Name an empty storage.`)
+    throw new BackupRefused(`${storageInWords(config.storage)} belongs to an installation. Choose an empty storage.`)
   }
   for await (const { sha256 } of storage.list({ limit: 1 })) {
-    throw new BackupRefused(`${storageInWords(config.storage)} is not empty: it has ${sha256}. Name an empty storage.`)
+    throw new BackupRefused(
+      `${storageInWords(config.storage)} is not empty: it contains ${sha256}. Choose an empty storage.`,
+    )
   }
 }
 

@@ -83,7 +83,7 @@ export async function followAddition(
   } else if (progress.state === 'rejected') {
     await reject(context, addition, progress.reason)
   } else if (progress.pieceIds.length !== copies.length) {
-    const reason = `It confirmed ${progress.pieceIds.length} pieces of ${copies.length}.`
+    const reason = `It confirmed ${progress.pieceIds.length} of ${copies.length} pieces.`
     await later(context, prover, addition, { outcome: 'silent', reason, retryAfterMs: 0 })
   } else {
     await confirm(context, addition, progress)
@@ -103,7 +103,7 @@ async function reject(context: PlacementContext, { id, copies }: AdditionRecord,
   const before = Math.max(0, ...copies.map(({ copy }) => copy.attempts))
   const isFinal = before + 1 >= pace.rejections
   const nextAt = now() + doubledMs(pace.firstRetryMs, before, pace.maxRetryMs)
-  log.warn({ addition: id, reason, isFinal }, 'a prover rejected an addition')
+  log.warn({ addition: id, reason, isFinal }, 'a prover rejected adding pieces to a data set')
   await records.placements.additionRejected({ addition: id, now: now(), nextAt, cause: isFinal ? reason : null })
   if (isFinal) tally.copiesFailed += copies.filter(({ copy }) => isLive(copy)).length
 }

@@ -44,7 +44,7 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
     ? await findProof(context, prover, copyOfPiece, seed)
     : await compareBytes(context, prover, copyOfPiece, seed)
   if (finding.kind === 'not-comparable') {
-    log.warn({ prover: prover.name, piece: pieceCidOf(piece) }, 'a piece cannot be audited: its bytes are not here')
+    log.warn({ prover: prover.name, piece: pieceCidOf(piece) }, 'a piece cannot be audited: its bytes are missing')
     return records.placements.retryLater({ copy: copy.id, nextAt: now() + pace.maxRetryMs })
   }
 
@@ -109,7 +109,7 @@ async function compareBytes(
     if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
     reads.push({ ...sample.range, sha256: sha256Hex(answer.result) })
     if (!isSame(answer.result, sample)) {
-      const cause = `The ${sample.range.length} bytes from ${sample.range.offset} on are not those of the piece.`
+      const cause = `The ${sample.range.length} bytes at offset ${sample.range.offset} differ from the piece.`
       return { kind: 'flawed', cause, proof: JSON.stringify({ pieceCid, seed: hex(seed), reads }) }
     }
   }

@@ -112,7 +112,9 @@ describe('proveFile', () => {
     await ground.pass(ground.job(provers))
     for (const prover of provers) prover.script.liesAboutBytes = true
     const failed = await failureOf('n')
-    expect(LadeError.has(failed, 'prove_failed') && failed.evidence.reason).toContain('does not lead to the piece')
+    expect(LadeError.has(failed, 'prove_failed') && failed.evidence.reason).toContain(
+      'does not lead to the root of the piece',
+    )
   })
 
   describe('many challenges', () => {

@@ -122,8 +122,8 @@ async function proveCopy(
   { principal, signal }: ProofRequest,
 ): Promise<Pick<ProvenFile, 'height' | 'proofs'> | { readonly failure: string }> {
   const prover = proverNamed(deps, copy.prover)
-  if (prover === undefined) return { failure: 'It is not configured any more.' }
-  if (prover.auditedBy !== 'proof') return { failure: 'It proves to its own chain only.' }
+  if (prover === undefined) return { failure: 'It is no longer configured.' }
+  if (prover.auditedBy !== 'proof') return { failure: 'It proves only to its own chain.' }
   const { sizeBytes } = piece
   const question = { pieceCid: pieceCidOf(piece), sizeBytes, seed, count: CHALLENGES }
   const onProcessorMs = (processorMs: number): void => deps.budget.spend({ principal, work: 'challenge', processorMs })

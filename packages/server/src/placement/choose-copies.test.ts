@@ -118,7 +118,7 @@ describe('chooseCopies', () => {
       add: [],
       release: [],
       nextAt: NOW + 60_000,
-      failure: 'No prover takes pieces of 1000 bytes.',
+      failure: 'No prover accepts pieces of 1000 bytes.',
     })
   })
 

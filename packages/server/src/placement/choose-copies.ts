@@ -101,7 +101,7 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 }
 
 function sentenceOf({ piece, copies }: UnsettledPiece, isAnyLeft: boolean): string {
-  if (!isAnyLeft) return `No prover takes pieces of ${piece.sizeBytes} bytes.`
+  if (!isAnyLeft) return `No prover accepts pieces of ${piece.sizeBytes} bytes.`
   const last = copies.filter(({ state }) => state === 'failed').at(-1)
-  return `Every prover failed. The last one, ${last?.prover ?? 'unknown'}: ${last?.cause ?? 'no reason was given.'}`
+  return `Every prover failed. The last one, ${last?.prover ?? 'unknown'}: ${last?.cause ?? 'no reason given.'}`
 }

@@ -66,7 +66,7 @@ export class Crew {
       await task()
     } catch (error) {
       // Whatever it is, it is for whoever the crew works for to judge.
-      failure = error ?? new Error('a task failed without saying why')
+      failure = error ?? new Error('a task failed without a reason')
     }
     this.#running -= 1
     this.#keys.delete(key)

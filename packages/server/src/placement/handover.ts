@@ -82,7 +82,7 @@ export function createHandover(deps: HandoverDeps): Handover {
 /** What the caller hears: a refusal for good, unless coming again could help. */
 function worthTrying(failures: readonly LadeError<'stage_failed'>[]): LadeError<'stage_failed'> {
   const temporary = failures.find(({ evidence }) => evidence.retryAfterSeconds !== undefined)
-  return temporary ?? failures[0] ?? new LadeError('stage_failed', { reason: 'There is no prover.' })
+  return temporary ?? failures[0] ?? new LadeError('stage_failed', { reason: 'No prover is configured.' })
 }
 
 /** The offer lets a prover that fetches pieces find this one, which nobody has recorded yet. */

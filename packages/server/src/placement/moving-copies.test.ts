@@ -97,7 +97,10 @@ describe('a placement job, when a prover fails', () => {
       }
       expect(statuses).not.toContain('active')
       const audit = await lastAudit(file)
-      expect(audit).toMatchObject({ passed: false, cause: expect.stringContaining('does not lead to the piece') })
+      expect(audit).toMatchObject({
+        passed: false,
+        cause: expect.stringContaining('does not lead to the root of the piece'),
+      })
       expect(JSON.parse(audit?.proof ?? '')).toMatchObject({ count: 5, pieceCid: pieceCidsOf(one)[0] })
     })
 

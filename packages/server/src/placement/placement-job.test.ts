@@ -241,7 +241,7 @@ describe('a placement job', () => {
       const failed: CopyRecord[] = (await ground.deal(file)).pieces.flatMap(({ copies }) =>
         copies.filter(({ state }) => state === 'failed'),
       )
-      expect(failed[0]?.cause).toMatch(/^The 65536 bytes from \d+ on are not those of the piece\.$/)
+      expect(failed[0]?.cause).toMatch(/^The 65536 bytes at offset \d+ differ from the piece\.$/)
     })
   })
 

@@ -147,7 +147,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       term ??= beginTerm()
       return term
     }
-    await endTerm(new Error('another process places now'))
+    await endTerm(new Error('another process took over placement'))
     return undefined
   }
 
@@ -182,7 +182,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     } catch (error) {
       if (stopping.signal.aborted) return false
       hasFailed = true
-      log.error({ err: error }, 'a step of placing files failed')
+      log.error({ err: error }, 'a step of placement failed')
       return false
     }
   }
@@ -210,7 +210,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       const round = await begin().catch((error: unknown): PlacementRound => {
         hasFailed = true
         // The records say themselves when nothing can be written, and when it can again.
-        if (!LadeError.has(error, 'read_only')) log.error({ err: error }, 'placing files failed')
+        if (!LadeError.has(error, 'read_only')) log.error({ err: error }, 'placement failed')
         return { isMine: term !== undefined, isBusy: false }
       })
       onRound(round)
@@ -242,11 +242,11 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       looping = loop()
     },
     async stop() {
-      if (!stopping.signal.aborted) stopping.abort(new Error('placing files ends'))
+      if (!stopping.signal.aborted) stopping.abort(new Error('placement stops'))
       interrupt()
       term?.ending.abort(stopping.signal.reason)
       await looping
-      await endTerm(new Error('placing files ends'))
+      await endTerm(new Error('placement stops'))
       await leaseholder.giveBack()
     },
     async round() {

@@ -29,7 +29,7 @@ export async function removeCopy(
       return records.placements.retryLater({ copy: copy.id, nextAt })
     }
     if (answer.outcome === 'refused') {
-      log.warn({ prover: prover.name, pieceCid, reason: answer.reason }, 'a prover does not remove a piece')
+      log.warn({ prover: prover.name, pieceCid, reason: answer.reason }, 'a prover did not remove a piece')
     }
     if (answer.outcome === 'answered' && answer.result === 'asked') {
       return records.placements.retryLater({ copy: copy.id, nextAt: now() + pace.removalCheckMs })

@@ -39,7 +39,7 @@ export async function sendCopy(context: PlacementContext, prover: Prover, { copy
     } else if (answer.outcome === 'refused') {
       await fail(context, copy.id, answer.reason)
     } else if (copy.attempts + 1 >= pace.attempts && isAnotherThere(context, prover)) {
-      await fail(context, copy.id, `It did not take the piece in ${copy.attempts + 1} attempts: ${answer.reason}`)
+      await fail(context, copy.id, `It did not accept the piece in ${copy.attempts + 1} attempts: ${answer.reason}`)
     } else {
       await later(answer.retryAfterMs)
     }
@@ -52,7 +52,7 @@ export async function sendCopy(context: PlacementContext, prover: Prover, { copy
   }
 }
 
-const GONE = 'Files that the aggregate is made of are gone.'
+const GONE = 'Files of the aggregate are gone.'
 
 /** True for an aggregate that cannot be made any more. */
 async function isIncomplete({ records }: PlacementContext, piece: CopyOfPiece['piece']): Promise<boolean> {

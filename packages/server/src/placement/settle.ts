@@ -39,7 +39,7 @@ async function settlePiece(
   const forsaken = unsettled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
   if (forsaken.length > 0) {
     for (const { id } of forsaken) {
-      await placements.fail({ copy: id, cause: 'The prover is not configured any more.', now: now() })
+      await placements.fail({ copy: id, cause: 'The prover is no longer configured.', now: now() })
       tally.copiesFailed += 1
     }
     // The piece is settled again for each of them.
@@ -89,7 +89,7 @@ async function loadsOf({ records }: SettleContext): Promise<Map<string, number>>
 export async function forsakeProvers(context: SettleContext): Promise<void> {
   const { records, now, tally } = context
   const { placements } = records
-  const cause = 'The prover is not configured any more.'
+  const cause = 'The prover is no longer configured.'
   for (const { id, prover } of await placements.additions()) {
     if (proverNamed(context, prover) !== undefined) continue
     await placements.additionRejected({ addition: id, now: now(), nextAt: now(), cause })

@@ -14,13 +14,13 @@ export interface PossessionQuestion {
  */
 export function possessionFlaw(question: PossessionQuestion, proofs: readonly PossessionProof[]): string | undefined {
   const { piece, count } = question
-  if (proofs.length !== count) return `${proofs.length} proofs were given where ${count} were asked for.`
+  if (proofs.length !== count) return `It returned ${proofs.length} proofs instead of ${count}.`
   const height = pieceHeight(piece.rawSizeBytes)
   for (const [proofIndex, { leafIndex, leaf, proof }] of proofs.entries()) {
     const expected = challengedLeafOf(question, proofIndex)
-    if (leafIndex !== expected) return `Proof ${proofIndex} is about leaf ${leafIndex}, and ${expected} was challenged.`
+    if (leafIndex !== expected) return `Proof ${proofIndex} is about leaf ${leafIndex} instead of ${expected}.`
     if (!verifyLeafProof({ root: piece.root, height, leafIndex, leaf, proof })) {
-      return `Proof ${proofIndex}, about leaf ${leafIndex}, does not lead to the piece.`
+      return `Proof ${proofIndex}, about leaf ${leafIndex}, does not lead to the root of the piece.`
     }
   }
   return undefined

@@ -3,7 +3,7 @@ import { LadeError } from '@lade/core/errors'
 /** A COMMIT was under way when the connection broke, and nobody could be asked in time what became of it. */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
-    super('The connection to the database broke while it committed, and it cannot be asked what became of that.', {
+    super('The database connection broke during a COMMIT, and its outcome cannot be determined.', {
       cause,
     })
     this.name = 'OutcomeUnknown'

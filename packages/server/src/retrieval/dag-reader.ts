@@ -189,6 +189,6 @@ function linksIn(answer: BlockAnswer): number {
 }
 
 function tooMuch(limit: string): LadeError<'not_acceptable'> {
-  const reason = `The DAG has more than ${limit}: ask for parts of it.`
+  const reason = `The DAG has more than ${limit}. Request parts of it.`
   return new LadeError('not_acceptable', { reason })
 }

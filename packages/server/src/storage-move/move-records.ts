@@ -77,13 +77,13 @@ async function copyTable(
 function requireEqual(table: Table, copied: TableSum | undefined, found: TableSum): void {
   if (copied?.rows === found.rows && copied.sha256 === found.sha256) return
   throw new Error(
-    `The table ${table.name} is not what was copied: ${copied?.rows} rows (${copied?.sha256}) became ${found.rows} (${found.sha256}). Nothing was kept.`,
+    `The copy of the table ${table.name} differs: ${copied?.rows} rows (${copied?.sha256}) became ${found.rows} (${found.sha256}). Nothing was stored.`,
   )
 }
 
 /** A copy that was finished, of which nobody was told or the end of which was cut off. */
 async function requireSameRecords({ source, place }: MoveRecordsDeps, mark: string | undefined): Promise<MovedRecords> {
-  if (mark === undefined) throw new MoveRefused(`${place} has records of its own. Name an empty database.`)
+  if (mark === undefined) throw new MoveRefused(`${place} already has records. Choose an empty database.`)
   const sums = new Map<string, TableSum>()
   for (const table of source.tables) {
     const sum = new RunningTableSum()
@@ -91,9 +91,7 @@ async function requireSameRecords({ source, place }: MoveRecordsDeps, mark: stri
     sums.set(table.name, sum.sum())
   }
   if (sourceIn(mark) !== sumOfAll(sums)) {
-    throw new MoveRefused(
-      `${place} has the records of another move, from other records than these. Name an empty database.`,
-    )
+    throw new MoveRefused(`${place} has records from another move. Choose an empty database.`)
   }
   return { outcome: 'there', tables: source.tables.length, rows: rowsOf(sums) }
 }

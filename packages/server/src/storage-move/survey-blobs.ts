@@ -56,7 +56,7 @@ export async function surveyBlobs(deps: BlobPagesDeps, signal: AbortSignal): Pro
   }
   if (needed.count > 0 && problems.length === needed.count && problems.every(({ problem }) => problem === 'missing')) {
     throw new MoveRefused(
-      `The records need ${needed.count} blobs, and the storage has none of them. Check LADE_STORAGE, and that its disk is mounted.`,
+      `The records need ${needed.count} blobs, but the storage has none of them. Check LADE_STORAGE, and that its disk is mounted.`,
     )
   }
   return { needed: needed.amount, there: there.amount, toCopy: toCopy.amount, problems, others }

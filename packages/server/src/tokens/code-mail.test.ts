@@ -6,15 +6,15 @@ it('says who writes, what the code is, how long it is good for, and that it can 
   expect(mail.to).toBe('ada@example.org')
   expect(mail.subject).toBe('Your code for lade.example')
   expect(mail.text).toMatchInlineSnapshot(`
-    "Somebody, most likely you, asked for a token for ada@example.org at
+    "Somebody, probably you, requested a token for ada@example.org at
     https://lade.example/sub
 
     The code is 012345
 
-    It is valid for 15 minutes and can be used once. Give it to nobody who asks
-    you for it.
+    It is valid for 15 minutes and works once. Do not share it with anyone
+    who asks for it.
 
-    If it was not you, ignore this mail: without the code nothing happens.
+    If it was not you, ignore this mail. Nothing happens without the code.
     "
   `)
 })

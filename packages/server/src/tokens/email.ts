@@ -25,15 +25,15 @@ const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0
 export function normalizeEmail(text: string): string {
   const trimmed = text.trim()
   // Before the change of case, which turns some other letters (the Kelvin sign) into ASCII.
-  if (!/^[\x21-\x7e]*$/.test(trimmed)) throw invalid('It must be in ASCII, without spaces.')
+  if (!/^[\x21-\x7e]*$/.test(trimmed)) throw invalid('It must be ASCII without spaces.')
   const email = trimmed.toLowerCase()
   const [local = '', domain = '', ...rest] = email.split('@')
   if (rest.length > 0 || local === '' || domain === '') throw invalid('It must have one @ between a name and a domain.')
   if (email.length > MAXIMUM_LENGTH || local.length > MAXIMUM_LOCAL_LENGTH) {
     throw invalid(`It must have at most ${MAXIMUM_LOCAL_LENGTH} characters before the @ and ${MAXIMUM_LENGTH} in all.`)
   }
-  if (!LOCAL_PART.test(local)) throw invalid('The part before the @ is not one.')
-  if (!DOMAIN.test(domain)) throw invalid('The part after the @ is not a domain.')
+  if (!LOCAL_PART.test(local)) throw invalid('The part before the @ is invalid.')
+  if (!DOMAIN.test(domain)) throw invalid('The part after the @ is not a valid domain.')
   return email
 }
 

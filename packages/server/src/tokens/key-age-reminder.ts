@@ -19,6 +19,9 @@ export function keyAgeReminder(deps: {
     if (key === undefined || !key.isOverdue(new Date(now))) return
     if (said?.keyId === key.id && now - said.at < DAY_MS) return
     said = { keyId: key.id, at: now }
-    deps.log.warn({ ageDays: key.ageDays(new Date(now)) }, 'the signing key is overdue: lade keys rotate')
+    deps.log.warn(
+      { ageDays: key.ageDays(new Date(now)) },
+      'the signing key is overdue for rotation: run lade keys rotate',
+    )
   }
 }

@@ -76,7 +76,7 @@ export async function readKeyFile({ file, alg = 'HS256' }: KeyFilePlace): Promis
     (found.mode & 0o077) === 0
       ? []
       : [
-          `${file} can be read by other users of this machine (mode ${modeText(found.mode)}); chmod it to 600 and rotate the key.`,
+          `${file} is readable by other users of this machine (mode ${modeText(found.mode)}). Run chmod 600 on it and rotate the key.`,
         ]
   return { key, warnings }
 }

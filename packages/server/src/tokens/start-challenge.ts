@@ -23,7 +23,7 @@ const MAILS_PER_SENDER_ABOVE = 2
 const RETRY_AFTER_SECONDS = 300
 
 const RECIPIENT_REASON =
-  'This email address has had enough mails for this hour. A code that you asked for stays valid for 15 minutes: look for its mail, also among junk.'
+  'This address has reached its limit of mails per hour. Codes stay valid for 15 minutes: check your mail, including spam.'
 
 export interface StartChallengeDeps {
   readonly records: RecordStore
@@ -89,7 +89,7 @@ export async function startChallenge(deps: StartChallengeDeps, input: StartChall
   })
   if (sent.outcome === 'refused') {
     await withdraw([])
-    const cause = new Error(`The mail server did not take the mail: ${sent.reason}`)
+    const cause = new Error(`The mail server rejected the mail: ${sent.reason}`)
     throw new LadeError('mail_failed', { retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause })
   }
   return { sent: true, expiresIn: MINUTES * 60, challenge: emailCode.challenge }

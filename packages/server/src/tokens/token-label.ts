@@ -10,6 +10,6 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 export function labelOf(text: string): string {
   const label = text.trim()
   if (label === '') throw new LadeError('invalid_label', { reason: 'It is empty.' })
-  if (CONTROLS.test(label)) throw new LadeError('invalid_label', { reason: 'It holds control characters.' })
+  if (CONTROLS.test(label)) throw new LadeError('invalid_label', { reason: 'It contains control characters.' })
   return label
 }

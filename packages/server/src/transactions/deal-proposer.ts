@@ -126,7 +126,7 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
         if (!LadeError.has(error, 'chain_offline')) throw error
         // What was not sent is recorded or still queued, and the next round goes on from there.
         offlineRounds += 1
-        trouble('The chain does not answer.')
+        trouble('The chain does not respond.')
         return { nextInMs: Math.min(MAX_BACKOFF_MS, pollMs * 2 ** offlineRounds) }
       } finally {
         troublesBefore = troubles

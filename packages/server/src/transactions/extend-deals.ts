@@ -52,7 +52,7 @@ async function extend(
   const fees = await feesIfReady(round, unsettled)
   if (fees === undefined) return false
   if ((await round.chain.usdcBalance(round.marketplace.account)) < paymentMicroUsdc) {
-    round.trouble('The account has not enough USDC to extend a deal.')
+    round.trouble('The account has too little USDC to extend a deal.')
     return false
   }
   const call = {

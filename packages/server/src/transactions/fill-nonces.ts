@@ -39,7 +39,7 @@ export async function fillNonces(round: ProposerRound, unsettled: readonly Trans
 async function useUp(round: ProposerRound, nonce: number): Promise<void> {
   const fees = await round.marketplace.fees()
   if (fees.maxFeePerGas > round.feeCap) {
-    round.trouble('The network asks for more than the fee cap.')
+    round.trouble('The network fee exceeds the fee cap.')
     return
   }
   await signRecordSend(round, { call: { kind: 'empty' }, nonce, fees }, (transaction) =>

@@ -50,7 +50,7 @@ async function keepPlace(round: ProposerRound, transaction: TransactionRecord, p
   // A contract that made no deal has undone the proposal, whatever it says; one that made some would be none that is known here.
   const succeeded = place.succeeded && (proposals.length === 0 || dealIds.length > 0)
   if (succeeded && dealIds.length !== proposals.length) {
-    round.trouble(`A transaction proposed ${proposals.length} deals and made ${dealIds.length}; it is left as it is.`)
+    round.trouble(`A transaction proposed ${proposals.length} deals but created ${dealIds.length}.`)
     return
   }
   const isSameBlock = transaction.blockHash === block.hash
@@ -66,7 +66,7 @@ async function keepPlace(round: ProposerRound, transaction: TransactionRecord, p
       // A deal ends so long after its acceptance, which comes after the signature.
       endsAt: proposals.map(({ durationSeconds }) => transaction.createdAt + durationSeconds * 1000),
     })
-    if (!succeeded) round.log.warn({ transaction: transaction.id, kind: call.kind }, 'a transaction was undone')
+    if (!succeeded) round.log.warn({ transaction: transaction.id, kind: call.kind }, 'a transaction was reverted')
   }
   if (isSameBlock && head.number - block.number >= finalityBlocks) {
     const settled = { transaction: transaction.id, blockHash: block.hash, now: round.now() }
@@ -78,14 +78,11 @@ async function bringIn(round: ProposerRound, transaction: TransactionRecord, pla
   const { blockNumber, blockHash } = transaction
   // A node whose newest block is older than the one that had it cannot say that it is gone.
   if (blockHash !== null && round.head.number >= (blockNumber ?? 0)) {
-    round.log.warn({ transaction: transaction.id, blockNumber }, 'the block of a transaction is gone')
+    round.log.warn({ transaction: transaction.id, blockNumber }, 'the block of a transaction was reorganised away')
     await round.transactions.reorganised({ transaction: transaction.id, blockHash })
   }
   if (await isSuperseded(round, transaction)) {
-    round.log.warn(
-      { nonce: transaction.nonce },
-      'another transaction has the nonce of ours; what it was about is queued again',
-    )
+    round.log.warn({ nonce: transaction.nonce }, 'another transaction used our nonce; its deals are queued again')
     await round.transactions.superseded({ transaction: transaction.id })
     round.sightings.forget(supersessionOf(transaction))
     return

@@ -56,7 +56,7 @@ export async function feesIfReady(
 ): Promise<Fees | undefined> {
   const fees = await round.marketplace.fees()
   if (fees.maxFeePerGas > round.feeCap) {
-    round.trouble('The network asks for more than the fee cap.')
+    round.trouble('The network fee exceeds the fee cap.')
     return undefined
   }
   const calls = await round.marketplace.prepare()
@@ -93,7 +93,7 @@ async function affordableOf(
     return left < 0n
   })
   if (tooDear === -1) return priced
-  round.trouble('The account has not enough USDC for the deals that are queued.')
+  round.trouble('The account has too little USDC for the queued deals.')
   return priced.slice(0, tooDear)
 }
 

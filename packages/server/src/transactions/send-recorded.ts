@@ -26,7 +26,7 @@ export async function signRecordSend(
   const attempt = attemptOf(signed, fees, round.now())
   const isRecorded = await record({ account, nonce, call: writeCall(call), attempt, now: round.now() })
   if (!isRecorded) return false
-  round.log.info({ transaction: signed.hash, nonce, kind: call.kind }, 'a transaction is recorded and goes out')
+  round.log.info({ transaction: signed.hash, nonce, kind: call.kind }, 'a transaction is recorded and sent')
   noteRefusal(round, await round.marketplace.send(signed.raw))
   return true
 }
@@ -53,14 +53,14 @@ export async function sendRaised(round: ProposerRound, transaction: TransactionR
   const fees = raisedFees(transaction.attempts, asked, round.feeCap)
   if (fees === undefined) {
     round.trouble(
-      `The transaction of nonce ${transaction.nonce} is not taken, and more than the fee cap is not offered.`,
+      `The transaction with nonce ${transaction.nonce} is not accepted, and its fee has reached the fee cap.`,
     )
     return
   }
   const signed = await sign(round, { call: readCall(transaction.call), nonce: transaction.nonce, fees })
   const attempt = attemptOf(signed, fees, round.now())
   if (!(await round.transactions.addAttempt({ transaction: transaction.id, attempt }))) return
-  round.log.info({ transaction: signed.hash, nonce: transaction.nonce }, 'a transaction offers more')
+  round.log.info({ transaction: signed.hash, nonce: transaction.nonce }, 'a transaction was replaced with a higher fee')
   noteRefusal(round, await round.marketplace.send(signed.raw))
 }
 
@@ -90,5 +90,5 @@ function attemptOf({ hash, raw }: SignedTransaction, fees: Fees, signedAt: numbe
 
 /** A refusal is no end: the bytes are out, and somebody may take them yet. */
 function noteRefusal(round: ProposerRound, outcome: SendOutcome): void {
-  if (outcome.outcome === 'refused') round.trouble(`The network refuses a transaction: ${outcome.reason}`)
+  if (outcome.outcome === 'refused') round.trouble(`The network rejected a transaction: ${outcome.reason}`)
 }

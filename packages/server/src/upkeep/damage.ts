@@ -115,9 +115,9 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
           await blob.close()
         }
       }
-      throw new Error('the blob is another one at every look')
+      throw new Error('the blob differs at every read')
     } catch (error) {
-      log.error({ sha256, err: error }, 'a suspected blob cannot be read or put away')
+      log.error({ sha256, err: error }, 'a suspected blob cannot be read or quarantined')
       return 'unreadable'
     }
   }
@@ -128,22 +128,19 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
       // The reader may have met recorded digests that are wrong.
       if (chunkDigests !== undefined) await records?.integrity.setChunkDigests({ sha256, digests: chunkDigests })
       await records?.integrity.clearDamaged(sha256)
-      log.warn({ sha256, sizeBytes }, 'a blob was read wrong once and is right now')
+      log.warn({ sha256, sizeBytes }, 'a blob was wrong in one read and right in the next')
       return 'transient'
     }
     onWrong(sha256)
     quarantinedAt = quarantinedAt.filter((at) => at > now() - DAY_MS)
     if (quarantinedAt.length >= mostQuarantinesPerDay) {
-      log.error(
-        { sha256, actual, sizeBytes },
-        'a blob holds wrong bytes, as too many did today: it is left where it is',
-      )
+      log.error({ sha256, actual, sizeBytes }, 'a blob has wrong bytes, like too many today: it is left in place')
       remember(sha256, 'wrong')
       return 'left'
     }
     if (!(await blob.quarantine())) return 'replaced'
     quarantinedAt = [...quarantinedAt, now()]
-    log.error({ sha256, actual, sizeBytes }, 'a blob holds wrong bytes and was put into quarantine')
+    log.error({ sha256, actual, sizeBytes }, 'a blob has wrong bytes and was quarantined')
     remember(sha256, 'missing')
     return 'quarantined'
   }
@@ -157,13 +154,13 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
 
   function reportMissing({ sha256, recordedBytes, storedBytes }: MissingBlob): void {
     counts.missing += 1
-    log.error({ sha256, recordedBytes, storedBytes }, 'a blob is not there as the records have it')
+    log.error({ sha256, recordedBytes, storedBytes }, 'a recorded blob is missing')
     remember(sha256, 'missing')
   }
 
   function reportInline(sha256: string): void {
     counts.inline += 1
-    log.error({ sha256 }, 'a file in the records holds wrong bytes: uploading it again repairs it')
+    log.error({ sha256 }, 'a file in the records has wrong bytes: upload it again to repair it')
     remember(sha256, 'inline')
   }
 
@@ -220,7 +217,7 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
       }
       lastLook = lastLook
         .then(() => lookAtFault(fault))
-        .catch((error: unknown) => log.error({ ...fault, err: error }, 'a fault that a reader met cannot be looked at'))
+        .catch((error: unknown) => log.error({ ...fault, err: error }, 'damage that a reader met cannot be examined'))
     },
     reportMissing,
     reportInline,

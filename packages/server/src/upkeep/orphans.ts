@@ -59,7 +59,7 @@ export function createOrphanPolicy({ inventory, days, now, log }: OrphanPolicyDe
       await inventory.letOrphansBe()
       log.error(
         { orphans, blobs },
-        'too many blobs are unknown to the records: none of them is removed until "lade doctor --adopt" has agreed to it',
+        'too many blobs are not in the records: none is removed until "lade doctor --adopt" confirms it',
       )
     },
   }

@@ -188,7 +188,7 @@ export function createScrub(deps: ScrubDeps): Scrub {
   /** Between two steps: the process may be about to stop, and the lease must not run out unnoticed. */
   async function goOn(): Promise<void> {
     signal.throwIfAborted()
-    if (!(await leaseholder.hold())) throw new LeaseLost('another process scrubs now')
+    if (!(await leaseholder.hold())) throw new LeaseLost('another process took over scrubbing')
   }
 
   function finished({ startedAt, tally }: ScrubMark): ScrubMark {
@@ -196,7 +196,7 @@ export function createScrub(deps: ScrubDeps): Scrub {
     const tookDays = Number(((finishedAt - startedAt) / DAY_MS).toFixed(2))
     log.info({ ...tally, tookDays }, 'the whole store was scrubbed')
     if (tookDays > deps.days * LATE_FACTOR) {
-      log.warn({ tookDays, days: deps.days }, 'scrubbing the store takes longer than LADE_SCRUB_DAYS')
+      log.warn({ tookDays, days: deps.days }, 'scrubbing takes longer than LADE_SCRUB_DAYS')
     }
     return newScrubMark(finishedAt, finishedAt)
   }

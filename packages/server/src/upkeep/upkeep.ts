@@ -88,7 +88,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   /** Before anything is let go of: a clock that was ahead may have ended what is not over. */
   async function revive(): Promise<void> {
     const revived = await records.files.revive({ now: now(), limit: EXPIRE_BATCH, keepMs: deps.graceMs })
-    if (revived > 0) log.warn({ files: revived }, 'files that ended while the clock was ahead are back')
+    if (revived > 0) log.warn({ files: revived }, 'files that expired under a wrong clock are back')
   }
 
   async function releaseEnded(): Promise<void> {

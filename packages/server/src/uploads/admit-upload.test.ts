@@ -94,11 +94,11 @@ describe('overQuota', () => {
   it('says in words when it is the files that are used up, or what a whole network has', () => {
     const files = { unit: 'files', used: 2000, limit: 2000 } as const
     const error = overQuota(tierOf(sponsored), { outcome: 'over_quota', usedBytes: 7, over: files }, now)
-    expect(error.message).toMatch(/ 2,000 of 2,000 files are used today\. /)
+    expect(error.message).toMatch(/ 2,000 of 2,000 files used today\. /)
     expect(error.evidence).toMatchObject({ ...files, usedBytes: 7 })
     const shared = { unit: 'bytes', used: 90, limit: 100, network: 'ip:2001:db8:1::/48' } as const
     const other = overQuota(tierOf(sponsored), { outcome: 'over_quota', usedBytes: 0, over: shared }, now)
-    expect(other.message).toMatch(/ 90 of 100 bytes are used today by the addresses of 2001:db8:1::\/48 together\. /)
+    expect(other.message).toMatch(/ 90 of 100 bytes used today by the addresses of 2001:db8:1::\/48 together\. /)
     expect(other.evidence).toMatchObject({ used: 90, limit: 100, usedBytes: 0, network: '2001:db8:1::/48' })
   })
 })

@@ -65,11 +65,11 @@ export interface Terms {
  */
 export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: number): Terms {
   if (head.visibility === 'private' && tier.name === 'sponsored') {
-    throw new LadeError('invalid_visibility', { reason: 'An upload without a token is public.' })
+    throw new LadeError('invalid_visibility', { reason: 'Uploads without a token are always public.' })
   }
   const termDays = head.termDays ?? tier.defaultTermDays
   if (termDays > tier.maxTermDays) {
-    throw new LadeError('invalid_term', { reason: `This tier stores for 1 to ${tier.maxTermDays} days.` })
+    throw new LadeError('invalid_term', { reason: `This tier allows 1 to ${tier.maxTermDays} days.` })
   }
   const limit = Math.min(tier.fileBytes, blockLimitOf(head))
   if (head.sizeBytes > limit) throw new LadeError('too_large', { limit, size: head.sizeBytes })
@@ -138,5 +138,5 @@ export function overQuota(tier: UploadTier, { usedBytes, over }: OverQuota, now:
 function reasonOf({ unit, used, limit, network }: DayLimit): string {
   const [usedText, limitText] = [used, limit].map((amount) => amount.toLocaleString('en-US'))
   const whose = network === undefined ? '' : ` by the addresses of ${network.slice('ip:'.length)} together`
-  return `${usedText} of ${limitText} ${unit} are used today${whose}. The day ends at midnight UTC.`
+  return `${usedText} of ${limitText} ${unit} used today${whose}. The quota resets at midnight UTC.`
 }

@@ -269,7 +269,9 @@ describe('composeFile, from what was kept', () => {
     await record(...parts)
     expect(await refused(compose(wholeOf([parts[0] ?? madeUpPart('1')]).unixfs, parts))).toMatchObject({
       code: 'invalid_parts',
-      evidence: { reason: expect.stringMatching(/^Part 2 of 3 .* has 133169151 bytes; .* multiple of 133169152\.$/) },
+      evidence: {
+        reason: expect.stringMatching(/^Part 2 of 3 .* has 133169151 bytes\. .* multiple of 133169152 bytes\.$/),
+      },
     })
   })
 

@@ -51,7 +51,7 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
   deps.budget.require(tier.principal, 'compose')
   if (!head.cid.verified) {
     throw new LadeError('invalid_cid', {
-      reason: 'A composed file needs an id that can be checked, and opaque ids cannot.',
+      reason: 'A composed file needs a verifiable id; opaque ids are not.',
     })
   }
   const found = await findParts(deps.records, deps.budget, {
@@ -171,7 +171,7 @@ async function record(
 
 function overQuotaOf(tier: UploadTier, refused: OverQuota, parts: readonly PartFile[], now: number): LadeError {
   const { usedBytes } = refused
-  const reason = `Repeated parts add ${repeatedBytesOf(parts)} bytes to the ${usedBytes} of ${tier.dailyBytes} that are used today.`
+  const reason = `Repeated parts add ${repeatedBytesOf(parts)} bytes; ${usedBytes} of ${tier.dailyBytes} are used today.`
   return overQuota(tier, refused, now, reason)
 }
 

@@ -83,7 +83,7 @@ function checkPart({ parts }: FindPartsInput, place: number, { file, isPlain }: 
   if (isPlain && (place === parts.length - 1 || file.sizeBytes % PART_BYTES === 0)) return
   const name = `Part ${place + 1} of ${parts.length} (${parts[place]?.text})`
   const reason = isPlain
-    ? `${name} has ${file.sizeBytes} bytes; all but the last have a multiple of ${PART_BYTES}.`
-    : `${name} was uploaded as a CAR: name the CAR by its own bytes.`
+    ? `${name} has ${file.sizeBytes} bytes. Every part but the last must be a multiple of ${PART_BYTES} bytes.`
+    : `${name} was uploaded as a CAR. Use an id of the bytes of the CAR.`
   throw new LadeError('invalid_parts', { reason })
 }

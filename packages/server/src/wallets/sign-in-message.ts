@@ -47,9 +47,9 @@ const TimeSchema = z.iso.datetime({ offset: true })
  */
 export function parseSignInMessage(text: string): SignInMessage {
   const fields = MESSAGE.exec(text)?.groups
-  if (fields === undefined) throw refused('The message is none of EIP-4361.')
+  if (fields === undefined) throw refused('The message is not a valid EIP-4361 message.')
   const { scheme, domain = '', address = '', uri = '', version = '', chainId, nonce = '' } = fields
-  if (!isChecksummedAddress(address)) throw refused('The address in the message is not in the mixed case of EIP-55.')
+  if (!isChecksummedAddress(address)) throw refused('The address in the message does not have EIP-55 mixed case.')
   return {
     scheme,
     domain,
@@ -65,6 +65,6 @@ export function parseSignInMessage(text: string): SignInMessage {
 
 function timeOf(text: string): number {
   const epochMs = TimeSchema.safeParse(text).success ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(epochMs)) throw refused('A time in the message is none of RFC 3339.')
+  if (Number.isNaN(epochMs)) throw refused('A time in the message is not RFC 3339.')
   return epochMs
 }

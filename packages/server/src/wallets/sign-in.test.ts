@@ -126,12 +126,12 @@ describe('signIn', () => {
     ['another domain', { domain: 'evil.example' }, /^The message is for another domain/],
     ['a domain with another port', { domain: 'lade.example:8443' }, /^The message is for another domain/],
     ['another scheme', { scheme: 'http' }, /^The message is for another domain/],
-    ['a URI elsewhere', { uri: 'https://evil.example/' }, /^The URI of the message is not under/],
+    ['a URI elsewhere', { uri: 'https://evil.example/' }, /^The URI of the message must start with/],
     ['a URI that only begins as ours', { uri: 'https://lade.example.evil.example/' }, /^The URI of the message/],
     ['a URI of another scheme', { uri: 'http://lade.example/' }, /^The URI of the message/],
-    ['another chain', { chainId: 1 }, /^The message names another chain/],
+    ['another chain', { chainId: 1 }, /^The message is for another chain/],
     ['an end that has come', { expirationTime: new Date(NOW) }, /^The message has expired/],
-    ['a beginning to come', { notBefore: new Date(NOW + 60_001) }, /^The message does not hold yet/],
+    ['a beginning to come', { notBefore: new Date(NOW + 60_001) }, /^The message is not valid yet/],
     ['a time of issue to come', { issuedAt: new Date(NOW + 60_001) }, /^The message was issued in the future/],
     ['a time of issue long ago', { issuedAt: new Date(NOW - 11 * 60_000) }, /^The message was issued too long ago/],
   ])('refuses %s, and the nonce stays good', async (_, changes, reason) => {
@@ -160,26 +160,26 @@ describe('signIn', () => {
     ['nothing', () => ''],
   ])('refuses a message with %s', async (_, change) => {
     expect(await refusal(enter(change(messageOf(await newNonce()))))).toMatch(
-      /^(The message is none of EIP-4361|The version|The address in the message|A time in the message)/,
+      /^(The message is not a valid EIP-4361 message|The version|The address in the message|A time in the message)/,
     )
   })
 
   it('refuses the zero address', async () => {
     const message = messageOf(await newNonce(), { address: `0x${'0'.repeat(40)}` })
-    expect(await refusal(enter(message))).toBe('The zero address signs nothing.')
+    expect(await refusal(enter(message))).toBe('The zero address cannot sign.')
   })
 
   it('refuses what somebody else signed, and a signature over another message', async () => {
     const message = messageOf(await newNonce())
     const other = await ALICE.signMessage({ message: `${message} ` })
     for (const signing of [enter(message, { account: BOB }), verify(message, other)]) {
-      expect(await refusal(signing)).toBe(`It is not one of ${ALICE.address} over this message.`)
+      expect(await refusal(signing)).toBe(`It is not a signature of this message by ${ALICE.address}.`)
     }
     expect((await enter(message)).address).toBe(ALICE.address)
   })
 
   it.each(['', '0x', '0x0', '0xzz', 'abcd', '0Xabcd'])('refuses the signature %j', async (signature) => {
-    expect(await refusal(verify(messageOf(await newNonce()), signature))).toBe('The signature is not 0x and hex.')
+    expect(await refusal(verify(messageOf(await newNonce()), signature))).toBe('The signature must be 0x and hex.')
   })
 
   it('takes a nonce once, whoever comes with it', async () => {

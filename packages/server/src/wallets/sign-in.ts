@@ -45,7 +45,7 @@ export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Pr
 
   const signed = new TextEncoder().encode(request.message)
   if (!(await chain.isSignedBy({ account: wallet.address, message: signed, signature }))) {
-    throw refused(`It is not one of ${wallet.address} over this message.`)
+    throw refused(`It is not a signature of this message by ${wallet.address}.`)
   }
   if (!(await nonces.redeem({ nonce, now: deps.now() }))) throw new LadeError('invalid_nonce', {})
 
@@ -66,23 +66,23 @@ interface Here {
 function requireForHere({ scheme, domain, uri, version, wallet }: SignInMessage, here: Here): void {
   if (version !== '1') throw refused('The version of the message is not 1.')
   if (domain.toLowerCase() !== here.host || (scheme ?? here.scheme).toLowerCase() !== here.scheme) {
-    throw refused(`The message is for another domain; here it is ${here.host}.`)
+    throw refused(`The message is for another domain; expected ${here.host}.`)
   }
   if (!URL.canParse(uri) || new URL(uri).origin !== here.origin) {
-    throw refused(`The URI of the message is not under ${here.origin}.`)
+    throw refused(`The URI of the message must start with ${here.origin}.`)
   }
-  if (wallet.chainId !== here.chainId) throw refused(`The message names another chain; here it is ${here.chainId}.`)
-  if (isZeroAddress(wallet.address)) throw refused('The zero address signs nothing.')
+  if (wallet.chainId !== here.chainId) throw refused(`The message is for another chain; expected ${here.chainId}.`)
+  if (isZeroAddress(wallet.address)) throw refused('The zero address cannot sign.')
 }
 
 function requireNow({ issuedAt, expirationTime, notBefore }: SignInMessage, now: number): void {
-  if (issuedAt > now + SKEW_MS) throw refused('The message was issued in the future; look at the clock.')
+  if (issuedAt > now + SKEW_MS) throw refused('The message was issued in the future. Check your clock.')
   if (issuedAt + SIGN_IN_SECONDS * 1000 + SKEW_MS <= now) throw refused('The message was issued too long ago.')
   if (expirationTime !== undefined && expirationTime <= now) throw refused('The message has expired.')
-  if (notBefore !== undefined && notBefore > now + SKEW_MS) throw refused('The message does not hold yet.')
+  if (notBefore !== undefined && notBefore > now + SKEW_MS) throw refused('The message is not valid yet.')
 }
 
 function bytesOf(hex: string): Uint8Array {
-  if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(hex)) throw refused('The signature is not 0x and hex.')
+  if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(hex)) throw refused('The signature must be 0x and hex.')
   return Buffer.from(hex.slice(2), 'hex')
 }

@@ -67,7 +67,7 @@ function derivedValue({ method, target, publicUrl }: SignedRequest, name: string
 }
 
 function fieldValue(rawHeaders: readonly string[], name: string): string {
-  if (!FIELD_NAME.test(name)) throw refused('A component is no name of a header field in lower case.')
+  if (!FIELD_NAME.test(name)) throw refused('A component is not a lower-case header name.')
   const lines: string[] = []
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() !== name) continue

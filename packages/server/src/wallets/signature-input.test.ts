@@ -50,9 +50,13 @@ describe('readWalletSignature', () => {
 
   it('refuses two of wallets', () => {
     for (const second of ['sig1', 'a']) {
-      expect(refusalOf(`eth=${COVERED}${PARAMETERS}, ${second}=${COVERED}${PARAMETERS}`)).toMatch(/^Two signatures/)
+      expect(refusalOf(`eth=${COVERED}${PARAMETERS}, ${second}=${COVERED}${PARAMETERS}`)).toMatch(
+        /^The request has two wallet signatures/,
+      )
     }
-    expect(refusalOf(`eth=${COVERED};keyid="other", sig1=${COVERED}${PARAMETERS}`)).toMatch(/^Two signatures/)
+    expect(refusalOf(`eth=${COVERED};keyid="other", sig1=${COVERED}${PARAMETERS}`)).toMatch(
+      /^The request has two wallet signatures/,
+    )
   })
 
   it.each([
@@ -69,18 +73,18 @@ describe('readWalletSignature', () => {
     'eth=("@method\u00e9")',
     '=',
   ])('refuses what is not a dictionary in its one spelling: %s', (input) => {
-    expect(refusalOf(input)).toBe('Signature-Input is no dictionary that names each member once.')
+    expect(refusalOf(input)).toBe('Signature-Input is not a valid dictionary with unique members.')
   })
 
   it.each([
-    ['eth', 'The member eth of Signature-Input lists no components.'],
-    ['eth="x"', 'The member eth of Signature-Input lists no components.'],
+    ['eth', 'The member eth of Signature-Input has no components.'],
+    ['eth="x"', 'The member eth of Signature-Input has no components.'],
     [`eth=("@method" "@method")${PARAMETERS}`, 'A component is covered twice.'],
-    [`eth=(method)${PARAMETERS}`, 'The name of a component is a string.'],
-    [`eth=(1)${PARAMETERS}`, 'The name of a component is a string.'],
+    [`eth=(method)${PARAMETERS}`, 'The name of a component must be a string.'],
+    [`eth=(1)${PARAMETERS}`, 'The name of a component must be a string.'],
     ...['sf', 'bs', 'req', 'tr', 'key="a"', 'name="a"'].map((parameter) => [
       `eth=("x-field";${parameter})${PARAMETERS}`,
-      'The component x-field has a parameter, and none are taken here.',
+      'The component x-field has a parameter; none are allowed.',
     ]),
   ])('refuses %s', (input, reason) => {
     expect(refusalOf(input ?? '')).toBe(reason)
@@ -93,16 +97,16 @@ describe('readWalletSignature', () => {
   }
 
   it.each<[string, string | undefined, string]>([
-    ['created', undefined, 'created is missing, or is no time in whole seconds.'],
-    ['created', '"1"', 'created is missing, or is no time in whole seconds.'],
-    ['created', '1.5', 'created is missing, or is no time in whole seconds.'],
-    ['created', '-1', 'created is missing, or is no time in whole seconds.'],
-    ['expires', undefined, 'expires is missing, or is no time in whole seconds.'],
-    ['nonce', undefined, 'nonce is missing, or is no string of 1 to 128 characters.'],
-    ['nonce', '""', 'nonce is missing, or is no string of 1 to 128 characters.'],
-    ['nonce', `"${'n'.repeat(129)}"`, 'nonce is missing, or is no string of 1 to 128 characters.'],
-    ['nonce', 'n', 'nonce is missing, or is no string of 1 to 128 characters.'],
-    ['nonce', ':AA==:', 'nonce is missing, or is no string of 1 to 128 characters.'],
+    ['created', undefined, 'created is missing or not a time in whole seconds.'],
+    ['created', '"1"', 'created is missing or not a time in whole seconds.'],
+    ['created', '1.5', 'created is missing or not a time in whole seconds.'],
+    ['created', '-1', 'created is missing or not a time in whole seconds.'],
+    ['expires', undefined, 'expires is missing or not a time in whole seconds.'],
+    ['nonce', undefined, 'nonce is missing or not a string of 1 to 128 characters.'],
+    ['nonce', '""', 'nonce is missing or not a string of 1 to 128 characters.'],
+    ['nonce', `"${'n'.repeat(129)}"`, 'nonce is missing or not a string of 1 to 128 characters.'],
+    ['nonce', 'n', 'nonce is missing or not a string of 1 to 128 characters.'],
+    ['nonce', ':AA==:', 'nonce is missing or not a string of 1 to 128 characters.'],
   ])('refuses %s=%s', (name, value, reason) => {
     expect(withParameter(name, value)).toBe(reason)
   })
@@ -122,16 +126,16 @@ describe('readWalletSignature', () => {
     'erc8128:',
     'somebody',
   ])('refuses the key id %j', (keyId) => {
-    expect(withParameter('keyid', `"${keyId}"`)).toMatch(/^keyid is "erc8128:"/)
+    expect(withParameter('keyid', `"${keyId}"`)).toMatch(/^keyid must be "erc8128:"/)
   })
 
   it('refuses no key id under the label of wallets', () => {
-    expect(withParameter('keyid', undefined)).toMatch(/^keyid is "erc8128:"/)
-    expect(withParameter('keyid', '?1'.replace('?1', '1'))).toMatch(/^keyid is "erc8128:"/)
+    expect(withParameter('keyid', undefined)).toMatch(/^keyid must be "erc8128:"/)
+    expect(withParameter('keyid', '?1'.replace('?1', '1'))).toMatch(/^keyid must be "erc8128:"/)
   })
 
   it('refuses the zero address', () => {
-    expect(withParameter('keyid', `"erc8128:8453:0x${'0'.repeat(40)}"`)).toBe('The zero address signs nothing.')
+    expect(withParameter('keyid', `"erc8128:8453:0x${'0'.repeat(40)}"`)).toBe('The zero address cannot sign.')
   })
 
   it.each([
@@ -147,7 +151,7 @@ describe('readWalletSignature', () => {
     'eth=:A-_=:',
     'eth=(:AA==:)',
   ])('refuses the Signature %j', (signature) => {
-    expect(refusalOf(`eth=${COVERED}${PARAMETERS}`, signature)).toMatch(/^Signature has no bytes under the label eth/)
+    expect(refusalOf(`eth=${COVERED}${PARAMETERS}`, signature)).toMatch(/^Signature has no bytes for the label eth/)
   })
 
   it('refuses a Signature that is not there', () => {

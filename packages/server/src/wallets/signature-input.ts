@@ -45,16 +45,16 @@ export function readWalletSignature(fields: {
 }): WalletSignature | undefined {
   if (fields.signatureInput === undefined) return undefined
   const inputs = parseStrictDictionary(fields.signatureInput)
-  if (inputs === undefined) throw refused('Signature-Input is no dictionary that names each member once.')
+  if (inputs === undefined) throw refused('Signature-Input is not a valid dictionary with unique members.')
   const ofWallets = [...inputs].filter(([label, member]) => isOfWallet(label, member))
   const [found] = ofWallets
   if (found === undefined) return undefined
-  if (ofWallets.length > 1) throw refused('Two signatures of wallets stand there; a request has one.')
+  if (ofWallets.length > 1) throw refused('The request has two wallet signatures; only one is allowed.')
   const [label, member] = found
-  if (!isInnerList(member)) throw refused(`The member ${label} of Signature-Input lists no components.`)
+  if (!isInnerList(member)) throw refused(`The member ${label} of Signature-Input has no components.`)
   const [, parameters] = member
   for (const name of parameters.keys()) {
-    if (!KNOWN_PARAMETERS.includes(name)) throw refused(`The parameter ${name} is not taken here.`)
+    if (!KNOWN_PARAMETERS.includes(name)) throw refused(`The parameter ${name} is not allowed.`)
   }
   return {
     wallet: walletOf(parameters.get('keyid')),
@@ -75,17 +75,17 @@ function isOfWallet(label: string, [, parameters]: Item | InnerList): boolean {
 function walletOf(keyId: BareItem | undefined): Wallet {
   const [, chainId, address] = (typeof keyId === 'string' && KEY_ID.exec(keyId)) || []
   if (chainId === undefined || address === undefined) {
-    throw refused('keyid is "erc8128:", the chain id, a colon, and the address in lower case.')
+    throw refused('keyid must be "erc8128:", the chain id, a colon, and the address in lower case.')
   }
-  if (isZeroAddress(address)) throw refused('The zero address signs nothing.')
+  if (isZeroAddress(address)) throw refused('The zero address cannot sign.')
   return { chainId: Number(chainId), address: checksumAddress(address) }
 }
 
 function componentsOf([items]: InnerList): string[] {
   if (items.length > MAXIMUM_COMPONENTS) throw refused(`More than ${MAXIMUM_COMPONENTS} components are covered.`)
   const names = items.map(([name, parameters]) => {
-    if (typeof name !== 'string') throw refused('The name of a component is a string.')
-    if (parameters.size > 0) throw refused(`The component ${name} has a parameter, and none are taken here.`)
+    if (typeof name !== 'string') throw refused('The name of a component must be a string.')
+    if (parameters.size > 0) throw refused(`The component ${name} has a parameter; none are allowed.`)
     return name
   })
   if (new Set(names).size !== names.length) throw refused('A component is covered twice.')
@@ -94,14 +94,14 @@ function componentsOf([items]: InnerList): string[] {
 
 function secondsOf(name: string, value: BareItem | undefined): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw refused(`${name} is missing, or is no time in whole seconds.`)
+    throw refused(`${name} is missing or not a time in whole seconds.`)
   }
   return value
 }
 
 function nonceOf(value: BareItem | undefined): string {
   if (typeof value !== 'string' || value.length === 0 || value.length > MAXIMUM_NONCE_CHARACTERS) {
-    throw refused(`nonce is missing, or is no string of 1 to ${MAXIMUM_NONCE_CHARACTERS} characters.`)
+    throw refused(`nonce is missing or not a string of 1 to ${MAXIMUM_NONCE_CHARACTERS} characters.`)
   }
   return value
 }
@@ -109,7 +109,7 @@ function nonceOf(value: BareItem | undefined): string {
 function signatureOf(field: string | undefined, label: string): Uint8Array {
   const [value] = parseStrictDictionary(field ?? '')?.get(label) ?? []
   if (!(value instanceof ArrayBuffer) || value.byteLength === 0) {
-    throw refused(`Signature has no bytes under the label ${label}, or names a member twice.`)
+    throw refused(`Signature has no bytes for the label ${label}, or repeats a member.`)
   }
   return new Uint8Array(value)
 }

@@ -133,7 +133,7 @@ describe('the example', () => {
     ['a tag that came on top', { headers: inInput(/$/, ';tag="x"') }],
     ['a field that came on top', { headers: inInput('"content-type")', '"content-type" "host")') }],
   ])('does not hold for another %s', async (_, asked) => {
-    expect(await refusal(asked)).toMatch(/^It is not one of 0x[0-9a-fA-F]{40} over this request/)
+    expect(await refusal(asked)).toMatch(/^It is not a signature of this request to \S+ by 0x[0-9a-fA-F]{40}\.$/)
   })
 
   it('holds whatever is not covered', async () => {
@@ -214,7 +214,7 @@ describe('what every signature needs', () => {
   })
 
   it('refuses another chain', async () => {
-    expect(await refusal({ headers: await sign({ chainId: 1 }) })).toBe('keyid names another chain; here it is 8453.')
+    expect(await refusal({ headers: await sign({ chainId: 1 }) })).toBe('keyid names another chain; expected 8453.')
   })
 })
 
@@ -228,18 +228,18 @@ describe('time', () => {
   })
 
   it('is refused beyond that', async () => {
-    expect(await at(-60.001)).toBe('It was created in the future; look at the clock.')
-    expect(await at(120)).toBe('It has expired; sign again.')
+    expect(await at(-60.001)).toBe('It was created in the future. Check your clock.')
+    expect(await at(120)).toBe('It has expired. Sign again.')
   })
 
   it('may not be good for more than five minutes, nor for none', async () => {
     expect(await verify({ headers: await sign({ ttlSeconds: 300 }) })).toBe(ALICE.address)
     nonces = openTestNonces()
     expect(await refusal({ headers: await sign({ ttlSeconds: 301 }) })).toBe(
-      'It is good for 301 seconds; at most 300 are taken.',
+      'It is valid for 301 seconds; the maximum is 300.',
     )
-    expect(await refusal({ headers: await sign({ ttlSeconds: 0 }) })).toBe('It expires before it was created.')
-    expect(await refusal({ headers: await sign({ ttlSeconds: -1 }) })).toBe('It expires before it was created.')
+    expect(await refusal({ headers: await sign({ ttlSeconds: 0 }) })).toBe('It expires before it is created.')
+    expect(await refusal({ headers: await sign({ ttlSeconds: -1 }) })).toBe('It expires before it is created.')
   })
 })
 
@@ -247,7 +247,9 @@ describe('who signed', () => {
   it('is nobody when somebody else did', async () => {
     const theirs = await sign({ account: BOB, nonce: 'n' })
     const ours = await sign({ nonce: 'n' })
-    expect(await refusal({ headers: { ...ours, signature: theirs.signature ?? '' } })).toMatch(/^It is not one of/)
+    expect(await refusal({ headers: { ...ours, signature: theirs.signature ?? '' } })).toMatch(
+      /^It is not a signature of/,
+    )
   })
 
   it('is nobody for the other half of a signature, whose s is high', async () => {
@@ -257,7 +259,7 @@ describe('who signed', () => {
     const high = Buffer.from((order - s).toString(16).padStart(64, '0'), 'hex')
     const mirrored = Buffer.concat([bytes.subarray(0, 32), high, Buffer.from([bytes[64] === 27 ? 28 : 27])])
     const headers = changed({ Signature: `eth=:${mirrored.toString('base64')}:` })
-    expect(await refusal({ headers })).toMatch(/^It is not one of/)
+    expect(await refusal({ headers })).toMatch(/^It is not a signature of/)
   })
 
   it('is nobody for every change of a single bit of the signature', async () => {
@@ -266,13 +268,13 @@ describe('who signed', () => {
       const flipped = Buffer.from(bytes)
       flipped[index >> 3] = (flipped[index >> 3] ?? 0) ^ (1 << (index & 7))
       const headers = changed({ Signature: `eth=:${flipped.toString('base64')}:` })
-      expect(await refusal({ headers })).toMatch(/^It is not one of/)
+      expect(await refusal({ headers })).toMatch(/^It is not a signature of/)
     }
   })
 
   it('is a contract where the contract says so', async () => {
     const headers = { ...(await sign()), signature: 'eth=:q80=:' }
-    expect(await refusal({ headers })).toMatch(/^It is not one of/)
+    expect(await refusal({ headers })).toMatch(/^It is not a signature of/)
     chain.acceptAsContract(ALICE.address, Buffer.from('abcd', 'hex'))
     expect(await verify({ headers })).toBe(ALICE.address)
     await expect(verify({ headers })).rejects.toMatchObject({ code: 'replayed_signature' })
@@ -299,7 +301,7 @@ describe('parameters', () => {
   it('refuses alg, whatever it says, and every parameter that is not known', async () => {
     for (const name of ['alg="ecdsa-p256-sha256"', 'alg="eip191"', 'x=1']) {
       const headers = await withParameters((parameters) => `${parameters};${name}`)
-      expect(await refusal({ headers })).toBe(`The parameter ${name.split('=')[0]} is not taken here.`)
+      expect(await refusal({ headers })).toBe(`The parameter ${name.split('=')[0]} is not allowed.`)
     }
   })
 

@@ -44,7 +44,7 @@ export async function verifyRequest(
 ): Promise<Wallet> {
   const { chain, nonces, now } = deps
   const { wallet, components, nonce, expires } = signed
-  if (wallet.chainId !== chain.chainId) throw refused(`keyid names another chain; here it is ${chain.chainId}.`)
+  if (wallet.chainId !== chain.chainId) throw refused(`keyid names another chain; expected ${chain.chainId}.`)
   requireInTime(signed, now() / 1000)
   requireBound(components, request)
   const account = walletPrincipal(wallet)
@@ -52,7 +52,7 @@ export async function verifyRequest(
   const message = signatureBase(request, components, signed.signatureParams)
   if (!(await chain.isSignedBy({ account: wallet.address, message, signature: signed.signature }))) {
     const { host } = new URL(request.publicUrl)
-    throw refused(`It is not one of ${wallet.address} over this request as it was sent to ${host}.`)
+    throw refused(`It is not a signature of this request to ${host} by ${wallet.address}.`)
   }
   // Remembered for longer than it is taken, should the clock be set back by as much as clocks may differ.
   const until = (expires + 2 * CLOCK_SKEW_SECONDS) * 1000
@@ -62,12 +62,12 @@ export async function verifyRequest(
 }
 
 function requireInTime({ created, expires }: WalletSignature, nowSeconds: number): void {
-  if (expires <= created) throw refused('It expires before it was created.')
+  if (expires <= created) throw refused('It expires before it is created.')
   if (expires - created > MAXIMUM_VALIDITY_SECONDS) {
-    throw refused(`It is good for ${expires - created} seconds; at most ${MAXIMUM_VALIDITY_SECONDS} are taken.`)
+    throw refused(`It is valid for ${expires - created} seconds; the maximum is ${MAXIMUM_VALIDITY_SECONDS}.`)
   }
-  if (created > nowSeconds + CLOCK_SKEW_SECONDS) throw refused('It was created in the future; look at the clock.')
-  if (expires + CLOCK_SKEW_SECONDS <= nowSeconds) throw refused('It has expired; sign again.')
+  if (created > nowSeconds + CLOCK_SKEW_SECONDS) throw refused('It was created in the future. Check your clock.')
+  if (expires + CLOCK_SKEW_SECONDS <= nowSeconds) throw refused('It has expired. Sign again.')
 }
 
 function requireBound(components: readonly string[], { target, hasBody, hasSha256 }: RequestToVerify): void {
@@ -78,5 +78,5 @@ function requireBound(components: readonly string[], { target, hasBody, hasSha25
   ]
   const lacking = needed.filter((name) => !components.includes(name))
   if (lacking.length > 0) throw refused(`It does not cover ${lacking.join(', ')}.`)
-  if (hasBody && !hasSha256) throw refused('Content-Digest has no sha-256, which is the digest that is checked here.')
+  if (hasBody && !hasSha256) throw refused('Content-Digest has no sha-256.')
 }

@@ -52,7 +52,7 @@ describe('records of a service and objects in a bucket', () => {
   it('error: a service with a database of its own is refused, while the first one runs, and touches nothing', async () => {
     await used()
     const before = keys()
-    await expect(start('second')).rejects.toThrow(/There is no database .* but the bucket .* holds objects/)
+    await expect(start('second')).rejects.toThrow(/There is no database .* but the bucket .* contains objects/)
     // One that has been used elsewhere.
     await (await start('third', 'elsewhere')).close()
     await expect(start('third')).rejects.toThrow(/belong to installation/)

@@ -78,7 +78,7 @@ describe('an installation that has no id yet', () => {
     await stop()
     forgetId()
     database((db) => db.exec('PRAGMA foreign_keys = OFF; UPDATE objects SET sha256 = lower(hex(randomblob(32)))'))
-    await expect(start()).rejects.toThrow(/of 4 objects looked up, the records know 0/)
+    await expect(start()).rejects.toThrow(/of 4 sampled objects, 0 are in the records/)
     expect(existsSync(document())).toBe(false)
     expect(database((db) => db.prepare('SELECT count(*) AS count FROM installation').get())).toEqual({ count: 0 })
   })
@@ -117,7 +117,7 @@ describe('data of a version beside which this one cannot run', () => {
     const versionNow = () => database((db) => db.prepare('PRAGMA user_version').get()?.user_version)
     const lock = await openInstanceLocks({ dir: join(dir, 'instances') }).hold('alive')
     await expect(start()).rejects.toThrow(
-      /An older version of Lade still runs on .*lade\.db.* Stop every instance, then start one/,
+      /An older version of Lade still runs on .*lade\.db.* Stop every instance, start one/,
     )
     expect(versionNow()).toBe(OLDER)
     await lock.release()

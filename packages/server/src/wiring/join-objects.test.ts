@@ -69,7 +69,7 @@ describe('records and objects of a service on one machine', () => {
     }
     const before = objects()
     expect(await refusal()).toMatch(
-      /^There is no database .*lade\.db, but .*objects holds objects.*lade doctor --adopt/,
+      /^There is no database .*lade\.db, but .*objects contains objects.*lade doctor --adopt/,
     )
     expect(objects()).toEqual(before)
     expect(readdirSync(dir).filter((name) => name.startsWith('lade.db'))).toEqual([])
@@ -141,7 +141,7 @@ describe('records and objects of a service on one machine', () => {
     await (await used(1)).close()
     for (const text of ['', '{', '[]', '{"id":1,"progress":2}', '{"id":"x"}']) {
       writeFileSync(join(dir, 'objects/installation.json'), text)
-      expect(await refusal()).toMatch(/installation\.json .* cannot be read/)
+      expect(await refusal()).toMatch(/installation\.json .* is invalid/)
       expect(readFileSync(join(dir, 'objects/installation.json'), 'utf8')).toBe(text)
     }
   })

@@ -100,8 +100,7 @@ function reportState(log: Logger): (state: RecordsState, cause: Error | undefine
     if (what === said) return
     said = what
     if (state === 'writable') log.warn('the records can be written again')
-    else
-      log.error({ err: cause, state }, 'the records can be read but not written; the disk is tried every two seconds')
+    else log.error({ err: cause, state }, 'the records are read-only; trying the disk again every two seconds')
   }
 }
 
@@ -158,7 +157,7 @@ export async function openKeys(
   }
   const keys = new SigningKeys()
   const onChange = (key: SigningKey): void => {
-    log.warn({ keyId: key.id }, 'the signing key was replaced: tokens signed before are invalid')
+    log.warn({ keyId: key.id }, 'the signing key was replaced: older tokens are invalid')
   }
   // Instances on other machines have no data directory in common, only the records.
   const watch =
@@ -195,7 +194,7 @@ export async function openKeys(
       keys.replace(await open())
     } catch (error) {
       if (!LadeError.has(error, 'auth_offline')) throw error
-      log.error({ err: error.cause ?? error }, 'no signing key can be read or created')
+      log.error({ err: error.cause ?? error }, 'the signing key cannot be read or created')
     }
   }
 }

@@ -28,7 +28,7 @@ export function refuseOlderInstances(options: {
     } catch (error) {
       if (!(error instanceof MoveRefused)) throw error
       throw new StartError(
-        `An older version of Lade still runs on ${place}, and this version cannot run beside it. Stop every instance, then start one, and the others when it is ready.`,
+        `An older version of Lade still runs on ${place}. This version cannot run beside it. Stop every instance, start one, and start the others when it is ready.`,
         { cause: error },
       )
     }

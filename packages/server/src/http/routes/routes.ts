@@ -44,7 +44,7 @@ export const tokenQuery = z.object({
 })
 
 /** The path parameter of every address that ends in a content id. Its form is checked where it is used. */
-export const cidParams = z.object({ cid: z.string().describe('A content id of any accepted form') })
+export const cidParams = z.object({ cid: z.string().describe('A content id of any kind') })
 
 /** What a handler of this file never is: the hook before it has taken the request over. */
 export function takenOver(): never {

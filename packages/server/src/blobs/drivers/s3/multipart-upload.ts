@@ -67,7 +67,7 @@ export class MultipartUpload {
       )
     } catch (error) {
       if (!checksums || !isFailure(error, 'unsupported')) throw error
-      calls.unlearn('checksums', 'The object store knows no SHA-256 checksums; MD5 is compared.')
+      calls.unlearn('checksums', 'The object store does not support SHA-256 checksums; MD5 is compared.')
       return MultipartUpload.create(calls, key, options)
     }
   }

@@ -51,7 +51,7 @@ async function copyAtOnce(calls: S3Calls, options: CopyOptions): Promise<string 
     return answer.CopyObjectResult?.ChecksumSHA256
   } catch (error) {
     if (!checksums || !isFailure(error, 'unsupported')) throw error
-    calls.unlearn('checksums', 'The object store knows no SHA-256 checksums; MD5 is compared.')
+    calls.unlearn('checksums', 'The object store does not support SHA-256 checksums; MD5 is compared.')
     return copyAtOnce(calls, options)
   }
 }

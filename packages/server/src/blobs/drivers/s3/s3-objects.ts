@@ -115,8 +115,8 @@ export async function putObject(
   } catch (error) {
     if (isConditional && isFailure(error, 'condition')) return 'exists'
     if (!isFailure(error, 'unsupported') || !(isConditional || checksums)) throw error
-    if (isConditional) calls.unlearn('conditionalPuts', 'The object store knows no conditional puts.')
-    else calls.unlearn('checksums', 'The object store knows no SHA-256 checksums; MD5 is compared.')
+    if (isConditional) calls.unlearn('conditionalPuts', 'The object store does not support conditional puts.')
+    else calls.unlearn('checksums', 'The object store does not support SHA-256 checksums; MD5 is compared.')
     return putObject(calls, key, content, options)
   }
 }
@@ -127,7 +127,7 @@ async function readBack(calls: S3Calls, key: string, { sha256 }: CheckedBytes): 
   if (checked(bytes).sha256 !== sha256) {
     throw new S3Failure('PutObject', { kind: 'transient', code: 'OtherBytesStored' })
   }
-  calls.unlearn('md5Etags', 'The ETags of the object store are no MD5; the signature alone is what it checks.')
+  calls.unlearn('md5Etags', 'The ETags of the object store are not MD5; only the signature is checked.')
 }
 
 function putCommand(calls: S3Calls, key: string, content: CheckedBytes, isConditional: boolean): PutObjectCommand {

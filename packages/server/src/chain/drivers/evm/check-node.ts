@@ -26,7 +26,7 @@ export class WrongNode extends Error {
  */
 export async function checkNode(rpc: JsonRpc, { chainId, usdc, marketplace }: ExpectedChain): Promise<void> {
   const actual = readQuantity(await ask(rpc, 'eth_chainId', []))
-  if (actual !== BigInt(chainId)) throw new WrongNode(`The node is of chain ${actual}, not of chain ${chainId}.`)
+  if (actual !== BigInt(chainId)) throw new WrongNode(`The node is on chain ${actual}, not on chain ${chainId}.`)
   const decimals = await wordAt(rpc, usdc, encodeFunctionData({ abi: usdcAbi, functionName: 'decimals' }))
   if (decimals !== USDC_DECIMALS) {
     throw new WrongNode(`There is no token of ${USDC_DECIMALS} decimals at ${usdc} on chain ${chainId}.`)

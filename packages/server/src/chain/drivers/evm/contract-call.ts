@@ -38,12 +38,12 @@ export async function callContract(rpc: JsonRpc, { to, data }: ContractCall): Pr
 /** @throws {LadeError} `chain_offline` when the node answered something else than bytes or a number in hex. */
 export function readHex(answer: unknown): Hash {
   if (typeof answer === 'string' && /^0x[0-9a-fA-F]*$/.test(answer)) return answer as Hash
-  throw chainOffline(new Error('the node answers with something else than hex'))
+  throw chainOffline(new Error('the node returned something other than hex'))
 }
 
 /** @throws {LadeError} `chain_offline` as {@link readHex}. */
 export function readQuantity(answer: unknown): bigint {
   const hex = readHex(answer)
-  if (hex === '0x') throw chainOffline(new Error('the node answers with nothing instead of a number'))
+  if (hex === '0x') throw chainOffline(new Error('the node returned nothing instead of a number'))
   return BigInt(hex)
 }

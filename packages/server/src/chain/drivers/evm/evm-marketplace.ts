@@ -103,7 +103,7 @@ function placeOf(number: unknown, hash: unknown): BlockPlace {
 
 /** The deals that were proposed to this marketplace, in the order of their logs. */
 function dealIdsIn(logs: unknown, marketplace: Address): readonly bigint[] {
-  if (!Array.isArray(logs)) throw chainOffline(new Error('the node answers with a receipt without logs'))
+  if (!Array.isArray(logs)) throw chainOffline(new Error('the node returned a receipt without logs'))
   const own = logs.filter((log: RpcLog) => log.address.toLowerCase() === marketplace.toLowerCase())
   return parseEventLogs({ abi: marketplaceAbi, eventName: 'DealProposed', logs: own })
     .toSorted((a, b) => Number(a.logIndex) - Number(b.logIndex))

@@ -72,7 +72,7 @@ export function openJsonRpc({ url, timeoutMs }: JsonRpcOptions): JsonRpc {
     const text = await readText(response)
     // Some gateways answer 400 to a question that its node refused; with any other status it is not the node that speaks.
     if (!response.ok && response.status !== 400)
-      throw new Error(`the node answers ${method} with HTTP ${response.status}`)
+      throw new Error(`the node answered ${method} with HTTP ${response.status}`)
     return answerIn(text, method)
   }
 
@@ -123,7 +123,7 @@ async function readText(response: Response): Promise<string> {
   let sizeBytes = 0
   for await (const chunk of response.body ?? []) {
     sizeBytes += chunk.length
-    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the node answers with more than ${MAX_ANSWER_BYTES} bytes`)
+    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the node returned more than ${MAX_ANSWER_BYTES} bytes`)
     text += decoder.decode(chunk, { stream: true })
   }
   return text

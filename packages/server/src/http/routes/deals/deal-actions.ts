@@ -17,10 +17,10 @@ export function dealActionRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'What provers have proved of one of my deals',
+        summary: 'Show the audits of a deal',
         description:
-          'Needs the list scope. Every audit that is kept, newest first, with what the prover answered, so that anybody ' +
-          'can check it again; for a file in an aggregate also that it is in there.',
+          'Scope list. The latest audits, newest first, with the responses of the prover, so that anyone can check ' +
+          'them; for a file in an aggregate, also the proof of inclusion.',
         params: dealParams,
         querystring: tokenQuery,
         security,
@@ -38,15 +38,15 @@ export function dealActionRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'Let one of my deals end later',
+        summary: 'Extend a deal',
         description:
-          'Needs the pin scope. Adds days to the term, up to the longest that is granted. Deals on the chain are extended ' +
+          'Scope pin. Adds days to the term, up to the longest term that the service allows. Onchain deals are extended ' +
           'after it.',
         params: dealParams,
         querystring: tokenQuery,
         body: extendRequest,
         security,
-        response: { 200: dealEntry.describe('The deal as it is now'), ...problems(400, 401, 403, 404, 409, 503) },
+        response: { 200: dealEntry.describe('The updated deal'), ...problems(400, 401, 403, 404, 409, 503) },
       },
     },
     async (request) => {
@@ -70,15 +70,15 @@ export function dealActionRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'Say how many provers hold one of my files',
+        summary: 'Set the number of copies of a deal',
         description:
-          'Needs the pin scope. More copies are made, and those too many released, after the answer. 409 ' +
-          'not_enough_provers says how many there are.',
+          'Scope pin. Sets how many provers store the file. Copies are added or dropped after the response. 409 ' +
+          'not_enough_provers has the number of available provers.',
         params: dealParams,
         querystring: tokenQuery,
         body: redundancyRequest,
         security,
-        response: { 200: dealEntry.describe('The deal as it is now'), ...problems(400, 401, 403, 404, 409, 503) },
+        response: { 200: dealEntry.describe('The updated deal'), ...problems(400, 401, 403, 404, 409, 503) },
       },
     },
     async (request) => {

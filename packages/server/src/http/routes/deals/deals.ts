@@ -9,7 +9,7 @@ import { callerOf } from '../../authenticate.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security, tokenQuery } from '../routes.ts'
 
-export const dealParams = z.object({ dealId: z.string().describe('As the upload answered it') })
+export const dealParams = z.object({ dealId: z.string().describe('The dealId from the upload') })
 
 /** `/api/deals` and `/api/deals/{dealId}`. */
 export function dealRoutes(app: Routes, service: Service): void {
@@ -20,8 +20,8 @@ export function dealRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'List my deals, newest first',
-        description: 'Needs the list scope. Those that have ended are among them, unless a status is asked for.',
+        summary: 'List your deals, newest first',
+        description: 'Scope list. Includes deals that have ended, unless status is set.',
         querystring: dealsQuery,
         security,
         response: { 200: dealList.describe('My deals'), ...problems(400, 401, 403, 503) },
@@ -42,8 +42,8 @@ export function dealRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'One of my deals',
-        description: 'Needs the list scope. Answers a deal that has ended, too; its status says so.',
+        summary: 'Show a deal',
+        description: 'Scope list. Also returns a deal that has ended; see its status.',
         params: dealParams,
         querystring: tokenQuery,
         security,

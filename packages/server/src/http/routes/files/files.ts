@@ -23,8 +23,8 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'List my files, newest first',
-        description: 'Needs the list scope. Files that have ended are listed only under their status.',
+        summary: 'List your files, newest first',
+        description: 'Scope list. Files that have ended are listed only if status selects them.',
         querystring: filesQuery,
         security,
         response: { 200: fileList.describe('My files'), ...problems(400, 401, 403, 503) },
@@ -45,8 +45,8 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'One of my files',
-        description: 'Needs the list scope. Answers a file that has ended, too; its status says so.',
+        summary: 'Show a file',
+        description: 'Scope list. Also returns a file that has ended; see its status.',
         params: cidParams,
         querystring: tokenQuery,
         security,
@@ -67,10 +67,10 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'Remove one of my files',
+        summary: 'Remove a file',
         description:
-          'Needs the pin scope. The file is served no more; its bytes go with the last file that needs them. ' +
-          'What it was charged today stays charged.',
+          'Scope pin. Downloads stop at once. The bytes are deleted when no other file needs them. ' +
+          'The quota of the day is not refunded.',
         params: cidParams,
         querystring: tokenQuery,
         security,
@@ -99,10 +99,10 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'Make a link to a private file',
+        summary: 'Create a link to a private file',
         description:
-          'Needs the get scope. Whoever has the link can retrieve the file until it expires, after 30 days at most; no account ' +
-          'needed. The link ends with the token that made it, when that is revoked.',
+          'Scope get. Anyone with the link can download the file until it expires, after at most 30 days, without an ' +
+          'account. The link ends if the token that created it is revoked.',
         params: cidParams,
         querystring: tokenQuery,
         body: shareRequest,
@@ -128,8 +128,8 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
-        summary: 'What I have used',
-        description: 'Needs the list scope. Bytes; the day is the UTC day on which an upload was admitted.',
+        summary: 'Show your usage',
+        description: 'Scope list. An upload counts on the UTC day on which it was admitted.',
         querystring: tokenQuery,
         security,
         response: { 200: usageResult.describe('My usage'), ...problems(401, 403, 503) },

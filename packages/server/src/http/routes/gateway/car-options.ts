@@ -49,9 +49,9 @@ export function readCarOptions(query: Query, accepted: ReadonlyMap<string, strin
 
 function scopeOf(text: string | undefined, entityBytes: EntityBytes | undefined): DagScope {
   const scope = SCOPES.find((known) => known === text)
-  if (text !== undefined && scope === undefined) throw refusal(`dag-scope is ${SCOPES.join(', ')}.`)
+  if (text !== undefined && scope === undefined) throw refusal(`dag-scope must be one of ${SCOPES.join(', ')}.`)
   if (entityBytes === undefined) return scope ?? 'all'
-  if (scope !== undefined && scope !== 'entity') throw refusal('entity-bytes goes with dag-scope=entity.')
+  if (scope !== undefined && scope !== 'entity') throw refusal('entity-bytes needs dag-scope=entity.')
   return 'entity'
 }
 
@@ -61,7 +61,7 @@ function entityBytesOf(text: string | undefined): EntityBytes | undefined {
   const range = { from: Number(from), to: to === '*' ? undefined : Number(to) }
   const isExact = Number.isSafeInteger(range.from) && (range.to === undefined || Number.isSafeInteger(range.to))
   if (from === '' || !isExact) {
-    throw refusal('entity-bytes is from:to, two whole numbers, of which the second may be *.')
+    throw refusal('entity-bytes must be from:to, two whole numbers; the second can be *.')
   }
   return range
 }

@@ -29,11 +29,11 @@ export function readTarget(path: string): GatewayTarget {
   const id = parseContentId(text, sha256Hex)
   if (id.form === 'piece-v1' || id.form === 'piece-v2') {
     throw new LadeError('not_acceptable', {
-      reason: `A piece is no block; the bytes of this one are at /piece/${text}`,
+      reason: `A piece CID names no block. The bytes of the piece are at /piece/${text}`,
     })
   }
   if (id.cid === undefined) {
-    throw new LadeError('invalid_cid', { reason: `Under /ipfs/ there are CIDs; what has this id is at /p/${text}` })
+    throw new LadeError('invalid_cid', { reason: `/ipfs/ accepts only CIDs. The file with this id is at /p/${text}` })
   }
   const segments = rest.filter((segment) => segment !== '').map(decodeSegment)
   return { id, cid: cidOf(id.cid), segments, path: PREFIX + [text, ...segments.map(encodeURIComponent)].join('/') }
@@ -43,7 +43,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch (error) {
-    if (error instanceof URIError) throw new LadeError('bad_request', { reason: 'The path does not decode.' })
+    if (error instanceof URIError) throw new LadeError('bad_request', { reason: 'The path cannot be decoded.' })
     throw error
   }
 }

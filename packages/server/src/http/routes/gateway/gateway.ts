@@ -12,16 +12,13 @@ import { getCar } from './get-car.ts'
 import { askedFormat } from './response-format.ts'
 
 const gatewayQuery = z.object({
-  format: z.enum(['raw', 'car']).optional().describe('One block, or those of a DAG; wins over Accept'),
-  filename: z.string().optional().describe('The name to save under'),
-  'dag-scope': z
-    .enum(['block', 'entity', 'all'])
-    .optional()
-    .describe('How much of the DAG is in the CAR: all by default'),
-  'entity-bytes': z.string().optional().describe('from:to: the blocks for these bytes of a file; to may be *'),
+  format: z.enum(['raw', 'car']).optional().describe('raw: one block; car: the blocks of a DAG. Overrides Accept'),
+  filename: z.string().optional().describe('File name of the download'),
+  'dag-scope': z.enum(['block', 'entity', 'all']).optional().describe('Which blocks of the DAG to return; default all'),
+  'entity-bytes': z.string().optional().describe('from:to: the blocks for these bytes of a file; to can be *'),
   'car-version': z.enum(['1']).optional(),
-  'car-order': z.enum(['dfs', 'unk']).optional().describe('The order is dfs in any case'),
-  'car-dups': z.enum(['y', 'n']).optional().describe('y: a block each time that it is linked to'),
+  'car-order': z.enum(['dfs', 'unk']).optional().describe('The order is always dfs'),
+  'car-dups': z.enum(['y', 'n']).optional().describe('y: repeat a block for every link to it'),
 })
 
 export function gatewayHandler(service: Service): RawHandler {
@@ -49,8 +46,8 @@ export function gatewayRoutes(app: Routes, service: Service): void {
     querystring: gatewayQuery,
     response: {
       200: z.unknown().describe('The block, or the CAR'),
-      206: z.unknown().describe('The part of the block that Range asked for'),
-      304: z.unknown().describe('If-None-Match names this answer; there is no body'),
+      206: z.unknown().describe('The requested range of the block'),
+      304: z.unknown().describe('If-None-Match matches; no body'),
       ...problems(400, 404, 406, 410, 412, 416, 429, 503),
     },
   }
@@ -59,9 +56,9 @@ export function gatewayRoutes(app: Routes, service: Service): void {
     url: '/ipfs/:cid',
     schema: {
       ...about,
-      summary: 'Retrieve blocks, to be verified by the client',
+      summary: 'Download blocks that the client verifies',
       description:
-        'The IPFS trustless gateway, for public files. format=raw, or Accept: application/vnd.ipld.raw, answers the ' +
+        'The IPFS trustless gateway, for public files. format=raw, or Accept: application/vnd.ipld.raw, returns the ' +
         'block; format=car, or Accept: application/vnd.ipld.car, the DAG under it.',
       params: z.object({ cid: z.string().describe('A CID of a block') }),
     },

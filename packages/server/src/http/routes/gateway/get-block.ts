@@ -19,7 +19,7 @@ import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
 export async function getBlock(asked: GatewayRequest): Promise<void> {
   const { service, request, response, source, target } = asked
   if (target.segments.length > 0) {
-    throw new LadeError('bad_request', { reason: 'A block is asked for by its own CID, without a path behind it.' })
+    throw new LadeError('bad_request', { reason: 'Request a block by its own CID, without a path.' })
   }
   const onlyIfCached = isOnlyIfCached(request)
   const found = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })

@@ -285,7 +285,7 @@ describe('GET /ipfs/{cid}?format=car', () => {
     expect((await service.upload(bytes, { cid: root })).status).toBe(200)
     const problem = await problemAt(`${root}?format=car`)
     expect(problem).toMatchObject({ status: 406, error: 'not_acceptable' })
-    expect(problem.detail).toMatch('more links')
+    expect(problem.detail).toMatch('too many links')
     expect((await get(`${root}?format=raw`)).status).toBe(200)
   })
 
@@ -353,7 +353,7 @@ describe('GET /ipfs/{cid}?format=car', () => {
         const line = service.logged().findLast(({ path }) => path === `/ipfs/${root}`)
         expect(line).toMatchObject({
           complete: false,
-          stoppedAt: expect.stringMatching(/^The block bafkrei\w+ is not here/),
+          stoppedAt: expect.stringMatching(/^The block bafkrei\w+ is not stored here/),
         })
       }, 10_000)
       expect(service.logged().filter(({ msg }) => msg === 'failed')).toEqual([])

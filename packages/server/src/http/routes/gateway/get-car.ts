@@ -28,7 +28,7 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
   const onlyIfCached = isOnlyIfCached(request)
   const root = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
   if (root.sizeBytes > MAX_BLOCK_BYTES) {
-    const reason = `It is ${root.sizeBytes} bytes in one block, and blocks in a CAR have at most ${MAX_BLOCK_BYTES}: ask for format=raw.`
+    const reason = `It is one block of ${root.sizeBytes} bytes; a block in a CAR has at most ${MAX_BLOCK_BYTES}. Use format=raw.`
     throw new LadeError('not_acceptable', { reason })
   }
   const etag = carTag(target, options)
@@ -71,7 +71,7 @@ function isEndOfWalk(error: unknown): error is Error {
 function refuse(error: unknown): never {
   if (!(error instanceof DagReadError)) throw error
   if (error.fault === 'missing') throw new LadeError('not_found', {}, { cause: error })
-  const reason = `${error.message} By itself it is given as format=raw.`
+  const reason = `${error.message} Use format=raw to get this block.`
   throw new LadeError('not_acceptable', { reason }, { cause: error })
 }
 

@@ -52,23 +52,23 @@ export function askedFormat(query: Query, accept: string | undefined, fileUrl: s
   if (wanted !== undefined) return { format: wanted === car ? 'car' : 'raw', carParameters }
   if (cars.length > 0) {
     throw new LadeError('not_acceptable', {
-      reason: 'CARs are given as version=1, with order=dfs and dups=y or dups=n.',
+      reason: 'CARs are available with version=1, order=dfs and dups=y or dups=n.',
     })
   }
   const conversion = types.find(({ mediaType }) => CONVERSIONS.has(mediaType))
   if (conversion !== undefined) throw refusalOf(conversion.mediaType, fileUrl)
   throw new LadeError('bad_request', {
-    reason: `This address gives blocks for IPFS clients, which check them: ${whatToAskFor(fileUrl)}`,
+    reason: `This endpoint returns blocks for IPFS clients: ${whatToAskFor(fileUrl)}`,
   })
 }
 
 function refusalOf(asked: string, fileUrl: string): LadeError {
   if (CONVERSIONS.has(asked)) {
-    return new LadeError('not_acceptable', { reason: `Blocks are not converted: ${whatToAskFor(fileUrl)}` })
+    return new LadeError('not_acceptable', { reason: `Conversions are not supported: ${whatToAskFor(fileUrl)}` })
   }
-  return new LadeError('bad_request', { reason: `format is raw or car: ${whatToAskFor(fileUrl)}` })
+  return new LadeError('bad_request', { reason: `format must be raw or car: ${whatToAskFor(fileUrl)}` })
 }
 
 function whatToAskFor(fileUrl: string): string {
-  return `ask for one with ?format=raw, or for those of the whole DAG with ?format=car. The file itself is at ${fileUrl}`
+  return `use ?format=raw for one block or ?format=car for the whole DAG. The file itself is at ${fileUrl}`
 }

@@ -116,6 +116,21 @@ describe('the documents of a running service', () => {
     expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
   })
 
+  it('is also at /docs/', async () => {
+    expect((await service.fetch('/docs/')).status).toBe(200)
+  })
+
+  it.each(['/docs/nothing', '/docs/errors/nothing'])(
+    'error: answers %s with the body of every other error',
+    async (path) => {
+      const response = await service.fetch(path)
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        expect.objectContaining({ error: 'not_found', status: 404, requestId: expect.any(String) }),
+      ])
+    },
+  )
+
   it('runs the scripts that it was sent with and no others', async () => {
     const page = await service.fetch('/docs')
     const policy = page.headers.get('content-security-policy') ?? ''

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import swagger from '@fastify/swagger'
-import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
+import { ERROR_SENTENCES, type ErrorCode, LadeError } from '@lade/core/errors'
 import fastify, { type FastifyInstance } from 'fastify'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import { STATUS } from '../../problem.ts'
@@ -10,7 +10,7 @@ import type { Service } from '../../service.ts'
 
 const SLICE_BYTES = 64 * 1024
 
-/** `/openapi.json` from the schemas that validate, `/docs` to read and try it, `/docs/errors` with every code. */
+/** `/openapi.json`, generated from the schemas; `/docs` to browse and try the API; `/docs/errors` with every error code. */
 export async function documentRoutes(app: FastifyInstance, service: Service): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -19,28 +19,28 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
         title: 'Lade',
         version: service.version,
         description:
-          'Object staging for content-addressed storage networks. Upload bytes under the content id that they hash to; ' +
-          'anybody can retrieve them at /p/{cid}.',
+          'An upload and staging service for content-addressed storage networks. Upload files under their content id and ' +
+          'download them at /p/{cid}.',
         license: { name: 'Apache-2.0 OR MIT', identifier: 'Apache-2.0 OR MIT' },
       },
       servers: [{ url: '/' }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'pk_live_ and a JWT' },
+          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'pk_live_ followed by a JWT' },
           wallet: {
             type: 'apiKey',
             in: 'header',
             name: 'Signature-Input',
-            description: 'With Signature: a wallet signs the request (ERC-8128 on RFC 9421)',
+            description: 'Together with Signature: the request is signed by a wallet (ERC-8128, RFC 9421)',
           },
         },
       },
       tags: [
-        { name: 'uploads', description: 'Staging files' },
-        { name: 'retrieval', description: 'Getting them back' },
-        { name: 'files', description: 'What I staged, and what it cost' },
-        { name: 'tokens', description: 'Issuing and revoking bearer tokens' },
-        { name: 'wallets', description: 'Signing in with an Ethereum account' },
+        { name: 'uploads', description: 'Upload files' },
+        { name: 'retrieval', description: 'Download files' },
+        { name: 'files', description: 'Your files, their deals and your usage' },
+        { name: 'tokens', description: 'Create and revoke bearer tokens' },
+        { name: 'wallets', description: 'Sign in with an Ethereum account' },
         { name: 'operations', description: 'Health, readiness, limits' },
       ],
     },
@@ -62,6 +62,8 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
   for (const url of ['/docs', '/docs/*']) {
     app.get(url, { schema: { hide: true } }, async (request, reply) => {
       const reference = await openReference()
+      const path = request.url.split('?', 1)[0] ?? ''
+      if (!reference.hasRoute({ method: 'GET', url: path })) throw new LadeError('not_found', {})
       reply.hijack()
       reference.routing(request.raw, reply.raw)
     })
@@ -159,8 +161,8 @@ tr:target { background: #fff3c4 }
 @media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #111 } td, th { border-color: #333 } tr:target { background: #443c10 } }
 </style>
 <h1>Error codes</h1>
-<p>Every error body is JSON with the code in <code>error</code>, a sentence in <code>detail</code>, and a <code>requestId</code> that finds
-it in the server's log. Codes are added, never renamed. <a href="/docs">Back to the API</a></p>
+<p>Every error response has a JSON body: <code>error</code> is the code, <code>detail</code> describes the problem, and <code>requestId</code>
+identifies the request in the server's log. New codes may be added; existing ones are never renamed. <a href="/docs">Back to the API</a></p>
 <table><thead><tr><th>Status</th><th>error</th><th>Meaning</th></tr></thead><tbody>
 ${rows}
 </tbody></table></html>

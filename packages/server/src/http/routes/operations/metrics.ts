@@ -17,9 +17,9 @@ export function metricsRoutes(app: Routes, service: Service): void {
       schema: {
         tags: ['operations'],
         summary: 'Metrics for Prometheus',
-        description: 'Needs the token of LADE_METRICS_TOKEN, and is not there without one.',
+        description: 'Needs the token of LADE_METRICS_TOKEN. 404 if that is not set.',
         security,
-        response: { 200: z.string().describe('The text format of Prometheus'), ...problems(401) },
+        response: { 200: z.string().describe('Metrics in the Prometheus text format'), ...problems(401) },
       },
     },
     async (request, reply) => {

@@ -13,7 +13,7 @@ export function operationRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['operations'],
-        summary: 'Is the process alive',
+        summary: 'Check that the process is alive',
         response: { 200: healthResult.describe('Alive') },
       },
     },
@@ -26,10 +26,10 @@ export function operationRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['operations'],
-        summary: 'Can the service take requests, dependency by dependency',
+        summary: 'Check that the service and its dependencies are ready',
         description:
-          'Dependencies are asked at most once a second, however many clients ask; all of them get that answer. ' +
-          'Whether the process is being stopped is always as of now.',
+          'Dependencies are checked at most once per second, for all clients together. ' +
+          'Whether the process is stopping is always current.',
         response: { 200: readyResult.describe('Ready'), 503: readyResult.describe('Not ready') },
       },
     },
@@ -45,8 +45,8 @@ export function operationRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['operations'],
-        summary: 'Limits, tiers and versions',
-        response: { 200: infoResult.describe('What this service offers') },
+        summary: 'Show limits, tiers and versions',
+        response: { 200: infoResult.describe('Properties of this service') },
       },
     },
     async () => {

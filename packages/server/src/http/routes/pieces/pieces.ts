@@ -47,7 +47,7 @@ export function pieceHandler(service: Service, hotFiles: HotFiles | undefined): 
 
 function requirePieceCid({ form }: ContentId): void {
   if (form === 'piece-v1' || form === 'piece-v2') return
-  throw new LadeError('invalid_cid', { reason: 'Under /piece/ there are piece CIDs, of version 1 or 2.' })
+  throw new LadeError('invalid_cid', { reason: '/piece/ accepts only piece CIDs of version 1 or 2.' })
 }
 
 /** `/piece/{pieceCid}` and `/api/piece-cids`. */
@@ -60,14 +60,14 @@ export function pieceRoutes(app: Routes, service: Service, hotFiles: HotFiles | 
       tags: ['retrieval'],
       summary: 'Retrieve a piece',
       description:
-        'The bytes whose piece commitment this is, without padding, whatever they were staged as: what provers pull. ' +
+        'The bytes with this piece commitment, without padding, exactly as uploaded. Provers pull from here. ' +
         'Otherwise as `/p/{cid}`.',
       params: z.object({ pieceCid: z.string().describe('A piece CID of version 1 or 2') }),
       querystring: retrievalQuery,
       response: {
         200: z.unknown().describe('The bytes'),
-        206: z.unknown().describe('The part of the bytes that Range asked for'),
-        304: z.unknown().describe('If-None-Match names this piece; there is no body'),
+        206: z.unknown().describe('The requested range'),
+        304: z.unknown().describe('If-None-Match matches; no body'),
         ...problems(400, 401, 403, 404, 410, 416, 503),
       },
     },
@@ -87,8 +87,7 @@ export function pieceRoutes(app: Routes, service: Service, hotFiles: HotFiles | 
   }
   const about = {
     tags: ['files'],
-    description:
-      'Needs the list scope. Answers for public files and my own; both versions of the piece CID are accepted, too.',
+    description: 'Scope list. Works for public files and your own. Accepts every kind of content id.',
     security,
     response: { 200: pieceCidsResult.describe('The pieces'), ...problems(400, 401, 403, 503) },
   }
@@ -97,7 +96,7 @@ export function pieceRoutes(app: Routes, service: Service, hotFiles: HotFiles | 
     '/api/piece-cids',
     {
       config: { repeatable: REPEATABLE },
-      schema: { ...about, summary: 'The piece CIDs of some files', querystring: pieceCidsQuery },
+      schema: { ...about, summary: 'Get the piece CIDs of files', querystring: pieceCidsQuery },
     },
     async (request) => {
       const cids = readCids([request.query.cid].flat(), MAX_PIECE_CIDS_PER_QUERY)
@@ -111,7 +110,7 @@ export function pieceRoutes(app: Routes, service: Service, hotFiles: HotFiles | 
       bodyLimit: MAX_PIECE_CIDS_BODY_BYTES,
       schema: {
         ...about,
-        summary: 'The piece CIDs of many files',
+        summary: 'Get the piece CIDs of many files',
         querystring: tokenQuery,
         body: pieceCidsRequest,
         response: { ...about.response, ...problems(413) },

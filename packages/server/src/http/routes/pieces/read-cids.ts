@@ -10,7 +10,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
  */
 export function readCids(texts: readonly string[], maximum: number): readonly ContentId[] {
   if (texts.length === 0 || texts.length > maximum) {
-    const reason = `It asks for ${texts.length} cids; one request of this form has 1 to ${maximum}.`
+    const reason = `The request has ${texts.length} cids; the limit is 1 to ${maximum}.`
     throw new LadeError('bad_request', { reason })
   }
   return texts.map(readCid)

@@ -16,15 +16,15 @@ export function challengeRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['retrieval'],
-        summary: 'Have it proved, here and now, that a file is held',
+        summary: 'Request a proof that a file is stored',
         description:
-          'Whoever may retrieve the file. A prover proves leaves of the file that follow from the nonce, and the answer can ' +
-          'be checked with nothing but the piece CID.',
+          'For anyone who can download the file. A prover proves leaves of its piece, selected by the nonce. The response can ' +
+          'be checked with the piece CID alone.',
         params: cidParams,
         querystring: retrievalQuery.pick({ share: true }),
         body: challengeRequest,
         response: {
-          200: challengeResult.describe('The proofs, which were checked here, too'),
+          200: challengeResult.describe('The proofs, also checked by the service'),
           ...problems(400, 401, 403, 404, 409, 410, 429, 502, 503),
         },
       },

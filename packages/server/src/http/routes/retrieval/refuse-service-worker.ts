@@ -9,6 +9,6 @@ import { LadeError } from '@lade/core/errors'
  */
 export function refuseServiceWorker(request: IncomingMessage): void {
   if (request.headers['service-worker'] === 'script') {
-    throw new LadeError('bad_request', { reason: 'Files here cannot be service workers.' })
+    throw new LadeError('bad_request', { reason: 'Uploaded files cannot be service workers.' })
   }
 }

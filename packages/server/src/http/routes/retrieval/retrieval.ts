@@ -9,8 +9,8 @@ import { shortcutsOf } from './shortcuts.ts'
 
 /** What `/p/` reads in its query, and `/piece/`. */
 export const retrievalQuery = z.object({
-  filename: z.string().optional().describe('Another name to save under'),
-  download: z.enum(['true', 'false']).optional().describe('true: save instead of show'),
+  filename: z.string().optional().describe('Another file name for the download'),
+  download: z.enum(['true', 'false']).optional().describe('true: download instead of showing in the browser'),
   share: z.string().optional().describe('The signature of a share link'),
 })
 
@@ -29,15 +29,15 @@ export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFile
     tags: ['retrieval'],
     summary: 'Retrieve a file',
     description:
-      'Anybody, unless the file is private: then its owner with a token that has the get scope, or a share link. ' +
-      'Single ranges, If-Range and If-None-Match are honoured.',
+      'For anyone. A private file needs a token of its owner with the scope get, or a share link. ' +
+      'Supports single ranges, If-Range and If-None-Match.',
     params: cidParams,
     querystring: retrievalQuery,
     response: {
       200: z.unknown().describe('The bytes'),
-      206: z.unknown().describe('The part of the bytes that Range asked for'),
-      307: z.unknown().describe('A big file, where the operator lets the storage send it: Location has it for a while'),
-      304: z.unknown().describe('If-None-Match names this file; there is no body'),
+      206: z.unknown().describe('The requested range'),
+      307: z.unknown().describe('The storage sends this big file: Location is a URL with limited lifetime'),
+      304: z.unknown().describe('If-None-Match matches; no body'),
       ...problems(400, 401, 403, 404, 410, 416, 429, 503),
     },
   }

@@ -17,9 +17,9 @@ export function jwksRoute(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
-        summary: 'The public key of the tokens',
+        summary: 'Get the public key of the tokens',
         description:
-          'The RS256 key whose kid the header of a token names. It says who signed a token, and not whether it was revoked ' +
+          'The RS256 key of this service. With it, anyone can verify who signed a token, but not whether it was revoked ' +
           'since.',
         response: { 200: jwksResult.describe('A JWK set'), ...problems(503) },
       },

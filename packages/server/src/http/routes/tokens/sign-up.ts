@@ -26,12 +26,15 @@ export function signUpRoutes(app: Routes, service: Service): void {
         tags: ['tokens'],
         summary: 'Get a token',
         description:
-          'Mints a token for an email address; calling again mints another, and earlier ones stay valid. The token is ' +
-          'shown only in this response. Where signup is by email it needs a token of the same address, and the new one ' +
-          'allows no more than that and ends no later; without one see /api/auth/start.',
+          'Creates a token for an email address. Each call creates another; earlier ones stay valid. The token is ' +
+          'shown only in this response. If signup is by email, it needs a token of the same address, and the new token ' +
+          'has at most its rights and lifetime. Without a token, use /api/auth/start.',
         querystring: tokenQuery,
         body: signupRequest,
-        response: { 200: signupResult.describe('The token, shown this once'), ...problems(400, 401, 403, 429, 503) },
+        response: {
+          200: signupResult.describe('The token; it is not shown again'),
+          ...problems(400, 401, 403, 429, 503),
+        },
       },
     },
     async (request) => {
@@ -52,12 +55,12 @@ export function signUpRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
-        summary: 'Have a code mailed',
+        summary: 'Request a login code by mail',
         description:
-          'Sends a code of six digits to the address, and answers the challenge that it belongs to. The answer is the same ' +
-          'whether or not the address is known here.',
+          'Mails a login code of six digits to the address, and returns its challenge. The response is the same ' +
+          'whether or not the address is known.',
         body: startRequest,
-        response: { 200: startResult.describe('The mail is on its way'), ...problems(400, 429, 503) },
+        response: { 200: startResult.describe('The mail was sent'), ...problems(400, 429, 503) },
       },
     },
     async (request) => {
@@ -74,12 +77,12 @@ export function signUpRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
-        summary: 'Get a token for a mailed code',
+        summary: 'Exchange a login code for a token',
         description:
-          'A challenge takes five attempts within fifteen minutes, and gives one token. The token is shown only in this ' +
+          'A challenge allows five attempts within 15 minutes, and gives one token. The token is shown only in this ' +
           'response.',
         body: verifyRequest,
-        response: { 200: signupResult.describe('The token, shown this once'), ...problems(400, 403, 503) },
+        response: { 200: signupResult.describe('The token; it is not shown again'), ...problems(400, 403, 503) },
       },
     },
     async (request) => answerChallenge(service, { request: request.body, quotaMb }),

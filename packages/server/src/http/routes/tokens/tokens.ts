@@ -19,7 +19,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
         schema: {
           tags: ['tokens'],
           summary: 'List my tokens',
-          description: 'Needs the list scope. Never shows a token itself.',
+          description: 'Scope list. Never shows the tokens themselves.',
           querystring: tokenQuery,
           security,
           response: { 200: tokenList.describe('My tokens'), ...problems(401, 403, 503) },
@@ -51,10 +51,10 @@ export function tokenRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
-        summary: 'Revoke one of my tokens',
+        summary: 'Revoke a token',
         description:
-          'Any valid token of the same user will do. Revoking twice answers the first time. The share links that the token made ' +
-          'end with it, unless keepLinks is true; links that have ended do not come back.',
+          'Needs any valid token of the same user. A second call returns the time of the first. The share links of the token ' +
+          'end with it, unless keepLinks is true. This cannot be undone.',
         querystring: tokenQuery,
         body: revokeRequest,
         security,

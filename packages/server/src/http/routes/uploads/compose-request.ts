@@ -78,7 +78,7 @@ export function readComposition(
 ): Pick<ComposeInput, 'head' | 'parts'> {
   const count = body.parts.length
   if (count === 0 || count > MAX_PARTS) {
-    throw new LadeError('invalid_parts', { reason: `There are ${count} of them; a file has 1 to ${MAX_PARTS}.` })
+    throw new LadeError('invalid_parts', { reason: `The request has ${count} parts; the limit is 1 to ${MAX_PARTS}.` })
   }
   if (new Set(body.parts).size > mostParts(fileBytes)) {
     throw new LadeError('too_large', { limit: fileBytes, size: (count - 1) * PART_BYTES + 1 })
@@ -104,7 +104,9 @@ function readPart(text: string, place: number): ContentId {
   } catch (error) {
     if (!LadeError.has(error, 'invalid_cid')) throw error
     const name = JSON.stringify(text.slice(0, 80))
-    throw new LadeError('invalid_parts', { reason: `Part ${place + 1}, ${name}, is no cid: ${error.evidence.reason}` })
+    throw new LadeError('invalid_parts', {
+      reason: `Part ${place + 1}, ${name}, is not a valid cid: ${error.evidence.reason}`,
+    })
   }
 }
 

@@ -40,10 +40,10 @@ export function composeRoutes(app: Routes, service: Service): void {
       bodyLimit: MAX_COMPOSE_BODY_BYTES,
       schema: {
         tags: ['uploads'],
-        summary: 'Make one file of several',
+        summary: 'Compose one file of several',
         description:
-          'Needs the put scope. The parts are files of mine, in order; they end, and their bytes become those of the new ' +
-          'file. Each was charged once; only what repetitions add is charged. Under a UnixFS cid or a piece CID no byte is read.',
+          'Scope put. The parts are files of yours, in order. They end, and their bytes become those of the new ' +
+          'file. Only repeated parts are charged. Under a UnixFS cid or a piece CID, no bytes are read.',
         security: [{}, ...security],
         querystring: composeQuery,
         headers: composeHeaders,

@@ -36,10 +36,12 @@ export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds
 
 export function cidOf(query: Query, opaqueIds: 'accept' | 'refuse'): ContentId {
   const text = query.get('cid')
-  if (text === undefined) throw new LadeError('invalid_cid', { reason: 'The query has no cid.' })
+  if (text === undefined) throw new LadeError('invalid_cid', { reason: 'The query parameter cid is missing.' })
   const cid = parseContentId(text, sha256Hex)
   if (cid.form === 'opaque' && opaqueIds === 'refuse') {
-    throw new LadeError('invalid_cid', { reason: 'It is no content id, and opaque ids are turned off here.' })
+    throw new LadeError('invalid_cid', {
+      reason: 'It is not a content id, and this service does not accept opaque ids.',
+    })
   }
   return cid
 }
@@ -56,14 +58,14 @@ export function visibilityOf(header: string | undefined): Visibility {
     case 'private':
       return 'private'
     default:
-      throw new LadeError('invalid_visibility', { reason: 'Its value is neither.' })
+      throw new LadeError('invalid_visibility', { reason: 'It has another value.' })
   }
 }
 
 export function termDaysOf(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   if (!/^[1-9][0-9]{0,4}$/.test(header)) {
-    throw new LadeError('invalid_term', { reason: 'X-Term-Days is a whole number of days, at least 1.' })
+    throw new LadeError('invalid_term', { reason: 'X-Term-Days must be a whole number of days, at least 1.' })
   }
   return Number(header)
 }
@@ -73,5 +75,5 @@ function profileOf(name: string | undefined): ImportProfileName | undefined {
   const profile = Object.values(IMPORT_PROFILES).find((known) => known.name === name)
   if (profile !== undefined) return profile.name
   const names = Object.keys(IMPORT_PROFILES).join(', ')
-  throw new LadeError('bad_request', { reason: `profile is one of ${names}.` })
+  throw new LadeError('bad_request', { reason: `profile must be one of ${names}.` })
 }

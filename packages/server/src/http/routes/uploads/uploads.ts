@@ -16,12 +16,12 @@ export function uploadRoutes(app: Routes, service: Service): void {
       tags: ['uploads'],
       summary: 'Stage a file',
       description:
-        'The raw bytes as the body. Without a token the upload is sponsored and counts against the address it comes ' +
-        'from. Answered once the bytes and their record are durable and the file is readable.',
+        'The body is the raw bytes. Without a token, the upload is sponsored and counts against the IP address of the ' +
+        'caller. The response is sent when the file is durable and can be downloaded.',
       security: [{}, ...security],
       querystring: uploadQuery,
       headers: uploadHeaders,
-      body: z.unknown().describe('The bytes, as they are'),
+      body: z.unknown().describe('The raw bytes'),
       consumes: ['application/octet-stream'],
       response: {
         200: uploadResult.describe('Staged'),

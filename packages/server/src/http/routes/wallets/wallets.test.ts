@@ -149,7 +149,7 @@ describe('a wallet that signs its requests', () => {
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({
       error: 'invalid_signature',
-      reason: expect.stringMatching(/^It is not one of/),
+      reason: expect.stringMatching(/^It is not a signature of/),
     })
     expect((await service.fetch(`/p/${sha256Hex(body)}`)).status).toBe(404)
   })
@@ -545,7 +545,7 @@ describe('a service without a chain', () => {
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({
       error: 'invalid_signature',
-      reason: expect.stringMatching(/^This service takes no wallets/),
+      reason: expect.stringMatching(/^Wallets are not enabled on this service/),
     })
   })
 

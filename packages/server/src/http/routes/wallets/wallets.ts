@@ -19,8 +19,8 @@ export function walletRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['wallets'],
-        summary: 'Get a nonce to sign in with',
-        description: 'The first of two steps by which a wallet gets a token. The nonce goes into the EIP-4361 message.',
+        summary: 'Get a nonce for a sign-in',
+        description: 'First step of a wallet sign-in. Put the nonce into the EIP-4361 message.',
         response: { 200: walletNonceResult.describe('The nonce'), ...problems(429, 503) },
       },
     },
@@ -35,12 +35,15 @@ export function walletRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['wallets'],
-        summary: 'Get a token for a signed message',
+        summary: 'Exchange a signed message for a token',
         description:
-          'Takes a message of EIP-4361 (Sign-In with Ethereum) for this service, this chain and this moment, with the nonce ' +
-          'of the first step, and what the wallet signed of it. The token has all scopes and is good for 15 minutes.',
+          'Accepts an EIP-4361 message (Sign-In with Ethereum) for this service and chain, with the nonce ' +
+          'of the first step, and its signature. The token has all scopes and is valid for 15 minutes.',
         body: walletVerifyRequest,
-        response: { 200: walletVerifyResult.describe('The token, shown this once'), ...problems(400, 401, 429, 503) },
+        response: {
+          200: walletVerifyResult.describe('The token; it is not shown again'),
+          ...problems(400, 401, 429, 503),
+        },
       },
     },
     async (request) => {

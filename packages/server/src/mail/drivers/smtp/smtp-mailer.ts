@@ -65,13 +65,13 @@ export function openSmtpMailer({ server, from, timeoutMs = 10_000 }: SmtpMailerO
       if (!(error instanceof Error)) throw error
       const reason = reasonOf(error, to)
       if (isRefusal(error)) return { outcome: 'refused', reason }
-      throw failed(new Error(`The mail server ${host}:${server.port} cannot be used: ${reason}`))
+      throw failed(new Error(`The mail server ${host}:${server.port} is not usable: ${reason}`))
     }
   }
 
   return {
     async send(mail) {
-      if (underWay >= MAXIMUM_AT_ONCE) throw failed(new Error(`${underWay} mails are under way already.`))
+      if (underWay >= MAXIMUM_AT_ONCE) throw failed(new Error(`${underWay} mails are already being sent.`))
       underWay += 1
       try {
         return await hand(mail)

@@ -58,7 +58,7 @@ export function additionsAt({ client, authorization, transactionMs }: AdditionsO
         (answer) => readLocation(answer, client.origin, CREATED),
         (answer) => {
           if (!isNonceUsed(answer)) return undefined
-          throw refused('It has made the data set, and the answer that named it was lost.')
+          throw refused('It created the data set, but the response with its id was lost.')
         },
       )
     }
@@ -81,7 +81,7 @@ export function additionsAt({ client, authorization, transactionMs }: AdditionsO
       if (state !== undefined && state.state !== 'rejected') return state
       // Of two with one nonce the chain takes one, and it may have been the other.
       const other = (await found(id, dataSetId, addition.pieceCids)) ?? state
-      if (other === undefined) throw refused('It knows of no such addition.')
+      if (other === undefined) throw refused('It does not know the addition.')
       return other
     }
     const there = await found(id, dataSetId, addition.pieceCids)
@@ -132,7 +132,7 @@ export function additionsAt({ client, authorization, transactionMs }: AdditionsO
   }
 
   async function remove({ nonce, dataSetId, pieceId }: StoredPiece & { readonly nonce: string }) {
-    if (!/^\d{1,15}$/.test(pieceId)) throw refused('No piece of this prover is called that.')
+    if (!/^\d{1,15}$/.test(pieceId)) throw refused('This prover has no such piece.')
     const path = `/pdp/data-sets/${providerIdOf(dataSetId)}/pieces/${pieceId}`
     // Asking for what is done would cost the prover a transaction.
     const isThere = await client.ask(
@@ -163,7 +163,7 @@ function stateOf(added: Added, dataSetId: string, pieceCids: readonly string[]):
   if (isRejected(txStatus, addMessageOk)) return rejected()
   if (!added.piecesAdded || confirmedPieceIds === undefined) return { state: 'pending' }
   if (confirmedPieceIds.length !== pieceCids.length)
-    throw unusable('It names another number of pieces than were added.')
+    throw unusable('It reports another number of pieces than were added.')
   return { state: 'confirmed', dataSetId, pieceIds: confirmedPieceIds.map(String) }
 }
 
@@ -181,6 +181,6 @@ function isNonceUsed({ status, body }: ExchangeAnswer): boolean {
 }
 
 function readTransaction(transaction: string): string {
-  if (!TRANSACTION.test(transaction)) throw refused('No transaction of this prover is called that.')
+  if (!TRANSACTION.test(transaction)) throw refused('This prover has no such transaction.')
   return transaction
 }

@@ -24,7 +24,7 @@ const PROVIDER_ID = /^(\d{1,20})(?:-[0-9a-f]{16})?$/
 /** The id by which the prover knows a data set. @throws {LadeError} `stage_failed` for what no data set here is called. */
 export function providerIdOf(dataSetId: string): string {
   const id = PROVIDER_ID.exec(dataSetId)?.[1]
-  if (id === undefined) throw refused('No data set of this prover is called that.')
+  if (id === undefined) throw refused('This prover has no such data set.')
   return id
 }
 

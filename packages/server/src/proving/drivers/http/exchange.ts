@@ -55,23 +55,23 @@ export async function exchange(origin: string, request: ExchangeRequest): Promis
   const abort = (): void => void call.destroy()
   signal.addEventListener('abort', abort)
   try {
-    patience.wait(times.connectMs, 'It cannot be connected to')
+    patience.wait(times.connectMs, 'It does not accept connections')
     const answered = Promise.withResolvers<IncomingMessage>()
-    watch(call, answered, () => patience.wait(times.headMs, 'It does not answer'))
+    watch(call, answered, () => patience.wait(times.headMs, 'It does not respond'))
     if (typeof body === 'object') {
-      const onProgress = (): void => patience.wait(times.idleMs, 'It does not read what it is sent')
+      const onProgress = (): void => patience.wait(times.idleMs, 'It does not read the request')
       await sendBody(call, body, { answered: answered.promise, onProgress })
-      patience.wait(times.headMs, 'It does not answer')
+      patience.wait(times.headMs, 'It does not respond')
     } else call.end(body)
     const answer = await answered.promise
-    patience.wait(times.bodyMs, 'Its answer does not end')
+    patience.wait(times.bodyMs, 'Its response does not end')
     return await readAnswer(answer, request)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof SourceFailure) throw error.error
     if (patience.failure !== undefined) throw patience.failure
     throw isOfConnection(error)
-      ? unusable(`It does not answer: ${error.code ?? error.message}.`, { cause: error })
+      ? unusable(`It does not respond: ${error.code ?? error.message}.`, { cause: error })
       : error
   } finally {
     patience.end()

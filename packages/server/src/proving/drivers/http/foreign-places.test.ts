@@ -42,7 +42,7 @@ describe('answers that lead elsewhere', () => {
       })
       const prover = openProver(peer.origin)
       const { reason } = await failureOf(prover.park(toPark(PIECE), NEVER))
-      expect([place, reason]).toEqual([place, 'It names a place to go on at that makes no sense.'])
+      expect([place, reason]).toEqual([place, 'Its Location header is invalid.'])
       expect(peer.heads.filter((head) => head.startsWith('PUT'))).toEqual([])
       if (place !== '') await failureOf(prover.add(ADDITION))
     }
@@ -51,7 +51,9 @@ describe('answers that lead elsewhere', () => {
       const location = `location: ${withUser(peer.origin)}/pdp/piece/uploads/${id}`
       socket.end(head.startsWith('GET') ? answerOf(404) : answerOf(201, '', [location]))
     })
-    expect((await failureOf(openProver(peer.origin).park(toPark(PIECE), NEVER))).reason).toContain('makes no sense')
+    expect((await failureOf(openProver(peer.origin).park(toPark(PIECE), NEVER))).reason).toContain(
+      'Location header is invalid',
+    )
     expect(canary.connections).toBe(0)
   })
 
@@ -73,7 +75,7 @@ describe('TLS', () => {
       openProver(peer.origin, { bearer: { reveal: () => 'word' } }).check(),
     )
     vi.unstubAllEnvs()
-    expect([reason, retryAfterSeconds]).toEqual(['It does not answer: DEPTH_ZERO_SELF_SIGNED_CERT.', 30])
+    expect([reason, retryAfterSeconds]).toEqual(['It does not respond: DEPTH_ZERO_SELF_SIGNED_CERT.', 30])
     expect(peer.heads).toEqual([])
   })
 

@@ -65,7 +65,7 @@ describe('answers that take their time', () => {
   test('are given up where not even TLS begins', async () => {
     const { port } = await startPeer(() => {})
     const { reason } = await failureOf(openProver(`https://127.0.0.1:${port}`).check())
-    expect(reason).toBe('It cannot be connected to within 0.3 seconds.')
+    expect(reason).toBe('It does not accept connections within 0.3 seconds.')
   })
 })
 
@@ -162,7 +162,7 @@ describe('answers that make no sense', () => {
 
   test('come from somebody who is no prover', async () => {
     const { origin } = await startPeer((socket) => void socket.end(answerOf(200, '<html>Welcome')))
-    expect((await failureOf(openProver(origin).check())).reason).toBe('What answers there is no prover.')
+    expect((await failureOf(openProver(origin).check())).reason).toBe('The server at this address is not a prover.')
   })
 })
 
@@ -205,7 +205,7 @@ describe('errors', () => {
     const reverted = 'Failed to send transaction: execution reverted: ClientDataSetAlreadyRegistered(7)'
     const { reason, retryAfterSeconds } = await refusalTo(answerOf(500, reverted))
     expect([reason, retryAfterSeconds]).toEqual([
-      'It has made the data set, and the answer that named it was lost.',
+      'It created the data set, but the response with its id was lost.',
       undefined,
     ])
   })

@@ -95,8 +95,8 @@ export function openHttpProver(options: HttpProverOptions): Prover {
     async park(piece, signal) {
       signal.throwIfAborted()
       const { sizeBytes } = piece
-      if (sizeBytes < MINIMUM_BYTES) throw refused(`It takes no piece of less than ${MINIMUM_BYTES} bytes.`)
-      if (sizeBytes > MAXIMUM_BYTES) throw refused(`It takes no piece of more than ${MAXIMUM_BYTES} bytes.`)
+      if (sizeBytes < MINIMUM_BYTES) throw refused(`It accepts no piece below ${MINIMUM_BYTES} bytes.`)
+      if (sizeBytes > MAXIMUM_BYTES) throw refused(`It accepts no piece above ${MAXIMUM_BYTES} bytes.`)
       const untilMs = Math.ceil(parkMs + sizeBytes / BYTES_PER_MS)
       const deadline = AbortSignal.timeout(untilMs)
       const waits = { findMs, pollMs, signal: AbortSignal.any([signal, deadline]) }
@@ -105,11 +105,11 @@ export function openHttpProver(options: HttpProverOptions): Prover {
         else await pushPiece(client, piece, { ...waits, attempts, retryDelayMs, headMs: times.headMs })
       } catch (error) {
         if (error !== deadline.reason || !deadline.aborted) throw error
-        throw unusable(`It did not take the piece within ${Math.ceil(untilMs / 1000)} seconds.`)
+        throw unusable(`It did not accept the piece within ${Math.ceil(untilMs / 1000)} seconds.`)
       }
     },
     async prove({ pieceCid, seed, count }, { signal } = {}) {
-      if (kind !== 'reference') throw refused('It proves what it has to its own chain only.')
+      if (kind !== 'reference') throw refused('It proves only to its own chain.')
       return askForProofs(client, { pieceCid, seed, count }, { headMs: transactionMs, signal })
     },
     read: (range) => readPiece(client, range, times),
@@ -117,7 +117,7 @@ export function openHttpProver(options: HttpProverOptions): Prover {
       const isProver = await client.ask({ method: 'GET', path: '/pdp/ping' }, statusOnly(200), ({ body }) =>
         body.toString('utf8').startsWith(PING_TEXT),
       )
-      if (!isProver) throw unusable('What answers there is no prover.')
+      if (!isProver) throw unusable('The server at this address is not a prover.')
     },
     async close() {
       closing.abort()

@@ -113,7 +113,7 @@ export function readLocation(answer: ExchangeAnswer, origin: string, pattern: Re
   const hasUser = url !== null && (url.username !== '' || url.password !== '')
   const found = url?.origin === origin && !hasUser ? pattern.exec(url.pathname)?.[1] : undefined
   if (found === undefined || answer.headers.location === undefined) {
-    throw unusable('It names a place to go on at that makes no sense.')
+    throw unusable('Its Location header is invalid.')
   }
   return found
 }
@@ -123,10 +123,10 @@ function parse<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output
   try {
     value = JSON.parse(body.toString('utf8'))
   } catch (cause) {
-    throw unusable('Its answer is no JSON.', { cause })
+    throw unusable('Its response is not JSON.', { cause })
   }
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw unusable(`Its answer is not of the form expected: ${issue?.path.join('.') || 'the whole'}.`)
+  throw unusable(`Its response has an unexpected form: ${issue?.path.join('.') || 'the whole'}.`)
 }

@@ -137,7 +137,7 @@ describe('parking by upload', () => {
     expect(late.asked.filter((step) => step === 'find')).toHaveLength(6)
     const lost = await openRig({ find: () => answerOf(404) })
     expect(await failureOf(lost.park())).toEqual({
-      reason: 'It took the bytes and does not find the piece.',
+      reason: 'It received the bytes but cannot find the piece.',
       retryAfterSeconds: 30,
     })
   })
@@ -161,13 +161,13 @@ describe('parking by upload', () => {
     const { park } = await openRig({ put: (socket) => void socket.pause() }, { attempts: 1 })
     const { big, askedBytes } = bigPiece()
     const { reason } = await failureOf(park(big))
-    expect(reason).toBe('It does not read what it is sent within 0.3 seconds.')
+    expect(reason).toBe('It does not read the request within 0.3 seconds.')
     expect(askedBytes()).toBeLessThan(16 * MiB)
   })
 
   test('ends at its deadline, whatever it is waiting for', async () => {
     const { park } = await openRig({ find: () => answerOf(404) }, { parkMs: -1800, findMs: 60_000 })
-    expect((await failureOf(park())).reason).toMatch(/^It did not take the piece within \d+ seconds\.$/)
+    expect((await failureOf(park())).reason).toMatch(/^It did not accept the piece within \d+ seconds\.$/)
   })
 
   test.each([

@@ -45,7 +45,7 @@ export async function pushPiece(
     // What failed may have been the answer alone.
     if (await isFoundByChance(ask)) return
   }
-  await untilTrue(ask, { untilMs: findMs, pollMs, signal }, 'It took the bytes and does not find the piece.')
+  await untilTrue(ask, { untilMs: findMs, pollMs, signal }, 'It received the bytes but cannot find the piece.')
 }
 
 /** False also where nobody says. */
@@ -97,5 +97,5 @@ async function send(
 }
 
 function forgotten(): Error {
-  return unusable('It has forgotten the upload.')
+  return unusable('It no longer knows the upload.')
 }

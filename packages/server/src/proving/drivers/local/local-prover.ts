@@ -30,7 +30,7 @@ export function openLocalProver({ readPiece, levels = new LevelCache() }: LocalP
   async function find(pieceCid: string): Promise<PieceBytes> {
     const bytes = await readPiece({ pieceCid })
     if (bytes !== undefined) return bytes
-    throw new LadeError('stage_failed', { reason: `The piece ${pieceCid} is not here.` })
+    throw new LadeError('stage_failed', { reason: `The piece ${pieceCid} is not stored here.` })
   }
 
   return {

@@ -16,6 +16,6 @@ export async function requireDurable(client: Client, onWarning: (sentence: strin
   if (version < OLDEST_VERSION) {
     throw new Error(`PostgreSQL ${Math.floor(version / 10_000)} is too old: Lade needs 15 or later.`)
   }
-  if (fsync !== 'on') onWarning('the database runs with fsync off: a power cut loses what was acknowledged')
-  if (pages !== 'on') onWarning('the database runs with full_page_writes off: a power cut may damage it')
+  if (fsync !== 'on') onWarning('the database runs with fsync off: a power cut loses acknowledged data')
+  if (pages !== 'on') onWarning('the database runs with full_page_writes off: a power cut can damage it')
 }

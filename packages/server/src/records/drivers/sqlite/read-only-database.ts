@@ -101,7 +101,7 @@ function requireVersion(version: number): void {
   throw new Error(
     version > known
       ? `This data has schema version ${version}; this Lade knows versions up to ${known}.`
-      : `This data has schema version ${version} and must be brought to ${known}, but nothing can be written.`,
+      : `This data has schema version ${version} and must be upgraded to ${known}, but the disk is read-only.`,
   )
 }
 
