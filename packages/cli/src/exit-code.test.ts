@@ -43,14 +43,14 @@ describe('sentenceOf', () => {
       sentenceOf(
         new LadeError('quota_exceeded', { used: 1_073_741_824, limit: 1_073_741_824, retryAfterSeconds: 18_000 }),
       ),
-    ).toBe('The daily quota is reached. 1.0 GiB of 1.0 GiB are used. Try again in 5 hours.')
-    expect(sentenceOf(new LadeError('insufficient_scope', { required: 'pin' }))).toContain('It needs the scope pin;')
+    ).toBe('The daily quota is used up. 1.0 GiB of 1.0 GiB used. Try again in 5 hours.')
+    expect(sentenceOf(new LadeError('insufficient_scope', { required: 'pin' }))).toContain('The required scope is pin.')
   })
 
   it.each([
-    [1, 'The code is not the one that was sent. 1 attempt is left.'],
-    [4, 'The code is not the one that was sent. 4 attempts are left.'],
-    [0, 'The code is not the one that was sent. No attempt is left; start again, and another code is mailed.'],
+    [1, 'The login code is wrong. 1 attempt is left.'],
+    [4, 'The login code is wrong. 4 attempts are left.'],
+    [0, 'The login code is wrong. No attempts are left. Run the command again to get a new code.'],
   ])('says what is left of a code when it is %i', (attemptsLeft, sentence) => {
     expect(sentenceOf(new LadeError('invalid_code', { attemptsLeft }))).toBe(sentence)
   })
@@ -58,14 +58,14 @@ describe('sentenceOf', () => {
   it('says where the reason is when a mail could not be sent', () => {
     const error = new LadeError('mail_failed', { retryAfterSeconds: 300 }, { requestId: 'r-1' })
     expect(sentenceOf(error)).toBe(
-      'The mail could not be sent, and nothing was kept. Check the address. Try again in 5 minutes. Its request id is r-1.',
+      'The mail could not be sent. Check the address. Try again in 5 minutes. Request id: r-1.',
     )
   })
 
   it('says where nothing answers', () => {
     const error = new LadeError('unreachable', { url: 'http://lade.test', reason: 'The connection failed: bad port.' })
     expect(sentenceOf(error)).toMatch(
-      /^Nothing answers at http:\/\/lade\.test\. The connection failed: bad port\. "lade serve" starts/,
+      /^Cannot reach http:\/\/lade\.test\. The connection failed: bad port\. Start a service with "lade serve"/,
     )
   })
 
@@ -73,14 +73,16 @@ describe('sentenceOf', () => {
     for (const code of Object.keys(ERROR_SENTENCES) as ErrorCode[]) {
       expect(detailOf(new LadeError(code, {} as never)).startsWith(ERROR_SENTENCES[code]), code).toBe(true)
     }
-    expect(detailOf(new LadeError('too_large', { limit: 1024, size: 2048 }))).toContain('at most 1,024 are taken.')
+    expect(detailOf(new LadeError('too_large', { limit: 1024, size: 2048 }))).toContain(
+      'It has 2,048 bytes; the limit is 1,024.',
+    )
     expect(detailOf(new LadeError('unreachable', { url: 'http://x', reason: 'a\x1b]0;owned\x07' }))).not.toMatch(
       /\p{Cc}/u,
     )
   })
 
   it('names the request where the log of the service says more', () => {
-    expect(sentenceOf(new LadeError('internal_error', {}, { requestId: 'r-1' }))).toContain('Its request id is r-1.')
+    expect(sentenceOf(new LadeError('internal_error', {}, { requestId: 'r-1' }))).toContain('Request id: r-1.')
     expect(sentenceOf(new LadeError('not_found', {}, { requestId: 'r-1' }))).not.toContain('r-1')
   })
 

@@ -164,7 +164,7 @@ export function sentenceOf(error: LadeError): string {
   return inOneLine(
     LadeError.has(error, 'unreachable') ? nothingAnswers(error) : whatHappened(error),
     adviceFor(error),
-    isLogged ? `Its request id is ${error.requestId}.` : undefined,
+    isLogged ? `Request id: ${error.requestId}.` : undefined,
   )
 }
 
@@ -181,7 +181,7 @@ function inOneLine(...sentences: readonly (string | undefined)[]): string {
 }
 
 function nothingAnswers({ evidence }: LadeError<'unreachable'>): string {
-  return `Nothing answers at ${evidence.url}. ${evidence.reason}`
+  return `Cannot reach ${evidence.url}. ${evidence.reason}`
 }
 
 function whatHappened(error: LadeError): string {

@@ -133,12 +133,7 @@ describe('lade serve', () => {
   it.each<[string, readonly string[], Record<string, string>, string]>([
     ['a wrong flag', ['--port', 'x'], {}, '--port is "x", but it must be a whole number from 0 to 65535.\n'],
     ['a wrong variable', [], { LADE_PORT: 'x' }, 'LADE_PORT is "x", but it must be a whole number from 0 to 65535.\n'],
-    [
-      'an unknown variable',
-      [],
-      { LADE_PROT: '1' },
-      'LADE_PROT is not a variable that Lade knows; the nearest one is LADE_PORT.\n',
-    ],
+    ['an unknown variable', [], { LADE_PROT: '1' }, 'LADE_PROT is not a Lade setting. Did you mean LADE_PORT?\n'],
   ])('refuses %s by one sentence, exit code 2, and creates nothing', async (_, args, env, sentence) => {
     expect(await lade(['serve', ...args], env)).toEqual({ exitCode: 2, stdout: '', stderr: sentence })
     expect(await readdir(dir)).toEqual([])
@@ -159,13 +154,13 @@ describe('lade keys show', () => {
     const { exitCode, stdout, stderr } = await lade(['keys', 'show'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).toContain(keyFile())
-    expect(stdout).toContain('It is 12 days old: not overdue')
+    expect(stdout).toContain('It is 12 days old. Rotation is not due yet')
     expect(stdout).not.toContain(k)
   })
 
   it('says that a key of 91 days is overdue', async () => {
     await putKey(91)
-    expect((await lade(['keys', 'show'])).stdout).toContain('It is 91 days old: overdue')
+    expect((await lade(['keys', 'show'])).stdout).toContain('It is 91 days old. Rotation is overdue')
     const { file, ageDays, overdue, source } = JSON.parse((await lade(['keys', 'show', '--json'])).stdout)
     expect({ file, ageDays, overdue, source }).toEqual({ file: keyFile(), ageDays: 91, overdue: true, source: 'file' })
   })
@@ -174,7 +169,7 @@ describe('lade keys show', () => {
     const env = { LADE_TOKEN_KEY: 'hunter2-'.repeat(5) }
     const { stdout } = await lade(['keys', 'show'], env)
     expect(stdout).toContain('LADE_TOKEN_KEY')
-    expect(stdout).toContain('Its age is not known.')
+    expect(stdout).toContain('Its age is unknown.')
     expect(stdout).not.toContain('hunter2')
     expect(JSON.parse((await lade(['keys', 'show', '--json'], env)).stdout)).toMatchObject({
       ageDays: null,
@@ -204,7 +199,7 @@ describe('lade keys rotate', () => {
     const k = await putKey(91)
     const { exitCode, stdout } = await lade(['keys', 'rotate'])
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('Every token and share link made until now is invalid')
+    expect(stdout).toContain('All existing tokens and share links are invalid')
     expect(await readFile(keyFile(), 'utf8')).not.toContain(k)
     expect((await lade(['keys', 'show'])).stdout).toContain('It is 0 days old')
   })

@@ -5,6 +5,6 @@ export function wholeNumberIn(minimum: number, maximum: number): (text: string) 
   return (text) => {
     const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN
     if (value >= minimum && value <= maximum) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+    throw new InvalidArgumentError(`Expected a whole number from ${minimum} to ${maximum}.`)
   }
 }

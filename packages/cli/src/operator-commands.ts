@@ -20,7 +20,7 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
   addVerify(program, terminal)
   program.commandsGroup('The service:')
   addServe(program, terminal)
-  const keys = program.command('keys').description('Keep the key that signs tokens, and mint tokens.')
+  const keys = program.command('keys').description('Manage the signing key and mint tokens.')
   addKeysShow(keys, terminal)
   addKeysRotate(keys, terminal)
   addKeysMint(keys, terminal)

@@ -16,16 +16,18 @@ import { addTokenRevoke } from './commands/token-revoke.ts'
 import { addUsage } from './commands/usage.ts'
 import { addWalletAddress } from './commands/wallet-address.ts'
 import { addWalletNew } from './commands/wallet-new.ts'
+import { addExamples } from './help-examples.ts'
 import type { Terminal } from './terminal.ts'
 
 const ENDINGS = `
 Exit codes:
-  0  it is done            4  not found, or no longer there
-  1  it failed             5  a quota or a limit is reached
-  2  wrong command line    6  the service cannot be reached
-  3  bytes without the id  7  no token, or one that may not
+  0  success                 4  not found, or no longer stored
+  1  failure                 5  quota or limit reached
+  2  wrong command line      6  service unreachable
+  3  content does not match  7  missing token, or missing scope
 
-Start with "lade login", or put small files without a token.`
+Start with "lade login", or upload small files without a token.
+Run "lade help COMMAND" for flags and examples.`
 
 /**
  * The whole command line as one tree.
@@ -43,11 +45,11 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
     getErrHelpWidth: () => stderr.columns ?? 80,
   })
   program
-    .helpOption('-h, --help', 'Show this.')
-    .description('Object staging for content-addressed storage networks.')
+    .helpOption('-h, --help', 'Show help.')
+    .description('Upload, download and verify files of content-addressed storage networks.')
     .version(about.version, '-V, --version', 'Print the version.')
-    .option('--debug', 'When something fails, show the error with all that led to it.')
-    .showHelpAfterError('(add --help for what there is)')
+    .option('--debug', 'On failure, print the full error with its causes.')
+    .showHelpAfterError('(run with --help for usage)')
     .addHelpText('after', ENDINGS)
 
   program.commandsGroup('Files:')
@@ -62,11 +64,11 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addLogin(program, terminal)
   addLogout(program, terminal)
   addUsage(program, terminal)
-  const tokens = program.command('token').description('Get, list and revoke tokens.')
+  const tokens = program.command('token').description('Create, list and revoke tokens.')
   addTokenNew(tokens, terminal)
   addTokenLs(tokens, terminal)
   addTokenRevoke(tokens, terminal)
-  const wallets = program.command('wallet').description('Make a wallet, which does in place of a token.')
+  const wallets = program.command('wallet').description('Create a wallet and show its address.')
   addWalletNew(wallets, terminal)
   addWalletAddress(wallets, terminal)
 
@@ -78,7 +80,8 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   }
   program.commandsGroup('More:')
   addCompletion(program, terminal)
-  program.helpCommand('help [command]', 'Show the help of a command.')
+  addExamples(program)
+  program.helpCommand('help [command]', 'Show help for a command.')
   return program
 }
 

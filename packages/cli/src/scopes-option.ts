@@ -9,7 +9,7 @@ export function parseScopes(text: string): Scope[] {
   const names = text.split(',').map((name) => name.trim())
   const scopes = ALL_SCOPES.filter((scope) => names.includes(scope))
   if (scopes.length !== names.length) {
-    throw new InvalidArgumentError(`It must be some of ${ALL_SCOPES.join(', ')}, each once, with commas between.`)
+    throw new InvalidArgumentError(`Expected a comma-separated list of ${ALL_SCOPES.join(', ')}, each at most once.`)
   }
   return scopes
 }

@@ -1,4 +1,12 @@
-import { type Config, flagOf, readConfig, SETTINGS, type Setting, shownDefaultOf } from '@lade/server/config'
+import {
+  type Config,
+  flagOf,
+  readConfig,
+  SETTING_GROUPS,
+  SETTINGS,
+  type Setting,
+  shownDefaultOf,
+} from '@lade/server/config'
 import { type Command, Option } from 'commander'
 import type { Terminal } from './terminal.ts'
 
@@ -10,19 +18,28 @@ export type SettingKey = keyof typeof SETTINGS
  * The defaults stay with the settings: a flag that is not given must not hide its variable.
  */
 export function addSettingOptions(command: Command, keys: readonly SettingKey[]): void {
-  for (const setting of settingsOf(keys)) {
-    const facts = `(${setting.name}; default: ${shownDefaultOf(setting)})`
-    command.addOption(new Option(`${flagOf(setting.name)} <value>`, `${setting.meaning} ${facts}`))
+  for (const key of keys) command.addOption(optionOf(SETTINGS[key]))
+}
+
+/** Gives `command` a flag for every setting, under the headings of the setting groups. */
+export function addAllSettingOptions(command: Command): void {
+  for (const { title, keys } of SETTING_GROUPS) {
+    for (const key of keys) command.addOption(optionOf(SETTINGS[key]).helpGroup(`${title}:`))
   }
 }
 
-/** Every setting there is. */
+function optionOf(setting: Setting): Option {
+  const facts = `(${setting.name}; default: ${shownDefaultOf(setting)})`
+  return new Option(`${flagOf(setting.name)} <value>`, `${setting.meaning} ${facts}`)
+}
+
+/** Every setting. */
 export const ALL_SETTINGS = Object.keys(SETTINGS) as SettingKey[]
 
 /**
  * The configuration from the flags of `command` and the environment.
  *
- * @param instead - values that are taken in place of those, by setting.
+ * @param instead - values that override both, by setting.
  * @throws {ConfigError}
  */
 export function configOf(
@@ -38,8 +55,4 @@ export function configOf(
     flags[option.name()] = instead[key] ?? options[option.attributeName()]
   }
   return readConfig({ env: terminal.env, flags, cwd: terminal.cwd })
-}
-
-function settingsOf(keys: readonly SettingKey[]): Setting[] {
-  return keys.map((key) => SETTINGS[key])
 }

@@ -109,7 +109,7 @@ describe('an interruption', () => {
         await new Promise((resolve) => setTimeout(resolve, 50))
       child.kill('SIGINT')
       expect(await ended(child)).toBe(130)
-      expect(stderr).toBe('Interrupted. What came is kept; the same command goes on from there.\n')
+      expect(stderr).toBe('Interrupted. The partial download is saved. Run the same command again to resume.\n')
       expect((await inShell('ls')).stdout).toMatch(/^slow\.txt\.part-[0-9a-f]{8}$/m)
     } finally {
       await slow.close()

@@ -3,7 +3,7 @@
  * instead, and the program ends with 2.
  *
  * @example
- * throw new UsageError('photos is a folder; add -r to put every file in it.')
+ * throw new UsageError('photos is a folder. Add -r to upload its files.')
  */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

@@ -66,12 +66,12 @@ describe('accountOf', () => {
   it('refuses what is no token without repeating it', async () => {
     const failure = await account([], { LADE_TOKEN: 'hunter2' }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(UsageError)
-    expect(String(failure)).toContain('LADE_TOKEN does not hold a token')
+    expect(String(failure)).toContain('LADE_TOKEN is not a token')
     expect(String(failure)).not.toContain('hunter2')
   })
 
   it('refuses a token on the command line, and a file of tokens that is not there', async () => {
-    await expect(account(['--token', GIVEN])).rejects.toThrow(/can be read by every user/)
+    await expect(account(['--token', GIVEN])).rejects.toThrow(/can read a token on the command line/)
     await expect(account(['--token-file', 'nowhere'])).rejects.toThrow(LocalError)
   })
 })

@@ -34,10 +34,13 @@ interface AccountFlags {
 /** Gives `command` the flags that choose service and token. */
 export function addAccountOptions(command: Command): void {
   command
-    .option('--url <address>', `The service (LADE_URL; default: the one logged in to, else ${DEFAULT_URL}).`)
+    .option(
+      '--url <address>',
+      `URL of the service (LADE_URL; default: the service you logged in to, else ${DEFAULT_URL}).`,
+    )
     .option(
       '--token-file <file>',
-      'A file that holds the token. Tokens are no flags, since flags show in the list of processes; LADE_TOKEN holds one, too.',
+      'File that contains the token. LADE_TOKEN works too. There is no flag for the token itself: other users can read flags.',
     )
     .addOption(new Option('--token <token>').hideHelp().argParser(refuseToken))
 }
@@ -117,7 +120,7 @@ export async function clientOf(
 export function checkedToken(text: string, name: string): string {
   const token = text.trim()
   if (!/^pk_live_[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) {
-    throw new UsageError(`${name} does not hold a token; tokens begin with pk_live_.`)
+    throw new UsageError(`${name} is not a token; tokens start with pk_live_.`)
   }
   return token
 }
@@ -132,12 +135,12 @@ async function readTokenFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    throw new LocalError(`${file}, which --token-file names, cannot be read.`, { cause: error })
+    throw new LocalError(`Cannot read the token file ${file}.`, { cause: error })
   }
 }
 
 function refuseToken(): never {
   throw new InvalidArgumentError(
-    'A token on the command line can be read by every user of this machine. Revoke it, and use "lade login", --token-file or LADE_TOKEN.',
+    'Every user of this machine can read a token on the command line. Revoke it, then use "lade login", --token-file or LADE_TOKEN.',
   )
 }

@@ -29,10 +29,10 @@ export interface StartOptions extends SignIn {
 export async function startByMail({ email, label, isJson, ...signIn }: StartOptions): Promise<SignupResult> {
   const { client, terminal } = signIn
   const { challenge, expiresIn } = await client.signIn.start({ email, label }, { signal: terminal.interruption() })
-  const sentence = `A code was mailed to ${email.trim()}; it is good for ${formatSeconds(expiresIn)}.`
+  const sentence = `A code was mailed to ${email.trim()}. It is valid for ${formatSeconds(expiresIn)}.`
   terminal.note(printable(sentence))
   if (canAsk(terminal)) return askForCode(signIn, challenge)
-  const onward = `Give the same command again with --challenge ${challenge} and the code on standard input.`
+  const onward = `Run the same command again with --challenge ${challenge} and pipe in the code.`
   terminal.note(printable(onward))
   const problem = { error: 'email_code_required', detail: `${sentence} ${onward}`, challenge, expiresIn }
   if (isJson) terminal.print(JSON.stringify(problem))
@@ -50,9 +50,10 @@ export async function redeemCode({ challenge, code, ...signIn }: RedeemOptions):
   const { terminal } = signIn
   if (code !== undefined) return verify(signIn, challenge, code)
   if (canAsk(terminal)) return askForCode(signIn, challenge)
-  if (terminal.stdin.isTTY) throw new UsageError('Nobody can be asked here; pipe the code in.')
+  if (terminal.stdin.isTTY)
+    throw new UsageError('There is no terminal to ask for the code. Pipe it in, or pass it with --code.')
   const piped = (await readAll(terminal)).trim()
-  if (piped === '') throw new UsageError('Standard input does not hold a code.')
+  if (piped === '') throw new UsageError('Standard input contains no code.')
   return verify(signIn, challenge, piped)
 }
 
@@ -63,7 +64,7 @@ async function askForCode(signIn: SignIn, challenge: string): Promise<SignupResu
     const code = await ask(terminal, 'Code: ')
     if (code === '') {
       throw new LocalError(
-        `No code was given; --challenge ${printable(challenge)} goes on with the one that was mailed.`,
+        `No code was given. To use the mailed code, run the command again with --challenge ${printable(challenge)}.`,
       )
     }
     // A slip of the fingers is not to cost an attempt.

@@ -33,7 +33,7 @@ describe('writeLogins and readLogins', () => {
   it('warn of a file that others can read, and close it with the next login', async () => {
     const file = await writeLogins(here(), LOGINS)
     await chmod(file, 0o644)
-    expect((await readLogins(here())).warnings).toEqual([expect.stringContaining('(mode 644); run chmod 600')])
+    expect((await readLogins(here())).warnings).toEqual([expect.stringContaining('(mode 644). Run chmod 600')])
     await writeLogins(here(), LOGINS)
     expect((await readLogins(here())).warnings).toEqual([])
   })

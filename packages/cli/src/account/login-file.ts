@@ -47,7 +47,7 @@ export async function readLogins(terminal: Pick<Terminal, 'platform' | 'env' | '
   const othersMayRead = terminal.platform !== 'win32' && (mode & 0o077) !== 0
   const warnings = othersMayRead
     ? [
-        `${file} can be read by other users of this machine (mode ${(mode & 0o777).toString(8)}); run chmod 600 on it, and get a new token when others may have read it.`,
+        `${file} is readable by other users of this machine (mode ${(mode & 0o777).toString(8)}). Run chmod 600 on it. If others may have read it, replace the token.`,
       ]
     : []
   return { logins: parseLogins(text, file), file, exists: true, warnings }
@@ -79,9 +79,7 @@ export async function writeLogins(terminal: Pick<Terminal, 'platform' | 'env' | 
 }
 
 function parseLogins(text: string, file: string): Logins {
-  const refusal = new UsageError(
-    `${file} does not hold logins as "lade login" writes them; fix it, or remove it and log in again.`,
-  )
+  const refusal = new UsageError(`${file} is not a valid login file. Fix it, or remove it and log in again.`)
   let found: unknown
   try {
     found = JSON.parse(text)

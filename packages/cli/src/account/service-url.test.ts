@@ -22,7 +22,7 @@ describe('readServiceUrl', () => {
   ])('refuses %j, and does not repeat it', (text) => {
     const refuse = () => readServiceUrl(text, '--url')
     expect(refuse).toThrow(UsageError)
-    expect(refuse).toThrow(/^--url must be an address such as/)
+    expect(refuse).toThrow(/^--url must be a URL such as/)
     expect(refuse).not.toThrow(/secret/)
   })
 })

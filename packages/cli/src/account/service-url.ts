@@ -23,7 +23,7 @@ export function readServiceUrl(text: string, name: string): string {
     url.search === '' &&
     url.hash === ''
   // The value is not repeated: it may hold credentials.
-  if (!isPlain) throw new UsageError(`${name} must be an address such as https://lade.example or ${DEFAULT_URL}.`)
+  if (!isPlain) throw new UsageError(`${name} must be a URL such as https://lade.example or ${DEFAULT_URL}.`)
   return url.href.replace(/\/+$/, '')
 }
 

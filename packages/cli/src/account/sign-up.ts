@@ -23,10 +23,10 @@ export interface SignUpFlags {
 /** Gives `command` the flags that go on with a sign-in by mail. */
 export function addEmailCodeOptions(command: Command): void {
   command
-    .option('--challenge <text>', 'Go on where a code was mailed before: the challenge that was printed then.')
+    .option('--challenge <text>', 'Use a code that was already mailed: the challenge printed at that time.')
     .option(
       '--code <digits>',
-      'With --challenge, the code; without this flag it is asked for, or read from standard input.',
+      'With --challenge: the code. Without this flag, Lade asks for it or reads standard input.',
     )
 }
 

@@ -15,11 +15,11 @@ export function addWalletOptions(command: Command): void {
   command
     .option(
       '--wallet <file>',
-      'Be known by a wallet, in place of a token: a file that holds a private key, or a keystore (LADE_WALLET).',
+      'Authenticate with a wallet instead of a token: a private key file or a keystore (LADE_WALLET).',
     )
     .option(
       '--chain-id <number>',
-      'With a wallet, the chain that it is of; without this flag the one that the service names.',
+      "With a wallet: its chain id (default: the service's chain).",
       wholeNumberIn(1, Number.MAX_SAFE_INTEGER),
     )
 }
@@ -34,13 +34,13 @@ export function chosenWallet(command: Command, { env }: Pick<Terminal, 'env'>): 
   if (!command.options.some(({ long }) => long === '--wallet')) return undefined
   const { wallet, tokenFile, chainId }: WalletFlags = command.opts()
   if (wallet !== undefined && tokenFile !== undefined) {
-    throw new UsageError('--wallet and --token-file exclude each other; leave out one of them.')
+    throw new UsageError('Use --wallet or --token-file, not both.')
   }
   if (wallet !== undefined) return { name: wallet, from: '--wallet', chainId }
   if (tokenFile === undefined && env.LADE_WALLET) {
-    if (env.LADE_TOKEN) throw new UsageError('LADE_WALLET and LADE_TOKEN exclude each other; unset one of them.')
+    if (env.LADE_TOKEN) throw new UsageError('LADE_WALLET and LADE_TOKEN are both set. Unset one of them.')
     return { name: env.LADE_WALLET, from: 'LADE_WALLET', chainId }
   }
-  if (chainId !== undefined) throw new UsageError('--chain-id goes with a wallet; add --wallet.')
+  if (chainId !== undefined) throw new UsageError('--chain-id needs a wallet. Add --wallet.')
   return undefined
 }

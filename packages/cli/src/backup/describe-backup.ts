@@ -10,9 +10,9 @@ const FAULTS = {
 } as const satisfies Record<SourceProblem['problem'], string>
 
 const READ = {
-  all: 'Every file was read and hashed, at the service and in the backup.',
-  copy: 'Every file in the backup was read and hashed; at the service only the new ones.',
-  new: 'Only new files were read and hashed; the others were compared by size.',
+  all: 'Every file of the service and the backup was read and hashed.',
+  copy: 'Every file of the backup was read and hashed, and the new files of the service.',
+  new: 'Only new files were read and hashed. The others were compared by size.',
 } as const satisfies Record<VerifyScope, string>
 
 export interface BackupDescribed {
@@ -28,10 +28,10 @@ export function describeBackup(report: BackupReport, { dir, verify }: BackupDesc
   return [
     `Backup of ${shownTime(at)} in ${dir}: ${countOf(files, 'file')}, ${countOf(rows, 'row')} of records (${formatBytes(recordsBytes)}).`,
     `Blobs: ${amountOf(copied)} copied, ${amountOf(there)} were there. ${READ[verify]}`,
-    ...(removed.count > 0 ? [`${amountOf(removed)} that no file needs were removed from the backup.`] : []),
-    ...(hasKey ? ['The backup holds the signing key: keep it as secret as the service.'] : []),
+    ...(removed.count > 0 ? [`${amountOf(removed)} no longer used were removed from the backup.`] : []),
+    ...(hasKey ? ['The backup contains the signing key. Keep it secret.'] : []),
     ...(report.wereRecordsDamaged
-      ? ['The records of the backup from before were damaged; the new ones replace them.']
+      ? ['The records of the previous backup were damaged. The new ones replace them.']
       : []),
     ...damage(report, dir),
   ]
@@ -47,34 +47,34 @@ function damage({ blobs, inlineProblems }: BackupReport, dir: string): string[] 
     ...problem,
     says:
       problem.copy === 'good'
-        ? 'has wrong bytes in the database; the backup keeps the right ones'
-        : 'has wrong bytes in the database, and so in the backup',
+        ? 'has wrong bytes in the database; the backup has the right ones'
+        : 'has wrong bytes in the database and in the backup',
   }))
-  const at = (problem: SourceProblem): string => `${FAULTS[problem.problem]} at the service`
+  const at = (problem: SourceProblem): string => `${FAULTS[problem.problem]} in the service`
   return [
     ...problemLines(
-      `${countOf(blobs.replaced.length, 'damaged blob')} of the backup replaced by the bytes of the service:`,
+      `${countOf(blobs.replaced.length, 'damaged blob')} of the backup replaced with the bytes of the service:`,
       blobs.replaced.map((problem) => ({
         ...problem,
         says: `${FAULTS[problem.problem].replace(/^has/, 'had')} in the backup`,
       })),
     ),
     ...problemLines(
-      `${countOf(healed.length, 'damaged blob')} of the service replaced by the bytes of the backup:`,
+      `${countOf(healed.length, 'damaged blob')} of the service replaced with the bytes of the backup:`,
       healed.map((problem) => ({ ...problem, says: at(problem) })),
     ),
     ...problemLines(
-      `${countOf(good.length, 'blob')} damaged at the service. The backup has the right bytes; lade backup ${dir} --heal puts them back:`,
+      `${countOf(good.length, 'blob')} damaged in the service. The backup has the right bytes. To restore them, run "lade backup ${dir} --heal":`,
       good.map((problem) => ({ ...problem, says: at(problem) })),
     ),
     ...problemLines(
-      `${countOf(bad.length, 'blob')} damaged at the service, and not in the backup. Upload the file again:`,
+      `${countOf(bad.length, 'blob')} damaged in the service and missing from the backup. Upload the files again:`,
       bad.map((problem) => ({
         ...problem,
         says: `${at(problem)} and ${FAULTS[problem.copy as SourceProblem['problem']]} in the backup`,
       })),
     ),
-    ...problemLines(`${countOf(inline.length, 'small file')} damaged. Upload the file again:`, inline),
+    ...problemLines(`${countOf(inline.length, 'small file')} damaged. Upload the files again:`, inline),
   ]
 }
 

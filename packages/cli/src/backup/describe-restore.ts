@@ -3,7 +3,7 @@ import { countOf, formatBytes } from '../output/amounts.ts'
 import { problemLines } from './problem-lines.ts'
 
 const FAULTS = {
-  missing: 'is missing in the backup',
+  missing: 'is missing from the backup',
   size: 'has the wrong size in the backup',
   wrong: 'has wrong bytes in the backup',
   unreadable: 'cannot be read from the backup',
@@ -11,19 +11,17 @@ const FAULTS = {
 
 const TOKENS = {
   ended: [
-    'All tokens and share links have ended: a token that was revoked after the backup would be valid again.',
-    'Users sign up again, and you mint tokens again (lade keys mint). To keep tokens instead: lade restore --keep-tokens.',
+    'All tokens and share links are now invalid. Otherwise tokens revoked after the backup would be valid again.',
+    'Users must sign up again, or you mint new tokens (lade keys mint). To keep the old tokens, use "lade restore --keep-tokens".',
   ],
   kept: [
-    'Tokens and share links stay valid, also tokens that were revoked after the backup.',
-    'If one of them was stolen, end all: lade keys rotate.',
+    'Tokens and share links stay valid, including tokens revoked after the backup.',
+    'If one of them was stolen, invalidate all tokens with "lade keys rotate".',
   ],
   setting: [
-    'LADE_TOKEN_KEY signs tokens: those that were revoked after the backup are valid again. To end all tokens, change it.',
+    'LADE_TOKEN_KEY signs tokens, so tokens revoked after the backup are valid again. To invalidate all tokens, change it.',
   ],
-  none: [
-    'The backup has no signing key: all tokens and share links have ended, unless LADE_TOKEN_KEY gives the old key.',
-  ],
+  none: ['The backup has no signing key. All tokens and share links are invalid unless LADE_TOKEN_KEY is the old key.'],
 } as const satisfies Record<RestoreReport['tokens'], readonly string[]>
 
 /** What was restored, for people: what to do next comes last. */
@@ -31,20 +29,20 @@ export function describeRestore(report: RestoreReport): string[] {
   const { backup, place, blobs, drift, inlineProblems, tokens } = report
   return [
     `Backup of ${backup.at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}: ${countOf(backup.files, 'file')} restored into ${place.database} and ${place.storage}.`,
-    `Blobs: ${amountOf(blobs.copied)} copied, ${amountOf(blobs.there)} were there; every byte was read back and hashed.`,
+    `Blobs: ${amountOf(blobs.copied)} copied, ${amountOf(blobs.there)} already there. Every byte was read back and hashed.`,
     drift.length === 0
-      ? 'Every quota adds up.'
-      : `The quotas of ${countOf(drift.length, 'day')} do not add up, and did not in the backup.`,
+      ? 'All quota counters are consistent.'
+      : `The quota counters of ${countOf(drift.length, 'day')} are inconsistent, as they were in the backup.`,
     ...problemLines(
       `${countOf(blobs.problems.length, 'blob')} could not be restored:`,
       blobs.problems.map((problem) => ({ ...problem, says: FAULTS[problem.problem] })),
     ),
     ...problemLines(
-      `${countOf(inlineProblems.length, 'small file')} restored with wrong bytes, as the backup has them:`,
+      `${countOf(inlineProblems.length, 'small file')} restored with the wrong bytes that the backup contains:`,
       inlineProblems.map((problem) => ({ ...problem, says: 'has wrong bytes in the backup' })),
     ),
     ...TOKENS[tokens],
-    'What was uploaded after the backup is not here, and what was removed after it is here again.',
+    'Files uploaded after the backup are missing. Files removed after it are back.',
     'Start the service with the same settings.',
   ]
 }

@@ -81,14 +81,27 @@ describe('lade login', () => {
     expect((await lade(['token', 'ls'])).stdout).toContain('laptop')
   })
 
+  it('asks nothing when it signs up with --email, so that lines pasted after it are not swallowed', async () => {
+    await lade(['login', '--email', 'ada@example.org'])
+    const next = 'lade put photo.jpg'
+    const { exitCode, stdout, stderr } = await lade(['login', '--email', 'bob@example.org'], {
+      columns: 80,
+      env: { LADE_URL: '' },
+      input: `${next}\r`,
+    })
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain(`Logged in to ${service.url} as bob@example.org`)
+    expect(stdout + stderr).not.toContain('Service [')
+  })
+
   it('takes a token that may do little', async () => {
     const token = await newToken('--scopes', 'put')
     expect((await lade(['login'], { input: token })).exitCode).toBe(0)
   })
 
   it.each([
-    ['hunter2', 2, 'Standard input does not hold a token'],
-    ['', 2, 'Standard input does not hold a token'],
+    ['hunter2', 2, 'Standard input is not a token'],
+    ['', 2, 'Standard input is not a token'],
     ['pk_live_eyJ.eyJ.x', 7, 'The token is invalid or expired.'],
   ])('saves nothing for the token %j', async (input, exitCode, sentence) => {
     expect(await lade(['login'], { input })).toMatchObject({ exitCode, stderr: expect.stringContaining(sentence) })
@@ -157,7 +170,7 @@ describe('lade token', () => {
     expect((await lade(['token', 'revoke', 'ci'])).stdout).toBe('Revoked ci.\n')
     expect(await lade(['token', 'revoke', 'ci'])).toMatchObject({ exitCode: 4 })
     const unclear = await lade(['token', 'revoke', 'twice'])
-    expect(unclear).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('2 tokens are called twice') })
+    expect(unclear).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('2 tokens have the label twice') })
     const [jti = ''] = unclear.stderr.match(/[0-9a-f-]{36}/) ?? []
     expect((await lade(['token', 'revoke', jti, '--json'])).json()).toMatchObject({ jti })
     const own = await lade(['token', 'revoke', 'mine'])
@@ -192,7 +205,7 @@ describe('lade doctor', () => {
     const { exitCode, stdout } = await lade(['doctor', '--data-dir', service.dataDir])
     expect(stdout).toMatch(/Nothing is broken\.\n$/)
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^ok +The token from .* is good for ada@example\.org, allows everything/m)
+    expect(stdout).toMatch(/^ok +The token from .* is valid for ada@example\.org, allows everything/m)
     const { broken, findings } = (await lade(['doctor', '--data-dir', service.dataDir, '--json'])).json()
     expect(broken).toBe(0)
     expect(findings.map(({ check }: { check: string }) => check)).toEqual([
@@ -220,7 +233,7 @@ describe('lade doctor', () => {
       const args = ['doctor', '--url', elsewhere.url, '--data-dir', join(homeDir, 'none')]
       const { exitCode, stdout } = await lade(args)
       expect(exitCode).toBe(1)
-      expect(stdout).toMatch(/^BROKEN +What answers at .* is no Lade/m)
+      expect(stdout).toMatch(/^BROKEN +.* is not a Lade service/m)
       expect(stdout).toMatch(/^- +There is no data directory/m)
       expect(stdout).toMatch(/1 thing broken\.\n$/)
     } finally {
@@ -233,7 +246,7 @@ describe('lade doctor', () => {
     await writeFile(join(homeDir, '.config/lade/config.json'), 'torn')
     const { exitCode, stdout } = await lade(['doctor'], { env: { LADE_PORT: 'x' } })
     expect(exitCode).toBe(1)
-    expect(stdout).toMatch(/^BROKEN +.*does not hold logins/m)
+    expect(stdout).toMatch(/^BROKEN +.*is not a valid login file/m)
     expect(stdout).toMatch(/^BROKEN +LADE_PORT is "x"/m)
   })
 })

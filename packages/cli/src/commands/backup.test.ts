@@ -146,7 +146,7 @@ describe('lade backup and lade restore', () => {
     expect(made).toMatchObject({ exitCode: 0, stderr: '' })
     expect(made.stdout).toMatch(/: 3 files, \d+ rows of records/)
     expect(made.stdout).toContain('Blobs: 2 (273 KiB) copied, 0 (0 B) were there.')
-    expect(made.stdout).toContain('holds the signing key')
+    expect(made.stdout).toContain('contains the signing key')
     for (const path of [copyDir, stateDir(), join(stateDir(), 'lade.db'), join(stateDir(), 'token.key'), inCopy(big)]) {
       expect(statSync(path).mode & 0o077, path).toBe(0)
     }
@@ -167,7 +167,7 @@ describe('lade backup and lade restore', () => {
     const ended = await restore(join(dir, 'ended'))
     expect(ended).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('All tokens and share links have ended'),
+      stdout: expect.stringContaining('All tokens and share links are now invalid.'),
     })
     const withoutKey = await start(join(dir, 'ended'))
     for (const cid of [small, big, other]) expect(await servedBy(withoutKey, cid)).toBe(cid)
@@ -200,7 +200,7 @@ describe('lade backup and lade restore', () => {
     })
     const found = await backup('--verify', 'copy')
     expect(found.exitCode).toBe(0)
-    expect(found.stdout).toContain('1 damaged blob of the backup replaced by the bytes of the service:\n')
+    expect(found.stdout).toContain('1 damaged blob of the backup replaced with the bytes of the service:\n')
     expect(found.stdout).toContain(`  ${big} (195 KiB) had wrong bytes in the backup\n`)
     expect(sha256(readFileSync(inCopy(big)))).toBe(big)
   })
@@ -217,15 +217,15 @@ describe('lade backup and lade restore', () => {
     const found = await backup()
     expect(found.exitCode).toBe(1)
     expect(found.stdout).toContain(
-      `2 blobs damaged at the service. The backup has the right bytes; lade backup ${copyDir} --heal`,
+      `2 blobs damaged in the service. The backup has the right bytes. To restore them, run "lade backup ${copyDir} --heal"`,
     )
-    expect(found.stdout).toContain(`  ${big} (195 KiB) has wrong bytes at the service\n`)
-    expect(found.stdout).toContain(`  ${other} (78.1 KiB) is missing at the service\n`)
+    expect(found.stdout).toContain(`  ${big} (195 KiB) has wrong bytes in the service\n`)
+    expect(found.stdout).toContain(`  ${other} (78.1 KiB) is missing in the service\n`)
     expect(sha256(readFileSync(inCopy(big)))).toBe(big)
 
     const healed = await backup('--heal')
     expect(healed.exitCode).toBe(0)
-    expect(healed.stdout).toContain('2 damaged blobs of the service replaced by the bytes of the backup:\n')
+    expect(healed.stdout).toContain('2 damaged blobs of the service replaced with the bytes of the backup:\n')
     expect([sha256(readFileSync(inSource(big))), sha256(readFileSync(inSource(other)))]).toEqual([big, other])
     expect(await backedUp()).toMatchObject({ exitCode: 0, blobs: { problems: [], replaced: [] } })
   })
@@ -234,11 +234,11 @@ describe('lade backup and lade restore', () => {
     rot(inSource(big))
     const first = await backup()
     expect(first.exitCode).toBe(1)
-    expect(first.stdout).toContain('1 blob damaged at the service, and not in the backup. Upload the file again:')
-    expect(first.stdout).toContain(`${big} (195 KiB) has wrong bytes at the service and is missing in the backup`)
+    expect(first.stdout).toContain('1 blob damaged in the service and missing from the backup. Upload the files again:')
+    expect(first.stdout).toContain(`${big} (195 KiB) has wrong bytes in the service and is missing in the backup`)
     const partial = await restore(join(dir, 'partial'))
     expect(partial.exitCode).toBe(1)
-    expect(partial.stdout).toContain(`  ${big} (195 KiB) is missing in the backup: ${big}\n`)
+    expect(partial.stdout).toContain(`  ${big} (195 KiB) is missing from the backup: ${big}\n`)
     expect(restoredIn(join(dir, 'partial'))).toEqual({ blobs: [other], isSmallRight: true })
 
     writeFileSync(inSource(big), BIG)
@@ -252,7 +252,7 @@ describe('lade backup and lade restore', () => {
     const found = await backup()
     expect(found.exitCode).toBe(1)
     expect(found.stdout).toContain(
-      `  ${small} (500 B) has wrong bytes in the database; the backup keeps the right ones\n`,
+      `  ${small} (500 B) has wrong bytes in the database; the backup has the right ones\n`,
     )
     expect((await restore(join(dir, 'new'))).exitCode).toBe(0)
     expect(restoredIn(join(dir, 'new')).isSmallRight).toBe(true)
@@ -290,7 +290,7 @@ describe('lade backup and lade restore', () => {
       const { terminal, interrupt, stderr } = testTerminal({ cwd: dir, homeDir: dir })
       interrupt()
       expect(await run(['backup', copyDir, '--data-dir', dataDir], terminal)).toBe(130)
-      expect(stderr()).toContain('the same command goes on')
+      expect(stderr()).toContain('Run the same command again to resume')
     }
     await interrupted()
     expect(await restore(join(dir, 'none'))).toMatchObject({
@@ -310,11 +310,11 @@ describe('lade backup and lade restore', () => {
     const { terminal, interrupt, stderr } = testTerminal({ cwd: dir, homeDir: dir })
     interrupt()
     expect(await run(['restore', copyDir, '--data-dir', to], terminal)).toBe(130)
-    expect(stderr()).toContain('No service starts there')
+    expect(stderr()).toContain('The service cannot start there')
     await expect(start(to)).rejects.toThrow(/being restored here/)
     expect(await restore(to, '--keep-tokens')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('Another restore began'),
+      stderr: expect.stringContaining('An unfinished restore is in'),
     })
     expect((await restore(to)).exitCode).toBe(0)
     expect(restoredIn(to)).toEqual({ blobs: [big, other].sort(), isSmallRight: true })
@@ -324,14 +324,14 @@ describe('lade backup and lade restore', () => {
     await backup()
     expect(await restore(dataDir)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/lade\.db is there\.|Remove/),
+      stderr: expect.stringMatching(/lade\.db already exists\./),
     })
     const withKey = join(dir, 'with-key')
     mkdirSync(withKey)
     writeFileSync(join(withKey, 'token.key'), 'x')
     expect(await restore(withKey)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/token\.key is there\./),
+      stderr: expect.stringMatching(/token\.key already exists\./),
     })
     const withBlobs = await restore(join(dir, 'new'), '--storage', `file:${join(dataDir, 'objects')}`)
     expect(withBlobs).toMatchObject({
@@ -341,7 +341,7 @@ describe('lade backup and lade restore', () => {
   })
 
   test.each<[string, () => void, RegExp]>([
-    ['other files', () => writeFileSync(join(copyDir, 'photo.jpg'), 'x'), /is not empty: it has photo\.jpg/],
+    ['other files', () => writeFileSync(join(copyDir, 'photo.jpg'), 'x'), /nor empty: it contains photo\.jpg/],
     ['a damaged manifest', () => writeFileSync(join(copyDir, 'backup.json'), '{'), /backup\.json is damaged/],
     [
       'a manifest of a newer Lade',
@@ -361,7 +361,7 @@ describe('lade backup and lade restore', () => {
     const again = await backup()
     expect(again).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('records of the backup from before were damaged'),
+      stdout: expect.stringContaining('records of the previous backup were damaged'),
     })
     expect((await restore(join(dir, 'new'))).exitCode).toBe(0)
   })

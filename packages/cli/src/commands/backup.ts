@@ -19,7 +19,7 @@ import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
 const SCOPES = ['all', 'copy', 'new'] as const satisfies readonly VerifyScope[]
-const GOES_ON = 'The backup from before is whole, and the same command goes on with what is left.'
+const GOES_ON = 'The previous backup is still complete. Run the same command again to resume.'
 
 interface BackupFlags extends CopyFlags {
   readonly verify: VerifyScope
@@ -32,24 +32,24 @@ interface BackupFlags extends CopyFlags {
 export function addBackup(program: Command, terminal: Terminal): void {
   const command = program
     .command('backup')
-    .summary('Back up the service into a folder.')
+    .summary('Back up the service to a folder.')
     .description(
-      'Back up the records, files and signing key of a service into a folder. The service may run. Only new files are copied, and every byte is checked against its digest.',
+      'Back up the records, files and signing key of a service to a folder. The service may be running. Only new files are copied, and every byte is verified against its digest.',
     )
-    .argument('<dir>', 'The folder: empty, or with the backup from before.')
+    .argument('<dir>', 'folder of the backup: empty, or with an earlier backup')
     .addOption(
       new Option(
         '--verify <scope>',
-        'What is read and hashed besides new files: all files at the service and in the backup, those in the backup (copy), or none (new).',
+        'Which files to read and hash: all files of the service and the backup (all), those of the backup (copy), or new files only (new).',
       )
         .choices(SCOPES)
         .default('all'),
     )
-    .option('--heal', "Put the backup's bytes back where the service's own are damaged or missing.")
-    .option('--jobs <number>', 'Files that are read at the same time.', readJobs, DEFAULT_JOBS)
-    .option('--bandwidth <number>', 'How many MiB are read from the service in a second at most.', readBandwidth)
+    .option('--heal', 'Repair damaged or missing files of the service with the bytes of the backup.')
+    .option('--jobs <number>', 'Files to read at the same time.', readJobs, DEFAULT_JOBS)
+    .option('--bandwidth <number>', 'Maximum read speed, in MiB per second.', readBandwidth)
     .option('--json', 'Print one JSON object.')
-    .option('-q, --quiet', 'Show no progress.')
+    .option('-q, --quiet', 'Do not show progress.')
     .action((dir: string) => backUpInto(dir, command, terminal))
   addSettingOptions(command, INSTALLATION_SETTINGS)
 }
@@ -95,7 +95,7 @@ function viewOf(made: BackupProgress): ProgressView {
     case 'blobs':
       return { label: 'Checking and copying files', doneBytes: made.doneBytes, totalBytes: made.totalBytes }
     case 'removing':
-      return { label: 'Removing what no file needs', doneBytes: 0 }
+      return { label: 'Removing unused files', doneBytes: 0 }
   }
 }
 

@@ -20,12 +20,12 @@ const ON_ITS_WORD =
 export function addChallenge(program: Command, terminal: Terminal): void {
   const command = program
     .command('challenge')
-    .summary('Have it proved that a file is held.')
+    .summary('Request a proof that a file is stored.')
     .description(
-      'Have it proved, here and now, that a file is held, and check the proof on this machine. Ends with 1 when nobody proves it.',
+      'Ask a prover to prove now that it stores a file, and check the proof on this machine. Exits with 1 if no valid proof arrives.',
     )
-    .argument('<cid>', 'any id of the file; with its piece CID nobody is believed')
-    .option('--nonce <text>', 'What chooses the leaves to be proved, 1 to 128 characters; without it, random ones.')
+    .argument('<cid>', 'any id of the file; with its piece CID the proof needs no trust in the service')
+    .option('--nonce <text>', 'Text that selects the leaves to prove, 1 to 128 characters (default: random).')
     .option('--json', 'Print one JSON object, with the proof.')
     .action((cid: string) => challenge(cid, command, terminal))
   addAccountOptions(command)
@@ -35,7 +35,7 @@ export function addChallenge(program: Command, terminal: Terminal): void {
 async function challenge(cid: string, command: Command, terminal: Terminal): Promise<void> {
   const { nonce, json }: { nonce?: string; json?: boolean } = command.opts()
   if (nonce !== undefined && (nonce.length < 1 || nonce.length > MAXIMUM_NONCE)) {
-    throw new UsageError(`--nonce has 1 to ${MAXIMUM_NONCE} characters.`)
+    throw new UsageError(`--nonce must have 1 to ${MAXIMUM_NONCE} characters.`)
   }
   const { client } = await connect(command, terminal)
   try {
@@ -46,7 +46,7 @@ async function challenge(cid: string, command: Command, terminal: Terminal): Pro
   } catch (error) {
     if (!LadeError.has(error, 'unexpected_answer')) throw error
     if (json) terminal.print(JSON.stringify({ cid, held: false, ...problemOf(error) }))
-    else terminal.print(`Nobody has shown that ${printable(cid)} is held. ${printable(error.evidence.reason)}`)
+    else terminal.print(`No valid proof that ${printable(cid)} is stored. ${printable(error.evidence.reason)}`)
     throw new Ended(EXIT.failed)
   }
 }
@@ -54,13 +54,13 @@ async function challenge(cid: string, command: Command, terminal: Terminal): Pro
 function describe(cid: string, { answer, pieceCid }: CheckedChallenge, { stdout }: Terminal): string[] {
   const style = styleFor(stdout)
   return [
-    `${style.bold(printable(cid))} is held; the proof was checked here.`,
+    `${style.bold(printable(cid))} is stored. The proof was checked on this machine.`,
     ...formatFacts(
       [
         ['prover', answer.prover],
         ['piece', pieceCid],
         ...(answer.inclusion === null ? [] : [['aggregate', answer.pieceCid] as const]),
-        ['proof', `${answer.proofs.length} leaves of 32 bytes, which the nonce chose`],
+        ['proof', `${answer.proofs.length} leaves of 32 bytes, selected by the nonce`],
         ['nonce', answer.nonce],
       ],
       style,

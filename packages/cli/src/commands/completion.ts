@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.ts'
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
 const HOW_TO = `
-To have it in every shell from now on:
+To enable completion in every new shell:
   bash  echo 'source <(lade completion bash)' >> ~/.bashrc
   zsh   echo 'source <(lade completion zsh)' >> ~/.zshrc
   fish  lade completion fish > ~/.config/fish/completions/lade.fish`
@@ -13,8 +13,8 @@ To have it in every shell from now on:
 export function addCompletion(program: Command, terminal: Terminal): void {
   program
     .command('completion')
-    .summary('Print the script for completion in your shell.')
-    .description('Print the script that completes commands, flags and files in your shell.')
+    .summary('Print a shell completion script.')
+    .description('Print a script that completes commands, flags and file names in your shell.')
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .addHelpText('after', HOW_TO)
     .action(async (shell: (typeof SHELLS)[number]) => {
@@ -25,8 +25,8 @@ export function addCompletion(program: Command, terminal: Terminal): void {
     })
   program
     .command('complete', { hidden: true })
-    .description('What the scripts of the shells ask.')
-    .argument('[words...]', 'the words so far, behind --')
+    .description('Used by the completion scripts.')
+    .argument('[words...]', 'the words typed so far, after --')
     .action(async (words: string[]) => {
       const { completerOf } = await import('../completion/tree.ts')
       completerOf(program, terminal.print).complete(words.length === 0 ? [''] : words)

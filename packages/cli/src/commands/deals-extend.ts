@@ -13,13 +13,13 @@ const MAXIMUM_DAYS = 36_500
 export function addDealsExtend(deals: Command, terminal: Terminal): void {
   const command = deals
     .command('extend')
-    .summary('Let a deal end later.')
+    .summary('Extend the term of a deal.')
     .description(
-      'Add days to the term of a deal, up to the longest that the service grants. Each time adds them again.',
+      'Add days to the term of a deal, up to the longest term that the service allows. Each run adds the days again.',
     )
     .argument('<id>', 'the id of a deal')
-    .requiredOption('--days <number>', 'How many days to add.', wholeNumberIn(1, MAXIMUM_DAYS))
-    .option('--json', 'Print one JSON object: the deal as it is now.')
+    .requiredOption('--days <number>', 'Days to add.', wholeNumberIn(1, MAXIMUM_DAYS))
+    .option('--json', 'Print the updated deal as one JSON object.')
     .action(async (id: string) => {
       const { days, json }: { days: number; json?: boolean } = command.opts()
       const { client } = await connect(command, terminal)
@@ -27,7 +27,7 @@ export function addDealsExtend(deals: Command, terminal: Terminal): void {
       if (json) return terminal.print(JSON.stringify(deal))
       const { dealId, expiresAt } = deal
       const end = `${formatTime(expiresAt)}, ${formatFromNow(expiresAt, terminal.now())}`
-      terminal.print(`${printable(dealId)} has ${countOf(days, 'day')} more, until ${end}.`)
+      terminal.print(`${printable(dealId)} was extended by ${countOf(days, 'day')}, until ${end}.`)
     })
   addAccountOptions(command)
   addWalletOptions(command)

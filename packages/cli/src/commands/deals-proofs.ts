@@ -12,10 +12,10 @@ import type { Terminal } from '../terminal.ts'
 export function addDealsProofs(deals: Command, terminal: Terminal): void {
   const command = deals
     .command('proofs')
-    .summary('Show what provers have proved of a deal.')
-    .description('Show the last audits of each copy of a deal, newest first. A fresh one: "lade challenge".')
+    .summary('Show the proofs of a deal.')
+    .description('Show the latest audits of each copy of a deal, newest first. "lade challenge" requests a new proof.')
     .argument('<id>', 'the id of a deal')
-    .option('--json', 'Print one JSON object, with the seeds and the proofs, which anybody can check again.')
+    .option('--json', 'Print one JSON object with the seeds and proofs, so that anyone can check them.')
     .action(async (id: string) => {
       const { client } = await connect(command, terminal)
       const proofs = await client.deals.proofs(id, { signal: terminal.interruption() })
@@ -27,11 +27,11 @@ export function addDealsProofs(deals: Command, terminal: Terminal): void {
 }
 
 function show({ audits, aggregate }: DealProofs, terminal: Terminal): void {
-  if (audits.length === 0) terminal.note('No prover has been asked yet.')
+  if (audits.length === 0) terminal.note('There are no audits yet.')
   else for (const line of tableOf(audits, terminal)) terminal.print(line)
-  if (aggregate !== null) terminal.note(`The file is proved as a part of the aggregate ${printable(aggregate)}.`)
+  if (aggregate !== null) terminal.note(`The file is proved as part of the aggregate ${printable(aggregate)}.`)
   for (const { prover, cause } of audits.filter(({ passed }) => !passed)) {
-    terminal.note(`${printable(prover)}: ${printable(cause ?? 'It did not hold.')}`)
+    terminal.note(`${printable(prover)}: ${printable(cause ?? 'The proof was invalid.')}`)
   }
 }
 
@@ -46,7 +46,7 @@ const COLUMNS: readonly Column[] = [
 function tableOf(audits: readonly DealAudit[], { stdout }: Terminal): string[] {
   const rows = audits.map(({ at, passed, proofs, prover, pieceCid }) => [
     formatTime(at),
-    passed ? 'held' : 'failed',
+    passed ? 'passed' : 'failed',
     proofs === null ? '-' : `${proofs.length} leaves`,
     prover,
     pieceCid,

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
 import { wholeNumberIn } from '../number-option.ts'
-import { countOf } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -12,22 +11,20 @@ const MAXIMUM_COPIES = 16
 export function addDealsRedundancy(deals: Command, terminal: Terminal): void {
   const command = deals
     .command('redundancy')
-    .summary('Say how many provers hold the file of a deal.')
-    .description(
-      'Say how many provers are to hold the file of a deal. Copies are made, and those too many given up, afterwards.',
-    )
+    .summary('Set the number of copies of a deal.')
+    .description('Set how many provers store the file of a deal. Lade adds or drops copies in the background.')
     .argument('<id>', 'the id of a deal')
-    .argument('<copies>', `how many provers, 1 to ${MAXIMUM_COPIES}`, wholeNumberIn(1, MAXIMUM_COPIES))
-    .option('--json', 'Print one JSON object: the deal as it is now.')
+    .argument('<copies>', `number of provers, 1 to ${MAXIMUM_COPIES}`, wholeNumberIn(1, MAXIMUM_COPIES))
+    .option('--json', 'Print the updated deal as one JSON object.')
     .action(async (id: string, copies: number) => {
       const { client } = await connect(command, terminal)
       const deal = await client.deals.setRedundancy(id, copies, { signal: terminal.interruption() })
       if (command.opts().json) return terminal.print(JSON.stringify(deal))
       const { dealId, redundancy, provedCopies } = deal
-      const wanted = `${countOf(redundancy, 'prover')} ${redundancy === 1 ? 'is' : 'are'} to hold it`
-      const proved = provedCopies === 1 ? '1 has proved that it does' : `${provedCopies} have proved that they do`
-      terminal.print(`${printable(dealId)}: ${wanted}; ${proved}.`)
-      if (provedCopies < redundancy) terminal.note(`"lade deals ${printable(dealId)}" shows how it goes on.`)
+      terminal.print(
+        `${printable(dealId)}: ${redundancy} ${redundancy === 1 ? 'copy' : 'copies'} requested, ${provedCopies} proved.`,
+      )
+      if (provedCopies < redundancy) terminal.note(`"lade deals ${printable(dealId)}" shows the progress.`)
     })
   addAccountOptions(command)
   addWalletOptions(command)

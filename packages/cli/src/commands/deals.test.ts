@@ -87,7 +87,10 @@ describe('lade deals extend', () => {
   it('adds days, whichever side the flags stand on', async () => {
     const { dealId } = await put('longer')
     const { exitCode, stdout } = await lade(['deals', 'extend', dealId, '--days', '10'])
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/ has 10 days more, until .* UTC, in 40 days\.\n$/)])
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(/ was extended by 10 days, until .* UTC, in 40 days\.\n$/),
+    ])
     expect((await lade(['deals', 'extend', dealId, '--days', '1', '--json'])).json()).toMatchObject({ term: '41 days' })
     expect((await lade(['deals', '--json', 'extend', dealId, '--days', '1'])).json()).toMatchObject({ term: '42 days' })
   })
@@ -111,7 +114,7 @@ describe('lade deals extend', () => {
     }
     expect(asked).toEqual(Array(2).fill(`/api/deals/${dealId}/extend`))
     expect((await lade(['deals', '--limit', '3', 'extend', dealId, '--days', '1'])).stderr).toBe(
-      '--limit does not go with "lade deals extend".\n',
+      '"lade deals extend" does not accept --limit.\n',
     )
   })
 
@@ -121,7 +124,7 @@ describe('lade deals extend', () => {
     expect(tooLong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('30 can be added') })
     await lade(['rm', '-y', cid])
     const ended = await lade(['deals', 'extend', dealId, '--days', '1'])
-    expect(ended).toMatchObject({ exitCode: 1, stderr: 'The deal has ended. It is removed.\n' })
+    expect(ended).toMatchObject({ exitCode: 1, stderr: 'The deal has ended. Its status is removed.\n' })
     expect(await lade(['deals', 'extend', 'd-0x00', '--days', '1'])).toMatchObject({ exitCode: 4 })
     for (const args of [[], ['--days', '0'], ['--days', 'x']]) {
       expect((await lade(['deals', 'extend', dealId, ...args])).exitCode).toBe(2)
@@ -133,7 +136,7 @@ describe('lade deals redundancy', () => {
   it('has more provers hold it, as many as there are', async () => {
     const { dealId } = await put('twice')
     const { stdout, stderr } = await lade(['deals', 'redundancy', dealId, '2'])
-    expect(stdout).toBe(`${dealId}: 2 provers are to hold it; 1 has proved that it does.\n`)
+    expect(stdout).toBe(`${dealId}: 2 copies requested, 1 proved.\n`)
     expect(stderr).toContain(`"lade deals ${dealId}"`)
     await once(dealId, { provedCopies: 2 })
     expect(await lade(['deals', 'redundancy', dealId, '3'])).toMatchObject({
@@ -150,7 +153,7 @@ describe('lade deals proofs', () => {
   it('shows the audits, and gives programs what can be checked again', async () => {
     const { dealId, pieceCid, copies } = deal
     const table = (await lade(['deals', 'proofs', dealId])).stdout
-    expect(table).toMatch(new RegExp(`UTC +held +5 leaves +${copies[0]?.prover} +${pieceCid}$`, 'm'))
+    expect(table).toMatch(new RegExp(`UTC +passed +5 leaves +${copies[0]?.prover} +${pieceCid}$`, 'm'))
     const { audits } = (await lade(['deals', 'proofs', dealId, '--json'])).json()
     expect(audits[0]).toMatchObject({ passed: true, seed: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
     expect(audits[0].proofs).toHaveLength(5)
@@ -163,10 +166,10 @@ describe('lade challenge', () => {
     const { exitCode, stdout, stderr } = await lade(['challenge', cid], { env: { LADE_TOKEN: '' } })
     expect(exitCode).toBe(0)
     expect(stdout.split('\n')).toEqual([
-      `${cid} is held; the proof was checked here.`,
+      `${cid} is stored. The proof was checked on this machine.`,
       `  prover  ${copies[0]?.prover}`,
       `  piece   ${pieceCid}`,
-      '  proof   5 leaves of 32 bytes, which the nonce chose',
+      '  proof   5 leaves of 32 bytes, selected by the nonce',
       expect.stringMatching(/^ {2}nonce {3}[0-9a-f]{32}$/),
       '',
     ])
@@ -198,7 +201,7 @@ describe('lade challenge', () => {
       const { exitCode, stdout } = await lade(['challenge', deal.pieceCid ?? ''], { env })
       expect(exitCode).toBe(1)
       expect(stdout).toMatch(
-        /^Nobody has shown that \w+ is held\. The proof does not hold\. It is about another piece\.\n$/,
+        /^No valid proof that \w+ is stored\. The proof is invalid\. It is about another piece\.\n$/,
       )
       const json = await lade(['challenge', deal.pieceCid ?? '', '--json'], { env })
       expect(json.exitCode).toBe(1)

@@ -38,12 +38,12 @@ interface DealFlags {
 export function addDeals(program: Command, terminal: Terminal): void {
   const command = program.command('deals')
   command
-    .summary('Show where the storage of my files stands.')
-    .description('List the storage deals of my files, newest first, or show one with its copies.')
+    .summary('List storage deals and their status.')
+    .description('List your storage deals, newest first, or show one deal with its copies.')
     .argument('[id]', 'the id of a deal')
-    .option('--limit <number>', 'How many at most.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
-    .addOption(new Option('--status <status>', 'Only deals that stand there.').choices(STATUSES))
-    .option('--json', 'Print one JSON array, or one object for one deal.')
+    .option('--limit <number>', 'Maximum number of deals.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
+    .addOption(new Option('--status <status>', 'Only deals with this status.').choices(STATUSES))
+    .option('--json', 'Print one JSON array, or one object for a single deal.')
     .action((id: string | undefined) =>
       id === undefined ? listDeals(command, terminal) : showDeal(id, command, terminal),
     )
@@ -64,7 +64,7 @@ function handOnFlags(deals: Command, below: Command): void {
     const name = option.attributeName()
     if (deals.getOptionValueSource(name) !== 'cli') continue
     if (!below.options.some(({ long }) => long === option.long)) {
-      throw new UsageError(`${option.long} does not go with "lade deals ${below.name()}".`)
+      throw new UsageError(`"lade deals ${below.name()}" does not accept ${option.long}.`)
     }
     below.setOptionValueWithSource(name, deals.getOptionValue(name), 'cli')
   }
@@ -76,9 +76,9 @@ async function listDeals(command: Command, terminal: Terminal): Promise<void> {
   const pages = client.deals.list({ limit: Math.min(limit + 1, MAXIMUM_PAGE), status, signal: terminal.interruption() })
   const { items, hasMore } = await takeFirst(pages, limit)
   if (json) terminal.print(JSON.stringify(items))
-  else if (items.length === 0) terminal.note(status === undefined ? 'There are no deals.' : `No deal is ${status}.`)
+  else if (items.length === 0) terminal.note(status === undefined ? 'No deals yet.' : `No deal is ${status}.`)
   else for (const line of tableOf(items, terminal)) terminal.print(line)
-  if (hasMore) terminal.note('There are more; --limit shows more of them.')
+  if (hasMore) terminal.note('There are more deals. Raise --limit to see them.')
 }
 
 const COLUMNS: readonly Column[] = [

@@ -23,19 +23,16 @@ interface DevnetFlags {
 export function addDevnet(program: Command, terminal: Terminal): void {
   const command = program
     .command('devnet')
-    .summary('Run a chain, provers and the service, to try them.')
+    .summary('Run a local chain, provers and the service.')
     .description(
-      'Run all of it on this machine: a chain with a USDC of its own and the marketplace, provers that follow it, and the service; with a ' +
-        'wallet that has USDC to put files with. It begins anew each time, and ends as a whole.',
+      'Run a whole network on this machine: a chain with a test USDC and the marketplace, provers, the service, and a funded ' +
+        'wallet to upload with. Every run starts from scratch; Ctrl-C stops everything.',
     )
-    .option(
-      '--dir <folder>',
-      'Where to keep everything: a new or empty folder. Without it, a temporary one that is removed at the end.',
-    )
-    .option('--port <number>', 'The port of the service; 0 takes any free one.', wholeNumberIn(0, 65_535), 0)
-    .option('--provers <number>', 'How many provers.', wholeNumberIn(1, MAXIMUM_PROVERS), 2)
-    .option('--provers-may-end', 'Go on when a prover ends, to see what the service does then.')
-    .option('--json', 'Print one JSON object, on one line, when it is ready.')
+    .option('--dir <folder>', 'Folder for all data, new or empty (default: a temporary folder, removed at the end).')
+    .option('--port <number>', 'Port of the service; 0 picks a free one.', wholeNumberIn(0, 65_535), 0)
+    .option('--provers <number>', 'Number of provers.', wholeNumberIn(1, MAXIMUM_PROVERS), 2)
+    .option('--provers-may-end', 'Keep running when a prover exits, to see how the service reacts.')
+    .option('--json', 'When ready, print one JSON object on one line.')
     .action(() => runDevnet(command, terminal))
 }
 
@@ -56,7 +53,7 @@ async function runDevnet(command: Command, terminal: Terminal): Promise<void> {
         for (const line of summaryOf(devnet.facts, folder.isTemporary, styleFor(terminal.stdout))) terminal.print(line)
       await stayUp(devnet, { proversMayEnd, signal, printed })
     } finally {
-      if (!json) terminal.note('Taking everything down.')
+      if (!json) terminal.note('Stopping everything.')
       await devnet.stop()
     }
   } finally {
@@ -131,7 +128,7 @@ function summaryOf(facts: DevnetFacts, isTemporary: boolean, style: Style): stri
       ['service', service.url],
       ['chain', `${chain.rpcUrl}, chain id ${chain.chainId}, a block every second`],
       ['marketplace', marketplace],
-      ['USDC', `${usdc}, which anybody can mint`],
+      ['USDC', `${usdc}, mintable by anyone`],
       ...provers.map(({ name, url, account }) => [name.toLowerCase(), `${url}, ${account}`] as [string, string]),
       ['wallet', `${wallet.address}, with 100 USDC; its key is in ${wallet.keyFile}`],
       ['folder', isTemporary ? `${dir}, removed at the end` : dir],
@@ -140,7 +137,7 @@ function summaryOf(facts: DevnetFacts, isTemporary: boolean, style: Style): stri
   )
   const account = `--url ${service.url} --wallet ${wallet.keyFile}`
   return [
-    style.bold('The devnet is ready. Ctrl-C ends all of it.'),
+    style.bold('The devnet is ready. Ctrl-C stops it.'),
     ...known,
     '',
     style.bold('Next, in another terminal:'),

@@ -30,27 +30,27 @@ const SETTING_KEYS = ['dataDir', 'database', 'storage', 'host', 'port'] as const
 export function addDoctor(program: Command, terminal: Terminal): void {
   const command = program
     .command('doctor')
-    .summary('Say what is wrong with machine, service or token.')
+    .summary('Check this machine, the service and the token.')
     .description(
-      'Look at this machine, its data directory, database and storage, the service and the token, and say what is wrong. Ends with 1 when something is broken.',
+      'Check the data directory, database, storage, service and token, and report problems. Exits with 1 if something is broken.',
     )
     .option('--json', 'Print one JSON object.')
     .option(
       '--adopt',
-      'Make the records and the objects one installation, though a start refuses them. Says first what it means, and asks.',
+      'Make the current records and objects one installation when the service refuses to start with them. Explains the effect and asks first.',
     )
     .option(
       '--accept-clock',
-      'Have the service believe its clock after a step, and end files again. Says first what it means, and asks.',
+      'Accept the system clock after it jumped, so that files expire again. Explains the effect and asks first.',
     )
     .option('-y, --yes', 'With --adopt or --accept-clock: do not ask.')
     .action(() => {
       const { adopt, acceptClock, yes, json }: DoctorFlags = command.opts()
-      if (adopt === true && acceptClock === true) throw new UsageError('--adopt and --accept-clock go one at a time.')
+      if (adopt === true && acceptClock === true) throw new UsageError('Use --adopt or --accept-clock, not both.')
       const change = adopt === true ? adoptHere : acceptClock === true ? acceptClockHere : undefined
-      if (yes === true && change === undefined) throw new UsageError('--yes belongs to --adopt or --accept-clock.')
+      if (yes === true && change === undefined) throw new UsageError('--yes needs --adopt or --accept-clock.')
       if (change === undefined) return examine(command, terminal)
-      if (json === true) throw new UsageError('--adopt and --accept-clock ask, and print no JSON.')
+      if (json === true) throw new UsageError('--json cannot be combined with --adopt or --accept-clock.')
       return change(configOf(command, SETTING_KEYS, terminal), { terminal, isAgreed: yes === true })
     })
   addAccountOptions(command)
@@ -112,7 +112,8 @@ async function checkCaller(account: Account, terminal: Terminal): Promise<Findin
   try {
     return await checkWallet(wallet.name, await clientAs(account, { ...terminal, note: () => {} }))
   } catch (error) {
-    if (error instanceof Ended) return broken('wallet', `The service takes no wallets, and ${wallet.from} names one.`)
+    if (error instanceof Ended)
+      return broken('wallet', `${wallet.from} names a wallet, but the service does not accept wallets.`)
     if (error instanceof UsageError || error instanceof LocalError) return broken('wallet', error.message)
     throw error
   }

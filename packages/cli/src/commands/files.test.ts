@@ -85,11 +85,11 @@ describe('lade put', () => {
     const { cid } = (await lade(['put', 'a', '--json'])).json()
     expect(await lade(['put', 'a', '--days', '3'])).toMatchObject({
       exitCode: 0,
-      stderr: 'a: It was staged before, and keeps its term of 30 days.\n',
+      stderr: 'a: It was already uploaded and keeps its term of 30 days.\n',
     })
     const stillPublic = await lade(['put', 'a', '--private'])
     expect(stillPublic).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(stillPublic.stderr).toContain(`still is one; remove it with "lade rm ${cid}"`)
+    expect(stillPublic.stderr).toContain(`is still public. Remove it with "lade rm ${cid}"`)
     await lade(['rm', cid, '--yes'])
     expect((await lade(['put', 'a', '--private'])).exitCode).toBe(0)
   })
@@ -108,7 +108,7 @@ describe('lade put', () => {
       .sort((a, b) => a.slice(60).localeCompare(b.slice(60)))
     expect(lines).toHaveLength(2)
     for (const line of lines) expect(line).toMatch(/^bafk\w{55} +\d+ B {2}album\/(?:a|deep\/b)\.txt$/)
-    expect(stderr).toMatch(/^Left out: 1 hidden \(--hidden takes them\), 1 empty\.\n2 files staged, \d+ B\.\n$/)
+    expect(stderr).toMatch(/^Skipped: 1 hidden \(--hidden includes them\), 1 empty\.\n2 files uploaded, \d+ B\.\n$/)
   })
 
   it('goes on after a file that fails, and ends with 1', async () => {
@@ -122,23 +122,23 @@ describe('lade put', () => {
       .map((line) => JSON.parse(line))
     expect(lines.find(({ file }) => file === 'empty')).toMatchObject({ error: 'empty_body' })
     expect(lines.find(({ file }) => file === 'good')).toMatchObject({ verified: true })
-    expect(stderr).toContain('1 file staged')
+    expect(stderr).toContain('1 file uploaded')
     expect(stderr).toContain('1 failed.')
   })
 
   it.each([
-    [['folder'], 2, 'folder is a folder; add -r'],
+    [['folder'], 2, 'folder is a folder. Add -r'],
     [['nowhere'], 1, 'There is no file nowhere.'],
-    [['-', '-'], 2, 'Standard input can be put once'],
-    [['a', 'b', '--name', 'c'], 2, '--name names one file, and 2 are to be put.'],
-    [['-r', 'folder'], 2, 'There is nothing in it that could be put.'],
-    [['a', '--private', '--sponsored'], 2, 'Sponsored uploads are public'],
+    [['-', '-'], 2, 'Standard input can be uploaded only once'],
+    [['a', 'b', '--name', 'c'], 2, '--name works with one file; you gave 2.'],
+    [['-r', 'folder'], 2, 'It contains no files to upload.'],
+    [['a', '--private', '--sponsored'], 2, 'Sponsored uploads are always public'],
     [['a', '--private'], 2, 'private needs a token'],
-    [['a', '--days', '9999'], 2, 'outside what this tier allows'],
+    [['a', '--days', '9999'], 2, 'The requested term is not allowed.'],
     [['a', '--days', '0'], 2, 'a whole number from 1'],
     [['a', '--cid', 'md5'], 2, 'Allowed choices are unixfs, raw, piece, sha256'],
     [['a', '--type', 'picture'], 2, 'Content-Type is missing or malformed.'],
-    [['a', '--name', '../b'], 2, 'The file name is not one that can be given back safely.'],
+    [['a', '--name', '../b'], 2, 'The file name contains forbidden characters.'],
   ])('refuses %j with %i', async (args, exitCode, sentence) => {
     await mkdir(join(cwd, 'folder'))
     await write('a', unique())
@@ -154,7 +154,7 @@ describe('lade put', () => {
       await write('large', 'x'.repeat(1_048_577))
       const { exitCode, stderr } = await lade(['put', 'large'], { env: { LADE_URL: small.url } })
       expect(exitCode).toBe(5)
-      expect(stderr).toContain('It has 1,048,577 bytes, and at most 1,048,576 are taken.')
+      expect(stderr).toContain('It has 1,048,577 bytes; the limit is 1,048,576.')
       // As much is said for programs, of a file by itself and of one among others.
       await write('small', unique())
       for (const names of [['large'], ['large', 'small']]) {
@@ -190,7 +190,7 @@ describe('lade put', () => {
     expect(put.json()).toMatchObject({ size: 134_000_000, wasThere: false })
     expect(await readdir(join(homeDir, 'cache/lade/puts'))).toEqual([])
     const again = await lade(['put', 'large'], { env })
-    expect(again.stdout).toContain('large (it was there already; nothing was sent)\n')
+    expect(again.stdout).toContain('large (already stored; nothing was sent)\n')
   })
 })
 
@@ -207,7 +207,7 @@ describe('lade get', () => {
   it('saves the file under its name, checked', async () => {
     const { exitCode, stdout, stderr } = await lade(['get', cid])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-    expect(stdout).toMatch(/^Saved photo\.jpg, \d+\.\d KiB, checked against its id\.\n$/)
+    expect(stdout).toMatch(/^Saved photo\.jpg, \d+\.\d KiB, verified against its id\.\n$/)
     expect(await readFile(join(cwd, 'photo.jpg'), 'utf8')).toBe(content)
     expect(await readdir(cwd)).toEqual(['photo.jpg'])
   })
@@ -215,7 +215,10 @@ describe('lade get', () => {
   it('replaces a file only with --force', async () => {
     await write('photo.jpg', 'mine')
     const refused = await lade(['get', cid])
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('photo.jpg exists already; --force') })
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('photo.jpg already exists. Replace it with --force'),
+    })
     expect(await readFile(join(cwd, 'photo.jpg'), 'utf8')).toBe('mine')
     expect((await lade(['get', cid, '--force'])).exitCode).toBe(0)
     expect(await readFile(join(cwd, 'photo.jpg'), 'utf8')).toBe(content)
@@ -263,7 +266,7 @@ describe('lade get', () => {
 
   it('needs nothing more than the check where all of it was left', async () => {
     await leavePart(content)
-    expect((await lade(['get', cid])).stdout).toContain('were there already), checked against its id.')
+    expect((await lade(['get', cid])).stdout).toContain('were already downloaded), verified against its id.')
     expect(await readFile(join(cwd, 'photo.jpg'), 'utf8')).toBe(content)
   })
 
@@ -272,16 +275,16 @@ describe('lade get', () => {
     const headers = { 'content-type': 'text/plain' }
     await fetch(`${service.url}/api/upload?cid=${id}`, { method: 'POST', body: unique(), headers })
     const saved = await lade(['get', id])
-    expect(saved.stdout).toMatch(new RegExp(`^Saved ${id}, .* not checked\\. It could not be checked`))
+    expect(saved.stdout).toMatch(new RegExp(`^Saved ${id}, .* not verified: this id says nothing`))
     expect(await lade(['get', id, '-o', '-'])).toMatchObject({
-      stderr: expect.stringContaining('could not be checked'),
+      stderr: expect.stringContaining('Not verified'),
     })
   })
 
   it('ends with 4 for what is not there, also as JSON', async () => {
     const { exitCode, stdout, stderr } = await lade(['get', 'nothere12', '--json'])
     expect([exitCode, JSON.parse(stdout).error]).toEqual([4, 'not_found'])
-    expect(stderr).toContain('Check the id;')
+    expect(stderr).toContain('Check the id: ')
   })
 
   it('gives private files to the token of their owner', async () => {
@@ -310,7 +313,7 @@ describe('lade get', () => {
         expect(await lade(['get', HELLO_CID], { env })).toMatchObject({ exitCode: 3, stdout: '' })
         expect(await readdir(cwd)).toEqual([])
         const piped = await lade(['get', HELLO_CID, '-o', '-'], { env })
-        expect(piped).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('throw it away') })
+        expect(piped).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Discard them.') })
       } finally {
         await liar.close()
       }
@@ -336,7 +339,7 @@ describe('lade ls', () => {
     expect(await lade(['ls'])).toMatchObject({
       exitCode: 0,
       stdout: '',
-      stderr: expect.stringContaining('no files yet'),
+      stderr: expect.stringContaining('No files yet'),
     })
     expect((await lade(['ls', '--json'])).json()).toEqual([])
   })
@@ -353,7 +356,7 @@ describe('lade ls', () => {
     expect(await names('two')).toEqual(['two.txt'])
     expect(await names('--limit', '2')).toEqual(['three.txt', 'two.txt'])
     expect((await lade(['ls', '--limit', '2'])).stderr).toBe(
-      'There are more than 2 files; --limit shows more of them.\n',
+      'There are more than 2 files. Raise --limit to see them.\n',
     )
   })
 
@@ -394,7 +397,10 @@ describe('lade rm', () => {
     const cid = await stage()
     expect(await lade(['rm', cid])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Add --yes') })
     expect((await lade(['rm', cid, '--yes'])).exitCode).toBe(0)
-    expect(await lade(['rm', cid, '--yes'])).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('was here') })
+    expect(await lade(['rm', cid, '--yes'])).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('no longer stored'),
+    })
   })
 
   it('goes on after one that is not there', async () => {
@@ -417,7 +423,7 @@ describe('lade share', () => {
     const cid = (await lade(['put', '-q', '--private', 'secret'])).stdout.trim()
     const { stdout, stderr } = await lade(['share', cid, '--hours', '72'])
     expect(await (await fetch(stdout.trim())).text()).toBe(secret)
-    expect(stderr).toMatch(/^Good until .* UTC, in 3 days\.\n$/)
+    expect(stderr).toMatch(/^Valid until .* UTC, in 3 days\.\n$/)
   })
 
   it('is for 30 days at most', async () => {
@@ -444,7 +450,7 @@ describe('lade share', () => {
 describe('lade deals', () => {
   it('lists the deals of my files, and shows one', async () => {
     await logIn()
-    expect((await lade(['deals'])).stderr).toBe('There are no deals.\n')
+    expect((await lade(['deals'])).stderr).toBe('No deals yet.\n')
     await write('a', unique())
     const { dealId, cid } = (await lade(['put', 'a', '--json'])).json()
     expect((await lade(['deals', '--json'])).json()).toEqual([expect.objectContaining({ dealId, cid })])

@@ -24,18 +24,18 @@ interface GetFlags {
 export function addGet(program: Command, terminal: Terminal): void {
   const command = program
     .command('get')
-    .summary('Fetch a file, checked against its id.')
+    .summary('Download a file and verify it against its id.')
     .description(
-      'Fetch a file and check it against its content id. It lies beside its place as FILE.part-… until it is whole; a get that is repeated goes on with that.',
+      'Download a file and verify it against its content id. The download is written to FILE.part-… until complete; run the command again to resume it.',
     )
     .argument('<cid>', 'any id of the file')
     .option(
       '-o, --output <file>',
-      'The file or folder to write to; - is standard output, where bytes are written as they come, and only the exit code says whether they have the id.',
+      'File or folder to write to; - is standard output. Standard output gets unverified bytes: check the exit code.',
     )
-    .option('-f, --force', 'Replace a file that is there.')
+    .option('-f, --force', 'Replace an existing file.')
     .option('--json', 'Print one JSON object.')
-    .option('-q, --quiet', 'Print nothing but errors.')
+    .option('-q, --quiet', 'Print only errors.')
     .action((cid: string) => get(cid, command, terminal))
   addAccountOptions(command)
   addWalletOptions(command)
@@ -45,7 +45,7 @@ async function get(cid: string, command: Command, terminal: Terminal): Promise<v
   const flags: GetFlags = command.opts()
   const toStandardOutput = flags.output === STANDARD_OUTPUT
   if (toStandardOutput && flags.json)
-    throw new UsageError('Standard output takes the file or the JSON object; leave out one of them.')
+    throw new UsageError('Use -o - or --json, not both: only one can use standard output.')
   const { client } = await connect(command, terminal, { isPatient: true })
   const signal = terminal.interruption()
   const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
@@ -76,10 +76,10 @@ async function get(cid: string, command: Command, terminal: Terminal): Promise<v
   } catch (error) {
     progress.stop()
     if (toStandardOutput && LadeError.has(error, 'cid_mismatch')) {
-      terminal.note('What was written to standard output is not what was asked for; throw it away.')
+      terminal.note('The bytes written to standard output are wrong. Discard them.')
     }
     if (!toStandardOutput && error instanceof Interrupted) {
-      throw new Interrupted('What came is kept; the same command goes on from there.')
+      throw new Interrupted('The partial download is saved. Run the same command again to resume.')
     }
     throw error
   } finally {
@@ -87,11 +87,11 @@ async function get(cid: string, command: Command, terminal: Terminal): Promise<v
   }
 }
 
-const UNCHECKED = 'It could not be checked, since this id says nothing about the bytes.'
+const UNCHECKED = 'Not verified: this id says nothing about the bytes.'
 
 function describe(shown: string, { sizeBytes, verified }: Download, resumedBytes: number): string {
-  const rest = resumedBytes === 0 ? '' : ` (${formatBytes(resumedBytes)} were there already)`
-  const check = verified ? 'checked against its id.' : `not checked. ${UNCHECKED}`
+  const rest = resumedBytes === 0 ? '' : ` (${formatBytes(resumedBytes)} were already downloaded)`
+  const check = verified ? 'verified against its id.' : `not verified: this id says nothing about the bytes.`
   return `Saved ${printable(shown)}, ${formatBytes(sizeBytes)}${rest}, ${check}`
 }
 

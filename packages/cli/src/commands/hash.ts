@@ -37,8 +37,8 @@ export function addHash(program: Command, terminal: Terminal): void {
     .command('hash')
     .summary('Print every content id of a file.')
     .description('Print every content id of a file: digests, CIDs, UnixFS roots with their import profile, piece CIDs.')
-    .argument('<files...>', 'files of this machine')
-    .option('--json', 'Print one JSON object for each file, a line each.')
+    .argument('<files...>', 'local files')
+    .option('--json', 'Print one JSON object per file, one per line.')
     .action(async (files: string[]) => {
       const threads = startHashThreads()
       try {

@@ -75,7 +75,7 @@ describe('lade keys with LADE_DATABASE=postgres://…', () => {
     }
     expect((await lade(['keys', 'mint', '--email', 'a@b.co'])).exitCode).toBe(6)
     const looked = await lade(['doctor'])
-    expect(looked.stdout).toContain('It has no tables yet; "lade serve" makes them.')
+    expect(looked.stdout).toContain('It has no tables yet. "lade serve" creates them.')
   })
 
   test('error: says that a database does not answer', async () => {

@@ -29,17 +29,22 @@ export function addKeysMint(keys: Command, terminal: Terminal): void {
   const command = keys
     .command('mint')
     .summary('Mint a token.')
-    .description('Mint a token. The token alone is printed on standard output; the facts about it on standard error.')
-    .requiredOption('--email <address>', 'The user that the token is for.')
-    .option('--label <text>', 'A name for the token, shown with the facts.')
-    .option('--scopes <list>', 'What it may do, with commas between.', parseScopes, ALL_SCOPES)
+    .description('Mint a token. Standard output gets only the token; standard error gets its details.')
+    .requiredOption('--email <address>', 'Email address of the user.')
+    .option('--label <text>', 'Name of the token.')
+    .option('--scopes <list>', 'Comma-separated scopes of the token.', parseScopes, ALL_SCOPES)
     .option(
       '--quota-mb <number>',
-      'The daily quota in MB of 1,048,576 bytes (default: LADE_TOKEN_QUOTA_MB).',
+      'Daily quota, in MB of 1,048,576 bytes (default: LADE_TOKEN_QUOTA_MB).',
       wholeNumberIn(0, MAXIMUM_QUOTA_MB),
     )
-    .option('--ttl-days <number>', 'How long it is valid.', wholeNumberIn(1, MAXIMUM_TTL_DAYS), DEFAULT_TTL_DAYS)
-    .option('--json', 'Print one JSON object, the token in it, on standard output.')
+    .option(
+      '--ttl-days <number>',
+      'Lifetime of the token, in days.',
+      wholeNumberIn(1, MAXIMUM_TTL_DAYS),
+      DEFAULT_TTL_DAYS,
+    )
+    .option('--json', 'Print one JSON object with the token.')
     .action((options: MintOptions) => mint(options, configOf(command, SETTING_KEYS, terminal), terminal))
   addSettingOptions(command, SETTING_KEYS)
 }
@@ -76,7 +81,7 @@ async function mint(options: MintOptions, config: Config, terminal: Terminal): P
   terminal.note(`expires: ${expiresAt}`)
   terminal.note(`jti: ${claims.jti}`)
   terminal.note(`signed with: ${key.id} from ${source}`)
-  terminal.note('The token is shown only here.')
+  terminal.note('This is the only time the token is shown.')
 }
 
 async function keyOf(config: Config, now: Date): Promise<FoundKey & { readonly source: string }> {

@@ -13,7 +13,7 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
     .command('rotate')
     .summary('Replace the signing key.')
     .description(
-      'Replace the signing key. All live tokens and share links become invalid; running servers follow within 2 seconds.',
+      'Replace the signing key. All tokens and share links become invalid; running servers switch within 2 seconds.',
     )
     .action(() => rotateKey(command, terminal))
   addSettingOptions(command, SETTING_KEYS)
@@ -23,19 +23,19 @@ async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
   const config = configOf(command, SETTING_KEYS, terminal)
   if (config.tokenKey !== undefined) {
     throw new ConfigError(
-      'The signing key comes from LADE_TOKEN_KEY, so it is rotated by changing that value and restarting every server.',
+      'The signing key comes from LADE_TOKEN_KEY. To rotate it, change that value and restart every server.',
     )
   }
   await withKeyPlace(config, async ({ name, read, rotate }) => {
     // A mistyped directory must not end in a key that no server uses.
     if ((await read()) === undefined) {
-      terminal.note(`There is no key in ${name}, so there is nothing to rotate.`)
+      terminal.note(`Nothing to rotate: there is no key in ${name}.`)
       throw new Ended(EXIT.failed)
     }
     const { key } = await rotate(terminal.now())
     terminal.print(`The signing key in ${name} is now ${key.id}.`)
   })
   terminal.print(
-    'Every token and share link made until now is invalid; users sign up again, and running servers follow within 2 seconds.',
+    'All existing tokens and share links are invalid. Running servers switch within 2 seconds. Users need new tokens.',
   )
 }

@@ -12,9 +12,9 @@ const SETTING_KEYS = ['dataDir', 'database', 'tokenKey', 'tokenAlg'] as const
 export function addKeysShow(keys: Command, terminal: Terminal): void {
   const command = keys
     .command('show')
-    .summary('Say where the signing key is, and how old.')
+    .summary('Show the location and age of the signing key.')
     .description(
-      'Say where the signing key is, how old it is and whether it is due for rotation; never the key itself.',
+      'Show where the signing key is, how old it is and whether rotation is due. Never prints the key itself.',
     )
     .option('--json', 'Print one JSON object.')
     .action(() => showKey(command, terminal))
@@ -35,7 +35,7 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
   await withKeyPlace(config, async ({ kind, name, read }) => {
     const found = await read()
     if (found === undefined) {
-      terminal.note(`There is no key in ${name} yet; "lade serve" creates it.`)
+      terminal.note(`There is no key in ${name} yet. "lade serve" creates it.`)
       throw new Ended(EXIT.failed)
     }
     show({ source: kind, place: name, ...found })
@@ -55,11 +55,10 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
       return
     }
     terminal.print(`The signing key ${key.id} is in ${place}.`)
-    if (ageDays === null) terminal.print('Its age is not known.')
+    if (ageDays === null) terminal.print('Its age is unknown.')
     else if (isOverdue)
-      terminal.print(`It is ${days(ageDays)} old: overdue, since a key is to be rotated every ${days(ROTATION_DAYS)}.`)
-    else
-      terminal.print(`It is ${days(ageDays)} old: not overdue (a key is to be rotated every ${days(ROTATION_DAYS)}).`)
+      terminal.print(`It is ${days(ageDays)} old. Rotation is overdue: rotate every ${days(ROTATION_DAYS)}.`)
+    else terminal.print(`It is ${days(ageDays)} old. Rotation is not due yet (every ${days(ROTATION_DAYS)}).`)
   }
 }
 

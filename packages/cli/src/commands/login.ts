@@ -26,15 +26,15 @@ interface LoginFlags {
 export function addLogin(program: Command, terminal: Terminal): void {
   const command = program
     .command('login')
-    .summary('Save a service and a token for it.')
+    .summary('Log in to a service: save its URL and a token.')
     .description(
-      'Save a service and a token for it. The token is asked for, or read from --token-file, LADE_TOKEN or standard input, and tried first.',
+      'Save the URL of a service and a token for it. The token comes from --token-file, LADE_TOKEN, a prompt or standard input, and is checked first.',
     )
     .option(
       '--email <address>',
-      'Get a new token for this user in place of asking for one, where signup is not closed; by a mailed code where it is by email.',
+      'Sign up for a new token with this email address, if the service allows signup. A service with email signup mails a code.',
     )
-    .option('--label <text>', 'With --email, a name for the token; without one it is called after this machine.')
+    .option('--label <text>', 'With --email: the name of the token (default: the name of this machine).')
     .option('--json', 'Print one JSON object.')
     .action(() => login(command, terminal))
   addEmailCodeOptions(command)
@@ -50,7 +50,7 @@ async function login(command: Command, terminal: Terminal): Promise<void> {
   const account = await accountOf(command, terminal)
   const url = await askForUrl(flags, account, terminal)
   if (isReadableOnTheWay(url)) {
-    terminal.note(`Warning: ${url} is not encrypted, so the token can be read on its way there; use https.`)
+    terminal.note(`Warning: ${url} is not encrypted. Others on the network can read the token. Use https.`)
   }
   const signal = terminal.interruption()
   const token =
@@ -68,13 +68,14 @@ async function login(command: Command, terminal: Terminal): Promise<void> {
   }
   const ends = expiresAt === null ? '' : `; the token expires ${formatFromNow(expiresAt, terminal.now())}`
   terminal.print(`Logged in to ${url} as ${printable(facts?.email ?? 'somebody')}${ends}.`)
-  terminal.note(`Saved in ${file}.`)
+  terminal.note(`Saved to ${file}.`)
 }
 
-/** The service, asked for where nothing has named one and somebody can be asked. */
+/** The service: asked for at a terminal, unless a flag or variable names it or `--email` makes this a sign-up. */
 async function askForUrl(flags: LoginFlags, { url }: Account, terminal: Terminal): Promise<string> {
   const isNamed = flags.url !== undefined || Boolean(terminal.env.LADE_URL)
-  if (isNamed || !canAsk(terminal)) return url
+  // A sign-up asks nothing, so that lines pasted after it reach the shell.
+  if (isNamed || flags.email !== undefined || !canAsk(terminal)) return url
   const answer = await ask(terminal, `Service [${url}]: `)
   return answer === '' ? url : readServiceUrl(answer, 'The service')
 }
@@ -85,7 +86,8 @@ async function askForToken(account: Account, url: string, terminal: Terminal): P
   if (token !== undefined && tokenFrom !== saved.file) return token
   if (canAsk(terminal))
     return checkedToken(await ask(terminal, `Token for ${url} (not shown): `, { isHidden: true }), 'That')
-  if (terminal.stdin.isTTY) throw new UsageError('Nobody can be asked here; pipe the token in, or set LADE_TOKEN.')
+  if (terminal.stdin.isTTY)
+    throw new UsageError('There is no terminal to ask for the token. Pipe it in, or set LADE_TOKEN.')
   return checkedToken(await readAll(terminal), 'Standard input')
 }
 

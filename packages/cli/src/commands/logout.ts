@@ -10,9 +10,11 @@ import { LocalError } from '../usage-error.ts'
 export function addLogout(program: Command, terminal: Terminal): void {
   const command = program
     .command('logout')
-    .summary('Forget the saved token.')
-    .description('Forget the token that is saved for a service. The token stays good unless it is revoked, too.')
-    .option('--revoke', 'Revoke it as well, so that nobody can use it any more.')
+    .summary('Delete the saved token.')
+    .description(
+      'Delete the saved token of a service from this machine. The token stays valid until it is revoked or expires.',
+    )
+    .option('--revoke', 'Also revoke the token, so that nobody can use it.')
     .option('--json', 'Print one JSON object.')
     .action(() => logout(command, terminal))
   addAccountOptions(command)
@@ -29,13 +31,13 @@ async function logout(command: Command, terminal: Terminal): Promise<void> {
   const wasLoggedIn = token !== undefined
   if (json) return terminal.print(JSON.stringify({ url, wasLoggedIn, revoked: wasLoggedIn && revoke }))
   if (!wasLoggedIn) terminal.note(`No token is saved for ${url}.`)
-  else terminal.print(`Logged out of ${url}${revoke ? ', and the token is revoked' : ''}.`)
-  if (terminal.env.LADE_TOKEN) terminal.note('LADE_TOKEN is still set, and is used.')
+  else terminal.print(`Logged out of ${url}${revoke ? ', and revoked the token' : ''}.`)
+  if (terminal.env.LADE_TOKEN) terminal.note('LADE_TOKEN is still set and will be used.')
 }
 
 async function revokeItself(url: string, token: string, signal: AbortSignal): Promise<void> {
   const jti = readTokenFacts(token)?.jti
-  if (jti === undefined) throw new LocalError('The saved token does not say its id; leave out --revoke.')
+  if (jti === undefined) throw new LocalError('The saved token has no id, so it cannot be revoked. Leave out --revoke.')
   const client = await clientOf({ url, token })
   try {
     await client.tokens.revoke(jti, { signal })

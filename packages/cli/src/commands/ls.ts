@@ -26,16 +26,16 @@ interface LsFlags {
 export function addLs(program: Command, terminal: Terminal): void {
   const command = program
     .command('ls')
-    .summary('List my files.')
-    .description('List my files, newest first.')
-    .argument('[query]', 'a part of the name or of the cid')
-    .option('-l, --long', 'Show everything in full: ids, times, deals. Lines may become longer than the terminal.')
-    .option('--limit <number>', 'How many at most.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
-    .option('--type <type>', 'Only files of this media type.')
+    .summary('List your files.')
+    .description('List your files, newest first.')
+    .argument('[query]', 'part of the name or cid')
+    .option('-l, --long', 'Show full ids, times and deals. Lines can be wider than the terminal.')
+    .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
+    .option('--type <type>', 'Only files with this media type.')
     .addOption(
-      new Option('--status <status>', 'Files that have ended, in place of live ones.').choices(['expired', 'removed']),
+      new Option('--status <status>', 'Only files that have expired or were removed.').choices(['expired', 'removed']),
     )
-    .option('--json', 'Print one JSON array, with every field.')
+    .option('--json', 'Print one JSON array with all fields.')
     .action((query: string | undefined) => ls(query, command, terminal))
   addAccountOptions(command)
   addWalletOptions(command)
@@ -58,9 +58,9 @@ async function ls(query: string | undefined, command: Command, terminal: Termina
   else {
     const lines = long ? longTable(found.items, terminal) : shortTable(found.items, terminal)
     if (found.items.length > 0) for (const line of lines) terminal.print(line)
-    else terminal.note(query === undefined ? 'There are no files yet; "lade put FILE" stages one.' : 'No file matches.')
+    else terminal.note(query === undefined ? 'No files yet. Upload one with "lade put FILE".' : 'No file matches.')
   }
-  if (found.hasMore) terminal.note(`There are more than ${countOf(limit, 'file')}; --limit shows more of them.`)
+  if (found.hasMore) terminal.note(`There are more than ${countOf(limit, 'file')}. Raise --limit to see them.`)
 }
 
 const SHORT: readonly Column[] = [

@@ -178,11 +178,11 @@ describe('lade migrate-storage', () => {
 
     const { exitCode, stdout, stderr } = await migrate(...to)
     // The database of this test runs so.
-    const warning = 'Warning: the database runs with fsync off: a power cut loses what was acknowledged\n'
+    const warning = 'Warning: the database runs with fsync off: a power cut loses acknowledged data\n'
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: warning })
     expect(stdout).toMatch(/^Blobs: \d+ \(12\d(\.\d)? MiB\) copied and hashed, 0 \(0 B\) were there\.$/m)
     expect(stdout).toMatch(/^Records: [\d,]+ rows in \d+ tables copied and compared\.$/m)
-    expect(stdout).toContain('Every quota adds up.')
+    expect(stdout).toContain('All quota counters are consistent.')
     expect(stdout).toContain(`  LADE_DATABASE=postgres://postgres@127.0.0.1:${postgres.port}/migrate_${databases}\n`)
     expect(stdout).toContain(`  LADE_STORAGE=${to[3]}\n`)
     expect(stdout + stderr + looked.stdout).not.toContain(PASSWORD)
@@ -230,7 +230,7 @@ describe('lade migrate-storage', () => {
     const others = join(dir, 'other/objects')
     const refused = await migrate('--to-storage', `file:${others}`)
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(refused.stderr).toContain('holds objects of another installation')
+    expect(refused.stderr).toContain('contains objects of another installation')
     const mixed = await migrate('--storage', `file:${others}`, '--to-storage', `file:${join(dir, 'third')}`)
     expect(mixed).toMatchObject({ exitCode: 1, stdout: '' })
     expect(mixed.stderr).toContain('belong to installation')
@@ -292,7 +292,7 @@ describe('lade migrate-storage', () => {
     interrupt()
     const to = ['--to-storage', bucket('interrupted')]
     expect(await run(['migrate-storage', '--data-dir', dataDir, ...to], terminal)).toBe(130)
-    expect(stderr()).toContain('the same command goes on with what is left.')
+    expect(stderr()).toContain('Run the same command again to resume.')
     expect((await migrate(...to)).exitCode).toBe(0)
     await expectAllServed(await start({ LADE_STORAGE: to[1] ?? '' }), installation)
   })
@@ -307,7 +307,7 @@ describe('lade migrate-storage', () => {
     expect((await migrate(...to)).exitCode).toBe(0)
     const again = await migrate(...to)
     expect(again).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(again.stdout).toContain('An earlier run moved everything. Nothing is left to do.\n')
+    expect(again.stdout).toContain('An earlier run moved everything. Nothing to do.\n')
     expect(again.stdout).toContain(`  LADE_STORAGE=${to[3]}\n`)
     expect(JSON.parse((await migrate(...to, '--json')).stdout)).toMatchObject({ wasDone: true, records: null })
     for (const elsewhere of [to.slice(0, 2), [...to.slice(0, 3), `file:${join(dir, 'third')}`]]) {

@@ -35,19 +35,16 @@ export function addMigrateStorage(program: Command, terminal: Terminal): void {
     .command('migrate-storage')
     .summary('Move a stopped service to another storage or database.')
     .description(
-      'Move a stopped service to another storage, from SQLite to PostgreSQL, or both. Everything that is copied is checked, nothing is removed, and a run that was cut off goes on when it is repeated.',
+      'Move a stopped service to another storage, from SQLite to PostgreSQL, or both. Every copy is verified and nothing is removed. Run the command again to resume.',
     )
-    .option(
-      '--to-database <url>',
-      'Where the records are to be: postgres://user@host/database; the password can be left to PGPASSWORD.',
-    )
-    .option('--to-storage <url>', 'Where the blobs are to be, as LADE_STORAGE says it.')
-    .option('--dry-run', 'Say what would be moved, and change nothing. The service may run.')
-    .option('--verify', 'Read back and hash every blob at the new place, also those that were there.')
-    .option('--jobs <number>', 'Blobs that are copied at the same time.', readJobs, DEFAULT_JOBS)
-    .option('--bandwidth <number>', 'How many MiB are copied in a second at most.', readBandwidth)
+    .option('--to-database <url>', 'New database: postgres://user@host/database. PGPASSWORD can hold the password.')
+    .option('--to-storage <url>', 'New storage, in the syntax of LADE_STORAGE.')
+    .option('--dry-run', 'Show what would be moved and change nothing. The service may be running.')
+    .option('--verify', 'Read and hash every blob in the new storage, including blobs copied by an earlier run.')
+    .option('--jobs <number>', 'Blobs to copy at the same time.', readJobs, DEFAULT_JOBS)
+    .option('--bandwidth <number>', 'Maximum copy speed, in MiB per second.', readBandwidth)
     .option('--json', 'Print one JSON object.')
-    .option('-q, --quiet', 'Show no progress.')
+    .option('-q, --quiet', 'Do not show progress.')
     .action(() => migrate(command, terminal))
   addSettingOptions(command, INSTALLATION_SETTINGS)
 }
@@ -56,7 +53,7 @@ async function migrate(command: Command, terminal: Terminal): Promise<void> {
   const flags: MigrateFlags = command.opts()
   const { toDatabase, toStorage } = flags
   if (toDatabase === undefined && toStorage === undefined) {
-    throw new UsageError('Say where to: --to-database, --to-storage, or both.')
+    throw new UsageError('Specify the destination: --to-database, --to-storage, or both.')
   }
   const from = configOf(command, INSTALLATION_SETTINGS, terminal)
   const to = destinationOf(command, terminal, flags)
@@ -100,8 +97,8 @@ async function run(options: MoveOptions, progress: Progress, terminal: Terminal)
     Refused: MoveRefused,
     progress,
     terminal,
-    interrupted: 'The service can start where it was; the same command goes on with what is left.',
-    failed: 'Nothing is lost: the service can start where it was, and the same command goes on with what is left.',
+    interrupted: 'The service can still start with its old settings. Run the same command again to resume.',
+    failed: 'Nothing is lost. The service can still start with its old settings. Run the same command again to resume.',
   })
 }
 

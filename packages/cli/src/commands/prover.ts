@@ -8,10 +8,10 @@ export function addProver(program: Command, terminal: Terminal): void {
     .command('prover')
     .summary('Run the reference prover.')
     .description(
-      'Run the reference prover: a storage provider for tests and demonstrations that takes pieces by the HTTP calls of ' +
-        'Curio, holds them, and proves that it does. Its settings are environment variables: LADE_PROVER_HOST (127.0.0.1), ' +
+      'Run the reference prover: a storage provider for tests and demonstrations. It accepts pieces through the HTTP API of ' +
+        'Curio, stores them and proves it. Its settings are environment variables: LADE_PROVER_HOST (127.0.0.1), ' +
         'LADE_PROVER_PORT (8090), LADE_PROVER_DIR (./prover-data), LADE_PROVER_ALLOW and LADE_PROVER_ALLOW_PRIVATE (hosts ' +
-        'that it may pull pieces from; none), LADE_PROVER_FIND_DELAY_MS and LADE_PROVER_CONFIRM_DELAY_MS (5000), LADE_PROVER_PARK_HOURS (24). With ' +
+        'that it can pull pieces from; none), LADE_PROVER_FIND_DELAY_MS and LADE_PROVER_CONFIRM_DELAY_MS (5000), LADE_PROVER_PARK_HOURS (24). With ' +
         'LADE_PROVER_CHAIN_RPC, LADE_PROVER_MARKETPLACE and LADE_PROVER_KEY (none) it accepts and proves deals on a chain.',
     )
     .action(async () => {

@@ -33,41 +33,38 @@ interface PutFlags {
 export function addPut(program: Command, terminal: Terminal): void {
   const command = program
     .command('put')
-    .summary('Stage files.')
+    .summary('Upload files.')
     .description(
-      'Stage files: each is hashed here, sent under its content id, and checked there. A put that is repeated sends nothing twice.',
+      'Upload files. Each file is hashed on this machine, uploaded under its content id and verified by the service. Run the command again to resume.',
     )
-    .argument('<files...>', 'files of this machine; - is standard input')
+    .argument('<files...>', 'local files; - is standard input')
     .option(
       '-r, --recursive',
-      'Take folders: every file below them is staged by itself, under its own name. Links are not followed.',
+      'Upload folders: each file in them separately, under its own name. Symbolic links are not followed.',
     )
-    .option('--hidden', 'With -r, take also files and folders whose names begin with a dot.')
-    .option('--private', 'Only my tokens, and share links, can retrieve them. Needs a token.')
+    .option('--hidden', 'With -r: include files and folders whose names start with a dot.')
+    .option('--private', 'Only your tokens and your share links can download the files. Needs a token.')
     .option(
       '--days <number>',
-      'How long to keep them, within what the tier allows.',
+      'Storage term in days, within the limit of the service.',
       wholeNumberIn(1, MAXIMUM_TERM_DAYS),
     )
-    .option('--name <name>', 'The name to stage the file under, in place of its own.')
-    .option('--type <type>', 'The media type; without it the one that the ending of the name lets expect.')
+    .option('--name <name>', 'Name of the uploaded file (default: its own name).')
+    .option('--type <type>', 'Media type (default: guessed from the file extension).')
     .addOption(
-      new Option(
-        '--cid <kind>',
-        'The kind of content id: the root of a UnixFS file, as IPFS tools print it, or another.',
-      )
+      new Option('--cid <kind>', 'Kind of content id. unixfs is the CID that IPFS tools print.')
         .choices(['unixfs', 'raw', 'piece', 'sha256'])
         .default('unixfs'),
     )
     .option(
       '--jobs <number>',
-      'Uploads at the same time, of several files or of the parts of a large one.',
+      'Simultaneous uploads, of several files or of parts of a large file.',
       wholeNumberIn(1, MAXIMUM_JOBS),
       DEFAULT_JOBS,
     )
-    .option('--sponsored', 'Leave token and wallet out, and be charged by address.')
-    .option('--json', 'Print one JSON object for each file, a line each.')
-    .option('-q, --quiet', 'Print the content ids and nothing else but errors.')
+    .option('--sponsored', "Upload anonymously, against this IP address's quota.")
+    .option('--json', 'Print one JSON object per file, one per line.')
+    .option('-q, --quiet', 'Print only content ids and errors.')
     .action((names: string[]) => put(names, command, terminal))
   addAccountOptions(command)
   addWalletOptions(command)
@@ -76,7 +73,7 @@ export function addPut(program: Command, terminal: Terminal): void {
 async function put(names: readonly string[], command: Command, terminal: Terminal): Promise<void> {
   const flags: PutFlags = command.opts()
   if (flags.private && flags.sponsored) {
-    throw new UsageError('Sponsored uploads are public; leave out --private or --sponsored.')
+    throw new UsageError('Sponsored uploads are always public. Use --private or --sponsored, not both.')
   }
   const { items, hasStream } = await itemsOf(names, flags, terminal)
   const { client } = await connect(command, terminal, { isSponsored: flags.sponsored === true, isPatient: true })
@@ -104,7 +101,7 @@ async function put(names: readonly string[], command: Command, terminal: Termina
     report.end(notTried)
   } catch (error) {
     if (!(error instanceof Interrupted) || hasStream) throw error
-    throw new Interrupted('What was sent is kept; the same command goes on from there.')
+    throw new Interrupted('Uploaded parts are saved. Run the same command again to resume.')
   }
 }
 
@@ -118,7 +115,7 @@ async function itemsOf(
   const { describeLeftOut } = await import('../put/describe.ts')
   const paths = names.filter((name) => name !== STANDARD_INPUT)
   const streams = names.length - paths.length
-  if (streams > 1) throw new UsageError('Standard input can be put once; name - once.')
+  if (streams > 1) throw new UsageError('Standard input can be uploaded only once. Pass - only once.')
   const { files, leftOut } = await collectFiles(paths, {
     cwd: terminal.cwd,
     isRecursive: flags.recursive === true,
@@ -127,11 +124,11 @@ async function itemsOf(
   const items: Item[] = [...files]
   if (streams > 0) items.push({ shown: flags.name ?? STANDARD_INPUT, stream: terminal.stdin })
   if (flags.name !== undefined && items.length > 1) {
-    throw new UsageError(`--name names one file, and ${items.length} are to be put.`)
+    throw new UsageError(`--name works with one file; you gave ${items.length}.`)
   }
   const remark = describeLeftOut(leftOut)
   if (remark !== undefined && !flags.quiet) terminal.note(remark)
-  if (items.length === 0) throw new UsageError('There is nothing in it that could be put.')
-  if (streams > 0 && terminal.stdin.isTTY) terminal.note('Reading from the keyboard; Ctrl-D ends it.')
+  if (items.length === 0) throw new UsageError('It contains no files to upload.')
+  if (streams > 0 && terminal.stdin.isTTY) terminal.note('Reading from the keyboard. Press Ctrl-D to finish.')
   return { items, hasStream: streams > 0 }
 }

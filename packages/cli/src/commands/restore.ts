@@ -17,7 +17,7 @@ import { createProgress, type Progress, type ProgressView } from '../output/prog
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const GOES_ON = 'No service starts there until the same command has finished; it goes on with what is left.'
+const GOES_ON = 'The service cannot start there until the restore is complete. Run the same command again to resume.'
 
 interface RestoreFlags extends CopyFlags {
   readonly keepTokens?: boolean
@@ -29,16 +29,16 @@ interface RestoreFlags extends CopyFlags {
 export function addRestore(program: Command, terminal: Terminal): void {
   const command = program
     .command('restore')
-    .summary('Restore a backup into an empty place.')
+    .summary('Restore a backup into an empty data directory.')
     .description(
-      'Restore a backup into an empty data directory, or an empty database and storage. Every byte is checked against its digest. All tokens end, unless --keep-tokens is given.',
+      'Restore a backup into an empty data directory, or an empty database and storage. Every byte is verified against its digest. All tokens become invalid unless --keep-tokens is set.',
     )
-    .argument('<dir>', 'The folder of the backup.')
-    .option('--keep-tokens', 'Restore the signing key. Tokens that were revoked after the backup are valid again.')
-    .option('--jobs <number>', 'Files that are copied at the same time.', readJobs, DEFAULT_JOBS)
-    .option('--bandwidth <number>', 'How many MiB are copied in a second at most.', readBandwidth)
+    .argument('<dir>', 'folder of the backup')
+    .option('--keep-tokens', 'Restore the signing key. Tokens revoked after the backup become valid again.')
+    .option('--jobs <number>', 'Files to copy at the same time.', readJobs, DEFAULT_JOBS)
+    .option('--bandwidth <number>', 'Maximum copy speed, in MiB per second.', readBandwidth)
     .option('--json', 'Print one JSON object.')
-    .option('-q, --quiet', 'Show no progress.')
+    .option('-q, --quiet', 'Do not show progress.')
     .action((dir: string) => restoreFrom(dir, command, terminal))
   addSettingOptions(command, INSTALLATION_SETTINGS)
 }

@@ -20,11 +20,11 @@ interface RmFlags {
 export function addRm(program: Command, terminal: Terminal): void {
   const command = program
     .command('rm')
-    .summary('Remove files of mine.')
-    .description('Remove files of mine. They are served no more, at once; what they were charged today stays charged.')
-    .argument('<cids...>', 'any ids of the files')
-    .option('-y, --yes', 'Do not ask. Needed where nobody can be asked.')
-    .option('--json', 'Print one JSON array, an object for each file. Asks nothing, so it needs --yes.')
+    .summary('Remove your files.')
+    .description("Remove your files. Downloads stop at once. Today's quota is not refunded.")
+    .argument('<cids...>', 'ids of the files')
+    .option('-y, --yes', 'Do not ask for confirmation. Required without a terminal.')
+    .option('--json', 'Print one JSON array with an object per file. Needs --yes.')
     .action((cids: string[]) => rm(cids, command, terminal))
   addAccountOptions(command)
   addWalletOptions(command)
@@ -32,7 +32,8 @@ export function addRm(program: Command, terminal: Terminal): void {
 
 async function rm(cids: readonly string[], command: Command, terminal: Terminal): Promise<void> {
   const { yes, json }: RmFlags = command.opts()
-  if (!yes && (json || !canAsk(terminal))) throw new UsageError('Add --yes to remove without being asked.')
+  if (!yes && (json || !canAsk(terminal)))
+    throw new UsageError('There is no terminal to ask for confirmation. Add --yes.')
   const { client } = await connect(command, terminal)
   const signal = terminal.interruption()
   if (!yes && !(await isMeant(cids, client, terminal))) {

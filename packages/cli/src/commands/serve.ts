@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT } from '../exit-code.ts'
-import { ALL_SETTINGS, addSettingOptions, configOf } from '../setting-options.ts'
+import { ALL_SETTINGS, addAllSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `lade serve`: runs the service until SIGTERM or SIGINT, drains, and ends with 0; a second signal ends it at once with 1. */
@@ -9,9 +9,9 @@ export function addServe(program: Command, terminal: Terminal): void {
   const command = program
     .command('serve')
     .summary('Run the staging service.')
-    .description('Run the staging service. Each flag is also an environment variable; the flag wins.')
+    .description('Run the staging service. Every setting is a flag and an environment variable; the flag wins.')
     .action(() => serve(command, terminal))
-  addSettingOptions(command, ALL_SETTINGS)
+  addAllSettingOptions(command)
 }
 
 async function serve(command: Command, terminal: Terminal): Promise<void> {

@@ -14,12 +14,12 @@ const MAXIMUM_HOURS = 720
 export function addShare(program: Command, terminal: Terminal): void {
   const command = program
     .command('share')
-    .summary('Make a link to a private file.')
+    .summary('Create a link to a private file.')
     .description(
-      'Make a link to a file of mine. Whoever has it can retrieve the file, also a private one, until it expires or the token that made it is revoked.',
+      'Create a link to one of your files. Anyone with the link can download the file, even a private one, until the link expires or the token that created it is revoked.',
     )
     .argument('<cid>', 'any id of the file')
-    .option('--hours <number>', 'How long the link is good.', wholeNumberIn(1, MAXIMUM_HOURS), DEFAULT_HOURS)
+    .option('--hours <number>', 'Lifetime of the link, in hours.', wholeNumberIn(1, MAXIMUM_HOURS), DEFAULT_HOURS)
     .option('--json', 'Print one JSON object.')
     .action(async (cid: string) => {
       const { hours, json }: { hours: number; json?: boolean } = command.opts()
@@ -27,7 +27,7 @@ export function addShare(program: Command, terminal: Terminal): void {
       const shared = await client.files.share(cid, { ttlSeconds: hours * 3600, signal: terminal.interruption() })
       if (json) return terminal.print(JSON.stringify({ cid, ...shared }))
       terminal.print(printable(shared.url))
-      terminal.note(`Good until ${formatTime(shared.expiresAt)}, ${formatFromNow(shared.expiresAt, terminal.now())}.`)
+      terminal.note(`Valid until ${formatTime(shared.expiresAt)}, ${formatFromNow(shared.expiresAt, terminal.now())}.`)
     })
   addAccountOptions(command)
   addWalletOptions(command)

@@ -63,7 +63,7 @@ describe('lade login --email where the service mails codes', () => {
   it('says where the code went, asks for it, and saves the token', async () => {
     const login = begin(['login', '--email', email, '--label', 'laptop'], { columns: 80 })
     await login.asksForCode()
-    expect(login.stderr()).toContain(`A code was mailed to ${email}; it is good for 15 minutes.\n`)
+    expect(login.stderr()).toContain(`A code was mailed to ${email}. It is valid for 15 minutes.\n`)
     login.type(`${codeFor(email)}\r`)
     const { exitCode, stdout } = await login.ended
     expect([exitCode, stdout]).toEqual([0, `Logged in to ${service.url} as ${email}; the token expires in 365 days.\n`])
@@ -79,7 +79,7 @@ describe('lade login --email where the service mails codes', () => {
     expect(login.stderr()).toContain('A code has six digits.\n')
     login.type(`${otherThan(code)}\r`)
     await login.asksForCode(3)
-    expect(login.stderr()).toContain('The code is not the one that was sent. 4 attempts are left.\n')
+    expect(login.stderr()).toContain('The login code is wrong. 4 attempts are left.\n')
     login.type(`${code.slice(0, 3)} ${code.slice(3)}\r`)
     expect(await login.ended).toMatchObject({ exitCode: 0 })
     expect(mails()).toBe(1)
@@ -93,7 +93,7 @@ describe('lade login --email where the service mails codes', () => {
     }
     expect(await login.ended).toMatchObject({
       exitCode: 7,
-      stderr: expect.stringContaining('No attempt is left; start again, and another code is mailed.'),
+      stderr: expect.stringContaining('No attempts are left. Run the command again to get a new code.'),
     })
     await expect(savedText()).rejects.toThrow('ENOENT')
   })
@@ -109,7 +109,7 @@ describe('lade login --email where the service mails codes', () => {
     left.type('\r')
     const { exitCode, stderr } = await left.ended
     expect(exitCode).toBe(1)
-    const [, challenge = ''] = /--challenge ([\w-]{43}) goes on/.exec(stderr) ?? []
+    const [, challenge = ''] = /with --challenge ([\w-]{43})\./.exec(stderr) ?? []
     const again = await lade(['login', '--email', email, '--challenge', challenge], {
       input: codeFor(email),
     })
@@ -122,7 +122,7 @@ describe('lade login --email without a terminal', () => {
     const { exitCode, stdout, stderr } = await lade(['login', '--email', email])
     expect([exitCode, stdout]).toEqual([7, ''])
     expect(stderr).toMatch(
-      /^A code was mailed to \S+; it is good for 15 minutes\.\nGive the same command again with --challenge [\w-]{43} and the code on standard input\.\n$/,
+      /^A code was mailed to \S+\. It is valid for 15 minutes\.\nRun the same command again with --challenge [\w-]{43} and pipe in the code\.\n$/,
     )
     await expect(savedText()).rejects.toThrow('ENOENT')
   })
@@ -156,18 +156,18 @@ describe('lade login --email without a terminal', () => {
     const args = ['login', '--email', email, '--challenge']
     expect(await lade([...args, challenge, '--code', otherThan(codeFor(email))])).toMatchObject({
       exitCode: 7,
-      stderr: 'The code is not the one that was sent. 4 attempts are left.\n',
+      stderr: 'The login code is wrong. 4 attempts are left.\n',
     })
     expect(await lade([...args, 'x', '--code', '123456'])).toMatchObject({
       exitCode: 7,
-      stderr: expect.stringContaining('Leave out --challenge, and another code is mailed.'),
+      stderr: expect.stringContaining('Leave out --challenge to get a new code.'),
     })
   })
 
   it.each([
     [['login', '--challenge', 'x'], '--challenge and --code need --email.'],
     [['login', '--email', 'ada@example.org', '--code', '123456'], '--code needs --challenge'],
-    [['login', '--email', 'ada@example.org', '--challenge', 'x'], 'Standard input does not hold a code.'],
+    [['login', '--email', 'ada@example.org', '--challenge', 'x'], 'Standard input contains no code.'],
   ])('refuses %j with 2', async (args, sentence) => {
     expect(await lade(args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(sentence) })
   })
@@ -200,7 +200,7 @@ describe('lade token new where the service mails codes', () => {
   it('asks for the code where the token in use is another one, or a dead one', async () => {
     await logIn()
     const other = `other-${email}`
-    expect((await lade(['token', 'new', '--email', other])).stderr).toContain(`A code was mailed to ${other};`)
+    expect((await lade(['token', 'new', '--email', other])).stderr).toContain(`A code was mailed to ${other}.`)
     const token: string = JSON.parse(await savedText()).tokens[service.url]
     await lade(['logout', '--revoke'])
     const env = { LADE_TOKEN: token }
@@ -223,7 +223,7 @@ describe('a mail that cannot be sent', () => {
     try {
       const ended = await lade(['login', '--email', email], { env: { LADE_URL: mailless.url } })
       expect(ended).toMatchObject({ exitCode: 6, stdout: '' })
-      expect(ended.stderr).toMatch(/^The mail could not be sent.* Try again in 60 seconds\. Its request id is \S+\.\n$/)
+      expect(ended.stderr).toMatch(/^The mail could not be sent.* Try again in 60 seconds\. Request id: \S+\.\n$/)
     } finally {
       await mailless.close()
     }

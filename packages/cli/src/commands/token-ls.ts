@@ -15,8 +15,8 @@ const BYTES_PER_MB = 1_048_576
 export function addTokenLs(tokens: Command, terminal: Terminal): void {
   const command = tokens
     .command('ls')
-    .summary('List my tokens.')
-    .description('List my tokens: what they are called and what they may do. The tokens themselves are kept nowhere.')
+    .summary('List your tokens.')
+    .description('List your tokens: their labels, scopes, quotas and states. The tokens themselves are not stored.')
     .option('--json', 'Print one JSON array.')
     .action(async () => {
       const { client } = await connect(command, terminal)

@@ -21,19 +21,19 @@ interface NewFlags extends SignUpFlags {
 export function addTokenNew(tokens: Command, terminal: Terminal): void {
   const command = tokens
     .command('new')
-    .summary('Get a token.')
-    .description('Get a token. The token alone is printed on standard output; the facts about it on standard error.')
-    .requiredOption('--email <address>', 'The user that the token is for.')
-    .option('--label <text>', 'A name for it; without one it is called after this machine.')
-    .option('--scopes <list>', 'Allow less: some of put, get, list and pin, with commas between.', parseScopes)
+    .summary('Create a token.')
+    .description('Create a token. Standard output gets only the token; standard error gets its details.')
+    .requiredOption('--email <address>', 'Email address of the user.')
+    .option('--label <text>', 'Name of the token (default: the name of this machine).')
+    .option('--scopes <list>', 'Comma-separated scopes: put, get, list, pin (default: all).', parseScopes)
     .option(
       '--quota-mb <number>',
-      'Lower the daily quota, in MB of 1,048,576 bytes.',
+      'Daily quota, in MB of 1,048,576 bytes. Can only lower the default.',
       wholeNumberIn(0, MAXIMUM_QUOTA_MB),
     )
-    .option('--days <number>', 'Shorten its life.', wholeNumberIn(1, MAXIMUM_DAYS))
-    .option('--save', 'Log in with it, in place of printing it.')
-    .option('--json', 'Print one JSON object, the token in it, on standard output.')
+    .option('--days <number>', 'Lifetime in days. Can only shorten the default.', wholeNumberIn(1, MAXIMUM_DAYS))
+    .option('--save', 'Log in with the token instead of printing it.')
+    .option('--json', 'Print one JSON object with the token.')
     .action(() => makeToken(command, terminal))
   addEmailCodeOptions(command)
   addAccountOptions(command)
@@ -51,5 +51,5 @@ async function makeToken(command: Command, terminal: Terminal): Promise<void> {
   terminal.note(`scopes: ${made.scopes.join(', ')}`)
   terminal.note(`daily quota: ${formatBytes(made.quotaMb * BYTES_PER_MB)}`)
   terminal.note(`expires: ${formatTime(made.expiresAt)}`)
-  terminal.note(file === undefined ? 'The token is shown only here.' : `Saved for ${url} in ${file}.`)
+  terminal.note(file === undefined ? 'This is the only time the token is shown.' : `Saved for ${url} to ${file}.`)
 }

@@ -14,10 +14,12 @@ const JTI = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export function addTokenRevoke(tokens: Command, terminal: Terminal): void {
   const command = tokens
     .command('revoke')
-    .summary('Revoke a token of mine.')
-    .description('Revoke a token of mine, by its jti or its label. It is refused from then on; there is no way back.')
-    .argument('<token>', 'a jti, or the label of one live token')
-    .option('--keep-links', 'Leave the share links that it made; without this they end with it.')
+    .summary('Revoke one of your tokens.')
+    .description(
+      'Revoke one of your tokens, by its jti or label. The service rejects it from now on. This cannot be undone.',
+    )
+    .argument('<token>', 'jti or label of a live token')
+    .option('--keep-links', 'Keep the share links that the token created. By default they end with it.')
     .option('--json', 'Print one JSON object.')
     .action(async (which: string) => {
       const { client, url, saved } = await connect(command, terminal)
@@ -30,7 +32,7 @@ export function addTokenRevoke(tokens: Command, terminal: Terminal): void {
       if (wasKept) await forgetToken(terminal, saved, url)
       if (json) return terminal.print(JSON.stringify(revoked))
       terminal.print(`Revoked ${printable(which)}.`)
-      if (wasKept) terminal.note(`It was the one saved for ${url}, so you are logged out there.`)
+      if (wasKept) terminal.note(`It was your saved token for ${url}, so you are logged out there.`)
     })
   addAccountOptions(command)
 }
@@ -41,12 +43,12 @@ async function jtiOf(label: string, client: LadeClient, terminal: Terminal): Pro
   const live = tokens.filter((token) => token.label === label && token.revokedAt === null)
   const [only, ...others] = live
   if (only === undefined) {
-    terminal.note(`No live token is called ${printable(label)}; "lade token ls" lists them.`)
+    terminal.note(`No live token has the label ${printable(label)}. "lade token ls" lists your tokens.`)
     throw new Ended(EXIT.notFound)
   }
   if (others.length > 0) {
     throw new UsageError(
-      `${live.length} tokens are called ${printable(label)}; revoke one by its jti: ${live.map(({ jti }) => jti).join(', ')}.`,
+      `${live.length} tokens have the label ${printable(label)}. Revoke one by its jti: ${live.map(({ jti }) => jti).join(', ')}.`,
     )
   }
   return only.jti

@@ -12,8 +12,8 @@ import type { Terminal } from '../terminal.ts'
 export function addUsage(program: Command, terminal: Terminal): void {
   const command = program
     .command('usage')
-    .summary('Show what I have used.')
-    .description('Show what I have used today, in the last seven days, and what is stored.')
+    .summary('Show your usage and quota.')
+    .description('Show your usage today and in the last seven days, the quota left, and your stored files.')
     .option('--json', 'Print one JSON object.')
     .action(async () => {
       const { client } = await connect(command, terminal)
@@ -28,8 +28,7 @@ export function addUsage(program: Command, terminal: Terminal): void {
 function describe(usage: UsageResult, { stdout, now }: Terminal): string[] {
   const { userId, email, quotaBytes, today, stored, last7DaysTotalBytes, days } = usage
   const style = styleFor(stdout)
-  const reserved =
-    today.reservedBytes === 0 ? '' : `; ${formatBytes(today.reservedBytes)} are held by uploads in flight`
+  const reserved = today.reservedBytes === 0 ? '' : `; ${formatBytes(today.reservedBytes)} reserved by running uploads`
   return [
     ...formatFacts(
       [

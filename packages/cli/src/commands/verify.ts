@@ -12,16 +12,18 @@ export function addVerify(program: Command, terminal: Terminal): void {
   const command = program
     .command('verify')
     .summary('Check that a file has a content id.')
-    .description('Check that a file has a content id, whichever of its ids that is. Ends with 1 when it has not.')
-    .argument('<cid>', 'any content id but an opaque one')
-    .argument('<file>', 'a file of this machine')
-    .option('--car', 'The file is a CAR and the cid its root: check every block, and that none is missing.')
+    .description(
+      'Check that a local file has a content id, of any kind except opaque ids. Exits with 1 if it does not match.',
+    )
+    .argument('<cid>', 'content id of any kind except opaque')
+    .argument('<file>', 'local file')
+    .option('--car', 'The file is a CAR and the cid is its root. Check every block and that none is missing.')
     .option('--json', 'Print one JSON object.')
     .action(async (cid: string, file: string) => {
       const { car: mayBeCar = false, json = false } = command.opts<{ car?: boolean; json?: boolean }>()
       const id = parseContentId(cid, (bytes) => createHash('sha256').update(bytes).digest('hex'))
       if (!id.verified) {
-        throw new LadeError('invalid_cid', { reason: 'It is no content id, so no bytes can be checked against it.' })
+        throw new LadeError('invalid_cid', { reason: 'It is not a content id, so bytes cannot be checked against it.' })
       }
       const threads = startHashThreads()
       try {
@@ -48,7 +50,7 @@ function meaningOf({ as, dag, car }: Verified): string {
     case 'block':
       return 'as one block'
     case 'file':
-      return `as a UnixFS file under the profile ${dag?.profile}`
+      return `as a UnixFS file with the profile ${dag?.profile}`
     case 'car':
       return `as a CAR with the whole DAG, ${car?.blockCount} blocks`
   }
@@ -56,12 +58,12 @@ function meaningOf({ as, dag, car }: Verified): string {
 
 function refusalOf(error: LadeError, file: string, cid: string): string {
   if (LadeError.has(error, 'incomplete_dag')) {
-    return `${file} is not the whole DAG under ${cid}; these blocks are missing, among others perhaps:\n${error.evidence.missing.join('\n')}`
+    return `${file} is not the complete DAG under ${cid}. Missing blocks (there may be more):\n${error.evidence.missing.join('\n')}`
   }
-  if (LadeError.has(error, 'invalid_car')) return `${file} is no CAR. ${error.evidence.reason}`
+  if (LadeError.has(error, 'invalid_car')) return `${file} is not a valid CAR. ${error.evidence.reason}`
   if (!LadeError.has(error, 'cid_mismatch')) return `${file} is not ${cid}. ${error.message}`
   const { expected, actual } = error.evidence
   return expected === cid
     ? `${file} is not ${cid}. It is ${actual}.`
-    : `${file} is not ${cid}: its block ${expected} has the bytes of ${actual}.`
+    : `${file} is not ${cid}: the bytes of its block ${expected} hash to ${actual}.`
 }

@@ -7,9 +7,9 @@ export function addWalletAddress(wallets: Command, terminal: Terminal): void {
     .command('address')
     .summary('Show the address of a wallet.')
     .description(
-      'Show the address of the wallet in a file. A keystore has to be opened for it, since what it says may be wrong.',
+      'Show the address of the wallet in a file. A keystore needs its password: the address is computed from the key.',
     )
-    .argument('<file>', 'a private key or a keystore')
+    .argument('<file>', 'private key file or keystore')
     .option('--json', 'Print one JSON object.')
     .action(async (name: string) => {
       const { openWallet } = await import('../wallet/open-wallet.ts')

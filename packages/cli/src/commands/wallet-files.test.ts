@@ -56,7 +56,7 @@ describe('a wallet on the command line', () => {
     expect(extended.json()).toMatchObject({ dealId, term: '32 days' })
     expect((await mine('deals', 'proofs', dealId, '--json')).json()).toMatchObject({ dealId, audits: [] })
     // A private file is given to no prover, and only its owner hears of that.
-    expect((await mine('challenge', cid)).stderr).toMatch(/^No prover holds this file yet\./)
+    expect((await mine('challenge', cid)).stderr).toMatch(/^No prover stores this file yet\./)
     expect((await lade(['challenge', cid])).exitCode).toBe(7)
     expect((await mine('usage')).stdout).toMatch(new RegExp(`user +eip155:31337:${address}\n`))
     expect((await mine('rm', cid, '--yes')).exitCode).toBe(0)
@@ -67,17 +67,17 @@ describe('a wallet on the command line', () => {
     await lade(['wallet', 'new', 'empty'])
     const { exitCode, stderr } = await lade(['put', 'hello.txt', '--wallet', 'empty'])
     expect(exitCode).toBe(5)
-    expect(stderr).toContain('Nothing may be put with it: a token has a quota, and a wallet what its USDC stands for.')
+    expect(stderr).toContain('The quota is 0. Use another token, or fund the wallet with USDC.')
     const { stdout } = await lade(['doctor', '--wallet', 'empty', '--data-dir', service.dataDir])
     expect(stdout).toMatch(
-      /^warning +The wallet in empty is good for .*, but holds too little USDC to put anything\.$/m,
+      /^warning +The wallet in empty is accepted as .*, but has too little USDC to upload anything\.$/m,
     )
   })
 
   it('is refused on another chain than that of the service', async () => {
     expect(await lade(['ls', '--wallet', 'key', '--chain-id', '1'])).toMatchObject({
       exitCode: 7,
-      stderr: expect.stringContaining('here it is 31337.'),
+      stderr: expect.stringContaining('expected 31337.'),
     })
   })
 })

@@ -9,11 +9,11 @@ import { UsageError } from '../usage-error.ts'
 export function addWalletNew(wallets: Command, terminal: Terminal): void {
   const command = wallets
     .command('new')
-    .summary('Make a wallet.')
+    .summary('Create a wallet.')
     .description(
-      'Make a private key and keep it in a new file that only you can read. The address is printed; whoever has the file has what the wallet holds.',
+      'Create a private key in a new file that only you can read, and print its address. Anyone with the file controls the wallet.',
     )
-    .argument('<file>', 'where to keep it; a file that is there is never replaced')
+    .argument('<file>', 'new file for the key; an existing file is never replaced')
     .option('--json', 'Print one JSON object.')
     .action(async (name: string) => {
       const { generatePrivateKey, privateKeyToAddress } = await import('viem/accounts')
@@ -22,7 +22,7 @@ export function addWalletNew(wallets: Command, terminal: Terminal): void {
       const address = privateKeyToAddress(key)
       if (command.opts().json) return terminal.print(JSON.stringify({ address, file: name }))
       terminal.print(address)
-      terminal.note(`Its key is in ${printable(name)}, and nowhere else; keep a copy where only you can read it.`)
+      terminal.note(`The only copy of its key is in ${printable(name)}. Back it up where only you can read it.`)
     })
 }
 
@@ -34,7 +34,7 @@ async function writeKey(path: string, text: string, name: string): Promise<void>
     await file.sync()
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
-      throw new UsageError(`${name} exists already, and may be a wallet; give another name.`)
+      throw new UsageError(`${name} already exists and may contain a wallet. Choose another name.`)
     }
     throw error
   }

@@ -46,7 +46,7 @@ describe('lade wallet new', () => {
     expect(await lade(['wallet', 'new', 'key'])).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: 'key exists already, and may be a wallet; give another name.\n',
+      stderr: 'key already exists and may contain a wallet. Choose another name.\n',
     })
     expect(await readFile(join(dir, 'key'), 'utf8')).toContain(KEY)
     expect((await lade(['wallet', 'new', 'no/such/folder'])).exitCode).toBe(1)
@@ -78,7 +78,7 @@ describe('lade wallet address', () => {
     expect(await lade(['wallet', 'address', 'keystore.json'], { env })).toMatchObject({
       exitCode: 2,
       stdout: '',
-      stderr: expect.stringContaining('password can be read by other users of this machine (mode 640)'),
+      stderr: expect.stringContaining('password is readable by other users of this machine (mode 640)'),
     })
   })
 
@@ -88,21 +88,21 @@ describe('lade wallet address', () => {
       exitCode: 2,
       stdout: '',
       stderr:
-        'key can be read by other users of this machine (mode 644), so it is not used; run chmod 600 on it. Move what the wallet holds to another one when others may have read it.\n',
+        'key is readable by other users of this machine (mode 644), so Lade does not use it. Run chmod 600 on it. If others may have read it, move its funds to a new wallet.\n',
     })
     const typed = await lade(['wallet', 'address', 'keystore.json'], { columns: 80, input: `${PASSWORD}\r` })
     expect(typed.exitCode).toBe(0)
   })
 
   it.each([
-    ['nothing', '', 'file does not hold a wallet'],
-    ['a token', 'pk_live_a.b.c', 'file does not hold a wallet'],
-    ['two keys', `${KEY}\n${KEY}\n`, 'file does not hold a wallet'],
-    ['zero', '0'.repeat(64), 'file holds a number that is no private key.'],
-    ['what lies beyond the curve', 'f'.repeat(64), 'file holds a number that is no private key.'],
-    ['another JSON', '{"version":1}', 'file is no keystore that can be opened here'],
-    ['a whole disk', 'a'.repeat(70_000), 'is too large to hold a secret.'],
-    ['a keystore without a password', keystoreOf(KEY, PASSWORD, ADDRESS), 'set LADE_WALLET_PASSWORD_FILE'],
+    ['nothing', '', 'file is not a wallet'],
+    ['a token', 'pk_live_a.b.c', 'file is not a wallet'],
+    ['two keys', `${KEY}\n${KEY}\n`, 'file is not a wallet'],
+    ['zero', '0'.repeat(64), 'The number in file is not a valid private key.'],
+    ['what lies beyond the curve', 'f'.repeat(64), 'The number in file is not a valid private key.'],
+    ['another JSON', '{"version":1}', 'file is not a supported keystore'],
+    ['a whole disk', 'a'.repeat(70_000), 'is too large for a secret.'],
+    ['a keystore without a password', keystoreOf(KEY, PASSWORD, ADDRESS), 'Set LADE_WALLET_PASSWORD_FILE'],
   ])('error: %s is refused by one sentence that repeats nothing of it', async (_, text, sentence) => {
     await writeFile(join(dir, 'file'), text, { mode: 0o600 })
     const { exitCode, stdout, stderr } = await lade(['wallet', 'address', 'file'])
@@ -116,20 +116,20 @@ describe('lade wallet address', () => {
     const options = { columns: 80, input: 'battery staple\r' }
     expect(await lade(['wallet', 'address', 'keystore.json'], options)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('The password does not open keystore.json.\n'),
+      stderr: expect.stringContaining('The password for keystore.json is wrong.\n'),
     })
     const other = `0x${'1'.repeat(40)}`
     await writeFile(join(dir, 'other.json'), keystoreOf(KEY, 'x', other), { mode: 0o600 })
     expect(await lade(['wallet', 'address', 'other.json'], { columns: 80, input: 'x\r' })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining(`says that it is the wallet ${other}, and holds the key of ${ADDRESS}.`),
+      stderr: expect.stringContaining(`claims the address ${other} but contains the key of ${ADDRESS}.`),
     })
   })
 
   it('error: a file that is not there', async () => {
     expect(await lade(['wallet', 'address', 'nowhere'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/nowhere, which the command line names, cannot be read\. ENOENT/),
+      stderr: expect.stringMatching(/Cannot read \S+nowhere \(the command line\)\. ENOENT/),
     })
   })
 })
@@ -196,10 +196,10 @@ describe('--wallet', () => {
   })
 
   it.each<[string, readonly string[], Record<string, string>]>([
-    ['--wallet and --token-file exclude each other', ['--wallet', 'key', '--token-file', 'key'], {}],
-    ['LADE_WALLET and LADE_TOKEN exclude each other', [], { LADE_WALLET: 'key', LADE_TOKEN: 'pk_live_a.b.c' }],
-    ['--chain-id goes with a wallet', ['--chain-id', '1'], {}],
-    ['It must be a whole number', ['--wallet', 'key', '--chain-id', '0x1'], {}],
+    ['Use --wallet or --token-file, not both.', ['--wallet', 'key', '--token-file', 'key'], {}],
+    ['LADE_WALLET and LADE_TOKEN are both set.', [], { LADE_WALLET: 'key', LADE_TOKEN: 'pk_live_a.b.c' }],
+    ['--chain-id needs a wallet.', ['--chain-id', '1'], {}],
+    ['Expected a whole number', ['--wallet', 'key', '--chain-id', '0x1'], {}],
   ])('error: %s', async (sentence, args, env) => {
     expect(await lade(['usage', ...args], { env })).toMatchObject({
       exitCode: 2,
@@ -215,7 +215,7 @@ describe('--wallet', () => {
     expect(await lade(['ls', '--url', url, '--wallet', 'keystore.json'], options)).toEqual({
       exitCode: 7,
       stdout: '',
-      stderr: `Wallets are not enabled at ${url}; its operator enables them with LADE_CHAIN_RPC. Leave out --wallet, or name another service.\n`,
+      stderr: `Wallets are not enabled at ${url}. Leave out --wallet, or choose another service. (The operator enables wallets with LADE_CHAIN_RPC.)\n`,
     })
     expect(asked).toEqual([])
   })
@@ -226,14 +226,14 @@ describe('--wallet', () => {
       429,
       { error: 'quota_exceeded', used: 0, limit: 0, retryAfterSeconds: 60 },
       5,
-      'a wallet what its USDC stands for.',
+      'or fund the wallet with USDC.',
     ],
     [
       'one that is used up',
       429,
       { error: 'quota_exceeded', used: 1_048_576, limit: 2_097_152, retryAfterSeconds: 60 },
       5,
-      '1.0 MiB of 2.0 MiB are used.',
+      '1.0 MiB of 2.0 MiB used.',
     ],
     [
       'a signature that does not hold',
@@ -260,15 +260,15 @@ describe('--wallet', () => {
     }
     service = await startService(enabled, answer)
     const { stdout } = await lade(['doctor', '--url', service.url, '--wallet', 'key'])
-    expect(stdout).toContain(`Wallets of chain ${CHAIN_ID} are enabled; 0.5 USDC stand for 1 GiB a day.`)
+    expect(stdout).toContain(`Wallets on chain ${CHAIN_ID} are enabled. 0.5 USDC give 1 GiB per day.`)
     expect(stdout).toContain(
-      `The wallet in key is good for eip155:${CHAIN_ID}:${ADDRESS}, and may put 512 MiB more today.`,
+      `The wallet in key is accepted as eip155:${CHAIN_ID}:${ADDRESS} and can upload 512 MiB more today.`,
     )
     await service.close()
     service = await startService(null, answer)
     const off = await lade(['doctor', '--url', service.url, '--wallet', 'key'])
-    expect(off.stdout).toContain('Wallets are not enabled there.')
-    expect(off.stdout).toContain('BROKEN   The service takes no wallets, and --wallet names one.')
+    expect(off.stdout).toContain('Wallets are not enabled.')
+    expect(off.stdout).toContain('BROKEN   --wallet names a wallet, but the service does not accept wallets.')
   })
 
   it('is a flag of no command that is about tokens', async () => {

@@ -66,7 +66,7 @@ export async function setUpChain({ rpcUrl, operator, provers, wallet }: SetUpCha
   })
   const expected = contractAddresses()
   if (!isAddressEqual(usdc, expected.usdc) || !isAddressEqual(marketplace, expected.marketplace)) {
-    throw new Error('The chain is not a new one.')
+    throw new Error('The chain is not empty.')
   }
 
   for (const address of [operator, ...provers, wallet]) await client.setBalance({ address, value: parseEther('100') })

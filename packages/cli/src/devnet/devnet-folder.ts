@@ -23,9 +23,7 @@ export async function openDevnetFolder(name: string | undefined, cwd: string): P
   const dir = resolve(cwd, name)
   await mkdir(dir, { recursive: true, mode: 0o700 })
   if ((await readdir(dir)).length > 0) {
-    throw new UsageError(
-      `${name} is not empty; a devnet begins anew each time, so name a folder that has nothing in it.`,
-    )
+    throw new UsageError(`${name} is not empty. A devnet needs an empty folder.`)
   }
   return { dir, isTemporary: false, close: async () => undefined }
 }

@@ -127,6 +127,6 @@ async function startProcess(
 
 function urlIn({ name, firstLine }: Part): string {
   const url = /http:\/\/\S+/.exec(firstLine)?.[0]
-  if (url === undefined) throw new LocalError(`${name} said something else than where it is: ${firstLine}`)
+  if (url === undefined) throw new LocalError(`${name} printed an unexpected first line: ${firstLine}`)
   return url
 }

@@ -9,8 +9,8 @@ describe('shownLogLine', () => {
     ],
     [{ level: 30, msg: 'the console is at /' }, undefined],
     [
-      { level: 40, msg: 'the chain cannot be used; trying on', reason: 'HTTP request failed.' },
-      'the chain cannot be used; trying on: HTTP request failed.',
+      { level: 40, msg: 'the chain is not usable; retrying', reason: 'HTTP request failed.' },
+      'the chain is not usable; retrying: HTTP request failed.',
     ],
     [{ level: 50, msg: 'sweep', err: { message: 'ENOSPC' } }, 'sweep: ENOSPC'],
     [{ level: 50, msg: 'alone' }, 'alone'],

@@ -75,7 +75,7 @@ function sentenceOf(event: MarketplaceEvent, names: ReadonlyMap<string, string>)
     case 'DealSlashed':
       return `${deal} slashed, ${formatUsdc(event.args.refund)} back`
     case 'DealSettled':
-      return `${deal} over and settled`
+      return `${deal} ended and settled`
     case 'Paid':
       return `${deal}: ${formatUsdc(event.args.amount)} paid to ${nameOf(event.args.to)}`
     case 'ChallengeOpened':

@@ -112,7 +112,7 @@ function onLine(stream: NodeJS.ReadableStream | null, take: (line: string) => vo
 function endingOf(name: string, { exitCode, signalCode }: ChildProcess, complaint: string): string {
   const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`
   const said = complaint.trim().split('\n').at(-1)
-  return `${name} has ended ${how}.${said ? ` It last said: ${said}` : ''}`
+  return `${name} exited ${how}.${said ? ` It last said: ${said}` : ''}`
 }
 
 /** What a program needs, without the settings that this shell may have for other services. */

@@ -40,13 +40,19 @@ async function acceptClock(...flags: string[]) {
 describe('lade doctor --accept-clock', () => {
   test('has the next start believe its clock, once somebody agreed', async () => {
     await makeRecords()
-    expect(await acceptClock('--yes')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('not in doubt') })
+    expect(await acceptClock('--yes')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('already trusts the clock'),
+    })
     const endsAt = leaveDoubt()
     const looked = await acceptClock()
     expect(looked).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--yes') })
     expect(looked.stdout).toContain(`ended after ${new Date(endsAt).toISOString()}`)
-    expect(await acceptClock('--yes')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('is believed') })
-    expect(await acceptClock('--yes')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('not in doubt') })
+    expect(await acceptClock('--yes')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('is accepted') })
+    expect(await acceptClock('--yes')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('already trusts the clock'),
+    })
   })
 
   test('error: goes by itself, and prints no JSON', async () => {

@@ -16,22 +16,22 @@ export async function acceptClockHere(
     for (const line of linesOf(doubt)) terminal.print(line)
     if (isAgreed) return true
     if (!canAsk(terminal)) {
-      terminal.note('Nothing was changed. Repeat this with --yes to do it.')
+      terminal.note('Nothing was changed. Run the command again with --yes to do it.')
       return false
     }
     return confirm(terminal, 'Do this?')
   })
   if (outcome === 'declined') throw new Ended(EXIT.failed)
-  if (outcome === 'none') terminal.print('The clock is not in doubt; nothing was changed.')
-  else terminal.print('The clock is believed. Running instances end files again within seconds.')
+  if (outcome === 'none') terminal.print('The service already trusts the clock. Nothing was changed.')
+  else terminal.print('The clock is accepted. Running instances expire files again within seconds.')
 }
 
 function linesOf({ aheadMs, agreedMs, endsAt }: ClockDoubt): string[] {
   const time = (ms: number): string => new Date(ms).toISOString()
   return [
     aheadMs === 0
-      ? `The service was stopped for some time: its time was ${time(agreedMs)} when it was last seen.`
-      : `The clock says ${time(agreedMs + aheadMs)}; the service goes on with ${time(agreedMs)}.`,
-    `Going on believes the clock, and ends every file whose term ended after ${time(endsAt)} and is over.`,
+      ? `The service was stopped for a while. It last recorded the time ${time(agreedMs)}.`
+      : `The system clock is at ${time(agreedMs + aheadMs)}. The service uses ${time(agreedMs)}.`,
+    `If you continue, the service accepts the clock and expires every file whose term ended after ${time(endsAt)}.`,
   ]
 }

@@ -116,7 +116,10 @@ describe('a log that does not hold what was acknowledged', () => {
       })
 
       const looked = await doctor('--adopt')
-      expect(looked).toMatchObject({ exitCode: 1, stderr: 'Nothing was changed. Repeat this with --yes to do it.\n' })
+      expect(looked).toMatchObject({
+        exitCode: 1,
+        stderr: 'Nothing was changed. Run the command again with --yes to do it.\n',
+      })
       await expect(start()).rejects.toThrow(/older than the objects|is damaged at byte/)
       expect(await doctor('--adopt', '--yes')).toMatchObject({ exitCode: 0, stderr: '' })
       const service = await start()
@@ -147,8 +150,8 @@ describe('lade doctor --adopt', () => {
     })
     const looked = await doctor('--adopt')
     expect(looked.exitCode).toBe(1)
-    expect(looked.stdout).toContain('The records know 0 of 3 objects.')
-    expect(looked.stdout).toContain('3 objects that they do not know are kept for 30 days and then removed')
+    expect(looked.stdout).toContain('The records list 0 of 3 objects.')
+    expect(looked.stdout).toContain('3 objects not in the records are kept for 30 days and then removed')
     expect(existsSync(database())).toBe(false)
     expect((await doctor('--adopt', '--yes')).exitCode).toBe(0)
     const again = await start()
@@ -205,7 +208,7 @@ describe('lade doctor --adopt', () => {
     rmSync(join(dataDir, 'objects'), { recursive: true })
     expect(await finding()).toMatchObject({ state: 'broken', sentence: expect.stringContaining('not mounted') })
     const looked = await doctor('--adopt')
-    expect(looked.stdout).toContain('1 file of the records have no object')
+    expect(looked.stdout).toContain('1 file in the records have no object')
     expect(existsSync(join(dataDir, 'objects'))).toBe(false)
     expect((await doctor('--adopt', '--yes')).exitCode).toBe(0)
     await start()

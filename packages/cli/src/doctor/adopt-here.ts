@@ -18,7 +18,7 @@ export async function adoptHere(
     for (const line of linesOf(step, config.orphanDays)) terminal.print(line)
     if (isAgreed) return true
     if (!canAsk(terminal)) {
-      terminal.note('Nothing was changed. Repeat this with --yes to do it.')
+      terminal.note('Nothing was changed. Run the command again with --yes to do it.')
       return false
     }
     return confirm(terminal, 'Do this?')
@@ -34,29 +34,29 @@ export async function adoptHere(
   })
   if (logCopy !== undefined) terminal.print(`The damaged log was copied to ${logCopy}.`)
   if (outcome === 'declined') throw new Ended(EXIT.failed)
-  terminal.print('Records and objects are one installation now. The service can start.')
+  terminal.print('Records and objects are now one installation. The service can start.')
 }
 
 function linesOf(step: AdoptionStep, orphanDays: number): string[] {
   if (step.step === 'drop_log') {
     return [
       step.sentence,
-      'Going on keeps a copy of the log and drops these transactions: files that were acknowledged in them are missing in the records.',
+      'If you continue, Lade copies the log and drops these transactions. The records then lack files that were acknowledged in them.',
     ]
   }
   const { problem, stock } = step
   const kept = orphanDays === 0 ? 'are kept' : `are kept for ${countOf(orphanDays, 'day')} and then removed`
   return [
-    problem ?? 'Records and objects belong together already.',
-    `The records know ${stock.known} of ${countOf(stock.known + stock.unknown, 'object')}.`,
+    problem ?? 'Records and objects already belong together.',
+    `The records list ${stock.known} of ${countOf(stock.known + stock.unknown, 'object')}.`,
     ...(stock.unknown > 0
-      ? [`${countOf(stock.unknown, 'object')} that they do not know ${kept}, unless somebody uploads the same bytes.`]
+      ? [`${countOf(stock.unknown, 'object')} not in the records ${kept}, unless the same bytes are uploaded.`]
       : []),
     ...(stock.missing > 0
       ? [
-          `${countOf(stock.missing, 'file')} of the records have no object: they are not served until somebody uploads them again.`,
+          `${countOf(stock.missing, 'file')} in the records have no object. They cannot be downloaded until they are uploaded again.`,
         ]
       : []),
-    'Going on gives both a new id, so no other service can use either of them any more. Nothing is removed now.',
+    'If you continue, both get a new id, and no other service can use them. Nothing is removed now.',
   ]
 }

@@ -20,18 +20,18 @@ describe('checkDataDir', () => {
   it('tries writing and fsync, and leaves nothing behind', async () => {
     const { data, fsync, room } = await check(dir)
     expect([data?.state, fsync?.state, room?.state]).toEqual(['ok', 'ok', 'ok'])
-    expect(fsync?.sentence).toMatch(/^fsync works there, and took \d+\.\d ms\.$/)
+    expect(fsync?.sentence).toMatch(/^fsync works there and took \d+\.\d ms\.$/)
     expect(await readdir(dir)).toEqual([])
   })
 
   it('finds too little room', async () => {
     const { room } = await check(dir, Number.MAX_SAFE_INTEGER)
-    expect(room).toMatchObject({ state: 'broken', sentence: expect.stringContaining('so uploads are refused') })
+    expect(room).toMatchObject({ state: 'broken', sentence: expect.stringContaining('Uploads are refused') })
   })
 
   it('does not mind that there is none yet', async () => {
     const { data } = await check(join(dir, 'none'))
-    expect(data).toMatchObject({ state: 'unknown', sentence: expect.stringContaining('"lade serve" makes it') })
+    expect(data).toMatchObject({ state: 'unknown', sentence: expect.stringContaining('"lade serve" creates it') })
     expect(await readdir(dir)).toEqual([])
   })
 
@@ -44,7 +44,7 @@ describe('checkDataDir', () => {
   // Root may write anywhere but here.
   it.runIf(process.platform === 'linux')('finds a directory that cannot be written', async () => {
     expect((await check('/proc')).data).toMatchObject({
-      sentence: expect.stringContaining('cannot be written by this user'),
+      sentence: expect.stringContaining('is not writable by this user'),
     })
   })
 })
@@ -54,8 +54,8 @@ describe('fileSystemKind', () => {
     [0xef53, 'ext4', undefined],
     [-1_859_950_530, 'btrfs', undefined],
     [0x01021994, 'tmpfs', 'which is lost when the machine restarts'],
-    [0x6969, 'NFS', 'where locks and fsync may not do what SQLite needs'],
-    [0x4d44, 'FAT', 'which survives no power cut'],
+    [0x6969, 'NFS', 'where locks and fsync may not work as SQLite needs'],
+    [0x4d44, 'FAT', 'which does not survive power cuts'],
     [42, undefined, undefined],
   ])('knows %i as %s', (type, name, concern) => {
     expect(fileSystemKind(type, 'linux')).toEqual({ name, concern })

@@ -22,11 +22,12 @@ export async function checkDataDir(
     throw error
   })
   if (found === 'ENOENT') {
-    return [unknown('data', `There is no data directory ${dataDir}; "lade serve" makes it. --data-dir names another.`)]
+    return [
+      unknown('data', `There is no data directory ${dataDir}. "lade serve" creates it; --data-dir chooses another.`),
+    ]
   }
-  if (typeof found === 'string')
-    return [broken('data', `The data directory ${dataDir} cannot be looked at (${found}).`)]
-  if (!found.isDirectory()) return [broken('data', `${dataDir} is to be the data directory, but it is a file.`)]
+  if (typeof found === 'string') return [broken('data', `Cannot read the data directory ${dataDir} (${found}).`)]
+  if (!found.isDirectory()) return [broken('data', `The data directory ${dataDir} is a file.`)]
   const isMine = process.getuid === undefined || process.getuid() === found.uid
   return [
     ...(await checkWriting(dataDir, isMine)),
@@ -42,23 +43,21 @@ async function checkWriting(dataDir: string, isMine: boolean): Promise<Finding[]
     file = await open(path, 'wx', 0o600)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    const sentence = `${dataDir} cannot be written by this user (${error.code}).`
+    const sentence = `${dataDir} is not writable by this user (${error.code}).`
     return [
-      isMine
-        ? broken('data', sentence)
-        : warning('data', `${sentence} Ask again as the user that the service runs as.`),
+      isMine ? broken('data', sentence) : warning('data', `${sentence} Run this command as the user of the service.`),
     ]
   }
-  const findings = [ok('data', `${dataDir} is there and can be written.`)]
+  const findings = [ok('data', `${dataDir} is writable.`)]
   try {
     await file.writeFile('lade')
     const startedMs = performance.now()
     await file.sync()
     await syncFolder(dataDir)
-    findings.push(ok('fsync', `fsync works there, and took ${(performance.now() - startedMs).toFixed(1)} ms.`))
+    findings.push(ok('fsync', `fsync works there and took ${(performance.now() - startedMs).toFixed(1)} ms.`))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    findings.push(broken('fsync', `fsync fails there (${error.code}), so nothing staged would survive a power cut.`))
+    findings.push(broken('fsync', `fsync fails there (${error.code}), so files would not survive a power cut.`))
   } finally {
     await file.close()
     await rm(path, { force: true })
@@ -75,14 +74,14 @@ async function checkRoom(dataDir: string, minFreeBytes: number): Promise<Finding
   const { bavail, bsize, blocks } = await statfs(dataDir)
   const free = `${formatBytes(bavail * bsize)} of ${formatBytes(blocks * bsize)} are free`
   return bavail * bsize < minFreeBytes
-    ? broken('room', `${free}, less than the ${formatBytes(minFreeBytes)} of LADE_MIN_FREE_MB, so uploads are refused.`)
-    : ok('room', `${free}; uploads are refused below ${formatBytes(minFreeBytes)}.`)
+    ? broken('room', `${free}. Uploads are refused: LADE_MIN_FREE_MB requires ${formatBytes(minFreeBytes)}.`)
+    : ok('room', `${free}. Uploads are refused below ${formatBytes(minFreeBytes)}.`)
 }
 
 async function checkKind(dataDir: string, platform: NodeJS.Platform): Promise<Finding> {
   const { name, concern } = fileSystemKind((await statfs(dataDir)).type, platform)
-  if (name === undefined) return unknown('fileSystem', 'The kind of its file system is not known.')
+  if (name === undefined) return unknown('fileSystem', 'Its file system type is unknown.')
   return concern === undefined
     ? ok('fileSystem', `It is on ${name}.`)
-    : warning('fileSystem', `It is on ${name}, ${concern}; keep data on a local disk.`)
+    : warning('fileSystem', `It is on ${name}, ${concern}. Use a local disk.`)
 }

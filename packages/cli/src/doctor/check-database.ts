@@ -21,7 +21,7 @@ export async function checkDatabase({ database }: Pick<Config, 'database'>): Pro
     return findingsOf(facts, { name, needed, schemaVersion: POSTGRES_SCHEMA_VERSION })
   } catch (error) {
     if (!LadeError.is(error)) throw error
-    return [broken('database', `Nothing can be asked of ${name}: ${causesOf(error)}.`)]
+    return [broken('database', `Cannot query ${name}: ${causesOf(error)}.`)]
   }
 }
 
@@ -37,49 +37,51 @@ export interface DatabaseNeeds {
 export function findingsOf(facts: DatabaseFacts, { name, needed, schemaVersion }: DatabaseNeeds): Finding[] {
   const { version, majorVersion, maxConnections, isReadOnly } = facts
   if (majorVersion < OLDEST_VERSION) {
-    return [broken('database', `PostgreSQL ${version} has ${name}, and ${OLDEST_VERSION} or later is needed.`)]
+    return [broken('database', `${name} runs on PostgreSQL ${version}. Lade needs ${OLDEST_VERSION} or later.`)]
   }
   return [
     isReadOnly
       ? broken(
           'database',
-          `PostgreSQL ${version} answers for ${name}, and takes no writes: it is a standby, or set so.`,
+          `${name} on PostgreSQL ${version} is read-only: it is a standby, or configured as read-only.`,
         )
-      : ok('database', `PostgreSQL ${version} answers for ${name}.`),
+      : ok('database', `${name} is available on PostgreSQL ${version}.`),
     checkDurability(facts),
     checkSchema(facts.schemaVersion, schemaVersion),
     maxConnections < needed
-      ? broken('databaseConnections', `It takes ${maxConnections} connections, and each process opens up to ${needed}.`)
-      : ok('databaseConnections', `It takes ${maxConnections} connections; each process opens up to ${needed}.`),
+      ? broken(
+          'databaseConnections',
+          `It accepts ${maxConnections} connections, but each process opens up to ${needed}.`,
+        )
+      : ok('databaseConnections', `It accepts ${maxConnections} connections; each process opens up to ${needed}.`),
     checkClock(facts.clockAheadMs),
   ]
 }
 
 function checkDurability({ fsync, fullPageWrites, synchronousCommit }: DatabaseFacts): Finding {
-  if (!fsync) return broken('databaseDurability', 'It runs with fsync off, so a power cut loses what was acknowledged.')
-  if (!fullPageWrites)
-    return broken('databaseDurability', 'It runs with full_page_writes off, so a power cut may damage it.')
+  if (!fsync) return broken('databaseDurability', 'fsync is off, so a power cut loses acknowledged writes.')
+  if (!fullPageWrites) return broken('databaseDurability', 'full_page_writes is off, so a power cut can damage it.')
   return synchronousCommit === 'off' || synchronousCommit === 'local'
     ? warning(
         'databaseDurability',
-        `synchronous_commit is ${synchronousCommit} there; the service sets it on for itself.`,
+        `synchronous_commit is ${synchronousCommit}; the service turns it on for its own sessions.`,
       )
     : ok('databaseDurability', 'It writes durably.')
 }
 
 function checkSchema(found: number, known: number): Finding {
-  if (found === 0) return unknown('databaseSchema', 'It has no tables yet; "lade serve" makes them.')
+  if (found === 0) return unknown('databaseSchema', 'It has no tables yet. "lade serve" creates them.')
   if (found > known) {
-    return broken('databaseSchema', `Its schema is version ${found}, and this program knows versions up to ${known}.`)
+    return broken('databaseSchema', `Its schema has version ${found}; this program supports versions up to ${known}.`)
   }
   return found < known
-    ? ok('databaseSchema', `Its schema is version ${found}; the next start brings it to ${known}.`)
-    : ok('databaseSchema', `Its schema is version ${found}, as this program's.`)
+    ? ok('databaseSchema', `Its schema has version ${found}; the next start upgrades it to ${known}.`)
+    : ok('databaseSchema', `Its schema has version ${found}, the same as this program.`)
 }
 
 function checkClock(aheadMs: number): Finding {
-  if (Math.abs(aheadMs) <= SKEW_MS) return ok('databaseClock', 'Its clock and the one here agree.')
+  if (Math.abs(aheadMs) <= SKEW_MS) return ok('databaseClock', 'Its clock matches the clock of this machine.')
   const which = aheadMs > 0 ? 'ahead of' : 'behind'
   const by = formatSeconds(Math.round(Math.abs(aheadMs) / 1000))
-  return warning('databaseClock', `Its clock is ${by} ${which} the one here; set the one that is wrong.`)
+  return warning('databaseClock', `Its clock is ${by} ${which} the clock of this machine. Correct the wrong one.`)
 }

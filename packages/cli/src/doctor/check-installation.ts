@@ -13,17 +13,17 @@ export async function checkInstallation(config: Config): Promise<Finding> {
       case 'joined':
         return ok('installation', `Records and objects belong together (installation ${look.id.slice(0, 8)}).`)
       case 'new':
-        return ok('installation', 'Records and objects belong together; the next start gives both an id.')
+        return ok('installation', 'Records and objects belong together. The next start gives both an id.')
       case 'unknown':
-        return unknown('installation', `Whether records and objects belong together is not known. ${look.sentence}`)
+        return unknown('installation', `Cannot tell whether records and objects belong together. ${look.sentence}`)
       case 'refused':
         return broken(
           'installation',
-          `${look.sentence} The service does not start like this; "lade doctor --adopt" says what going on would mean.`,
+          `${look.sentence} The service does not start like this. "lade doctor --adopt" explains how to continue.`,
         )
     }
   } catch (error) {
     if (!(error instanceof StartError || LadeError.is(error))) throw error
-    return unknown('installation', `Whether records and objects belong together cannot be seen: ${causesOf(error)}.`)
+    return unknown('installation', `Cannot check whether records and objects belong together: ${causesOf(error)}.`)
   }
 }

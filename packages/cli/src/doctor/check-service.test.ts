@@ -49,7 +49,7 @@ describe('checkService', () => {
       answers: false,
       service: {
         state: 'broken',
-        sentence: expect.stringContaining('Nothing answers at http://lade.test (ECONNREFUSED).'),
+        sentence: expect.stringContaining('Cannot reach http://lade.test (ECONNREFUSED).'),
       },
     })
     const slow = new DOMException('late', 'TimeoutError')
@@ -63,7 +63,7 @@ describe('checkService', () => {
     async (answer) => {
       expect(await look({ '/healthz': answer })).toEqual({
         answers: true,
-        service: { state: 'broken', sentence: expect.stringContaining('is no Lade') },
+        service: { state: 'broken', sentence: expect.stringContaining('is not a Lade service') },
       })
     },
   )
@@ -71,14 +71,17 @@ describe('checkService', () => {
   it('names the dependency that fails', async () => {
     const body = { status: 'not_ready', dependencies: { records: 'ok', storage: 'failed', process: 'draining' } }
     expect(await look({ '/readyz': { status: 503, body } })).toMatchObject({
-      ready: { state: 'broken', sentence: 'It is not ready: storage (failed), process (draining). Its log says why.' },
+      ready: {
+        state: 'broken',
+        sentence: 'The service is not ready: storage (failed), process (draining). See its log.',
+      },
     })
   })
 
   it('says that no prover answers', async () => {
     const body = { status: 'not_ready', dependencies: { records: 'ok', prover: 'failed' } }
     expect(await look({ '/readyz': { status: 503, body } })).toMatchObject({
-      ready: { state: 'broken', sentence: expect.stringMatching(/prover \(failed\)\..* None of the provers/) },
+      ready: { state: 'broken', sentence: expect.stringMatching(/prover \(failed\)\..* No prover in LADE_PROVER/) },
     })
   })
 

@@ -20,14 +20,14 @@ export async function checkService(look: ServiceLook): Promise<{ answers: boolea
   const { url } = look
   const health = await ask(look, '/healthz')
   if (health.kind === 'silent') {
-    const sentence = `Nothing answers at ${url} (${health.reason}). "lade serve" starts a service; --url names another one.`
+    const sentence = `Cannot reach ${url} (${health.reason}). Start a service with "lade serve", or choose another with --url.`
     return { answers: false, findings: [broken('service', sentence)] }
   }
   if (health.status !== 200 || statusOf(health.body) !== 'ok') {
-    const sentence = `What answers at ${url} is no Lade: /healthz gives ${health.status}. --url names another address.`
+    const sentence = `${url} is not a Lade service: /healthz returned ${health.status}. Choose another URL with --url.`
     return { answers: true, findings: [broken('service', sentence)] }
   }
-  const findings = [ok('service', `A service answers at ${url}, in ${Math.round(health.tookMs)} ms.`)]
+  const findings = [ok('service', `The service at ${url} answered in ${Math.round(health.tookMs)} ms.`)]
   findings.push(...checkReady(await ask(look, '/readyz')))
   findings.push(checkClock(health, look.nowMs()))
   const info = await ask(look, '/api/info')
@@ -37,7 +37,7 @@ export async function checkService(look: ServiceLook): Promise<{ answers: boolea
 
 /** Whether a service could listen at the configured address. Only worth asking where none answers. */
 export async function checkPort(host: string, port: number): Promise<Finding> {
-  if (port === 0) return ok('port', 'The port is any free one.')
+  if (port === 0) return ok('port', 'The service picks a free port.')
   const server = createServer()
   const code = await new Promise<string | undefined>((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
@@ -45,8 +45,8 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
   })
   if (code === undefined) return ok('port', `${host}:${port} is free for "lade serve".`)
   if (code === 'EADDRINUSE')
-    return broken('port', `${host}:${port} is taken by another program; --port chooses another.`)
-  return broken('port', `Nothing can listen at ${host}:${port} (${code}).`)
+    return broken('port', `Another program uses ${host}:${port}. Choose another port with --port.`)
+  return broken('port', `Cannot listen on ${host}:${port} (${code}).`)
 }
 
 type Answer =
@@ -90,54 +90,56 @@ function checkReady(answer: Answer): Finding[] {
   if (answer.kind === 'silent') return [broken('ready', `/readyz did not answer (${answer.reason}).`)]
   const { status, dependencies, signingKey } = (answer.body ?? {}) as Partial<ReadyResult>
   const findings: Finding[] = []
-  if (status === 'ready') findings.push(ok('ready', 'It is ready, with everything that it depends on.'))
+  if (status === 'ready') findings.push(ok('ready', 'The service and everything it depends on are ready.'))
   else {
     const failing = Object.entries(dependencies ?? {})
       .filter(([, state]) => state !== 'ok')
       .map(([name, state]) => `${name} (${state})`)
-    const what = failing.join(', ') || `/readyz gives ${answer.status}`
-    const provers = dependencies?.prover === 'failed' ? ' None of the provers that LADE_PROVER names answers.' : ''
-    findings.push(broken('ready', `It is not ready: ${what}. Its log says why.${provers}`))
+    const what = failing.join(', ') || `/readyz returned ${answer.status}`
+    const provers = dependencies?.prover === 'failed' ? ' No prover in LADE_PROVER is reachable.' : ''
+    findings.push(broken('ready', `The service is not ready: ${what}. See its log.${provers}`))
   }
   if (signingKey?.overdue) {
     const age = signingKey.ageDays === null ? 'old' : `${countOf(signingKey.ageDays, 'day')} old`
-    findings.push(warning('signingKey', `Its signing key is ${age}; its operator replaces it with "lade keys rotate".`))
+    findings.push(
+      warning(
+        'signingKey',
+        `The signing key of the service is ${age}. The operator can replace it with "lade keys rotate".`,
+      ),
+    )
   }
   return findings
 }
 
 function checkClock({ date }: Extract<Answer, { kind: 'answer' }>, nowMs: number): Finding {
   const theirs = Date.parse(date ?? '')
-  if (Number.isNaN(theirs)) return unknown('clock', 'It does not say its time.')
+  if (Number.isNaN(theirs)) return unknown('clock', 'The service does not report its time.')
   // The header has whole seconds.
   const aheadSeconds = (theirs + 500 - nowMs) / 1000
-  if (Math.abs(aheadSeconds) <= SKEW_SECONDS) return ok('clock', 'Its clock and the one here agree.')
+  if (Math.abs(aheadSeconds) <= SKEW_SECONDS) return ok('clock', 'The clocks of the service and this machine match.')
   const which = aheadSeconds > 0 ? 'ahead of' : 'behind'
   return warning(
     'clock',
-    `Its clock is ${formatSeconds(Math.abs(aheadSeconds))} ${which} the one here; set the one that is wrong.`,
+    `The clock of the service is ${formatSeconds(Math.abs(aheadSeconds))} ${which} the clock of this machine. Correct the wrong one.`,
   )
 }
 
 function checkVersion(answer: Answer, version: string): Finding {
   const theirs = answer.kind === 'answer' ? ((answer.body ?? {}) as Partial<InfoResult>).version : undefined
-  if (typeof theirs !== 'string') return unknown('version', 'It does not say its version.')
+  if (typeof theirs !== 'string') return unknown('version', 'The service does not report its version.')
   return theirs === version
-    ? ok('version', `It is version ${theirs}, as this program.`)
+    ? ok('version', `The service has version ${theirs}, the same as this program.`)
     : warning(
         'version',
-        `It is version ${theirs}, and this program ${version}; use the same where something is missing.`,
+        `The service has version ${theirs}, this program ${version}. If a feature is missing, use the same version.`,
       )
 }
 
 function checkWallets(answer: Answer): Finding {
   const { wallets } = (answer.kind === 'answer' ? (answer.body ?? {}) : {}) as Partial<InfoResult>
   return wallets
-    ? ok(
-        'wallets',
-        `Wallets of chain ${wallets.chainId} are enabled; ${wallets.usdcPerGib} USDC stand for 1 GiB a day.`,
-      )
-    : unknown('wallets', 'Wallets are not enabled there.')
+    ? ok('wallets', `Wallets on chain ${wallets.chainId} are enabled. ${wallets.usdcPerGib} USDC give 1 GiB per day.`)
+    : unknown('wallets', 'Wallets are not enabled.')
 }
 
 function statusOf(body: unknown): unknown {

@@ -20,13 +20,13 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
     const tookMs = (performance.now() - startedMs).toFixed(0)
     return [
       wrong === undefined
-        ? ok('storage', `A blob was put into ${name}, read, and removed, in ${tookMs} ms.`)
+        ? ok('storage', `Writing, reading and removing a test blob in ${name} took ${tookMs} ms.`)
         : broken('storage', `The store behind ${name} ${wrong}.`),
     ]
   } catch (error) {
     if (!LadeError.is(error)) throw error
     const cause = causesOf(error)
     const advice = SKEWED.test(cause) ? ' Set the clock of this machine.' : ''
-    return [broken('storage', `A blob cannot be put into ${name}, read and removed: ${cause}.${advice}`)]
+    return [broken('storage', `Cannot write, read and remove a test blob in ${name}: ${cause}.${advice}`)]
   }
 }

@@ -17,28 +17,28 @@ export async function checkStoredBytes(config: Config): Promise<Finding[]> {
     return look === undefined ? [] : findingsOf(look)
   } catch (error) {
     if (!(error instanceof StartError || LadeError.is(error))) throw error
-    return [unknown('storedBytes', `Whether stored bytes are damaged cannot be seen: ${causesOf(error)}.`)]
+    return [unknown('storedBytes', `Cannot check the stored bytes: ${causesOf(error)}.`)]
   }
 }
 
 export function findingsOf(look: StoredBytesLook): Finding[] {
   const { damaged, damagedCount, checkedBytes, isComplete, withoutChunksCount } = look
-  const checked = isComplete ? 'all small files' : `${formatBytes(checkedBytes)} of small files, as time allowed,`
+  const checked = isComplete ? 'all small files' : `${formatBytes(checkedBytes)} of small files (time limit reached)`
   const names = damaged.map(({ object, kind }) => `${object} (${kind})`).join(', ')
   const more = damagedCount > damaged.length ? ` and ${damagedCount - damaged.length} more` : ''
   return [
     damagedCount === 0
-      ? ok('storedBytes', `No stored bytes are known to be damaged; ${checked} in the database match their digests.`)
+      ? ok('storedBytes', `No damaged files are known. In the database, ${checked} match their digests.`)
       : broken(
           'storedBytes',
-          `${countOf(damagedCount, 'file')} damaged: ${names}${more}. Upload the bytes again, or use "lade backup --heal".`,
+          `${countOf(damagedCount, 'file')} damaged: ${names}${more}. Upload the files again, or use "lade backup --heal".`,
         ),
     ...(withoutChunksCount === 0
       ? []
       : [
           unknown(
             'chunkDigests',
-            `${countOf(withoutChunksCount, 'file')} of an older version cannot be verified in part until the scrub has read them.`,
+            `${countOf(withoutChunksCount, 'file')} from an older version have no chunk digests until the next scrub.`,
           ),
         ]),
   ]

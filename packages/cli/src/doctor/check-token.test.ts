@@ -23,7 +23,7 @@ describe('checkToken', () => {
     expect(await checkToken(account, taken, NOW)).toEqual({
       check: 'token',
       state: 'ok',
-      sentence: 'The token from LADE_TOKEN is good for ada@example.org, allows everything, and expires in 100 days.',
+      sentence: 'The token from LADE_TOKEN is valid for ada@example.org, allows everything, and expires in 100 days.',
     })
   })
 

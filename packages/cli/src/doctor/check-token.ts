@@ -13,22 +13,22 @@ const SOON_MS = 14 * 86_400_000
 export async function checkToken(account: Account, client: LadeClient, now: Date): Promise<Finding> {
   const { token, tokenFrom, url } = account
   if (token === undefined)
-    return unknown('token', `There is no token for ${url}, so uploads are sponsored; "lade login" saves one.`)
+    return unknown('token', `There is no token for ${url}, so uploads are sponsored. "lade login" saves one.`)
   try {
     await client.usage()
   } catch (error) {
     if (!LadeError.is(error)) throw error
     if (error.code !== 'insufficient_scope')
-      return broken('token', `The token from ${tokenFrom} is refused. ${sentenceOf(error)}`)
+      return broken('token', `The service rejects the token from ${tokenFrom}. ${sentenceOf(error)}`)
   }
   const { email, scopes = [], expiresAt } = readTokenFacts(token) ?? {}
-  const whose = `The token from ${tokenFrom} is good for ${email ?? 'somebody'}`
+  const whose = `The token from ${tokenFrom} is valid for ${email ?? 'an unnamed user'}`
   const lacking = ALL_SCOPES.filter((scope) => !scopes.includes(scope))
   const allows =
     lacking.length === 0 ? 'allows everything' : `allows ${scopes.join(', ')} and not ${lacking.join(', ')}`
   if (expiresAt === undefined) return ok('token', `${whose}, and ${allows}.`)
   const ends = formatFromNow(expiresAt.toISOString(), now)
   return expiresAt.getTime() - now.getTime() < SOON_MS
-    ? warning('token', `${whose}, but expires ${ends}; "lade login" saves another one.`)
+    ? warning('token', `${whose}, but expires ${ends}. "lade login" saves a new one.`)
     : ok('token', `${whose}, ${allows}, and expires ${ends}.`)
 }

@@ -8,12 +8,12 @@ import { broken, type Finding, ok, warning } from './finding.ts'
 export async function checkWallet(name: string, client: LadeClient): Promise<Finding> {
   try {
     const { userId, quotaBytes, today } = await client.usage()
-    const whose = `The wallet in ${name} is good for ${userId}`
+    const whose = `The wallet in ${name} is accepted as ${userId}`
     return quotaBytes === 0
-      ? warning('wallet', `${whose}, but holds too little USDC to put anything.`)
-      : ok('wallet', `${whose}, and may put ${formatBytes(today.remainingBytes)} more today.`)
+      ? warning('wallet', `${whose}, but has too little USDC to upload anything.`)
+      : ok('wallet', `${whose} and can upload ${formatBytes(today.remainingBytes)} more today.`)
   } catch (error) {
     if (!LadeError.is(error)) throw error
-    return broken('wallet', `The wallet in ${name} is refused. ${sentenceOf(error)}`)
+    return broken('wallet', `The service rejects the wallet in ${name}. ${sentenceOf(error)}`)
   }
 }

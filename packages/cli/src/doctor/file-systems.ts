@@ -35,7 +35,7 @@ export function fileSystemKind(type: number, platform: NodeJS.Platform): FileSys
   const name = platform === 'linux' ? NAMES[type >>> 0] : undefined
   if (name === undefined) return { name, concern: undefined }
   if (VOLATILE.has(name)) return { name, concern: 'which is lost when the machine restarts' }
-  if (REMOTE.has(name)) return { name, concern: 'where locks and fsync may not do what SQLite needs' }
-  if (WITHOUT_LINKS.has(name)) return { name, concern: 'which survives no power cut' }
+  if (REMOTE.has(name)) return { name, concern: 'where locks and fsync may not work as SQLite needs' }
+  if (WITHOUT_LINKS.has(name)) return { name, concern: 'which does not survive power cuts' }
   return { name, concern: undefined }
 }

@@ -81,7 +81,7 @@ export class PartFile {
 
 /** The refusal to write where something is. */
 export function existsAlready(path: string): LocalError {
-  return new LocalError(`${path} exists already; --force replaces it, and -o gives another name.`)
+  return new LocalError(`${path} already exists. Replace it with --force, or choose another name with -o.`)
 }
 
 /** True for anything at `path`, also a link that leads nowhere. */

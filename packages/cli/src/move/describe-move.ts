@@ -7,8 +7,8 @@ import { printable } from '../output/printable.ts'
 const SHOWN_PROBLEMS = 20
 
 const PROBLEMS = {
-  missing: 'is not in the storage',
-  size: 'has another size in the storage',
+  missing: 'is missing from the storage',
+  size: 'has the wrong size in the storage',
   wrong: 'has wrong bytes in the storage',
   unreadable: 'cannot be read from the storage',
 } as const satisfies Record<BlobProblem['problem'], string>
@@ -23,7 +23,7 @@ export interface MoveDescribed {
 
 /** What was moved, or would be, for people: what to do next comes last. */
 export function describeMove(report: MoveReport, asked: MoveDescribed): string[] {
-  if (report.wasDone) return ['An earlier run moved everything. Nothing is left to do.', ...nextSteps(report, asked)]
+  if (report.wasDone) return ['An earlier run moved everything. Nothing to do.', ...nextSteps(report, asked)]
   return asked.dryRun
     ? [...plannedBlobs(report), ...plannedRecords(report), 'Nothing was changed.']
     : [...movedBlobs(report), ...movedRecords(report), ...nextSteps(report, asked)]
@@ -32,7 +32,7 @@ export function describeMove(report: MoveReport, asked: MoveDescribed): string[]
 function plannedBlobs({ survey }: MoveReport): string[] {
   if (survey === undefined) return []
   return [
-    `Blobs: ${amountOf(survey.needed)} needed; ${amountOf(survey.toCopy)} to copy, ${amountOf(survey.there)} there already.`,
+    `Blobs: ${amountOf(survey.needed)} needed; ${amountOf(survey.toCopy)} to copy, ${amountOf(survey.there)} already there.`,
     ...othersIn(survey.others),
     ...problemsIn(survey.problems),
   ]
@@ -45,7 +45,7 @@ function plannedRecords({ tables, occupied }: MoveReport): string[] {
   return [
     `Records: ${countOf(rows, 'row')} in ${countOf(Object.keys(tables).length, 'table')}, ${countOf(files, 'file')} among them.`,
     ...(occupied !== undefined && occupied.length > 0
-      ? [`The new database has data in ${occupied.join(', ')}. Records are moved into an empty one only.`]
+      ? [`The new database has data in ${occupied.join(', ')}. Use an empty database.`]
       : []),
   ]
 }
@@ -53,7 +53,7 @@ function plannedRecords({ tables, occupied }: MoveReport): string[] {
 function movedBlobs({ survey, blobs }: MoveReport): string[] {
   if (survey === undefined || blobs === undefined) return []
   return [
-    `Blobs: ${amountOf(blobs.copied)} copied and hashed, ${amountOf(blobs.there)} were there.`,
+    `Blobs: ${amountOf(blobs.copied)} copied and hashed, ${amountOf(blobs.there)} already there.`,
     ...othersIn(survey.others),
     ...problemsIn(blobs.problems),
   ]
@@ -65,11 +65,13 @@ function movedRecords({ records, drift = [], setAside }: MoveReport): string[] {
   return [
     records.outcome === 'copied'
       ? `Records: ${what} copied and compared.`
-      : `Records: ${what} had been copied and compared before.`,
+      : `Records: ${what} already copied and compared.`,
     drift.length === 0
-      ? 'Every quota adds up.'
-      : `The quotas of ${countOf(drift.length, 'day')} did not add up before the move, and do not now.`,
-    ...(setAside === undefined ? [] : [`The old database is kept as ${setAside}; no service starts on it by mistake.`]),
+      ? 'All quota counters are consistent.'
+      : `The quota counters of ${countOf(drift.length, 'day')} are inconsistent, as they were before the move.`,
+    ...(setAside === undefined
+      ? []
+      : [`The old database was renamed to ${setAside}, so that no service uses it by mistake.`]),
   ]
 }
 
@@ -84,7 +86,7 @@ function nextSteps(
     ...(hasBlobs ? [`LADE_STORAGE=${absolute(to, toStorage)}`] : []),
   ]
   const remarks = [
-    ...(toDatabase !== undefined && hasPassword(toDatabase) ? ['The password belongs into LADE_DATABASE, too.'] : []),
+    ...(toDatabase !== undefined && hasPassword(toDatabase) ? ['Add the password to LADE_DATABASE.'] : []),
     ...(hasRecords && !hasBlobs && from.storage.kind === 'file' ? [`The blobs stay in ${from.storage.dir}.`] : []),
   ]
   return ['Start every instance with:', ...variables.map((variable) => `  ${variable}`), ...remarks]
@@ -111,7 +113,7 @@ function amountOf({ count, bytes }: Amount): string {
 function othersIn(others: number): string[] {
   if (others === 0) return []
   const [blobs, are, them] = [countOf(others, 'blob'), others === 1 ? 'is' : 'are', others === 1 ? 'it' : 'them']
-  return [`Warning: ${blobs} at the new place ${are} not of this service, which will remove ${them} one day.`]
+  return [`Warning: ${blobs} in the new storage ${are} not part of this service. It will remove ${them} later.`]
 }
 
 function lineOf({ sha256, sizeBytes, problem, file }: BlobProblem): string {

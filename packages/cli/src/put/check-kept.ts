@@ -18,7 +18,7 @@ export async function checkKept(
   if (visibility === 'private') await refusePublic(client, cid, signal)
   const [, days] = /^(\d+) days?$/.exec(term) ?? []
   if (termDays === undefined || days === undefined || Number(days) === termDays) return undefined
-  return `It was staged before, and keeps its term of ${term}.`
+  return `It was already uploaded and keeps its term of ${term}.`
 }
 
 async function refusePublic(client: LadeClient, cid: string, signal: AbortSignal): Promise<void> {
@@ -31,6 +31,6 @@ async function refusePublic(client: LadeClient, cid: string, signal: AbortSignal
     throw error
   }
   throw new LocalError(
-    `It was staged before as a public file, and still is one; remove it with "lade rm ${cid}", and put it again.`,
+    `It was already uploaded as a public file and is still public. Remove it with "lade rm ${cid}" and upload it again.`,
   )
 }

@@ -86,9 +86,9 @@ describe('collectFiles', () => {
 
   it('refuses a folder without -r, and a name that leads nowhere', async () => {
     await expect(collect(['photos'], { isRecursive: false })).rejects.toThrow(UsageError)
-    await expect(collect(['photos'], { isRecursive: false })).rejects.toThrow('photos is a folder; add -r')
+    await expect(collect(['photos'], { isRecursive: false })).rejects.toThrow('photos is a folder. Add -r')
     await expect(collect(['nowhere'])).rejects.toThrow(LocalError)
     await expect(collect(['alone/below'])).rejects.toThrow('There is no file alone/below.')
-    await expect(collect(['/dev/null'])).rejects.toThrow('pipe what it gives')
+    await expect(collect(['/dev/null'])).rejects.toThrow('Pipe its content')
   })
 })

@@ -51,10 +51,10 @@ export async function collectFiles(names: readonly string[], options: CollectOpt
     const path = resolve(options.cwd, shown)
     const found = await statOf(path, shown)
     if (found.isDirectory()) {
-      if (!options.isRecursive) throw new UsageError(`${shown} is a folder; add -r to put every file in it.`)
+      if (!options.isRecursive) throw new UsageError(`${shown} is a folder. Add -r to upload its files.`)
       await collectFolder(path, shown, options, { files, leftOut })
     } else if (!found.isFile()) {
-      throw new LocalError(`${shown} is no file; pipe what it gives into "lade put -".`)
+      throw new LocalError(`${shown} is not a regular file. Pipe its content into "lade put -".`)
     } else files.push(localFileOf(path, shown, found))
   }
   return { files, leftOut }
@@ -98,6 +98,6 @@ async function statOf(path: string, shown: string): Promise<Stats> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENOTDIR') throw new LocalError(`There is no file ${shown}.`)
-    throw new LocalError(`${shown} cannot be read.`, { cause: error })
+    throw new LocalError(`Cannot read ${shown}.`, { cause: error })
   }
 }

@@ -13,7 +13,7 @@ import type { Outcome } from './put-files.ts'
 /** The lines for one file that was put by itself. */
 export function describeResult(shown: string, result: UploadResult, wasThere: boolean, style: Style): string[] {
   const { cid, size, retrievalUrl, term, expiresAt, dealId, sponsored } = result
-  const remark = wasThere ? ' (it was there already; nothing was sent)' : ''
+  const remark = wasThere ? ' (already stored; nothing was sent)' : ''
   return [
     `${style.bold(shown === '-' ? 'standard input' : printable(shown))}${remark}`,
     ...formatFacts(
@@ -57,24 +57,24 @@ export function describeSum(sum: {
 }): string {
   const { staged, failedCount, notTried } = sum
   const sizeBytes = staged.reduce((bytes, { size }) => bytes + size, 0)
-  const parts = [`${countOf(staged.length, 'file')} staged, ${formatBytes(sizeBytes)}`]
+  const parts = [`${countOf(staged.length, 'file')} uploaded, ${formatBytes(sizeBytes)}`]
   if (failedCount > 0) parts.push(`${failedCount} failed`)
-  if (notTried > 0) parts.push(`${notTried} not tried, since they would have failed alike`)
+  if (notTried > 0) parts.push(`${notTried} skipped, because they would fail for the same reason`)
   return `${parts.join('; ')}.`
 }
 
 const REASONS: Readonly<Record<LeftOut['because'], (count: number) => string>> = {
-  hidden: (count) => `${count} hidden (--hidden takes them)`,
+  hidden: (count) => `${count} hidden (--hidden includes them)`,
   link: (count) => countOf(count, 'symbolic link'),
   empty: (count) => `${count} empty`,
-  special: (count) => `${count} that are no files`,
+  special: (count) => `${count} not regular files`,
 }
 
-/** What was left out, by reason; undefined when nothing was. @example 'Left out: 2 hidden (--hidden takes them), 1 empty.' */
+/** What was left out, by reason; undefined when nothing was. @example 'Skipped: 2 hidden (--hidden includes them), 1 empty.' */
 export function describeLeftOut(leftOut: readonly LeftOut[]): string | undefined {
   const counts = Object.entries(REASONS).flatMap(([because, inWords]) => {
     const count = leftOut.filter((one) => one.because === because).length
     return count === 0 ? [] : [inWords(count)]
   })
-  return counts.length === 0 ? undefined : `Left out: ${counts.join(', ')}.`
+  return counts.length === 0 ? undefined : `Skipped: ${counts.join(', ')}.`
 }

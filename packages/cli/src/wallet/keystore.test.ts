@@ -97,11 +97,11 @@ describe('a keystore', () => {
     ['a derived key that is too short', withParams({ dklen: 16 })],
     ['no salt', withParams({ salt: undefined })],
   ])('error: %s is refused by one sentence, before anything is derived', (_, store) => {
-    expect(() => read(store)).toThrow(/^wallet\.json is no keystore that can be opened here: .*\.$/)
+    expect(() => read(store)).toThrow(/^wallet\.json is not a supported keystore: .*\.$/)
   })
 
   it('error: what is no JSON is refused without being repeated', () => {
-    expect(() => readKeystore('{ secret', 'wallet.json')).toThrow('it is no JSON.')
+    expect(() => readKeystore('{ secret', 'wallet.json')).toThrow('it is not JSON.')
   })
 })
 

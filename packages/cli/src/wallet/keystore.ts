@@ -34,16 +34,16 @@ export interface Keystore {
  * @see https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/
  */
 export function readKeystore(text: string, name: string): Keystore {
-  const refusal = (why: string) => new UsageError(`${name} is no keystore that can be opened here: ${why}.`)
+  const refusal = (why: string) => new UsageError(`${name} is not a supported keystore: ${why}.`)
   let found: unknown
   try {
     found = JSON.parse(text)
   } catch (error) {
-    if (error instanceof SyntaxError) throw refusal('it is no JSON')
+    if (error instanceof SyntaxError) throw refusal('it is not JSON')
     throw error
   }
   const store = fieldsOf(found)
-  if (store.version !== 3) throw refusal('it is not of version 3 of Web3 Secret Storage')
+  if (store.version !== 3) throw refusal('it is not Web3 Secret Storage version 3')
   // Old ones write it with a capital.
   const sealed = fieldsOf(store.crypto ?? store.Crypto)
   if (sealed.cipher !== 'aes-128-ctr') throw refusal('its cipher is not aes-128-ctr')
@@ -58,7 +58,7 @@ export function readKeystore(text: string, name: string): Keystore {
     throw refusal('a part of it is missing or malformed')
   }
   const kdf = kdfOf(sealed.kdf, params)
-  if (kdf === undefined) throw refusal('its key is derived in a way that is not known here, or takes too much')
+  if (kdf === undefined) throw refusal('its key derivation is unknown or too expensive')
   return { ciphertext, iv, mac, salt, keyBytes, address: addressIn(store.address), kdf }
 }
 

@@ -24,11 +24,11 @@ export interface WalletFile {
 export async function openWallet({ name, from }: WalletFile, terminal: Terminal): Promise<PrivateKeyAccount> {
   const { text, openMode } = await readSecretFile(name, from, terminal)
   if (text.trimStart().startsWith('{')) return openLocked(readKeystore(text, name), name, terminal)
-  refuseOpen(name, openMode, 'Move what the wallet holds to another one when others may have read it.')
+  refuseOpen(name, openMode, 'If others may have read it, move its funds to a new wallet.')
   const key = /^(?:0x)?([0-9a-f]{64})$/i.exec(text.trim())?.[1]
   if (key === undefined) {
     throw new UsageError(
-      `${name} does not hold a wallet: one private key of 64 hex digits, or a keystore; "lade wallet new" makes one.`,
+      `${name} is not a wallet. Expected a private key of 64 hex digits or a keystore; "lade wallet new" creates one.`,
     )
   }
   return accountOf(key, name)
@@ -36,11 +36,11 @@ export async function openWallet({ name, from }: WalletFile, terminal: Terminal)
 
 async function openLocked(store: Keystore, name: string, terminal: Terminal): Promise<PrivateKeyAccount> {
   const key = await openKeystore(store, await passwordFor(name, terminal))
-  if (key === undefined) throw new UsageError(`The password does not open ${name}.`)
+  if (key === undefined) throw new UsageError(`The password for ${name} is wrong.`)
   const account = await accountOf(key.toString('hex'), name)
   const { address } = store
   if (address !== undefined && address !== account.address.slice(2).toLowerCase()) {
-    throw new UsageError(`${name} says that it is the wallet 0x${address}, and holds the key of ${account.address}.`)
+    throw new UsageError(`${name} claims the address 0x${address} but contains the key of ${account.address}.`)
   }
   return account
 }
@@ -49,17 +49,17 @@ async function passwordFor(name: string, terminal: Terminal): Promise<string> {
   const { LADE_WALLET_PASSWORD_FILE: file } = terminal.env
   if (file) {
     const { text, openMode } = await readSecretFile(file, 'LADE_WALLET_PASSWORD_FILE', terminal)
-    refuseOpen(file, openMode, 'Choose another password when others may have read it.')
+    refuseOpen(file, openMode, 'If others may have read it, change the password.')
     return text.replace(/\r?\n$/, '')
   }
   if (canAsk(terminal)) return ask(terminal, `Password of ${name} (not shown): `, { isHidden: true })
-  throw new UsageError(`${name} is locked by a password; set LADE_WALLET_PASSWORD_FILE to a file that holds it.`)
+  throw new UsageError(`${name} needs a password. Set LADE_WALLET_PASSWORD_FILE to a file that contains it.`)
 }
 
 function refuseOpen(name: string, openMode: string | undefined, advice: string): void {
   if (openMode === undefined) return
   throw new UsageError(
-    `${name} can be read by other users of this machine (mode ${openMode}), so it is not used; run chmod 600 on it. ${advice}`,
+    `${name} is readable by other users of this machine (mode ${openMode}), so Lade does not use it. Run chmod 600 on it. ${advice}`,
   )
 }
 
@@ -70,6 +70,6 @@ async function accountOf(key: string, name: string): Promise<PrivateKeyAccount> 
     return privateKeyToAccount(`0x${key}`)
   } catch {
     // Zero, or beyond the order of the curve; what it throws may repeat the key.
-    throw new UsageError(`${name} holds a number that is no private key.`)
+    throw new UsageError(`The number in ${name} is not a valid private key.`)
   }
 }

@@ -28,12 +28,12 @@ export async function readSecretFile(
   try {
     await using file = await open(path, 'r')
     const { mode, size } = await file.stat()
-    if (size > MAXIMUM_BYTES) throw new LocalError(`${path}, which ${what} names, is too large to hold a secret.`)
+    if (size > MAXIMUM_BYTES) throw new LocalError(`${path} (${what}) is too large for a secret.`)
     const isOpen = platform !== 'win32' && (mode & 0o077) !== 0
     const openMode = isOpen ? (mode & 0o777).toString(8) : undefined
     return { text: await file.readFile('utf8'), openMode }
   } catch (error) {
     if (error instanceof LocalError) throw error
-    throw new LocalError(`${path}, which ${what} names, cannot be read.`, { cause: error })
+    throw new LocalError(`Cannot read ${path} (${what}).`, { cause: error })
   }
 }

@@ -30,7 +30,7 @@ export async function signingWallet(
   const { wallets } = await client.info({ signal: terminal.interruption() })
   if (!wallets) {
     terminal.note(
-      `Wallets are not enabled at ${url}; its operator enables them with LADE_CHAIN_RPC. Leave out ${file.from}, or name another service.`,
+      `Wallets are not enabled at ${url}. Leave out ${file.from}, or choose another service. (The operator enables wallets with LADE_CHAIN_RPC.)`,
     )
     throw new Ended(EXIT.refused)
   }

@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+
+/** Example command lines by the full name of their command, as `--help` shows them. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  put: [
+    'lade put photo.jpg',
+    'lade put -r site --days 90',
+    'lade put --private report.pdf',
+    'tar c photos | lade put - --name photos.tar',
+  ],
+  get: ['lade get CID', 'lade get CID -o photo.jpg', 'lade get CID -o - | tar x'],
+  ls: ['lade ls', 'lade ls --type image/png photo', 'lade ls --json'],
+  rm: ['lade rm CID', 'lade rm --yes CID CID'],
+  share: ['lade share CID', 'lade share CID --hours 720'],
+  deals: ['lade deals', 'lade deals --status failed', 'lade deals DEAL'],
+  'deals extend': ['lade deals extend DEAL --days 30'],
+  'deals redundancy': ['lade deals redundancy DEAL 3'],
+  'deals proofs': ['lade deals proofs DEAL', 'lade deals proofs DEAL --json'],
+  challenge: ['lade challenge CID', 'lade challenge CID --nonce "2026-11-23"'],
+  login: [
+    'lade login',
+    'lade login --url https://lade.example --email ada@example.org',
+    'lade login --token-file token.txt',
+  ],
+  logout: ['lade logout', 'lade logout --revoke'],
+  usage: ['lade usage', 'lade usage --json'],
+  'token new': [
+    'lade token new --email ada@example.org --label laptop',
+    'lade token new --email ci@example.org --scopes put --days 30',
+  ],
+  'token ls': ['lade token ls'],
+  'token revoke': ['lade token revoke laptop', 'lade token revoke laptop --keep-links'],
+  'wallet new': ['lade wallet new wallet.key'],
+  'wallet address': ['lade wallet address wallet.key'],
+  hash: ['lade hash photo.jpg', 'lade hash --json photo.jpg'],
+  verify: ['lade verify CID photo.jpg', 'lade verify --car CID dag.car'],
+  serve: [
+    'lade serve',
+    'lade serve --public-url https://lade.example --data-dir /srv/lade',
+    'LADE_DATABASE=postgres://lade:secret@db.internal/lade lade serve --storage s3://lade',
+  ],
+  'keys show': ['lade keys show'],
+  'keys rotate': ['lade keys rotate --data-dir /srv/lade'],
+  'keys mint': [
+    'lade keys mint --email ada@example.org',
+    'lade keys mint --email ci@example.org --scopes put --ttl-days 30',
+  ],
+  backup: ['lade backup /backup/lade --data-dir /srv/lade', 'lade backup /backup/lade --verify new --bandwidth 50'],
+  restore: ['lade restore /backup/lade --data-dir /srv/lade-new'],
+  'migrate-storage': [
+    'lade migrate-storage --dry-run --to-database postgres://lade@db.internal/lade',
+    "lade migrate-storage --to-storage 's3://lade?endpoint=https://s3.internal'",
+  ],
+  prover: ['lade prover', 'LADE_PROVER_PORT=8091 lade prover'],
+  devnet: ['lade devnet', 'lade devnet --port 8080 --provers 3 --dir ./devnet'],
+  doctor: ['lade doctor', 'lade doctor --url https://lade.example', 'lade doctor --data-dir /srv/lade --json'],
+  completion: ['source <(lade completion bash)'],
+}
+
+/** Adds its examples to the help of every command below `program`. */
+export function addExamples(program: Command, names: readonly string[] = []): void {
+  for (const command of program.commands) {
+    const path = [...names, command.name()]
+    const lines = EXAMPLES[path.join(' ')]
+    const title = lines?.length === 1 ? 'Example' : 'Examples'
+    if (lines !== undefined) command.addHelpText('after', `\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+    addExamples(command, path)
+  }
+}
