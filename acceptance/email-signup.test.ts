@@ -232,6 +232,8 @@ describe.skipIf(isForeign)('signup by email', () => {
 
   test('without a mail server to send by, the server does not start, and says why in one sentence', async () => {
     const env = { ...OWN_ENV, LADE_SIGNUP: 'email' }
-    await expect(startOwnServer(env)).rejects.toThrow(/^LADE_SIGNUP is email, so LADE_SMTP_URL must be set as well.*$/m)
+    await expect(startOwnServer(env)).rejects.toThrow(
+      /^LADE_SIGNUP is email, so LADE_SMTP_URL must be set to send login codes.*$/m,
+    )
   })
 })
