@@ -183,7 +183,7 @@ describe('github-action', () => {
     expect(run.outputs.cids).toBe(expected.join('\n'))
     expect(run.outputs.urls).toBe(files.map((file) => file.url).join('\n'))
     expect((await served(files[2]?.url ?? '')).toString()).toBe('<p>third')
-    expect(run.summary).toContain('### 3 files staged on Lade')
+    expect(run.summary).toContain('### 3 files uploaded to Lade')
     expect(run.summary).toContain(`| dist/docs/page.html | 8 | [${expected[2]}](${url}/p/${expected[2]}) |`)
     expect(commandsIn(run)).toEqual([])
   })
@@ -225,7 +225,7 @@ describe('github-action', () => {
 
   test.each<[string, Record<string, string>, RegExp]>([
     ['a folder that is not there', { path: 'none' }, /There is no file none\./],
-    ['an empty folder', { path: 'dist' }, /There is nothing in it that could be put\./],
+    ['an empty folder', { path: 'dist' }, /It contains no files to upload\./],
     ['a service that does not answer', { path: 'file.txt', url: NOBODY }, /file\.txt: The service cannot be reached\./],
     ['a url that was not set', { path: 'dist', url: '' }, /The input url is empty\./],
     ['private files without a token', { path: 'dist', private: 'true' }, /Private files need a token\./],

@@ -46,7 +46,7 @@ appendTo('GITHUB_OUTPUT', [
   output('urls', files.map(({ url }) => url).join('\n')),
 ])
 appendTo('GITHUB_STEP_SUMMARY', [
-  `### ${files.length} ${files.length === 1 ? 'file' : 'files'} staged on Lade`,
+  `### ${files.length} ${files.length === 1 ? 'file' : 'files'} uploaded to Lade`,
   '',
   ...tableOf(files.slice(0, MOST_ROWS)),
   ...(files.length > MOST_ROWS ? [`The output \`files\` has ${files.length - MOST_ROWS} more.`, ''] : []),
