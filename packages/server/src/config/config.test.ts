@@ -205,7 +205,7 @@ describe('readConfig', () => {
 
   it('refuses an empty value of every setting', () => {
     for (const { name } of Object.values<Setting>(SETTINGS)) {
-      expect(refusal({ [name]: '' })).toContain(`${name} is set but empty;`)
+      expect(refusal({ [name]: '' })).toContain(`${name} is set but empty.`)
     }
   })
 
@@ -213,7 +213,7 @@ describe('readConfig', () => {
     ['LADE_TOKEN_ALG', 'ES256', 'signing of that kind'],
     ['LADE_TOKEN_ALG', 'RS512', 'signing of that kind'],
   ])('refuses %s=%s, saying that this build has no %s', (name, text, driver) => {
-    expect(refusal({ [name]: text })).toContain(`but this build has no ${driver};`)
+    expect(refusal({ [name]: text })).toContain(`but this build has no ${driver}.`)
     expect(refusal({ [name]: text })).toMatch(new RegExp(`^${name} is `))
   })
 
@@ -254,11 +254,11 @@ describe('readConfig', () => {
     expect(read(env).provers).toEqual([{ kind: 'curio', origin: 'https://sp.example', account }])
     expect(read(env).curioKey?.reveal()).toBe(env.LADE_CURIO_KEY)
     expect(refusal({ LADE_PROVER: env.LADE_PROVER })).toMatch(
-      /^LADE_PROVER names .* LADE_CURIO_KEY must be set as well/,
+      /^LADE_PROVER names .* LADE_CURIO_KEY must be set to pay it/,
     )
     expect(refusal({ LADE_CURIO_KEY: env.LADE_CURIO_KEY })).toMatch(/^LADE_CURIO_KEY is set, but LADE_PROVER names no/)
     const pulling = { ...env, LADE_PROVER: `curio-pull+https://sp.example#${account}` }
-    expect(refusal(pulling)).toMatch(/^LADE_PROVER names .* LADE_PUBLIC_URL must be an https address/)
+    expect(refusal(pulling)).toMatch(/^LADE_PROVER names .* LADE_PUBLIC_URL must be an https URL/)
     expect(refusal({ ...pulling, LADE_PUBLIC_URL: 'http://lade.example' })).toContain('LADE_PUBLIC_URL')
     expect(read({ ...pulling, LADE_PUBLIC_URL: 'https://lade.example' }).provers).toHaveLength(1)
   })

@@ -80,6 +80,6 @@ describe('a database beside which nothing can be written', () => {
     writing.pragma('user_version = 1')
     writing.pragma('wal_checkpoint(TRUNCATE)')
     writing.close()
-    await expect(openImmutable(file)).rejects.toThrow(/schema version 1 and must be brought to/)
+    await expect(openImmutable(file)).rejects.toThrow(/schema version 1 and must be upgraded to/)
   })
 })
