@@ -88,7 +88,7 @@ describe('node-upload', () => {
       /^The service cannot be reached\..*\(unreachable\)$/m,
     ],
     ['a file that is not there', 'none.txt', {}, /^ENOENT: .*\(ENOENT\)$/m],
-    ['a file that is too large', 'large.bin', {}, /^The file is larger .*\(too_large\)$/m],
+    ['a file that is too large', 'large.bin', {}, /^The file is too large .*\(too_large\)$/m],
   ])('says of %s what is wrong, and leaves no copy', async (_, name, env, said) => {
     await writeFile(join(dir, 'file.txt'), 'hello')
     await writeFile(join(dir, 'large.bin'), randomBytes(1_048_577))
@@ -205,7 +205,7 @@ describe('github-action', () => {
     const run = await act({ path: 'dist' })
     expect(run.exitCode).toBe(1)
     expect(commandsIn(run)).toEqual([
-      expect.stringMatching(/^::error title=Lade::dist\/large\.bin: The file is larger/),
+      expect.stringMatching(/^::error title=Lade::dist\/large\.bin: The file is too large/),
     ])
     expect(run.outputs.cids).toBe(await cidOf(Buffer.from('good')))
     expect(run.summary).toMatch(/^- \*\*Failed:\*\* dist\/large\.bin/m)
@@ -217,8 +217,8 @@ describe('github-action', () => {
     await fill({ [name]: 'named badly', [largeName]: randomBytes(1_048_577) })
     const run = await act({ path: '.' }, { workspace: join(dir, 'dist') })
     expect(run.exitCode).toBe(1)
-    expect(run.stdout).toMatch(new RegExp(`^${largeName}: The file is larger`, 'm'))
-    expect(commandsIn(run)).toEqual([expect.stringMatching(`^::error title=Lade::${largeName}: The file is larger`)])
+    expect(run.stdout).toMatch(new RegExp(`^${largeName}: The file is too large`, 'm'))
+    expect(commandsIn(run)).toEqual([expect.stringMatching(`^::error title=Lade::${largeName}: The file is too large`)])
     expect(JSON.parse(run.outputs.files ?? '')).toMatchObject([{ file: name }])
     expect(run.summary).toContain('| &#58;&#58;warning&#58;&#58;&#60;b&#62;&#124;&#96;x&#96; | 11 |')
   })

@@ -52,7 +52,11 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     ['roots that are no CIDs', header({ roots: ['a'], version: 1 }), 'The header of the CAR has no list of root CIDs.'],
     ['no roots', header({ version: 1 }), 'The header of the CAR has no list of root CIDs.'],
     ['more in the header', header({ roots: [], version: 1, x: 1 }), /has other fields than version and roots\.$/],
-    ['a pragma of version 2', frame(dagCbor.encode({ version: 2 })), /^It is a CAR of version 2\. Send the CAR of version 1/],
+    [
+      'a pragma of version 2',
+      frame(dagCbor.encode({ version: 2 })),
+      /^It is a CAR of version 2\. Send the CAR of version 1/,
+    ],
     ['a section of no length', withSection(Uint8Array.of(0)), `The section at byte ${at} has a length of zero.`],
     ['padding at the end', withSection(new Uint8Array(16)), `The section at byte ${at} has a length of zero.`],
     ['a length that is not minimal', withSection(Uint8Array.of(0x85, 0x00)), /not a minimal varint of 63 bits\.$/],
@@ -78,8 +82,16 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
       withSection(frame(utf8('no cid'))),
       `There is no CID of version 0 or 1 at byte ${at + 1}.`,
     ],
-    ['a CID of version 2', withSection(frame(Uint8Array.of(2, 0x55, 0))), /^There is no CID of version 0 or 1 at byte \d+\.$/],
-    ['a CID that is cut off', withSection(frame(a.cid.bytes.subarray(0, 35))), /^There is no CID of version 0 or 1 at byte \d+\.$/],
+    [
+      'a CID of version 2',
+      withSection(frame(Uint8Array.of(2, 0x55, 0))),
+      /^There is no CID of version 0 or 1 at byte \d+\.$/,
+    ],
+    [
+      'a CID that is cut off',
+      withSection(frame(a.cid.bytes.subarray(0, 35))),
+      /^There is no CID of version 0 or 1 at byte \d+\.$/,
+    ],
     [
       'a CID with a varint that is not minimal',
       withSection(section(v1(Uint8Array.of(0xd5, 0), 0x12, 32, digest(32)), b.bytes)),
