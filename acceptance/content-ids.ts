@@ -34,7 +34,7 @@ function varint(value: number): Buffer {
 }
 
 /** RFC 4648 base32, lower case, without padding. */
-export function base32(bytes: Uint8Array): string {
+function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0
   let held = 0

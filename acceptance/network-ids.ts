@@ -146,7 +146,7 @@ export function spellingsOf(cid: Uint8Array): string[] {
 }
 
 /** Every other letter in upper case. */
-export const mixedCase = (text: string): string =>
+const mixedCase = (text: string): string =>
   [...text].map((char, at) => (at % 2 === 0 ? char.toUpperCase() : char)).join('')
 
 /** Every name that any bytes have, however they were uploaded: by sha2-256, and as a piece. */

@@ -12,8 +12,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createVerifiedFetch, type VerifiedFetch } from '@helia/verified-fetch'
 import { importer } from 'ipfs-unixfs-importer'
-import type { OwnServer } from '../acceptance/server-under-test.ts'
 import { startOwnServer } from '../acceptance/own-server.ts'
+import type { OwnServer } from '../acceptance/server-under-test.ts'
 
 const MIB = 1_048_576
 const CHUNK_BYTES = MIB

@@ -13,7 +13,7 @@ export type ThreadName = keyof typeof THREADS
 export const ONE_FILE_THREAD = { UV_THREADPOOL_SIZE: '1' }
 
 /** Calls by which an upload changes the disk, or tells anyone that it did. */
-export const CHANGING_CALLS = 'openat,write,writev,pwrite64,fsync,fdatasync,ftruncate,rename,unlink,rmdir,mkdir,close'
+const CHANGING_CALLS = 'openat,write,writev,pwrite64,fsync,fdatasync,ftruncate,rename,unlink,rmdir,mkdir,close'
 
 /** A watched thread. */
 export interface SyscallTrace {

@@ -16,7 +16,7 @@ const READERS = 6
  * What is wrong with an idle fleet, in sentences; an empty list is the only good answer. Acknowledged uploads of `ledger` are served
  * with their bytes, its callers are charged what they were told, objects match rows one to one, and nothing is left half done.
  */
-export async function brokenFleet(rig: FleetRig, ledger: Ledger): Promise<string[]> {
+async function brokenFleet(rig: FleetRig, ledger: Ledger): Promise<string[]> {
   const data = await rig.read()
   const principals = new Set(ledger.stagings.map(({ caller }) => caller.principal))
   const own = {

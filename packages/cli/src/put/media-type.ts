@@ -1,7 +1,7 @@
 import { lookup } from 'mrmime'
 
 /** What bytes are when nothing is known about them. */
-export const UNKNOWN_MEDIA_TYPE = 'application/octet-stream'
+const UNKNOWN_MEDIA_TYPE = 'application/octet-stream'
 
 /**
  * The media type that the name of a file lets expect; the bytes are not looked at.

@@ -46,7 +46,7 @@ export interface FakeService {
 }
 
 /** The chain on which it would look up wallets. */
-export const FAKE_CHAIN_ID = 8453
+const FAKE_CHAIN_ID = 8453
 
 /** What a put asks of a service before it sends parts, and a wallet before it signs. */
 const INFO = {
@@ -226,7 +226,7 @@ export async function startFakeService(): Promise<FakeService> {
 }
 
 /** An error of the service, as it answers it. */
-export function problem(status: number, error: ErrorCode, evidence: Record<string, unknown> = {}): Answer {
+function problem(status: number, error: ErrorCode, evidence: Record<string, unknown> = {}): Answer {
   const title = ERROR_SENTENCES[error]
   return { status, body: { error, detail: title, type: '', title, status, requestId: 'r-1', ...evidence } }
 }

@@ -35,11 +35,11 @@ const ADDRESS = `0x${'1'.repeat(40)}`
 const SIGNATURE = `0x${'2'.repeat(130)}`
 const SMALL_LIMITS = { singleMaxBytes: 3 * MIB, partBytes: 2 * MIB }
 
-export const SMALL = 2 * MIB + 7
-export const PARTS = 7 * MIB + 1
-export const BIG = 12 * MIB + 3
+const SMALL = 2 * MIB + 7
+const PARTS = 7 * MIB + 1
+const BIG = 12 * MIB + 3
 /** One part and a bit, with the limits that there are outside of tests. */
-export const COMPOSED = 127 * MIB + 5 * MIB + 1
+const COMPOSED = 127 * MIB + 5 * MIB + 1
 /** The sizes of which `cids` has the id. */
 export const SUITE_SIZES: readonly number[] = [SMALL, PARTS, BIG, COMPOSED]
 

@@ -5,7 +5,7 @@ import { PieceHasher } from '../piece/piece.ts'
 import type { ContentDigests, DigestsWanted } from './content-digests.ts'
 
 /** sha2-256 by node:crypto, as the DAG hasher takes it. */
-export const nodeSha256 = {
+const nodeSha256 = {
   create: () => {
     const state = createHash('sha256')
     return {

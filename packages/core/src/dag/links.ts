@@ -6,8 +6,8 @@ import { CID } from 'multiformats/cid'
 import { parseLink } from './parse-link.ts'
 
 export const RAW = 0x55
-export const PLAIN_CBOR = 0x51
-export const PLAIN_JSON = 0x0200
+const PLAIN_CBOR = 0x51
+const PLAIN_JSON = 0x0200
 export const DAG_PB = 0x70
 export const DAG_CBOR = 0x71
 export const DAG_JSON = 0x0129

@@ -21,7 +21,7 @@ export const dealCopy = z.object({
 export type DealCopy = z.infer<typeof dealCopy>
 
 /** Where a file lies in an aggregate of small files (FRC-0058). */
-export const dealAggregate = z.object({
+const dealAggregate = z.object({
   pieceCid: z.string().describe('Piece CID v2 of the aggregate'),
   offset: bytesField.describe('Offset of the file in the bytes of the aggregate'),
   paddedOffset: bytesField.describe('The same offset in padded bytes, as in the index of the aggregate'),
@@ -92,7 +92,7 @@ const merklePath = z.object({
 })
 
 /** That a small file is in an aggregate, and that the index of the aggregate says where (FRC-0058). */
-export const inclusionProof = z.object({
+const inclusionProof = z.object({
   pieceCid: z.string().describe('Piece CID v2 of the file'),
   segment: merklePath.describe('Path from the piece of the file to the root of the aggregate'),
   entry: merklePath.describe('Path from its index entry to the same root'),

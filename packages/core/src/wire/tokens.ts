@@ -57,9 +57,7 @@ export const jwksResult = z.object({
     }),
   ),
 })
-export type JwksResult = z.infer<typeof jwksResult>
-
-export const tokenEntry = z.object({
+const tokenEntry = z.object({
   jti: z.uuid(),
   label: z.string(),
   scopes: scopesField,

@@ -2,12 +2,12 @@ import * as z from 'zod'
 import { timeField } from './fields.ts'
 
 /** The longest EIP-4361 message that is read. */
-export const MAX_SIGN_IN_MESSAGE_CHARACTERS = 4096
+const MAX_SIGN_IN_MESSAGE_CHARACTERS = 4096
 
 /** Enough for the signatures of contract wallets, which bring what deploys them: 8 KiB in hex. */
-export const MAX_SIGNATURE_CHARACTERS = 16_386
+const MAX_SIGNATURE_CHARACTERS = 16_386
 
-export const addressField = z.string().describe('Account: 0x and 40 hex digits with EIP-55 mixed case')
+const addressField = z.string().describe('Account: 0x and 40 hex digits with EIP-55 mixed case')
 
 /** What a wallet puts into the message that it signs. */
 export const walletNonceResult = z.object({

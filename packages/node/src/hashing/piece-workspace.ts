@@ -6,7 +6,7 @@ export const LEAVES_PER_QUAD = 4
 export const NODE_BYTES = 32
 /** What is padded and hashed at once: 128 KiB of leaves, so that a call into the native hash costs nothing beside its work. */
 const BATCH_QUADS = 1024
-export const BATCH_RAW_BYTES = BATCH_QUADS * QUAD_RAW_BYTES
+const BATCH_RAW_BYTES = BATCH_QUADS * QUAD_RAW_BYTES
 
 const BATCH_LEAVES = BATCH_QUADS * LEAVES_PER_QUAD
 /** Zero commitments are kept up to the height of a subtree. */

@@ -64,7 +64,7 @@ export interface PullRequest {
 }
 
 /** An answer that the client takes for an error, with the text that it shows. */
-export class ClientError extends Error {
+class ClientError extends Error {
   readonly status: number
   constructor(status: number, text: string) {
     super(text)

@@ -13,7 +13,7 @@ export type { ProverSetting, RemoteProverSetting } from './prover-forms.ts'
 export { SETTING_GROUPS, type SettingGroup } from './setting-groups.ts'
 export { flagOf, SETTINGS, type Setting, shownDefaultOf } from './settings.ts'
 export type { S3Location } from './store-forms.ts'
-export { type TokenKeyMaterial, tokenKeyBytes, tokenKeyMaterial } from './token-key.ts'
+export { tokenKeyMaterial } from './token-key.ts'
 
 /** 1 USDC. */
 const HOUR_MS = 3_600_000

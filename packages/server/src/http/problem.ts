@@ -84,7 +84,7 @@ export function asLadeError(error: unknown): LadeError {
 }
 
 /** Where the code is explained: a page of this service. */
-export function problemType(code: ErrorCode): string {
+function problemType(code: ErrorCode): string {
   return `/docs/errors#${code}`
 }
 

@@ -16,7 +16,7 @@ import type { DealRecord, FileRecord, PieceRecord, RecordStore, Visibility } fro
 import { memoryLog } from '../testing/running/running-service.ts'
 import { createPlacementJob, PLACEMENT_LEASE, type PlacementJob, type PlacementJobDeps } from './placement-job.ts'
 
-export const PRINCIPAL = 'user:1'
+const PRINCIPAL = 'user:1'
 const DAY = '2026-11-21'
 const YEAR_MS = 365 * 24 * 3_600_000
 

@@ -17,7 +17,6 @@ export type {
   NewTransaction,
   NonceRecords,
   OnchainDealRecord,
-  OnchainState,
   QueuedDeal,
   ShortDeal,
   TransactionAttempt,
@@ -25,11 +24,8 @@ export type {
   TransactionState,
 } from './chain-records.ts'
 export type {
-  AnswerOutcome,
   ChallengeRecord,
   ChallengeRecords,
-  HourlyLimit,
-  OpenOutcome,
 } from './challenge-records.ts'
 export type {
   CompositionCommit,
@@ -54,7 +50,7 @@ export type {
   ObjectPiece,
 } from './content-records.ts'
 export type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
-export type { InstallationRecord, InstallationRecords } from './installation-records.ts'
+export type { InstallationRecords } from './installation-records.ts'
 export type {
   BlobWithoutChunks,
   DamagedObject,

@@ -40,7 +40,7 @@ export const CONTENTS: readonly Content[] = [
   { bytes: 8, named: 'piece' },
   { bytes: 8, named: 'sha256' },
 ]
-export const PARTS = [1, 2]
+const PARTS = [1, 2]
 /** What is composed, of what. */
 export const COMPOSITIONS = [
   { whole: CONTENTS.length - 4, parts: PARTS },

@@ -11,7 +11,6 @@ import type { SigningKey } from './signing-key.ts'
 export { normalizeEmail, userIdOf } from './email.ts'
 export { openKeptKey, readKeptKey, rotateKeptKey } from './kept-key.ts'
 export { ROTATION_DAYS, SigningKey } from './signing-key.ts'
-export type { TokenClaims } from './token-claims.ts'
 export { mintToken } from './token-codec.ts'
 
 /** A key and where it lives. */

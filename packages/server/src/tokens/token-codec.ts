@@ -8,7 +8,7 @@ import { parseUniqueJson } from './token-codec-json.ts'
 import { type BearerClaims, claimsSchemaFor } from './wallet-claims.ts'
 
 /** What every token starts with. */
-export const TOKEN_PREFIX = 'pk_live_'
+const TOKEN_PREFIX = 'pk_live_'
 
 /** Longer tokens are refused unread; a token of the longest claims and the largest key is under 3 KiB. */
 export const MAXIMUM_TOKEN_LENGTH = 4096

@@ -5,7 +5,7 @@ import { readVarint } from './varint.ts'
 /** The largest block that peers of the network take from each other. */
 export const MAX_BLOCK_BYTES = 2 * 1024 * 1024
 /** The largest header that is read; one root takes about 60 bytes. */
-export const MAX_HEADER_BYTES = 64 * 1024
+const MAX_HEADER_BYTES = 64 * 1024
 /** More than the longest CID that is read has: four varints of nine bytes at the most, and a digest of 128. */
 const MAX_CID_BYTES = 256
 

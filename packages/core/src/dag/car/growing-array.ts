@@ -11,7 +11,7 @@ export function grownLength(length: number): number {
 }
 
 /** Numbers, appended one by one, in one typed array that grows when it is full. */
-export class GrowingArray<Values extends NumberArray> {
+class GrowingArray<Values extends NumberArray> {
   length = 0
   #values: Values
   readonly #create: (length: number) => Values

@@ -3,8 +3,6 @@ import { FILE_COLUMNS, FILE_ROWS, type FileRow, opaqueNameOf } from './file-row.
 import { damagedRecords, isIntact, type SealedRow } from './seals.ts'
 import type { Sql, Steps } from './sql.ts'
 
-export type ContentReads = ReturnType<typeof prepareContentReads>
-
 /** An object that a key can mean, and how it answers to it. */
 export interface NamedObject {
   readonly object: number

@@ -1,7 +1,5 @@
 import type { Sql, Steps } from './sql.ts'
 
-export type DealClosing = ReturnType<typeof prepareDealClosing>
-
 /** Ends of deals, which come with the ends of their files. Runs inside the caller's transaction. */
 export function prepareDealClosing(db: Sql) {
   const close = db.prepare<[number, number]>('UPDATE deals SET closed_at = ? WHERE file = ? AND closed_at IS NULL')

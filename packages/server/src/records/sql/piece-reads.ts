@@ -3,8 +3,6 @@ import { HAS_PIECE_ROOT } from './content-reads.ts'
 import { type CopyRow, copyFromRow } from './copy-row.ts'
 import type { Sql, Steps } from './sql.ts'
 
-export type PieceReads = ReturnType<typeof preparePieceReads>
-
 interface PieceRow {
   readonly id: number
   readonly piece_root: Buffer

@@ -2,8 +2,6 @@ import type { PlacedStatus } from '../record-store.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import type { Sql, Steps } from './sql.ts'
 
-export type PieceWrites = ReturnType<typeof preparePieceWrites>
-
 /** A piece to be recorded, with the number of the object that has its bytes; an aggregate has none. */
 interface FoundPiece {
   readonly pieceRoot: string

@@ -54,8 +54,6 @@ interface ReleaseRequest {
   readonly published?: BlobName | undefined
 }
 
-export type QuotaWrites = ReturnType<typeof prepareQuotaWrites>
-
 /** Reservations and charges. Each function runs inside the caller's transaction. */
 export function prepareQuotaWrites(
   db: Sql,
