@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { blobOf, expectBytes, get, HOLDER } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'
 import { openMemoryBlobStore } from './drivers/memory/memory-blob-store.ts'
-import { PushedBody } from './pushed-body.ts'
 import { receiveBlob } from './receive.ts'
+import { PushedBody } from './testing-pushed-body.ts'
 import { BLOB, bodyOf, expectNothingLeft, idOf, optionsFor, storeWith } from './testing-receive.ts'
 
 const MIB = 1024 * 1024

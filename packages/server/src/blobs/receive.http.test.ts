@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { blobOf, expectBytes, get, HOLDER, listed } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'
-import { openTempStore, type TempStore } from './drivers/fs/temp-store.ts'
+import { openTempStore, type TempStore } from './drivers/fs/testing-temp-store.ts'
 import { receiveBlob, receiveInline } from './receive.ts'
 
 const id = parseContentId('whatever', sha256Hex)

@@ -7,8 +7,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { blobOf, expectBytes, expectInvisible, get, HOLDER } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'
 import { openMemoryBlobStore } from './drivers/memory/memory-blob-store.ts'
-import { PushedBody } from './pushed-body.ts'
 import { type ReceiveOptions, receiveBlob, receiveInline } from './receive.ts'
+import { PushedBody } from './testing-pushed-body.ts'
 import { BLOB, bodyOf, expectNothingLeft, idOf, optionsFor, storeWith } from './testing-receive.ts'
 
 const ANY = idOf('whatever')

@@ -5,8 +5,8 @@ import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { blobOf, expectInvisible, HOLDER, type SampleBlob } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'
 import { openMemoryBlobStore } from './drivers/memory/memory-blob-store.ts'
-import { PushedBody } from './pushed-body.ts'
 import type { ReceiveOptions } from './receive.ts'
+import { PushedBody } from './testing-pushed-body.ts'
 
 export const BLOB = blobOf(seededBytes(100_000, 1))
 export const idOf = (text: string) => parseContentId(text, sha256Hex)

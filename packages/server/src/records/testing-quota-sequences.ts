@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { type QuotaAnswer, type QuotaCall, QuotaModel, type VerifiedBytes } from './quota-model.ts'
 import type { AtOnceOutcome, FileCommit, RecordStore } from './record-store.ts'
 import { CAPS, COMPOSITIONS, CONTENTS, type Command, command, FILE_CAPS, type Step } from './testing-quota-commands.ts'
+import { type QuotaAnswer, type QuotaCall, QuotaModel, type VerifiedBytes } from './testing-quota-model.ts'
 
 const SIDE_BY_SIDE = 50
 const MAX_STEPS = 40

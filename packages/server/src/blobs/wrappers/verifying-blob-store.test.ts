@@ -8,8 +8,8 @@ import type { BlobBody, BlobStore } from '../blob-store.ts'
 import { blobOf, collect, expectBytes, get, HOLDER, opened, put, type SampleBlob } from '../conformance/case.ts'
 import { seededBytes } from '../conformance/seeded-bytes.ts'
 import { describeBlobStore } from '../conformance.ts'
-import { openTempStore, type TempStore } from '../drivers/fs/temp-store.ts'
 import { onTempDir } from '../drivers/fs/testing-subject.ts'
+import { openTempStore, type TempStore } from '../drivers/fs/testing-temp-store.ts'
 import { openMemoryBlobStore } from '../drivers/memory/memory-blob-store.ts'
 import {
   type ChunkRecords,

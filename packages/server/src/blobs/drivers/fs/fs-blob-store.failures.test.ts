@@ -16,7 +16,7 @@ import {
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import { SharedBlocks } from '../../shared-blocks.ts'
 import { openFsBlobStore } from './fs-blob-store.ts'
-import { openTempStore, type TempStore } from './temp-store.ts'
+import { openTempStore, type TempStore } from './testing-temp-store.ts'
 
 const BLOB = blobOf('hello')
 const SHARD = BLOB.sha256.slice(0, 2)

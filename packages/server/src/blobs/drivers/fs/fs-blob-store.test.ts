@@ -17,8 +17,8 @@ import {
 import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import { nodeFiles } from './files.ts'
 import { openFsBlobStore } from './fs-blob-store.ts'
-import { openTempStore, type TempStore } from './temp-store.ts'
-import { WatchedFiles } from './watched-files.ts'
+import { openTempStore, type TempStore } from './testing-temp-store.ts'
+import { WatchedFiles } from './testing-watched-files.ts'
 
 const BLOB = blobOf('hello')
 const SHARD = BLOB.sha256.slice(0, 2)

@@ -1,7 +1,7 @@
 import { readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openTempStore, type TempStore } from './temp-store.ts'
+import { openTempStore, type TempStore } from './testing-temp-store.ts'
 
 let home: TempStore
 beforeEach(async () => {

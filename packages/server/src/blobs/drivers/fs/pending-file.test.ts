@@ -7,7 +7,7 @@ import { seededBytes } from '../../conformance/seeded-bytes.ts'
 import { SharedBlocks } from '../../shared-blocks.ts'
 import type { Files } from './files.ts'
 import { DIRECT_MIN_BYTES, PendingFile } from './pending-file.ts'
-import { WatchedFiles } from './watched-files.ts'
+import { WatchedFiles } from './testing-watched-files.ts'
 
 const MIB = 1024 * 1024
 const MODE = 0o600

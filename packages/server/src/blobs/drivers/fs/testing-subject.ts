@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../blob-store.ts'
 import type { BlobStoreSubject } from '../../conformance.ts'
-import { openTempStore, type TempStore } from './temp-store.ts'
+import { openTempStore, type TempStore } from './testing-temp-store.ts'
 
 export interface TempSubjectOptions {
   readonly mostBytesPerCall?: number

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BlobStore } from '../../blob-store.ts'
 import { openFsBlobStore } from './fs-blob-store.ts'
-import { WatchedFiles } from './watched-files.ts'
+import { WatchedFiles } from './testing-watched-files.ts'
 
 /** A store in a directory of its own, with watched system calls, for tests. */
 export interface TempStore {
