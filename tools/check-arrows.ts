@@ -28,7 +28,7 @@ interface Zone {
   readonly why: string
 }
 
-const CORE = ['core/errors', 'core/piece', 'core/dag', 'core/content', 'core/wire']
+const CORE = ['core/errors', 'core/time', 'core/piece', 'core/dag', 'core/content', 'core/wire']
 const PORTS = ['blobs', 'records', 'proving', 'chain', 'mail'].map((folder) => `server/${folder}/port`)
 const PORT_FOLDERS = ['blobs', 'records', 'proving', 'chain', 'mail'].map((folder) => `server/${folder}`)
 const USE_CASES = [
@@ -146,6 +146,13 @@ const ZONES: readonly Zone[] = [
     why: 'errors imports nothing',
   },
   {
+    name: 'core/time',
+    holds: /^packages\/core\/src\/time\//,
+    imports: [],
+    portable: true,
+    why: 'time imports nothing',
+  },
+  {
     name: 'core/content',
     holds: /^packages\/core\/src\/content\//,
     imports: ['core/errors', 'core/piece', 'core/dag'],
@@ -181,8 +188,8 @@ const ZONES: readonly Zone[] = [
   {
     name: 'node/budget',
     holds: /^packages\/node\/src\/budget\//,
-    imports: ['core/errors', 'core/wire'],
-    why: 'budget imports errors and limits of core',
+    imports: ['core/errors', 'core/time', 'core/wire'],
+    why: 'budget imports errors, time and limits of core',
   },
   {
     name: 'node/hashing',

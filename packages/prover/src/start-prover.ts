@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { join, resolve as resolvePath } from 'node:path'
+import { HOUR_MS } from '@lade/core/time'
 import type { FastifyBaseLogger } from 'fastify'
 import type { DealFollower } from './chain/deal-follower.ts'
 import { DataSets } from './data-sets/data-sets.ts'
@@ -12,8 +13,6 @@ import type { AllowedHosts } from './pull/allowed-hosts.ts'
 import { Pulls } from './pull/pulls.ts'
 import { createNotifier } from './uploads/notify.ts'
 import { UploadSessions } from './uploads/upload-sessions.ts'
-
-const HOUR_MS = 60 * 60 * 1000
 
 /** A running prover. */
 export interface Prover {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -19,7 +20,6 @@ import {
 import { rotateKeyFile } from './tokens/key-file.ts'
 
 const SMALL = Buffer.from('a small body')
-const DAY_MS = 86_400_000
 
 const running: RunningService[] = []
 afterEach(async () => {

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { HOUR_MS } from '@lade/core/time'
 import { startLade } from '@lade/server'
 import { readConfig } from '@lade/server/config'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { run } from '../run.ts'
 import { testTerminal } from '../testing-terminal.ts'
 
-const HOUR_MS = 3_600_000
 let dir = ''
 let dataDir = ''
 beforeEach(() => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { hashPiece, pieceCidV2 } from '@lade/core/piece'
+import { DAY_MS } from '@lade/core/time'
 import type { DealEntry } from '@lade/core/wire'
 import { openScriptedProver, type ScriptedProver } from '@lade/server/testing/scripted-prover'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -9,7 +10,6 @@ import { noise } from '../testing/noise.ts'
 import { type OwnService, startOwnService } from '../testing/own-service.ts'
 
 const MIB = 1_048_576
-const DAY_MS = 86_400_000
 
 let service: OwnService
 let client: LadeClient

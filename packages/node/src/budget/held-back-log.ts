@@ -1,6 +1,6 @@
+import { MINUTE_MS } from '@lade/core/time'
 import type { Logger } from 'pino'
 
-const MINUTE_MS = 60_000
 /** So many principals a minute are named in the log; the others are in the metrics. */
 const MAX_NAMED = 100
 

@@ -1,3 +1,4 @@
+import { hex0xOf } from '@lade/node/hashing/hex'
 import type { FastifyBaseLogger } from 'fastify'
 import { BaseError } from 'viem'
 import type { HeldPiece, PieceStore } from '../pieces/piece-store.ts'
@@ -128,7 +129,7 @@ export class DealKeeper {
     if (typeof leafIndex !== 'bigint') return this.#sayOnce(deal, leafIndex.refused, 'there is no challenge to prove')
     const made = await proveLeaf(store, piece, Number(leafIndex))
     if (typeof made === 'string') return this.#sayOnce(deal, made, NOT_HELD.prove)
-    return { functionName: 'prove', args: [deal.dealId, hexOf(made.leaf), made.proof.map(hexOf)] }
+    return { functionName: 'prove', args: [deal.dealId, hex0xOf(made.leaf), made.proof.map(hex0xOf)] }
   }
 
   async #isIntact(piece: HeldPiece): Promise<boolean> {
@@ -164,8 +165,4 @@ const NOT_HELD = {
 
 function reasonOf(result: CallResult): string {
   return typeof result === 'string' ? result : result.refused
-}
-
-function hexOf(bytes: Uint8Array): `0x${string}` {
-  return `0x${Buffer.from(bytes).toString('hex')}`
 }

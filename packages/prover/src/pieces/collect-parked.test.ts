@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { HOUR_MS } from '@lade/core/time'
 import { describe, expect, test } from 'vitest'
 import { DataSets } from '../data-sets/data-sets.ts'
 import { pieceOf, startTestProver, temporaryDir } from '../testing/rig.ts'
@@ -7,7 +8,6 @@ import { synapseClient } from '../testing/synapse-client.ts'
 import { collectParked } from './collect-parked.ts'
 import { PieceStore } from './piece-store.ts'
 
-const HOUR_MS = 3_600_000
 const RECORD_KEEPER = '0x8408502033C418E1bbC97cE9ac48E5528F371A9f'
 
 async function openRig() {

@@ -3,6 +3,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { createDurableDirectory, hasCode, syncDirectory } from '@lade/node/disk/durable-directory'
+import { hexOf } from '@lade/node/hashing/hex'
 import type { PieceFault } from '../faults.ts'
 import { LevelStore } from './level-store.ts'
 import { type IntakeLimits, type PendingPiece, receivePending } from './pending-piece.ts'
@@ -162,8 +163,4 @@ export class PieceStore {
     this.#byRoot.set(root, pieceCids.add(piece.pieceCid))
     return piece
   }
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
 }

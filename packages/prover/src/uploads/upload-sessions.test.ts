@@ -1,8 +1,7 @@
+import { HOUR_MS } from '@lade/core/time'
 import { describe, expect, test } from 'vitest'
 import type { PendingPiece } from '../pieces/pending-piece.ts'
 import { UploadSessions } from './upload-sessions.ts'
-
-const HOUR_MS = 3_600_000
 
 describe('UploadSessions', () => {
   test('forgets an upload after an hour without a sign of life, with the bytes that it had', async () => {

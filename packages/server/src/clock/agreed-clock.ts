@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import type { ClockStep, LastSeen } from './clock-marks.ts'
 import type { RunningTime } from './running-time.ts'
 
@@ -8,8 +9,6 @@ export const SAMPLE_MS = 2000
 /** How often the last-seen time is written. */
 export const SEEN_EVERY_MS = 30_000
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** By how much the running time may be wrong; oscillators are fifty times better. */
 const DRIFT = 0.001
 /** Time that is ahead goes at least this fast until the source has caught up. */

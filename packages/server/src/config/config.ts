@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { HOUR_MS } from '@lade/core/time'
 import type { SecretString } from '@lade/node/settings'
 import { refuseContradictions } from './contradictions.ts'
 import type { MailSender, SmtpServer } from './mail-forms.ts'
@@ -16,7 +17,6 @@ export type { S3Location } from './store-forms.ts'
 export { tokenKeyMaterial } from './token-key.ts'
 
 /** 1 USDC. */
-const HOUR_MS = 3_600_000
 const DEFAULT_MICRO_USDC_PER_GIB = 1_000_000n
 /** 0.0001 USDC, about what storage on Filecoin costs. */
 const DEFAULT_MICRO_USDC_PER_GIB_DAY = 100n

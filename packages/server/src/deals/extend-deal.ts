@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
+import { DAY_MS } from '@lade/core/time'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
-import { DAY_MS } from '../uploads/file-commit.ts'
 import { ownLiveDeal } from './own-deal.ts'
 
 export interface ExtendDealInput {

@@ -1,10 +1,10 @@
+import { DAY_MS } from '@lade/core/time'
 import type { DealEntry } from '@lade/core/wire'
 import type { FileRecord, PlacedStatus } from '../records/record-store.ts'
 
 /** The last tenth of a term is when its owner should be told, of long ones the last three days. */
 const EXPIRING_PART = 10
 const EXPIRING_DAYS = 3
-const DAY_MS = 86_400_000
 
 /** From when on an active deal is `expiring`. The records' listing follows the same rule. */
 export function expiringFrom({ expiresAt, termDays }: Pick<FileRecord, 'expiresAt' | 'termDays'>): number {

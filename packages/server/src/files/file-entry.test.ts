@@ -1,3 +1,4 @@
+import { DAY_MS } from '@lade/core/time'
 import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { NOT_PLACED } from '../deals/uploaded-deal.ts'
@@ -5,7 +6,6 @@ import { fileRecordOf } from '../testing/running/staging-ground.ts'
 import { expiringFrom } from './deal-standing.ts'
 import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 
-const DAY_MS = 86_400_000
 const ACTIVE = { status: 'active', statusAt: 7, cause: null } as const
 const urlOf = (cid: string) => `https://lade.example/p/${cid}`
 

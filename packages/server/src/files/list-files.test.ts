@@ -1,8 +1,7 @@
+import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { type ListFilesInput, listFiles } from './list-files.ts'
-
-const DAY_MS = 86_400_000
 
 describe('listFiles', () => {
   let ground: StagingGround

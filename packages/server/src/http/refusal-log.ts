@@ -1,7 +1,7 @@
+import { MINUTE_MS } from '@lade/core/time'
 import type { Logger } from 'pino'
 
 const SECOND_MS = 1000
-const MINUTE_MS = 60_000
 /** Refused requests of one address that are logged one by one within a second. Above, its minute is summed up. */
 const MAX_LINES = 100
 /** The same for all addresses together. */

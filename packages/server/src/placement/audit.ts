@@ -1,5 +1,5 @@
 import { pieceCidOf } from '@lade/core/content'
-import { hexOf } from '@lade/node/hashing/hex'
+import { hex0xOf, hexOf } from '@lade/node/hashing/hex'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Prover } from '../proving/prover.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
@@ -7,7 +7,7 @@ import type { CopyOfPiece } from '../records/record-store.ts'
 import { askProver } from './ask-prover.ts'
 import { commitmentOf } from './commitment-of.ts'
 import type { PlacementContext } from './placement-context.ts'
-import { hex, proofJson } from './possession-json.ts'
+import { proofJson } from './possession-json.ts'
 import { type PieceSample, samplePiece } from './sample-piece.ts'
 
 /** As the contract asks for (`CHALLENGES_PER_PROOF`). */
@@ -88,7 +88,7 @@ async function findProof(
   if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
   const proofs = answer.result
   const flaw = possessionFlaw({ piece: commitmentOf(piece), seed, count: CHALLENGES }, proofs)
-  const proof = JSON.stringify({ pieceCid, seed: hex(seed), count: CHALLENGES, proofs: proofs.map(proofJson) })
+  const proof = JSON.stringify({ pieceCid, seed: hex0xOf(seed), count: CHALLENGES, proofs: proofs.map(proofJson) })
   return flaw === undefined ? { kind: 'held', cause: null, proof } : { kind: 'flawed', cause: flaw, proof }
 }
 
@@ -110,10 +110,10 @@ async function compareBytes(
     reads.push({ ...sample.range, sha256: sha256Hex(answer.result) })
     if (!isSame(answer.result, sample)) {
       const cause = `The ${sample.range.length} bytes at offset ${sample.range.offset} differ from the piece.`
-      return { kind: 'flawed', cause, proof: JSON.stringify({ pieceCid, seed: hex(seed), reads }) }
+      return { kind: 'flawed', cause, proof: JSON.stringify({ pieceCid, seed: hex0xOf(seed), reads }) }
     }
   }
-  return { kind: 'held', cause: null, proof: JSON.stringify({ pieceCid, seed: hex(seed), reads }) }
+  return { kind: 'held', cause: null, proof: JSON.stringify({ pieceCid, seed: hex0xOf(seed), reads }) }
 }
 
 /** Whether some bytes can be had and are right; what else is wrong is for the next audit to find. */

@@ -3,6 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import { challengeIndex, findChallengedLeaf, leafCount, pieceHeight } from '@lade/core/piece'
 import type { FairQueue } from '@lade/node/budget/fair-queue'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
+import { hex0xOf } from '@lade/node/hashing/hex'
 import { sha256 } from '@lade/node/hashing/sha256'
 import { possessionFlaw } from '../proving/verify-possession.ts'
 import type { CopyRecord, DealRecord, RecordStore } from '../records/record-store.ts'
@@ -12,7 +13,7 @@ import { isLive } from './choose-copies.ts'
 import { commitmentOf } from './commitment-of.ts'
 import { type InclusionJson, inclusionOf, inclusionToJson } from './inclusion.ts'
 import { type PlacementContext, proverNamed } from './placement-context.ts'
-import { hex, type PossessionProofJson, proofJson } from './possession-json.ts'
+import { type PossessionProofJson, proofJson } from './possession-json.ts'
 
 const DOMAIN = 'lade possession\0'
 const MAX_NONCE_CHARACTERS = 128
@@ -99,7 +100,7 @@ export async function proveFile(deps: ProveFileDeps, request: ProofRequest): Pro
       failures.push(`${copy.prover}: ${answer.failure}`)
       continue
     }
-    const proven = { seed: hex(seed), prover: copy.prover, pieceCid: pieceCidOf(piece), ...answer }
+    const proven = { seed: hex0xOf(seed), prover: copy.prover, pieceCid: pieceCidOf(piece), ...answer }
     const inclusion = await inclusionJson(deps, piece)
     return inclusion === undefined ? proven : { ...proven, inclusion }
   }

@@ -1,9 +1,7 @@
+import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import type { Prover } from '../proving/prover.ts'
 import type { CopyRecord, UnsettledPiece } from '../records/record-store.ts'
 import { doubledMs, type PlacementPace } from './placement-pace.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** What is known of the provers while copies are chosen. */
 export interface ProverView {

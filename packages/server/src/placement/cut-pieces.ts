@@ -1,4 +1,5 @@
 import { foldSubtreeRoots } from '@lade/core/piece'
+import { hexOf } from '@lade/node/hashing/hex'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { NewPiece, ObjectHandle } from '../records/record-store.ts'
 
@@ -42,7 +43,7 @@ export function cutPieces(whole: CuttableObject, maximumBytes: number): NewPiece
     const sliceBytes = Math.min(end * SUBTREE_RAW_BYTES, sizeBytes) - offsetBytes
     const roots = pieceSubtreeRoots.subarray(first * NODE_BYTES, end * NODE_BYTES)
     const root = foldSubtreeRoots(roots, sliceBytes, { hashPairs: pieceHashing.hashPairs })
-    return { pieceRoot: Buffer.from(root).toString('hex'), sizeBytes: sliceBytes, object, offsetBytes }
+    return { pieceRoot: hexOf(root), sizeBytes: sliceBytes, object, offsetBytes }
   })
 }
 

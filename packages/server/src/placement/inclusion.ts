@@ -1,9 +1,8 @@
 import { Aggregate, type InclusionProof, type PieceCommitment, pieceCidV2, pieceHeight } from '@lade/core/piece'
-import { hexOf } from '@lade/node/hashing/hex'
+import { hex0xOf, hexOf } from '@lade/node/hashing/hex'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { PieceRecord, RecordStore } from '../records/record-store.ts'
 import { commitmentOf } from './commitment-of.ts'
-import { hex } from './possession-json.ts'
 
 /** That a file is in an aggregate, for `verifyInclusion` of core. */
 export interface Inclusion {
@@ -24,8 +23,8 @@ export interface InclusionJson {
 export function inclusionToJson({ piece, proof: { segment, entry } }: Inclusion): InclusionJson {
   return {
     pieceCid: pieceCidV2(piece),
-    segment: { position: segment.position, siblings: segment.siblings.map(hex) },
-    entry: { position: entry.position, siblings: entry.siblings.map(hex) },
+    segment: { position: segment.position, siblings: segment.siblings.map(hex0xOf) },
+    entry: { position: entry.position, siblings: entry.siblings.map(hex0xOf) },
   }
 }
 

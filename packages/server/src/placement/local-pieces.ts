@@ -1,4 +1,5 @@
 import { rawCapacityBytes } from '@lade/core/piece'
+import { hexOf } from '@lade/node/hashing/hex'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { pieceNamed } from '../proving/piece-name.ts'
 import type { PieceBytes } from '../proving/piece-source.ts'
@@ -19,7 +20,7 @@ export interface LocalPiecesDeps {
 export function localPieces({ records, blobs }: LocalPiecesDeps) {
   return async ({ pieceCid }: { readonly pieceCid: string }): Promise<PieceBytes | undefined> => {
     const { root, rawSizeBytes: sizeBytes } = pieceNamed(pieceCid)
-    const found = await records.placements.recorded({ pieceRoot: Buffer.from(root).toString('hex'), sizeBytes })
+    const found = await records.placements.recorded({ pieceRoot: hexOf(root), sizeBytes })
     if (found === undefined || blobs === undefined) return undefined
     const { piece, pieceSubtreeRoots } = found
     const { read, chunks } = pieceBytes({ records, blobs }, piece)

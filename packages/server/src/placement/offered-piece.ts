@@ -1,3 +1,4 @@
+import { hexOf } from '@lade/node/hashing/hex'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { pieceNamed } from '../proving/piece-name.ts'
 import type { RecordStore } from '../records/record-store.ts'
@@ -18,7 +19,7 @@ export interface OfferedPieceDeps {
 export async function offeredPiece(deps: OfferedPieceDeps, pieceCid: string): Promise<PieceBytes | undefined> {
   const { records, now } = deps
   const { root, rawSizeBytes: sizeBytes } = pieceNamed(pieceCid)
-  const asked = { pieceRoot: Buffer.from(root).toString('hex'), sizeBytes }
+  const asked = { pieceRoot: hexOf(root), sizeBytes }
   const offer = await records.offers.find({ ...asked, now: now() })
   if (offer !== undefined) {
     const { object, offsetBytes } = offer

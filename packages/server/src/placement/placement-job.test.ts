@@ -1,3 +1,4 @@
+import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
 import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
@@ -13,7 +14,6 @@ import {
 
 const ONE = 'https://one.example'
 const _TWO = 'https://two.example'
-const DAY_MS = 86_400_000
 
 /** The states that the copies of a deal's only piece are in, by prover. */
 function copiesOf({ pieces }: DealRecord): string[] {

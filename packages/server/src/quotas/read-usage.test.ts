@@ -1,11 +1,10 @@
+import { DAY_MS } from '@lade/core/time'
 import { usageResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
 import { readUsage } from './read-usage.ts'
 import { utcDay } from './utc-day.ts'
-
-const DAY_MS = 86_400_000
 
 describe('readUsage', () => {
   let ground: StagingGround

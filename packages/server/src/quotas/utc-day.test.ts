@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { DAY_MS } from '@lade/core/time'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { endOfUtcDay, secondsToNextDay, utcDay, utcDayBefore } from './utc-day.ts'
 
-const DAY_MS = 86_400_000
 const instant = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) })
 
 describe('utcDay', () => {

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000
+import { DAY_MS } from '@lade/core/time'
 
 /** The UTC day of an instant. @example utcDay(0) // '1970-01-01' */
 export function utcDay(now: number): string {

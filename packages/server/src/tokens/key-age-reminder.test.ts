@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { DAY_MS } from '@lade/core/time'
 import { describe, expect, it } from 'vitest'
 import { memoryLog } from '../testing/running/running-service.ts'
 import { keyAgeReminder } from './key-age-reminder.ts'
 import { SigningKey } from './signing-key.ts'
 import { SigningKeys } from './signing-keys.ts'
 
-const DAY_MS = 86_400_000
 const ISSUED_AT = 1_800_000_000
 const onDay = (days: number) => ISSUED_AT * 1000 + days * DAY_MS
 

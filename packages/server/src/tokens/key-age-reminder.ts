@@ -1,7 +1,6 @@
+import { DAY_MS } from '@lade/core/time'
 import type { Logger } from 'pino'
 import type { SigningKeys } from './signing-keys.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * A function that says, when it is called, that the key in force is overdue: the first time, and once a day then. A key that

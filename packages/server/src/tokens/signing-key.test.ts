@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
+import { DAY_MS } from '@lade/core/time'
 import { describe, expect, it } from 'vitest'
 import { SigningKey } from './signing-key.ts'
 
-const DAY_MS = 86_400_000
 const issuedAt = 1_800_000_000
 const after = (days: number) => new Date(issuedAt * 1000 + days * DAY_MS)
 

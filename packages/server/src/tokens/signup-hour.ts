@@ -1,6 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS } from '@lade/core/time'
 
 /** The hour that signups and mails are counted in. */
 export function hourOf(now: number): number {

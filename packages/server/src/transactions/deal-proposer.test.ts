@@ -1,8 +1,7 @@
+import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import { describe, expect, test } from 'vitest'
 import { openScriptedChain } from '../chain/scripted-chain.ts'
-import { DAY_MS, openDealGround, PROVER_ACCOUNT } from './testing-deals.ts'
-
-const HOUR_MS = 3_600_000
+import { openDealGround, PROVER_ACCOUNT } from './testing-deals.ts'
 
 describe('proposing', () => {
   test('proposes every copy once, in batches, and follows the deals until they are final', async () => {

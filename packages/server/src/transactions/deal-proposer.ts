@@ -1,4 +1,5 @@
 import { LadeError } from '@lade/core/errors'
+import { DAY_MS } from '@lade/core/time'
 import type { BlockPlace, Marketplace } from '../chain/chain.ts'
 import type { TransactionRecord } from '../records/record-store.ts'
 import { extendDeals } from './extend-deals.ts'
@@ -11,7 +12,6 @@ import { Sightings } from './sightings.ts'
 /** The most transactions that one round looks after, lowest nonces first. */
 const MAX_UNSETTLED = 500
 const MAX_BACKOFF_MS = 60_000
-const DAY_MS = 86_400_000
 
 const DEFAULTS = {
   confirmations: 1,

@@ -1,4 +1,5 @@
 import { paddedSizeBytes } from '@lade/core/piece'
+import { DAY_MS } from '@lade/core/time'
 import type { ShortDeal, TransactionRecord } from '../records/record-store.ts'
 import { feesIfReady, nextNonce } from './propose-deals.ts'
 import type { ProposerRound } from './proposer-round.ts'
@@ -12,7 +13,6 @@ const MAX_EXTENSIONS = 10
 const MAX_FAILURES = 3
 /** So long after one that was undone comes the next. */
 const RETRY_AFTER_MS = 3_600_000
-const DAY_MS = 86_400_000
 
 /**
  * Extends final deals that end soon and before the last file that needs them, each by whole days, to where it is needed.

@@ -11,7 +11,6 @@ import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
 import { createDealProposer, type DealProposer } from './deal-proposer.ts'
 import type { DealProposerDeps } from './proposer-round.ts'
 
-export const DAY_MS = 86_400_000
 const PROVER = 'prover-a'
 export const PROVER_ACCOUNT: Address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const GWEI = 10n ** 9n

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Logger } from 'pino'
 import type { BlobStore, ObjectFault, OpenBlob } from '../blobs/blob-store.ts'
@@ -8,7 +9,6 @@ import { digestOfBody } from './digest-of-blob.ts'
 const MOST_LOOKS = 5
 /** More damage than this in a day is likelier to be in the machine that reads than in the bytes. */
 const MOST_QUARANTINES_PER_DAY = 100
-const DAY_MS = 86_400_000
 /** How often the same fault is reported while readers go on meeting it, and of how many objects that is remembered. */
 const REPORT_EVERY_MS = 3_600_000
 const MOST_REPORTS = 10_000

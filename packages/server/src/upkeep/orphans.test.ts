@@ -1,3 +1,4 @@
+import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryLog } from '../testing/running/running-service.ts'
@@ -6,8 +7,6 @@ import { discardObjects } from '../uploads/discard-objects.ts'
 import { createDamageControl } from './damage.ts'
 import { allowOrphans } from './orphans.ts'
 import { createScrub, type Scrub } from './scrub.ts'
-
-const DAY_MS = 86_400_000
 
 describe('blobs that the records do not know', () => {
   let ground: StagingGround

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@lade/core/time'
 import type { Logger } from 'pino'
 import type { BlobName, InventoryRecords } from '../records/record-store.ts'
 import type { ScrubTally } from './scrub-mark.ts'
@@ -6,7 +7,6 @@ const MARK = 'orphans'
 /** So many are no sign of anything, and neither is this share of what was walked. */
 const FEW = 100
 const SMALL_SHARE = 0.01
-const DAY_MS = 86_400_000
 
 /** What was decided about orphans, by any process. */
 interface OrphanMark {

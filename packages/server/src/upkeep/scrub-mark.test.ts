@@ -1,8 +1,7 @@
+import { DAY_MS } from '@lade/core/time'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dueBefore, isWholeWalkDue, newScrubMark, readScrubMark, writeScrubMark } from './scrub-mark.ts'
-
-const DAY_MS = 86_400_000
 
 describe('dueBefore', () => {
   const mark = newScrubMark(1_000_000)

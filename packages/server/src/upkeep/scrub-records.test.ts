@@ -1,3 +1,4 @@
+import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryLog } from '../testing/running/running-service.ts'
@@ -5,8 +6,6 @@ import { openStagingGround, type StagingGround } from '../testing/running/stagin
 import { discardObjects } from '../uploads/discard-objects.ts'
 import { createDamageControl, type DamageControl } from './damage.ts'
 import { createScrub, type Scrub } from './scrub.ts'
-
-const DAY_MS = 86_400_000
 
 describe('createScrub on staged files', () => {
   let ground: StagingGround

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
+import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { BlobStore } from '../blobs/blob-store.ts'
@@ -10,7 +11,6 @@ import { createScrub, type Scrub, type ScrubDeps } from './scrub.ts'
 import { readScrubMark } from './scrub-mark.ts'
 import { type MemoryInventory, openMemoryInventory } from './testing-inventory.ts'
 
-const DAY_MS = 86_400_000
 const DAYS = 10
 
 describe('createScrub', () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS } from '@lade/core/time'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { createLeaseholder, type LeasableRecords, type LeaseTerms } from '../records/leaseholder.ts'
@@ -22,7 +23,6 @@ import { scrubWalk } from './scrub-walk.ts'
 const LEASE: LeaseTerms = { name: 'scrub', lastsMs: 60_000 }
 /** What the place is kept under. */
 const MARK = 'scrub'
-const DAY_MS = 86_400_000
 const ORPHAN_DAYS = 30
 const ROUND_EVERY_MS = 60_000
 /** How much of the walk is done twice when the process ends without notice. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LadeError } from '@lade/core/errors'
+import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RecordStore } from '../records/record-store.ts'
@@ -8,7 +9,6 @@ import { fileRecordOf, openStagingGround, PRINCIPAL, type StagingGround } from '
 import { createUpkeep, type UpkeepDeps } from './upkeep.ts'
 
 const BYTES = Buffer.from('kept up')
-const DAY_MS = 86_400_000
 
 describe('createUpkeep', () => {
   let ground: StagingGround

@@ -1,11 +1,10 @@
 import { LadeError } from '@lade/core/errors'
+import { DAY_MS } from '@lade/core/time'
 import type { VerifiedBody } from '../blobs/receive.ts'
 import type { AtOnceOutcome, FileCommit, FileRecord, Placement } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
-
-export const DAY_MS = 86_400_000
 
 /** What an upload is recorded as, once its bytes are verified and the prover has taken them. */
 export interface VerifiedUpload extends VerifiedBody {

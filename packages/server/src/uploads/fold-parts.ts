@@ -9,6 +9,7 @@ import {
   profilesThatCanMatch,
 } from '@lade/core/dag'
 import { joinPieces } from '@lade/core/piece'
+import { hexOf } from '@lade/node/hashing/hex'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import { sha256 } from '@lade/node/hashing/sha256'
 import type { FileRecord, KeptFacts } from '../records/record-store.ts'
@@ -46,7 +47,7 @@ export function foldParts(id: ContentId, parts: readonly PartFacts[]): KnownDige
   return {
     sizeBytes: rawSizeBytes,
     sha256: digest ?? undefined,
-    pieceRoot: Buffer.from(root).toString('hex'),
+    pieceRoot: hexOf(root),
     pieceSubtreeRoots: subtreeRoots,
     blake3: undefined,
     blake2b256: undefined,

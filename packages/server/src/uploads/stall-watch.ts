@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
+import { MINUTE_MS } from '@lade/core/time'
 
-const MINUTE_MS = 60_000
 /** A body is ended when it brings less than this in a minute, however steadily it drips, */
 const MIN_BYTES_PER_MINUTE = 60 * 1024
 /** and a big one when it would take longer than a day at that rate, */

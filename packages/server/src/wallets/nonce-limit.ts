@@ -1,4 +1,4 @@
-const MINUTE_MS = 60_000
+import { MINUTE_MS } from '@lade/core/time'
 
 /** How many nonces one address gets in a minute. */
 const DEFAULT_PER_MINUTE = 30

@@ -1,3 +1,4 @@
+import { hex0xOf } from '@lade/node/hashing/hex'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { type ChallengedPiece, type PossessionChallenge, provePossession } from '../../proving/prove-possession.ts'
@@ -69,8 +70,8 @@ async function prove({ store }: ProverService, challenge: PossessionChallenge) {
       pieceCid: piece.pieceCid,
       challengeIndex: Number(challengeIndex),
       leafIndex,
-      leaf: hexOf(leaf),
-      proof: proof.map(hexOf),
+      leaf: hex0xOf(leaf),
+      proof: proof.map(hex0xOf),
     })),
   }
 }
@@ -82,8 +83,4 @@ function unprovable(pieceCid: string, because: 'lost' | 'rotten'): Refusal {
 
 function seedOf(text: string): Uint8Array {
   return Buffer.from(text.replace(/^0x/i, ''), 'hex')
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return `0x${Buffer.from(bytes).toString('hex')}`
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@lade/core/time'
 import type { ExpireFilesRequest, FileRecord, PostponeFilesRequest, RemoveFileRequest } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
@@ -5,8 +6,6 @@ import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.t
 import type { ObjectRelease } from './object-release.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
-
-const DAY_MS = 86_400_000
 
 /** Ends of files. Each function runs inside the caller's transaction. */
 export function prepareFileWrites(db: Sql, { releaseObject, releaseLater }: ObjectRelease) {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
+import { DAY_MS } from '@lade/core/time'
 import type { RecordStore } from '../../records/record-store.ts'
-
-const DAY_MS = 86_400_000
 
 /** A staged file whose piece one prover holds. */
 export interface StagedCopy {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../../../../services/until.ts'
 import { memoryLog } from '../../../testing/running/running-service.ts'
@@ -16,7 +17,6 @@ import { sweepUnmarked } from './s3-sweep.ts'
 import { type FakeHome, PART_BYTES, startFakeHome } from './testing-subject.ts'
 
 const ROUNDS = 6
-const DAY_MS = 86_400_000
 const keyOf = ({ sha256 }: SampleBlob) => `lade/objects/${sha256.slice(0, 2)}/${sha256}`
 
 let ground: StagingGround

@@ -1,8 +1,8 @@
+import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running/running-service.ts'
 
-const DAY_MS = 86_400_000
 const BYTES = Buffer.from('a private file')
 const CID = sha256Hex(BYTES)
 

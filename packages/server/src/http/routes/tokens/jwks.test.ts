@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DAY_MS } from '@lade/core/time'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bearer, type RunningService, type RunOptions, runService } from '../../../testing/running/running-service.ts'
 import { keyFileName, rotateKeyFile } from '../../../tokens/key-file.ts'
 
-const DAY_MS = 86_400_000
 const RS256 = { LADE_TOKEN_ALG: 'RS256' }
 const running: RunningService[] = []
 afterEach(async () => {

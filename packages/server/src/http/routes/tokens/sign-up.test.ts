@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MINUTE_MS } from '@lade/core/time'
 import type { SignupResult, StartResult } from '@lade/core/wire'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -14,7 +15,6 @@ import {
 
 const ADA = 'ada@example.org'
 const START = Date.UTC(2030, 0, 1, 12)
-const MINUTE_MS = 60_000
 const CODE_MINUTES = 15
 
 let mailServer: MailServer

@@ -1,3 +1,4 @@
+import { hex0xOf } from '@lade/node/hashing/hex'
 import * as z from 'zod'
 import type { PossessionProof } from '../../prover.ts'
 import { unusable } from './failure.ts'
@@ -22,7 +23,7 @@ export async function askForProofs(
   { pieceCid, seed, count }: { readonly pieceCid: string; readonly seed: Uint8Array; readonly count: number },
   { headMs, signal }: { readonly headMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly PossessionProof[]> {
-  const json = { seed: `0x${Buffer.from(seed).toString('hex')}`, pieceCid, count }
+  const json = { seed: hex0xOf(seed), pieceCid, count }
   const ending = signal === undefined ? {} : { signal }
   const question = { method: 'POST', path: '/pdp/prove', json, times: { headMs }, ...ending } as const
   const { proofs } = await client.askJson(question, Possession)
