@@ -124,9 +124,9 @@ function portZones(folder: string, port: string): Zone[] {
     {
       name: `${name}/drivers`,
       holds: new RegExp(`${path}/(?:drivers|wrappers)/`),
-      imports: [...CORE, 'node/hashing', 'server/quota-rule', name],
+      imports: [...CORE, 'node/hashing', 'server/quota-rule', 'contracts', name],
       typesOf: [`${name}/port`],
-      why: 'a driver imports the folder of its port, hashing and core, and the port itself by `import type`',
+      why: 'a driver imports the folder of its port, hashing, contracts and core, and the port itself by `import type`',
     },
     {
       name,
@@ -288,8 +288,8 @@ const ZONES: readonly Zone[] = [
   {
     name: 'prover',
     holds: /^packages\/prover\/src\//,
-    imports: [...CORE, 'node/hashing', 'node/disk', 'node/settings'],
-    why: 'prover imports core and node',
+    imports: [...CORE, 'node/hashing', 'node/disk', 'node/settings', 'contracts'],
+    why: 'prover imports core, node and contracts',
   },
   {
     name: 'contracts',

@@ -1,9 +1,9 @@
+import { marketplaceAbi } from '@lade/contracts/marketplace'
 import { type BaseError, ContractFunctionRevertedError, encodeFunctionData, type PrivateKeyAccount } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type ChainClient, openChainClient } from './chain-client.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { DEAL_STATES, type Deal, type Head, type Terms } from './deal.ts'
-import { MARKETPLACE_ABI } from './marketplace-abi.ts'
 import { type SendResult, sendTransaction } from './transactions.ts'
 
 /** What a prover asks of the contract. */
@@ -90,7 +90,7 @@ export class Marketplace {
         : this.#client.estimateContractGas({ ...contract, ...call }),
     )
     if (typeof gas !== 'bigint') return gas
-    const data = encodeFunctionData({ abi: MARKETPLACE_ABI, ...call })
+    const data = encodeFunctionData({ abi: marketplaceAbi, ...call })
     const options = { client: this.#client, account: this.#account, pollMs: this.#pollMs, signal }
     return sendTransaction({ to: this.#address, data, gas }, options)
   }
@@ -114,7 +114,7 @@ export class Marketplace {
   }
 
   #contract() {
-    return { address: this.#address, abi: MARKETPLACE_ABI } as const
+    return { address: this.#address, abi: marketplaceAbi } as const
   }
 }
 

@@ -1,8 +1,8 @@
-import { encodeFunctionData } from 'viem'
+import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { encodeFunctionData, erc20Abi } from 'viem'
 import type { Address } from '../../chain.ts'
 import { callContract, readQuantity } from './contract-call.ts'
 import { ask, type JsonRpc } from './json-rpc.ts'
-import { marketplaceAbi, usdcAbi } from './marketplace-call.ts'
 
 const USDC_DECIMALS = 6n
 
@@ -27,7 +27,7 @@ export class WrongNode extends Error {
 export async function checkNode(rpc: JsonRpc, { chainId, usdc, marketplace }: ExpectedChain): Promise<void> {
   const actual = readQuantity(await ask(rpc, 'eth_chainId', []))
   if (actual !== BigInt(chainId)) throw new WrongNode(`The node is on chain ${actual}, not on chain ${chainId}.`)
-  const decimals = await wordAt(rpc, usdc, encodeFunctionData({ abi: usdcAbi, functionName: 'decimals' }))
+  const decimals = await wordAt(rpc, usdc, encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }))
   if (decimals !== USDC_DECIMALS) {
     throw new WrongNode(`There is no token of ${USDC_DECIMALS} decimals at ${usdc} on chain ${chainId}.`)
   }

@@ -1,10 +1,10 @@
-import { encodeFunctionData, getAddress } from 'viem'
+import { encodeFunctionData, erc20Abi, getAddress } from 'viem'
 import type { Address, Chain, Hash, Marketplace } from '../../chain.ts'
 import { checkNode, WrongNode } from './check-node.ts'
 import { callContract, readHex, readQuantity } from './contract-call.ts'
 import { openEvmMarketplace } from './evm-marketplace.ts'
 import { ask, chainOffline, type JsonRpc, openJsonRpc } from './json-rpc.ts'
-import { type GasLimits, usdcAbi } from './marketplace-call.ts'
+import type { GasLimits } from './marketplace-call.ts'
 import { ReadCache } from './read-cache.ts'
 import { isSignedByContract } from './signed-by-contract.ts'
 import { isSignedByKey } from './signed-by-key.ts'
@@ -118,6 +118,6 @@ function marketplaceOf(rpc: JsonRpc, options: EvmChainOptions & { readonly chain
 }
 
 async function balanceOf(rpc: JsonRpc, usdc: Address, owner: Address): Promise<bigint> {
-  const data = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [owner] })
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner] })
   return readQuantity(await callContract(rpc, { to: usdc, data }))
 }

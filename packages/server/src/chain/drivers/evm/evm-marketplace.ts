@@ -1,16 +1,10 @@
-import { encodeFunctionData, keccak256, parseEventLogs, type RpcLog } from 'viem'
+import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { encodeFunctionData, erc20Abi, keccak256, parseEventLogs, type RpcLog } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, BlockPlace, Fees, Hash, Marketplace, SignedTransaction } from '../../chain.ts'
 import { callContract, readHex, readQuantity } from './contract-call.ts'
 import { ask, chainOffline, type JsonRpc, RpcRefusal } from './json-rpc.ts'
-import {
-  type CallTransaction,
-  type ContractAddresses,
-  type GasLimits,
-  marketplaceAbi,
-  transactionOf,
-  usdcAbi,
-} from './marketplace-call.ts'
+import { type CallTransaction, type ContractAddresses, type GasLimits, transactionOf } from './marketplace-call.ts'
 import { outcomeOfRefusal } from './send-outcome.ts'
 
 /** An allowance above all USDC that there will ever be; one that was given without end stays above it, whatever is taken. */
@@ -60,7 +54,7 @@ export function openEvmMarketplace(options: EvmMarketplaceOptions): Marketplace 
     nonceAt: (blockNumber) => nonceOf(`0x${blockNumber.toString(16)}`),
     async prepare() {
       const args = [account, marketplace] as const
-      const data = encodeFunctionData({ abi: usdcAbi, functionName: 'allowance', args })
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args })
       const allowance = readQuantity(await callContract(rpc, { to: usdc, data }))
       return allowance >= ENDLESS_ALLOWANCE ? [] : [{ kind: 'approve' }]
     },

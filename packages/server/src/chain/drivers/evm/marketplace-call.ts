@@ -1,22 +1,6 @@
-import { encodeFunctionData, maxUint256, parseAbi } from 'viem'
+import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { encodeFunctionData, erc20Abi, maxUint256 } from 'viem'
 import type { Address, Hash, MarketplaceCall } from '../../chain.ts'
-
-/** What the driver uses of the marketplace; its source is `Marketplace.sol` in packages/contracts. */
-export const marketplaceAbi = parseAbi([
-  'struct Proposal { address prover; bytes32 commp; uint64 pieceSize; uint64 duration; uint256 totalPayment; }',
-  'function proposeDeals(Proposal[] proposals) returns (uint256[] dealIds)',
-  'function extendDeal(uint256 dealId, uint64 extraDuration, uint256 extraPayment)',
-  'function usdc() view returns (address)',
-  'event DealProposed(uint256 indexed dealId, address indexed client, address indexed prover, bytes32 commp, uint64 pieceSize, uint64 duration, uint256 totalPayment)',
-])
-
-/** What the driver uses of USDC. */
-export const usdcAbi = parseAbi([
-  'function approve(address spender, uint256 amount) returns (bool)',
-  'function allowance(address owner, address spender) view returns (uint256)',
-  'function balanceOf(address owner) view returns (uint256)',
-  'function decimals() view returns (uint8)',
-])
 
 /**
  * The gas that transactions may use. It is a formula and not an estimate, so that the same call is always the same transaction, and so
@@ -67,7 +51,7 @@ export function transactionOf(call: MarketplaceCall, contracts: ContractAddresse
     case 'approve': {
       // The marketplace takes USDC of nobody but its caller, and nobody can replace it.
       const args = [marketplace, maxUint256] as const
-      return { to: usdc, data: encodeFunctionData({ abi: usdcAbi, functionName: 'approve', args }), gas: gas.approve }
+      return { to: usdc, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }), gas: gas.approve }
     }
   }
 }
