@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
+import { until } from '../services/until.ts'
 import { run, unmount } from './mount.ts'
 import { loopDevices, mounting, pathOf, program, type RigNeed } from './rig.ts'
 import { tempDirectory } from './temp-directory.ts'
+
+/** How long a tool may take to begin, or a killed process to let go of a file system. */
+const START_MS = 10_000
 
 export type FileSystem = 'ext4' | 'xfs'
 
@@ -46,9 +49,9 @@ export async function failingDisk(fileSystem: FileSystem): Promise<FailingDisk> 
   mkdirSync(path)
   const errors = ['error=EIO', 'error-pwrite-rate=100%', `error-file=${trigger}`]
   const server = start('nbdkit', ['-f', '-U', socket, '--filter=error', 'memory', '512M', ...errors])
-  await until(() => existsSync(socket), 'nbdkit does not listen')
+  await until('nbdkit listens', START_MS, () => existsSync(socket))
   const fuse = start('nbdfuse', [image, `nbd+unix:///?socket=${socket}`])
-  await until(() => statSync(image).size > 0, 'nbdfuse shows no disk')
+  await until('nbdfuse shows a disk', START_MS, () => statSync(image).size > 0)
   onTestFinished(async () => {
     await unmounted(image)
     await ended(fuse)
@@ -77,7 +80,7 @@ export async function failingDisk(fileSystem: FileSystem): Promise<FailingDisk> 
 
 /** The last thread of a process that was killed may have to end a write first. */
 async function unmounted(path: string): Promise<void> {
-  await until(() => {
+  await until(`${path} can be unmounted`, START_MS, () => {
     try {
       run('umount', path)
       return true
@@ -85,17 +88,11 @@ async function unmounted(path: string): Promise<void> {
       if (String(error).includes('busy')) return false
       throw error
     }
-  }, `${path} is still in use`)
+  })
 }
 
 function start(name: string, args: readonly string[]): ChildProcess {
   return spawn(pathOf(name) ?? name, args, { stdio: 'ignore' })
-}
-
-async function until(isDone: () => boolean, otherwise: string): Promise<void> {
-  for (const end = Date.now() + 10_000; !isDone(); await sleep(10)) {
-    if (Date.now() > end) throw new Error(`After 10 s ${otherwise}.`)
-  }
 }
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -18,8 +18,6 @@ export interface AnvilOptions {
   readonly chainId?: number
   /** @default a free one */
   readonly port?: number
-  /** A file from which the chain goes on, and to which it is written at the end. @default none: it starts anew and is forgotten */
-  readonly stateFile?: string
 }
 
 /** A running chain of one's own, with ten accounts of 10,000 ether each. */
@@ -82,12 +80,11 @@ function anvilBinary(): string {
 }
 
 function argumentsOf(options: AnvilOptions): string[] {
-  const { blockTimeSeconds, noMining = false, chainId = 31_337, port = 0, stateFile } = options
+  const { blockTimeSeconds, noMining = false, chainId = 31_337, port = 0 } = options
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]),
     ...(noMining ? ['--no-mining'] : []),
-    ...(stateFile === undefined ? [] : ['--state', stateFile]),
   ]
 }
 

@@ -21,10 +21,9 @@ export interface ResumingReaderOptions {
   readonly etag: string | undefined
   /** An answer whose body begins no later than the span. @default the first read asks for one */
   readonly answer?: Response | undefined
-  /** No byte for so long, and the connection is taken for broken. @default 60_000 */
-  readonly stallMs?: number | undefined
 }
 
+/** No byte for so long, and the connection is taken for broken. */
 const STALL_MS = 60_000
 
 type Chunk = Uint8Array<ArrayBuffer>
@@ -116,11 +115,10 @@ export class ResumingReader {
 
   /** The next chunk, or how the body ended; never rejects. */
   async #read(body: ReadableStreamDefaultReader<Chunk>): Promise<Read> {
-    const { stallMs = STALL_MS } = this.#options
     let timer: ReturnType<typeof setTimeout> | undefined
     const stalled = new Promise<Read>((resolve) => {
-      const error = new Error(`Nothing arrived for ${stallMs / 1000} seconds.`)
-      timer = setTimeout(() => resolve({ done: true, error }), stallMs)
+      const error = new Error(`Nothing arrived for ${STALL_MS / 1000} seconds.`)
+      timer = setTimeout(() => resolve({ done: true, error }), STALL_MS)
     })
     const read = body.read().then(
       ({ done, value }): Read => (done ? { done, error: undefined } : { done, value }),

@@ -3,12 +3,13 @@ import { LadeError } from '@lade/core/errors'
 import { MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { apiHeaders, commonHeaders } from './api-headers.ts'
 import { queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
 import { checkBodyDigest } from './body-digest.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
 import { affordableConnections, Connections } from './connections.ts'
-import { exposedHeaders } from './cors.ts'
+import { anyOrigin, exposedHeaders } from './cors.ts'
 import { directRoutes } from './direct-routes.ts'
 import { requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
@@ -130,17 +131,17 @@ export async function createApp(
   })
   rememberRoutes(app)
   await app.register(cors, {
-    origin: '*',
+    origin: anyOrigin,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
     exposedHeaders,
     maxAge: 86_400,
     strictPreflight: false,
   })
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...requestIdOf(request.raw), 'x-content-type-options': 'nosniff' })
+    reply.headers({ ...requestIdOf(request.raw), ...commonHeaders })
     // By the route where there is one, since a path can be written in more than one way.
     const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
-    if (path.startsWith('/api/')) reply.header('cache-control', 'no-store')
+    if (path.startsWith('/api/')) reply.headers(apiHeaders)
     // Before the framework judges a body that nobody reads.
     if (!request.is404) return
     const allow = methodsAt(app, path)

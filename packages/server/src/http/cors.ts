@@ -11,3 +11,12 @@ export const exposedHeaders = [
   'Sunset',
   'Accept-Signature',
 ].join(', ')
+
+/** Any page may ask: callers are known by what they send, never by a cookie. */
+export const anyOrigin = '*'
+
+/** In every answer of the API; the framework's plugin sets the same by these values. */
+export const corsHeaders = {
+  'access-control-allow-origin': anyOrigin,
+  'access-control-expose-headers': exposedHeaders,
+} as const

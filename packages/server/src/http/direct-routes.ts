@@ -1,5 +1,6 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { exposedHeaders } from './cors.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { apiHeaders, commonHeaders } from './api-headers.ts'
+import { corsHeaders } from './cors.ts'
 import type { HotFiles } from './hot-files.ts'
 import { pathOf } from './query.ts'
 import { gatewayHandler } from './routes/gateway/gateway.ts'
@@ -26,7 +27,7 @@ export function directRoutes(service: Service, hotFiles: HotFiles | undefined): 
   return (request, response) => {
     const { method, url = '' } = request
     if (method === 'POST' && pathOf(url) === '/api/upload') {
-      void answerRaw(service, upload, request, response, apiHeaders())
+      void answerRaw(service, upload, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
       return true
     }
     if (method !== 'GET' && method !== 'HEAD') return false
@@ -36,15 +37,5 @@ export function directRoutes(service: Service, hotFiles: HotFiles | undefined): 
       return true
     }
     return false
-  }
-}
-
-/** What the framework's hooks would have set. */
-function apiHeaders(): OutgoingHttpHeaders {
-  return {
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': exposedHeaders,
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'no-store',
   }
 }

@@ -2,7 +2,7 @@ import { hexOf } from '@lade/node/hashing/hex'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { pieceNamed } from '../proving/piece-name.ts'
 import type { RecordStore } from '../records/record-store.ts'
-import { type PieceBytes, pieceBytes } from './piece-bytes.ts'
+import { type PieceContent, pieceBytes } from './piece-bytes.ts'
 
 export interface OfferedPieceDeps {
   readonly records: RecordStore
@@ -16,7 +16,7 @@ export interface OfferedPieceDeps {
  *
  * @param pieceCid - of version 2.
  */
-export async function offeredPiece(deps: OfferedPieceDeps, pieceCid: string): Promise<PieceBytes | undefined> {
+export async function offeredPiece(deps: OfferedPieceDeps, pieceCid: string): Promise<PieceContent | undefined> {
   const { records, now } = deps
   const { root, rawSizeBytes: sizeBytes } = pieceNamed(pieceCid)
   const asked = { pieceRoot: hexOf(root), sizeBytes }

@@ -3,6 +3,7 @@ import { Aggregate, pieceHeight, rawOffsetBytes } from '@lade/core/piece'
 import { hexOf } from '@lade/node/hashing/hex'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { ByteRange } from '../blobs/blob-store.ts'
+import type { PieceBytes } from '../proving/piece-source.ts'
 import type { AggregateMember, PieceRecord } from '../records/record-store.ts'
 import { damagedRecords } from '../records/sql/seals.ts'
 import { type ObjectId, type OpenObjectDeps, openObject, type SlicedObjectId } from '../retrieval/open-object.ts'
@@ -11,8 +12,7 @@ import { commitmentOf } from './commitment-of.ts'
 const ZEROS = new Uint8Array(65_536)
 
 /** The bytes that a piece has, wherever they come from. */
-export interface PieceBytes {
-  readonly sizeBytes: number
+export interface PieceContent extends PieceBytes {
   /**
    * The bytes of `range` (default: all) in order. A chunk is valid until the next one is asked for, and is not written to.
    *
@@ -20,8 +20,6 @@ export interface PieceBytes {
    * @throws {TypeError} when `range` reaches outside the piece.
    */
   chunks(range?: ByteRange): AsyncIterable<Uint8Array>
-  /** These bytes at once; keep it small. Throws what `chunks` throws. */
-  read(offsetBytes: number, lengthBytes: number): Promise<Uint8Array>
   /** Resolves when the piece's first and last bytes can be read. Throws what `chunks` throws. */
   check(): Promise<void>
 }
@@ -35,7 +33,7 @@ export interface PieceBytes {
  * @example
  * for await (const chunk of pieceBytes({ records, blobs }, piece).chunks()) await socket.write(chunk)
  */
-export function pieceBytes(deps: OpenObjectDeps, piece: PieceRecord): PieceBytes {
+export function pieceBytes(deps: OpenObjectDeps, piece: PieceRecord): PieceContent {
   const { sizeBytes, source } = piece
   const readRange = source.kind === 'object' ? sliceReader(deps, source) : aggregateReader(deps, piece)
 

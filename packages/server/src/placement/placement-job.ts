@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { Leaseholder, LeaseTerms } from '../records/leaseholder.ts'
+import type { DealProposer } from '../transactions/deal-proposer.ts'
 import { aggregateWaiting } from './aggregate.ts'
 import { Crew } from './crew.ts'
 import { enrolFiles } from './enrol.ts'
@@ -26,12 +27,6 @@ const REST_PER_WORK = 2
 const BUSY_MS = 1000
 const QUIET_MS = 5000
 
-/** Makes deals about copies on a chain; runs beside placing, in the same process of all. */
-export interface DealProposer {
-  /** @returns how long nothing will be due. */
-  round(): Promise<{ readonly nextInMs: number }>
-}
-
 export interface PlacementJobDeps {
   /** Of the lease {@link PLACEMENT_LEASE}, whose records are worked on. */
   readonly leaseholder: Leaseholder
@@ -50,9 +45,8 @@ export interface PlacementJobDeps {
   readonly randomBytes?: (sizeBytes: number) => Uint8Array
   /** @default an hour's patience; see `PlacementPace` */
   readonly pace?: Partial<PlacementPace>
-  readonly proposer?: DealProposer
-  /** Called after each round. */
-  readonly onRound?: (round: PlacementRound) => void
+  /** Runs beside placing, in the same process of all. */
+  readonly proposer?: Pick<DealProposer, 'round'>
 }
 
 export interface PlacementRound {
@@ -88,7 +82,7 @@ export interface PlacementJob {
  * job.start()
  */
 export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
-  const { leaseholder, now, log, onRound = () => {} } = deps
+  const { leaseholder, now, log } = deps
   const { records } = leaseholder
   const outages = new Outages()
   const tally = new PlacementTally()
@@ -213,7 +207,6 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
         if (!LadeError.has(error, 'read_only')) log.error({ err: error }, 'placement failed')
         return { isMine: term !== undefined, isBusy: false }
       })
-      onRound(round)
       // Uploads write to the same records: they get most of the time, also while there is much to be placed.
       const restMs = Math.max(MIN_REST_MS, REST_PER_WORK * (performance.now() - startedAt))
       await rest(hasFailed ? BUSY_MS : restMs, false)
@@ -252,7 +245,6 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     async round() {
       const round = await begin()
       await Promise.all([term?.crews.settled(), term?.proposing.settled()])
-      onRound(round)
       return round
     },
     snapshot: () => tally.snapshot(),

@@ -1,8 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { isPageMediaType } from '@lade/core/wire'
 import type { BlobLocation, ByteRange } from '../../../blobs/blob-store.ts'
 import type { FoundFile } from '../../../retrieval/find-file.ts'
 import { locateFile } from '../../../retrieval/locate-file.ts'
+import { mayRedirect } from '../../../retrieval/may-redirect.ts'
 import type { ServedFile } from '../../../retrieval/served-file.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { PROVISIONAL_SECONDS } from '../../file-headers.ts'
@@ -47,8 +47,8 @@ export async function sendElsewhere(
 ): Promise<boolean> {
   if (PRECONDITIONS.some((name) => request.headers[name] !== undefined)) return false
   const accelPrefix = mayAccelerate(request, asked) ? asked.shortcuts.accelPrefixFor(request) : undefined
-  const mayRedirect = asked.shortcuts.redirects && isRedirectable(request, asked)
-  if (accelPrefix === undefined && !mayRedirect) return false
+  const isRedirected = asked.shortcuts.redirects && isRedirectable(request, asked)
+  if (accelPrefix === undefined && !isRedirected) return false
 
   const location = await locateFile(service, asked.found, {
     contentType: asked.served.contentType,
@@ -59,7 +59,7 @@ export async function sendElsewhere(
     response.writeHead(200, accelHead(request, asked, `${accelPrefix}${location.path}`)).end()
     return true
   }
-  if (location?.kind === 'url' && mayRedirect) {
+  if (location?.kind === 'url' && isRedirected) {
     response.writeHead(307, redirectHead(request, asked, location, service)).end()
     return true
   }
@@ -71,16 +71,12 @@ function mayAccelerate(request: IncomingMessage, { range }: FileElsewhere): bool
   return range !== undefined || request.headers.range === undefined
 }
 
-/**
- * Public files only, asked for by nobody in particular: a URL works for whoever gets to know it, and cannot be taken back. Nor
- * what browsers might show as a page, since the storage says nothing of `nosniff` and sandboxes.
- */
+/** True when the file may be redirected to, and the storage reads this request as we do. */
 function isRedirectable(request: IncomingMessage, asked: FileElsewhere): boolean {
   const { served, etag, range, fileHeaders } = asked
-  if (served.file.visibility !== 'public' || CREDENTIALS.some((name) => request.headers[name] !== undefined))
-    return false
+  const hasCredentials = CREDENTIALS.some((name) => request.headers[name] !== undefined)
   const isSaved = fileHeaders['content-disposition']?.startsWith('attachment') === true
-  if (!isSaved && isPageMediaType(served.contentType)) return false
+  if (!mayRedirect(served, { hasCredentials, isSaved })) return false
   // The store has a tag of its own, by which whoever was redirected before goes on.
   const ifRange = singleHeader(request, 'if-range')
   if (ifRange !== undefined) return ifRange.trim() !== etag
