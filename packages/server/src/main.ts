@@ -26,6 +26,7 @@ import { BlockReadings } from './retrieval/block-readings.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
+import { Reservations } from './uploads/reservations.ts'
 import { StallWatch } from './uploads/stall-watch.ts'
 import { WalletChains } from './wallets/wallet-chains.ts'
 import { agreeOnTime } from './wiring/agree-on-time.ts'
@@ -146,7 +147,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
   const flush = (): Promise<void> => authorizer.flushUses()
   const remind = keyAgeReminder({ keys, log, now })
-  const upkeep = createUpkeep({ records, blobs, instanceId, isAlive, now, graceMs: config.graceMs, log, flush, remind })
+  const reservations = new Reservations(records)
+  const removing = new Set<string>()
+  const staging = { records, blobs, instanceId, now, reservations, removing }
+  const upkeep = createUpkeep({ ...staging, isAlive, graceMs: config.graceMs, log, flush, remind })
   await unlessUnwritable(() => records.instances.register({ instanceId, now: now() }))
   closers.push(async () => {
     try {
@@ -172,10 +176,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const service: Service = {
     config,
     version: packageJson.version,
-    instanceId,
-    records,
+    ...staging,
     databaseState,
-    blobs,
     budget,
     blockReadings,
     hashers: hasLocal ? cacheLevels(hashers, levels) : hashers,
@@ -191,7 +193,6 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     clientAddress: clientAddressReader(config.trustedProxies),
     log,
     refusals,
-    now,
     filesNow,
     clock,
     newId: randomUUID,

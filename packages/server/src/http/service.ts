@@ -18,6 +18,7 @@ import type { Authorizer } from '../tokens/authorize.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import type { DamageControl } from '../upkeep/damage.ts'
 import type { Scrub } from '../upkeep/scrub.ts'
+import type { Reservations } from '../uploads/reservations.ts'
 import type { StallWatch } from '../uploads/stall-watch.ts'
 import type { WalletChains } from '../wallets/wallet-chains.ts'
 import type { ClientAddress } from './client-address.ts'
@@ -48,6 +49,9 @@ export interface Service {
   readonly databaseState?: (() => DatabaseState) | undefined
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
+  readonly reservations: Reservations
+  /** As `DiscardDeps.removing`. */
+  readonly removing: Set<string>
   readonly hashers: ContentHashers
   /** What the work in hand has cost, and for whom; every costly path asks it. */
   readonly budget: WorkBudget

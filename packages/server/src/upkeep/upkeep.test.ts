@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RecordStore } from '../records/record-store.ts'
 import { memoryLog } from '../testing/running/running-service.ts'
 import { fileRecordOf, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import { Reservations } from '../uploads/reservations.ts'
 import { createUpkeep, type UpkeepDeps } from './upkeep.ts'
 
 const BYTES = Buffer.from('kept up')
@@ -25,6 +26,8 @@ describe('createUpkeep', () => {
     createUpkeep({
       records: ground.records,
       blobs: ground.blobs,
+      reservations: ground.reservations,
+      removing: ground.removing,
       instanceId: ground.instanceId,
       isAlive: async () => false,
       now: () => ground.clock.now,
@@ -130,9 +133,12 @@ describe('createUpkeep', () => {
         return failures < 0 ? release(request) : down()
       },
     })
+    const reservations = new Reservations(records)
     ground.prover.refuseNext('no')
-    await expect(ground.stage(BYTES, { deps: { records } })).rejects.toMatchObject({ code: 'stage_failed' })
-    const upkeep = upkeepOf({ records })
+    await expect(ground.stage(BYTES, { deps: { records, reservations } })).rejects.toMatchObject({
+      code: 'stage_failed',
+    })
+    const upkeep = upkeepOf({ records, reservations })
     await upkeep.round()
     expect((await ground.usage()).reservedBytes).toBe(BYTES.length)
     await upkeep.round()

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type Repetition, repeat } from '../clock/repeat.ts'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
-import { releaseOwed } from '../uploads/reservations.ts'
+import type { Reservations } from '../uploads/reservations.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
 const EXPIRE_BATCH = 500
@@ -11,6 +11,9 @@ const SWEEP_BATCH = 2000
 
 export interface UpkeepDeps extends RecoverDeps {
   readonly log: Logger
+  readonly reservations: Reservations
+  /** As `DiscardDeps.removing`. */
+  readonly removing: Set<string>
   /** How long the bytes of a file stay after its term. */
   readonly graceMs: number
   /** Writes what is kept in memory for a while, such as the times of use of tokens. */
@@ -33,7 +36,7 @@ export interface Upkeep {
  * unneeded bytes removed. Every step is safe beside other processes, and a step that failed is tried in the next round.
  */
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
-  const { records, blobs, instanceId, now, log } = deps
+  const { records, blobs, instanceId, now, log, reservations, removing } = deps
   let repetition: Repetition | undefined
   let isStopped = false
 
@@ -68,7 +71,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 
   async function release(): Promise<void> {
-    await releaseOwed(records, now())
+    await reservations.releaseOwed(now())
   }
 
   async function cleanUp(): Promise<void> {
@@ -117,7 +120,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 
   async function discard(): Promise<void> {
-    if (blobs !== undefined) await discardObjects({ records, blobs, instanceId, now })
+    if (blobs !== undefined) await discardObjects({ records, blobs, instanceId, now, removing })
   }
 
   return {

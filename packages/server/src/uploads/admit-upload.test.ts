@@ -15,13 +15,13 @@ describe('admitUpload', () => {
   afterEach(() => ground.remove())
 
   const admit = (tier: Partial<UploadTier> = {}, head: Partial<UploadHead> = {}, isStorageBound = true) => {
-    const { records, instanceId, clock } = ground
+    const { reservations, instanceId, clock } = ground
     const newId = () => {
       ids += 1
       return `upload-${ids}`
     }
     const input = { tier: tierOf(tier), head: headOf(BYTES, undefined, head), isStorageBound }
-    return admitUpload({ records, instanceId, now: () => clock.now, newId }, input)
+    return admitUpload({ reservations, instanceId, now: () => clock.now, newId }, input)
   }
   const refusal = (...input: Parameters<typeof admit>) =>
     admit(...input).then(

@@ -3,15 +3,8 @@ import type { ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
-import type {
-  AdmitRequest,
-  DayLimit,
-  OverQuota,
-  RecordStore,
-  ReserveOutcome,
-  Visibility,
-} from '../records/record-store.ts'
-import { makeReservation } from './reservations.ts'
+import type { AdmitRequest, DayLimit, OverQuota, ReserveOutcome, Visibility } from '../records/record-store.ts'
+import type { Reservations } from './reservations.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 /** How long a reservation lives without a sign of life from the process that holds it. */
@@ -40,7 +33,7 @@ export interface Admission {
 }
 
 export interface AdmitDeps {
-  readonly records: RecordStore
+  readonly reservations: Reservations
   readonly instanceId: string
   readonly now: () => number
   readonly newId: () => string
@@ -104,7 +97,7 @@ export async function admitUpload(deps: AdmitDeps, input: AdmitInput): Promise<A
   const reservationId = deps.newId()
   const { instanceId } = deps
   const leaseUntil = now + LEASE_MS
-  const reserved = await makeReservation(deps.records, { ...admit, reservationId, instanceId, leaseUntil })
+  const reserved = await deps.reservations.make({ ...admit, reservationId, instanceId, leaseUntil })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   return { reservationId, tier, head, termDays }
 }

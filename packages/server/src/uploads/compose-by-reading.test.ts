@@ -47,6 +47,7 @@ describe('composeFile, by reading', () => {
     composeFile(
       {
         records: ground.records,
+        reservations: ground.reservations,
         blobs: ground.blobs,
         handover: ground.handover,
         hashers: hashContentHere,

@@ -39,6 +39,7 @@ describe('what a composition costs', () => {
     composeFile(
       {
         records: ground.records,
+        reservations: ground.reservations,
         blobs: { ...ground.blobs, stat: async (sha256) => ({ sha256, put: '', sizeBytes: PART_BYTES }) },
         handover: ground.handover,
         hashers: hashContentHere,

@@ -40,6 +40,7 @@ describe('composeFile, from what was kept', () => {
     composeFile(
       {
         records: ground.records,
+        reservations: ground.reservations,
         blobs: { ...ground.blobs, stat: statOf },
         handover: ground.handover,
         hashers: hashContentHere,

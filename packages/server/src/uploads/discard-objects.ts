@@ -13,12 +13,11 @@ export interface DiscardDeps {
   readonly blobs: BlobStore
   readonly instanceId: string
   readonly now: () => number
+  /** What this process is removing now. The records let an instance take its own discards again, so all its removals share one set. */
+  readonly removing: Set<string>
   /** How long after it was taken the last try to remove something begins. @default 5_000 */
   readonly removalMs?: number
 }
-
-/** What this process is removing right now. The records let an instance take its own discards again, so it must know. */
-const underWay = new WeakMap<RecordStore, Set<string>>()
 
 /**
  * Removes all bytes that no live file needs. Each removal is taken in the records first, so that an upload of the same
@@ -66,13 +65,11 @@ export async function discardDigest(deps: DiscardDeps, sha256: string): Promise<
  * taken again the next time, if they still can be.
  */
 export async function discardBlob(deps: DiscardDeps, { sha256, put }: BlobName): Promise<boolean> {
-  const { records, blobs, instanceId, now, removalMs = REMOVAL_MS } = deps
+  const { records, blobs, instanceId, now, removing, removalMs = REMOVAL_MS } = deps
   const name = nameOf({ sha256, put })
-  const mine = underWay.get(records) ?? new Set()
-  underWay.set(records, mine)
   // Of two removals of the same bytes, the later one could hit what was staged after the first.
-  if (mine.has(name)) return false
-  mine.add(name)
+  if (removing.has(name)) return false
+  removing.add(name)
   try {
     const startedAt = performance.now()
     if (!(await records.discards.begin({ sha256, put, instanceId, now: now() }))) return false
@@ -83,7 +80,7 @@ export async function discardBlob(deps: DiscardDeps, { sha256, put }: BlobName):
     await records.discards.finish({ sha256, put, instanceId })
     return true
   } finally {
-    mine.delete(name)
+    removing.delete(name)
   }
 }
 

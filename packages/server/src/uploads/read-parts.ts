@@ -7,7 +7,7 @@ import type { PartFile, RecordStore } from '../records/record-store.ts'
 import { composedBody } from '../retrieval/composed-body.ts'
 import { openObject } from '../retrieval/open-object.ts'
 import { type AdmitInput, LEASE_MS, quotaRefusal, type Terms } from './admit-upload.ts'
-import { makeReservation, releaseReservation } from './reservations.ts'
+import type { Reservations } from './reservations.ts'
 
 const BLOCK_BYTES = 1024 * 1024
 /** Enough for hashers of unequal speed to be busy at once. */
@@ -15,6 +15,7 @@ const BLOCKS = 4
 
 export interface ReadPartsDeps {
   readonly records: RecordStore
+  readonly reservations: Reservations
   readonly blobs: BlobStore
   readonly hashers: ContentHashers
   readonly instanceId: string
@@ -38,14 +39,14 @@ export interface ReadPartsInput extends Pick<AdmitInput, 'tier' | 'head'> {
  * @throws {LadeError} `too_many_uploads`, `storage_failed`.
  */
 export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Promise<ContentDigests> {
-  const { records, instanceId } = deps
+  const { instanceId } = deps
   const { tier, admit, parts, signal, bill } = input
   const { cid, sizeBytes, contentType } = input.head
   const now = deps.now()
   const reservationId = deps.newId()
   // Whether it fits the day, as a file and with what is repeated, is for its commit to say.
   const asked = { ...admit, sizeBytes: 0, capBytes: Number.MAX_SAFE_INTEGER }
-  const reserved = await makeReservation(records, { ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
+  const reserved = await deps.reservations.make({ ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
   if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
   const wanted = digestsWanted(cid, sizeBytes, { mayBeCar: isCarMediaType(contentType) })
   const hasher = deps.hashers(wanted, sizeBytes, bill)
@@ -59,7 +60,7 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   } finally {
     hasher.discard()
     await body.close()
-    await releaseReservation(records, { reservationId, now: deps.now() })
+    await deps.reservations.release({ reservationId, now: deps.now() })
   }
 }
 

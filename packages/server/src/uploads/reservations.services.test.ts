@@ -4,8 +4,7 @@ import { startPostgres, throughPort } from '../../../../services/postgres.ts'
 import { startTcpRelay } from '../../../../services/tcp-relay.ts'
 import { openPostgresRecordStore } from '../records/drivers/postgres/postgres-record-store.ts'
 import { mayHaveBeenMade } from '../records/outcome-unknown.ts'
-import type { RecordStore } from '../records/record-store.ts'
-import { makeReservation, releaseOwed } from './reservations.ts'
+import { Reservations } from './reservations.ts'
 
 const SIZE_BYTES = 100
 const SIDE_BY_SIDE = 8
@@ -21,6 +20,7 @@ test('a reservation that PostgreSQL made and could not answer counts no longer t
   const relay = await startTcpRelay(postgres.port)
   const patience = { writeSilenceMs: 100, connectMs: 100, writeMs: 200, readSilenceMs: 500, readMs: 2000 }
   const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
+  const reservations = new Reservations(store)
   const direct = await openPostgresRecordStore({ url })
   const asked = { instanceId: 'i', principal: 'user:alice', day: '2026-11-22', sizeBytes: SIZE_BYTES, now: 0 }
   const limits = { capBytes: 1e9, capFiles: 1e6, maxInFlight: 1e6, leaseUntil: 60_000 }
@@ -29,7 +29,7 @@ test('a reservation that PostgreSQL made and could not answer counts no longer t
   let unknown = 0
   async function reserve(reservationId: string): Promise<void> {
     try {
-      await makeReservation(store, { ...asked, ...limits, reservationId, key: 'opaque:a' })
+      await reservations.make({ ...asked, ...limits, reservationId, key: 'opaque:a' })
       made += 1
     } catch (error) {
       expect(error).toMatchObject({ code: 'storage_failed' })
@@ -46,7 +46,7 @@ test('a reservation that PostgreSQL made and could not answer counts no longer t
       relay.swallow()
       await Promise.all(answers)
       relay.reopen()
-      await expect.poll(() => hasReturnedAll(store), { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => hasReturnedAll(reservations), { timeout: 10_000 }).toBe(true)
       const { reservedBytes } = await direct.quotas.usage({ principal: asked.principal, ...when })
       expect(reservedBytes).toBe(made * SIZE_BYTES)
     }
@@ -59,8 +59,8 @@ test('a reservation that PostgreSQL made and could not answer counts no longer t
 })
 
 /** False while the database cannot be reached. */
-function hasReturnedAll(store: RecordStore): Promise<boolean> {
-  return releaseOwed(store, 0).then(
+function hasReturnedAll(reservations: Reservations): Promise<boolean> {
+  return reservations.releaseOwed(0).then(
     () => true,
     () => false,
   )

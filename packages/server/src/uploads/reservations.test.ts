@@ -2,7 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import { describe, expect, it } from 'vitest'
 import { OutcomeUnknown } from '../records/outcome-unknown.ts'
 import type { RecordStore, ReserveRequest } from '../records/record-store.ts'
-import { makeReservation, releaseOwed, releaseReservation } from './reservations.ts'
+import { Reservations } from './reservations.ts'
 
 /** Records that only release, and refuse to while `isFull`. */
 function releasingRecords() {
@@ -14,42 +14,43 @@ function releasingRecords() {
       released.push(reservationId)
     },
   }
-  return { records: { quotas } as RecordStore, released, state }
+  const records = { quotas } as RecordStore
+  return { records, reservations: new Reservations(records), released, state }
 }
 
-describe('releaseReservation', () => {
+describe('release', () => {
   it('returns the reservation at once, and owes nothing then', async () => {
-    const { records, released } = releasingRecords()
-    await releaseReservation(records, { reservationId: 'a', now: 0 })
-    await releaseOwed(records, 0)
+    const { reservations, released } = releasingRecords()
+    await reservations.release({ reservationId: 'a', now: 0 })
+    await reservations.releaseOwed(0)
     expect(released).toEqual(['a'])
   })
 
   it('error: what the records cannot take is owed until they can', async () => {
-    const { records, released, state } = releasingRecords()
+    const { reservations, released, state } = releasingRecords()
     state.isFull = true
-    for (const reservationId of ['a', 'b', 'a']) await releaseReservation(records, { reservationId, now: 0 })
-    await expect(releaseOwed(records, 1)).rejects.toMatchObject({ code: 'insufficient_storage' })
+    for (const reservationId of ['a', 'b', 'a']) await reservations.release({ reservationId, now: 0 })
+    await expect(reservations.releaseOwed(1)).rejects.toMatchObject({ code: 'insufficient_storage' })
     state.isFull = false
-    await releaseOwed(records, 2)
-    await releaseOwed(records, 3)
+    await reservations.releaseOwed(2)
+    await reservations.releaseOwed(3)
     expect(released).toEqual(['a', 'b'])
   })
 
-  it('owes to each store its own', async () => {
+  it('owes each of two stores its own', async () => {
     const one = releasingRecords()
     const other = releasingRecords()
     one.state.isFull = true
-    await releaseReservation(one.records, { reservationId: 'a', now: 0 })
+    await one.reservations.release({ reservationId: 'a', now: 0 })
     one.state.isFull = false
-    await releaseOwed(other.records, 1)
+    await other.reservations.releaseOwed(1)
     expect([one.released, other.released]).toEqual([[], []])
-    await releaseOwed(one.records, 1)
+    await one.reservations.releaseOwed(1)
     expect(one.released).toEqual(['a'])
   })
 })
 
-describe('makeReservation', () => {
+describe('make', () => {
   const request = (reservationId: string): ReserveRequest => ({
     reservationId,
     instanceId: 'i',
@@ -66,7 +67,7 @@ describe('makeReservation', () => {
 
   /** Records that make every reservation, and say of some that nobody knows. */
   function forgetfulRecords(failure: () => Error | undefined) {
-    const { records, released } = releasingRecords()
+    const { records, reservations, released } = releasingRecords()
     const made: string[] = []
     records.quotas.reserve = async ({ reservationId, sizeBytes }) => {
       made.push(reservationId)
@@ -74,25 +75,25 @@ describe('makeReservation', () => {
       if (error !== undefined) throw error
       return { outcome: 'reserved', reservedBytes: sizeBytes, usedBytes: 0 }
     }
-    return { records, released, made }
+    return { reservations, released, made }
   }
 
   const failed = (cause: Error) => new LadeError('storage_failed', { retryAfterSeconds: 5 }, { cause })
 
   it('owes nothing for one that was made, or that was not', async () => {
     const failures = [undefined, failed(new Error('away'))]
-    const { records, released, made } = forgetfulRecords(() => failures.shift())
-    expect(await makeReservation(records, request('a'))).toMatchObject({ outcome: 'reserved' })
-    await expect(makeReservation(records, request('b'))).rejects.toMatchObject({ code: 'storage_failed' })
-    await releaseOwed(records, 1)
+    const { reservations, released, made } = forgetfulRecords(() => failures.shift())
+    expect(await reservations.make(request('a'))).toMatchObject({ outcome: 'reserved' })
+    await expect(reservations.make(request('b'))).rejects.toMatchObject({ code: 'storage_failed' })
+    await reservations.releaseOwed(1)
     expect([made, released]).toEqual([['a', 'b'], []])
   })
 
   it('error: returns one of which nobody knows whether it was made', async () => {
-    const { records, released } = forgetfulRecords(() => failed(new OutcomeUnknown(new Error('away'))))
-    await expect(makeReservation(records, request('a'))).rejects.toMatchObject({ code: 'storage_failed' })
-    await releaseOwed(records, 1)
-    await releaseOwed(records, 2)
+    const { reservations, released } = forgetfulRecords(() => failed(new OutcomeUnknown(new Error('away'))))
+    await expect(reservations.make(request('a'))).rejects.toMatchObject({ code: 'storage_failed' })
+    await reservations.releaseOwed(1)
+    await reservations.releaseOwed(2)
     expect(released).toEqual(['a'])
   })
 })

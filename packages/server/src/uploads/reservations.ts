@@ -2,51 +2,56 @@ import { mayHaveBeenMade } from '../records/outcome-unknown.ts'
 import type { BlobName, RecordStore, ReserveOutcome, ReserveRequest } from '../records/record-store.ts'
 
 /**
- * Reservations that are to be returned, each with the bytes that were published under it. Upkeep keeps the leases of a living instance
- * alive, so none would end by itself.
- */
-const owed = new WeakMap<RecordStore, Map<string, BlobName | undefined>>()
-
-function owe(records: RecordStore, reservationId: string, published: BlobName | undefined): void {
-  const releases = owed.get(records) ?? new Map()
-  owed.set(records, releases.set(reservationId, published))
-}
-
-/**
- * Makes a reservation, if the quota has room for it. One of which nobody knows whether it was made is returned by the next `releaseOwed`.
+ * The reservations that a process makes and returns; one of it for each process.
  *
- * @throws {LadeError} `storage_failed`, `insufficient_storage`.
+ * Upkeep keeps the leases of a living instance alive, so a reservation that could not be returned would never end by itself. It is *owed*,
+ * and `releaseOwed` returns it later. What is owed is kept in memory: when the process ends, its reservations are returned by others.
  */
-export async function makeReservation(records: RecordStore, request: ReserveRequest): Promise<ReserveOutcome> {
-  try {
-    return await records.quotas.reserve(request)
-  } catch (error) {
-    if (mayHaveBeenMade(error)) owe(records, request.reservationId, undefined)
-    throw error
-  }
-}
+export class Reservations {
+  readonly #quotas: Pick<RecordStore['quotas'], 'reserve' | 'release'>
+  /** By the id of the reservation, the bytes that were published under it. */
+  readonly #owed = new Map<string, BlobName | undefined>()
 
-/** Returns a reservation now, or, when the records cannot take that, with the next `releaseOwed`. Never rejects. */
-export async function releaseReservation(
-  records: RecordStore,
-  request: { readonly reservationId: string; readonly now: number; readonly published?: BlobName | undefined },
-): Promise<void> {
-  try {
-    await records.quotas.release(request)
-  } catch {
-    owe(records, request.reservationId, request.published)
+  constructor({ quotas }: { readonly quotas: Pick<RecordStore['quotas'], 'reserve' | 'release'> }) {
+    this.#quotas = quotas
   }
-}
 
-/**
- * Returns what is owed.
- *
- * @throws {LadeError} `storage_failed`, `insufficient_storage`; what is left is tried again the next time.
- */
-export async function releaseOwed(records: RecordStore, now: number): Promise<void> {
-  const releases = owed.get(records)
-  for (const [reservationId, published] of releases ?? []) {
-    await records.quotas.release({ reservationId, now, published })
-    releases?.delete(reservationId)
+  /**
+   * Makes a reservation, if the quota has room for it. One of which nobody knows whether it was made is owed.
+   *
+   * @throws {LadeError} `storage_failed`, `insufficient_storage`.
+   */
+  async make(request: ReserveRequest): Promise<ReserveOutcome> {
+    try {
+      return await this.#quotas.reserve(request)
+    } catch (error) {
+      if (mayHaveBeenMade(error)) this.#owed.set(request.reservationId, undefined)
+      throw error
+    }
+  }
+
+  /** Returns a reservation now; when the records cannot take that, it is owed. Never rejects. */
+  async release(request: {
+    readonly reservationId: string
+    readonly now: number
+    readonly published?: BlobName | undefined
+  }): Promise<void> {
+    try {
+      await this.#quotas.release(request)
+    } catch {
+      this.#owed.set(request.reservationId, request.published)
+    }
+  }
+
+  /**
+   * Returns what is owed.
+   *
+   * @throws {LadeError} `storage_failed`, `insufficient_storage`; what is left is tried again the next time.
+   */
+  async releaseOwed(now: number): Promise<void> {
+    for (const [reservationId, published] of this.#owed) {
+      await this.#quotas.release({ reservationId, now, published })
+      this.#owed.delete(reservationId)
+    }
   }
 }

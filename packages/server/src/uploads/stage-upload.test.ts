@@ -317,10 +317,12 @@ describe('stageUpload', () => {
 
   it('says that it wants the body once, and not before the store can take it', async () => {
     const controller = new AbortController()
-    const { records, blobs, handover, instanceId, clock } = ground
+    const { records, reservations, removing, blobs, handover, instanceId, clock } = ground
     for (const inlineBytes of [0, 1_000_000]) {
       const deps = {
         records,
+        reservations,
+        removing,
         blobs,
         handover,
         instanceId,

@@ -10,7 +10,7 @@ import type { Admission } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
 import { discardBlob } from './discard-objects.ts'
 import { type BlobPlace, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
-import { releaseReservation } from './reservations.ts'
+import type { Reservations } from './reservations.ts'
 
 /** How often, and how long apart, an upload asks again while the same bytes are being removed. */
 const BUSY_RETRIES = 250
@@ -20,6 +20,9 @@ const READERS_MS = 60_000
 
 export interface StageDeps {
   readonly records: RecordStore
+  readonly reservations: Reservations
+  /** As `DiscardDeps.removing`. */
+  readonly removing: Set<string>
   readonly blobs: BlobStore
   readonly handover: Handover
   readonly instanceId: string
@@ -90,7 +93,7 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     settleFailedBill(input.bill, error)
     // What cannot be forgotten now is swept when this instance has ended; the caller needs the first error.
     if (arrived?.kind === 'blob') await arrived.blob.abort().catch(() => {})
-    await releaseReservation(deps.records, { reservationId, now: deps.now(), published })
+    await deps.reservations.release({ reservationId, now: deps.now(), published })
     // Upkeep removes what cannot be removed now.
     if (published !== undefined) await discardBlob(deps, published).catch(() => {})
     throw error

@@ -13,6 +13,7 @@ import { openSqliteRecordStore } from '../../records/drivers/sqlite/sqlite-recor
 import type { FileRecord, RecordStore, Usage } from '../../records/record-store.ts'
 import { admitUpload, type UploadHead } from '../../uploads/admit-upload.ts'
 import type { StagedUpload } from '../../uploads/file-commit.ts'
+import { Reservations } from '../../uploads/reservations.ts'
 import { type StageDeps, stageUpload } from '../../uploads/stage-upload.ts'
 import type { UploadTier } from '../../uploads/upload-tier.ts'
 import { type FaultyBlobStore, openFaultyBlobStore } from '../doubles/faulty-blob-store.ts'
@@ -25,6 +26,8 @@ export interface StagingGround {
   /** Hands every upload that is not kept in the records to `prover`. */
   readonly handover: Handover
   readonly instanceId: string
+  readonly reservations: Reservations
+  readonly removing: Set<string>
   /** Epoch milliseconds; to be moved by the test. */
   clock: { now: number }
   /** What the clock says. */
@@ -118,8 +121,12 @@ export async function openStagingGround(): Promise<StagingGround> {
     now: () => clock.now,
     newId: randomUUID,
   })
+  const reservations = new Reservations(records)
+  const removing = new Set<string>()
   const deps: StageDeps = {
     records,
+    reservations,
+    removing,
     blobs,
     handover,
     instanceId,
@@ -138,11 +145,15 @@ export async function openStagingGround(): Promise<StagingGround> {
     prover,
     handover,
     instanceId,
+    reservations,
+    removing,
     clock,
     now: () => clock.now,
     usage,
     async stage(bytes, { cid, tier, head, deps: overrides, body = Readable.from([bytes]), signal } = {}) {
-      const staging = { ...deps, ...overrides }
+      // What a stand-in for the records fails to return is owed by itself.
+      const standIn = overrides?.records && { reservations: new Reservations(overrides.records) }
+      const staging = { ...deps, ...standIn, ...overrides }
       ids += 1
       const newId = (): string => `upload-${ids}`
       const admission = await admitUpload(

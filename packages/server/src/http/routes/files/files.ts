@@ -82,11 +82,11 @@ export function fileRoutes(app: Routes, service: Service): void {
       const cid = parseContentId(request.params.cid, sha256Hex)
       const at = now()
       const file = await removeFile(records, { principal: caller.principal, cid, now: at })
-      const { blobs, instanceId } = service
+      const { blobs, instanceId, removing } = service
       // The file has ended, whatever becomes of its bytes; upkeep tries again to remove what could not be, and removes what
       // was only needed for parts.
       if (blobs !== undefined && file.sha256 !== null) {
-        await discardDigest({ records, blobs, instanceId, now }, file.sha256).catch((error: unknown) =>
+        await discardDigest({ records, blobs, instanceId, now, removing }, file.sha256).catch((error: unknown) =>
           logFailure(service, request.raw, error),
         )
       }
