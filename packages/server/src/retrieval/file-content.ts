@@ -5,6 +5,8 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from './block-readings.ts'
 import type { FoundFile } from './find-file.ts'
+import { findPlace, type ObjectPlace } from './find-place.ts'
+import { locateFile } from './locate-file.ts'
 import type { FileContent } from './open-bytes.ts'
 import { checkObject, openObject } from './open-object.ts'
 import { openUnixfsContent } from './unixfs-content.ts'
@@ -27,15 +29,22 @@ export interface FileContentDeps {
 export async function openContent(
   deps: FileContentDeps,
   cid: ContentId,
-  { file, view }: FoundFile,
+  found: FoundFile,
   principal: string,
 ): Promise<FileContent> {
   const { records, blobs } = deps
+  const { file, view } = found
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   if (view === 'unixfs') return openUnixfsContent({ ...deps, blobs, principal }, cid, file)
+  let place: Promise<ObjectPlace> | undefined
+  const find = (): Promise<ObjectPlace> => {
+    place ??= findPlace(records, file.object)
+    return place
+  }
   return {
     sizeBytes: file.sizeBytes,
-    open: () => openObject({ records, blobs }, file),
+    open: () => openObject({ records, blobs }, file, find),
+    locate: (headers) => locateFile({ records, blobs }, found, headers, find),
     check: () => checkObject({ records, blobs }, file),
     close: async () => {},
   }

@@ -1,4 +1,4 @@
-import type { BlobBody } from '../blobs/blob-store.ts'
+import type { BlobBody, BlobLocation, LocationHeaders } from '../blobs/blob-store.ts'
 
 /** An object's bytes, in memory when it is small enough to live in the metadata. */
 export type OpenObject =
@@ -20,6 +20,12 @@ export interface FileContent {
    * @throws {LadeError} `storage_failed`.
    */
   check(): Promise<void>
+  /**
+   * As `locateFile`, for content that is a whole object; absent for other content, which has to be read here.
+   *
+   * @throws {LadeError} `storage_failed`.
+   */
+  locate?(headers: LocationHeaders): Promise<BlobLocation | undefined>
   /** Gives back what was needed to learn the size. */
   close(): Promise<void>
 }

@@ -4,6 +4,7 @@ import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
 import { sha256Of } from '../records/object-handle.ts'
 import type { ObjectHandle, ObjectPart, RecordStore } from '../records/record-store.ts'
 import { composedBody } from './composed-body.ts'
+import { findPlace, type ObjectPlace } from './find-place.ts'
 import type { OpenObject } from './open-bytes.ts'
 
 /** How many parts of a composed object are asked for at a time. */
@@ -34,16 +35,19 @@ export interface SlicedObjectId {
  *
  * Bytes in the records are verified here, those of a blob as they are read.
  *
+ * @param find - answers what was found of the object before. @default asks the records
  * @throws {LadeError} `storage_failed` when the record promises bytes that the store does not have, and for bytes in the records that are
  *   wrong.
  */
-export async function openObject(deps: OpenObjectDeps, id: ObjectId | SlicedObjectId): Promise<OpenObject> {
-  const { files, compositions } = deps.records
-  const bytes = await files.inlineBytes(id.object)
-  if (bytes !== undefined) return openInline(deps, id, bytes)
-  const parts = await compositions.partsOf(id.object)
-  if (parts.length === 0) return { kind: 'blob', body: await openBlob(deps, id) }
-  const body = composedBody(parts, (part) => openSimple(deps, part))
+export async function openObject(
+  deps: OpenObjectDeps,
+  id: ObjectId | SlicedObjectId,
+  find: () => Promise<ObjectPlace> = () => findPlace(deps.records, id.object),
+): Promise<OpenObject> {
+  const place = await find()
+  if (place.kind === 'inline') return openInline(deps, id, place.bytes)
+  if (place.kind === 'blob') return { kind: 'blob', body: await openBlob(deps, id) }
+  const body = composedBody(place.parts, (part) => openSimple(deps, part))
   if (!isOfSize(body, id)) throw failed(id, 'composed of parts of another size')
   return { kind: 'blob', body }
 }
@@ -55,14 +59,13 @@ export async function openObject(deps: OpenObjectDeps, id: ObjectId | SlicedObje
  * @throws {LadeError} `storage_failed` otherwise.
  */
 export async function checkObject(deps: OpenObjectDeps, id: ObjectId): Promise<void> {
-  const { files, compositions } = deps.records
-  const bytes = await files.inlineBytes(id.object)
-  if (bytes !== undefined) {
-    openInline(deps, id, bytes)
+  const place = await findPlace(deps.records, id.object)
+  if (place.kind === 'inline') {
+    openInline(deps, id, place.bytes)
     return
   }
-  const parts = await compositions.partsOf(id.object)
-  if (parts.length === 0) return checkBlob(deps, id)
+  if (place.kind === 'blob') return checkBlob(deps, id)
+  const { parts } = place
   if (sizeOf(parts) !== id.sizeBytes) throw failed(id, 'composed of parts of another size')
   for (let at = 0; at < parts.length; at += PARTS_CHECKED_TOGETHER) {
     await Promise.all(parts.slice(at, at + PARTS_CHECKED_TOGETHER).map((part) => checkPart(deps, part)))

@@ -1,8 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { BlobLocation, ByteRange } from '../../../blobs/blob-store.ts'
-import type { FoundFile } from '../../../retrieval/find-file.ts'
-import { locateFile } from '../../../retrieval/locate-file.ts'
 import { mayRedirect } from '../../../retrieval/may-redirect.ts'
+import type { FileContent } from '../../../retrieval/open-bytes.ts'
 import type { ServedFile } from '../../../retrieval/served-file.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { PROVISIONAL_SECONDS } from '../../file-headers.ts'
@@ -11,7 +10,7 @@ import type { Service } from '../../service.ts'
 import type { Shortcuts } from './shortcuts.ts'
 
 export interface FileElsewhere {
-  readonly found: FoundFile
+  readonly content: FileContent
   readonly served: ServedFile
   readonly etag: string
   /** The part that is asked for; undefined for all of it. */
@@ -50,7 +49,7 @@ export async function sendElsewhere(
   const isRedirected = asked.shortcuts.redirects && isRedirectable(request, asked)
   if (accelPrefix === undefined && !isRedirected) return false
 
-  const location = await locateFile(service, asked.found, {
+  const location = await asked.content.locate?.({
     contentType: asked.served.contentType,
     contentDisposition: asked.fileHeaders['content-disposition'] ?? 'attachment',
     cacheControl: asked.fileHeaders['cache-control'] ?? 'no-store',

@@ -50,7 +50,7 @@ export async function sendFile(
   }
   const content = await openContent(service, cid, found, requestPrincipal(service, request))
   try {
-    await sendContent(service, request, response, { ...asked, found, served, etag, content })
+    await sendContent(service, request, response, { ...asked, served, etag, content })
   } finally {
     await content.close()
   }
@@ -61,7 +61,6 @@ async function sendContent(
   request: IncomingMessage,
   response: ServerResponse,
   asked: FileRequest & {
-    readonly found: FoundFile
     readonly served: ServedFile
     readonly etag: string
     readonly content: FileContent
