@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { LadeError } from '@lade/core/errors'
 import { WorkBudget } from '@lade/node/budget/work-budget'
 import { createDurableDirectory } from '@lade/node/disk/durable-directory'
 import type { ContentHashers } from '@lade/node/hashing/content-hasher'
@@ -29,31 +28,20 @@ import { createUpkeep } from './upkeep/upkeep.ts'
 import { Reservations } from './uploads/reservations.ts'
 import { StallWatch } from './uploads/stall-watch.ts'
 import { WalletChains } from './wallets/wallet-chains.ts'
-import { agreeOnTime } from './wiring/agree-on-time.ts'
 import { isMember, startMember, startMembers } from './wiring/cluster.ts'
-import { guardBlobs } from './wiring/guard-blobs.ts'
-import { holdBeforeWriting, unlessUnwritable } from './wiring/hold-instance-lock.ts'
-import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './wiring/join-objects.ts'
+import { drain } from './wiring/drain.ts'
+import { unlessUnwritable } from './wiring/hold-instance-lock.ts'
 import type { Lade } from './wiring/lade.ts'
-import {
-  closeAll,
-  type DriverSurroundings,
-  openBlobs,
-  openChain,
-  openKeys,
-  openLevels,
-  openProvers,
-  openRecords,
-} from './wiring/open-drivers.ts'
+import { openData } from './wiring/open-data.ts'
+import { closeAll, type DriverSurroundings, openChain, openKeys, openLevels, openProvers } from './wiring/open-drivers.ts'
 import { createPlacing } from './wiring/placement.ts'
+import { registerInstance } from './wiring/register-instance.ts'
 
 export { isMember } from './wiring/cluster.ts'
 export type { Lade } from './wiring/lade.ts'
 
 /** How long callers have to read that the records failed, before the process ends. Nothing is written in that time. */
 const LAST_ANSWERS_MS = 250
-/** How long the records may take for the end of jobs and for leave to be taken of them. */
-const LEAVE_MS = 3000
 
 /** Parts that a test, or a program that embeds the service, may put in place of the configured ones. */
 export interface Substitutes {
@@ -112,19 +100,9 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       flushLog()
       setTimeout(() => process.exit(1), LAST_ANSWERS_MS)
     })
-  if (substitutes.blobs === undefined) await refuseMissingDatabase(config)
-  const opened = await openRecords(config, { log, closers, onFatal })
-  const { locks, databaseState } = opened
-  const time = { instanceId, log, closers, ownNow: substitutes.now }
-  const { records, clock, now, filesNow } = await agreeOnTime(opened.records, time)
-  const lock = await holdBeforeWriting(locks, { records, instanceId })
-  closers.push(() => lock.release())
-  if (substitutes.blobs === undefined) await refuseMissingObjects(config, records)
-  const store = substitutes.blobs ?? (await openBlobs(config, { log, records }))
-  if (store !== undefined) closers.push(() => store.close())
-  const progress = await joinObjects(config, { records, store, log })
-  closers.push(() => progress?.stop())
-  const guarded = store === undefined ? undefined : guardBlobs({ store, records, instanceId, config, log, now })
+  const opening = { log, closers, onFatal, instanceId, ownBlobs: substitutes.blobs, ownNow: substitutes.now }
+  const data = await openData(config, opening)
+  const { records, locks, databaseState, clock, now, filesNow, guarded } = data
   const blobs = guarded?.blobs
   const keys = await openKeys(config, { records, now, log, closers })
   const mailer = config.signup === 'email' && config.mail !== undefined ? openSmtpMailer(config.mail) : undefined
@@ -151,16 +129,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const removing = new Set<string>()
   const staging = { records, blobs, instanceId, now, reservations, removing }
   const upkeep = createUpkeep({ ...staging, isAlive, graceMs: config.graceMs, log, flush, remind })
-  await unlessUnwritable(() => records.instances.register({ instanceId, now: now() }))
-  closers.push(async () => {
-    try {
-      await authorizer.flushUses()
-      await records.instances.bury({ instanceId, now: now() })
-    } catch (error) {
-      if (!LadeError.is(error)) throw error
-      log.warn({ err: error }, 'could not deregister this instance; another one will clean up after it')
-    }
-  })
+  await registerInstance(data, { instanceId, authorizer, log, closers })
   // Before the port is open: what a crash left behind must not meet new requests.
   await unlessUnwritable(() => upkeep.round())
 
@@ -215,34 +184,27 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   guarded?.scrub.start()
 
   let closing: Promise<void> | undefined
-  async function drain(): Promise<void> {
+  const end = async (): Promise<void> => {
     isDraining = true
-    // The turn after the poll: whoever has connected by now has been accepted, and is not cut off by the end of listening.
-    await new Promise((resolve) => setImmediate(resolve))
-    const closed = new Promise<void>((resolve) => app.server.close(() => resolve()))
-    const idle = setInterval(() => app.server.closeIdleConnections(), 50)
-    app.server.closeIdleConnections()
-    const patience = setTimeout(() => {
-      stallWatch.abortAll(new LadeError('shutting_down', { retryAfterSeconds: 5 }))
-      setTimeout(() => app.server.closeAllConnections(), 1000).unref()
-    }, config.drainMs)
-    await closed
-    clearInterval(idle)
-    clearTimeout(patience)
-    // Records that do not answer would be asked again and again by each who takes leave of them.
-    const impatience = setTimeout(() => void records.close().catch(() => {}), LEAVE_MS)
-    await upkeep.stop()
-    await placing.stop()
-    await guarded?.stop()
-    await app.close()
-    await closeAll(closers)
-    clearTimeout(impatience)
+    await drain({
+      server: app.server,
+      stallWatch,
+      records,
+      drainMs: config.drainMs,
+      async closeRest() {
+        await upkeep.stop()
+        await placing.stop()
+        await guarded?.stop()
+        await app.close()
+        await closeAll(closers)
+      },
+    })
     flushLog()
   }
   return {
     url: publicUrl,
     close() {
-      closing ??= drain()
+      closing ??= end()
       return closing
     },
   }

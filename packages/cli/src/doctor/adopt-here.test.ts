@@ -59,7 +59,12 @@ async function upload({ url }: Lade, text: string, sizeBytes = 100): Promise<str
   expect(response.status).toBe(200)
   return sha256(bytes)
 }
-const statusOf = async ({ url }: Lade, cid: string) => (await fetch(`${url}/p/${cid}`)).status
+async function statusOf({ url }: Lade, cid: string): Promise<number> {
+  const response = await fetch(`${url}/p/${cid}`)
+  // A body that nobody reads keeps the service from ending.
+  await response.body?.cancel()
+  return response.status
+}
 const objects = () => readdirSync(join(dataDir, 'objects'), { recursive: true }).map(String).sort()
 const database = () => join(dataDir, 'lade.db')
 const log = () => `${database()}-wal`
