@@ -50,6 +50,17 @@ describe('what deploy/ and docs/operate say', () => {
   })
 })
 
+test.each([
+  'package.json',
+  'lade',
+  'packages/cli/src/main.ts',
+  'packages/cli/bin/lade.js',
+  'deploy/docker/Dockerfile',
+  'deploy/systemd/lade.service',
+])('a start by %s bounds the memory of new JavaScript objects', (file) => {
+  expect(readFileSync(join(ROOT, file), 'utf8')).toContain('--max-semi-space-size=4')
+})
+
 describe('systemd', () => {
   const unit = textOf('systemd/lade.service')
   const optionOf = (key: string): string | undefined => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1]

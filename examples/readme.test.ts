@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type OwnServer, startOwnServer } from '../acceptance/own-server.ts'
+import { startOwnServer } from '../acceptance/own-server.ts'
+import type { OwnServer } from '../acceptance/server-under-test.ts'
 import type { Outcome } from './testing/run-program.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -6,6 +7,9 @@ import { tempDirectory } from './temp-directory.ts'
 
 /** The program of the command line. */
 export const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
+/** What `npm start` gives Node.js. */
+const { scripts } = createRequire(import.meta.url)('../package.json')
+const NODE_FLAGS: readonly string[] = scripts.start.match(/ --\S+/g).map((flag: string) => flag.trim())
 /** As `npm start` has it: a process that compiles the sources itself takes more memory. */
 const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url))
 const START_TIMEOUT_MS = 60_000
@@ -63,7 +67,7 @@ export const BASE_ENV = {
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? tempDirectory()
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = COMPILE_CACHE } = process.env
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], {
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...BASE_ENV, LADE_PORT: '0', LADE_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

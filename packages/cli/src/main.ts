@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=4
 import { EXIT } from './exit-code.ts'
 import { processTerminal } from './process-terminal.ts'
 import { run } from './run.ts'

@@ -33,7 +33,14 @@ import { drain } from './wiring/drain.ts'
 import { unlessUnwritable } from './wiring/hold-instance-lock.ts'
 import type { Lade } from './wiring/lade.ts'
 import { openData } from './wiring/open-data.ts'
-import { closeAll, type DriverSurroundings, openChain, openKeys, openLevels, openProvers } from './wiring/open-drivers.ts'
+import {
+  closeAll,
+  type DriverSurroundings,
+  openChain,
+  openKeys,
+  openLevels,
+  openProvers,
+} from './wiring/open-drivers.ts'
 import { createPlacing } from './wiring/placement.ts'
 import { registerInstance } from './wiring/register-instance.ts'
 

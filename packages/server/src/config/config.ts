@@ -11,7 +11,7 @@ import type { S3Location } from './store-forms.ts'
 
 export { configurationTables } from './configuration-table.ts'
 export type { ProverSetting, RemoteProverSetting } from './prover-forms.ts'
-export { SETTING_GROUPS, type SettingGroup } from './setting-groups.ts'
+export { SETTING_GROUPS } from './setting-groups.ts'
 export { flagOf, SETTINGS, type Setting, shownDefaultOf } from './settings.ts'
 export type { S3Location } from './store-forms.ts'
 export { tokenKeyMaterial } from './token-key.ts'

@@ -1,5 +1,5 @@
 import { freeMemory } from './free-memory.ts'
-import { grownLength, growingUint32 } from './growing-array.ts'
+import { growingUint32, grownLength } from './growing-array.ts'
 
 /** The largest prime below 2^31, so that a product with a multiplier below 2^22 is exact. */
 const PRIME = 2 ** 31 - 1
