@@ -23,6 +23,8 @@ export interface ComposeInput {
   readonly parts: readonly ContentId[]
   /** Ends the reading of parts, where that is needed; its reason is what the call rejects with. */
   readonly signal: AbortSignal
+  /** Called when the parts were found. What follows may take long, and little of this thread. */
+  readonly onFound?: () => void
 }
 
 /** The parts of a composition that the tier allows, with what it asks of the records. */
@@ -60,6 +62,7 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
     parts: input.parts,
     now: deps.now(),
   })
+  input.onFound?.()
   if ('whole' in found) return found.whole
 
   const agreed = await agree(deps, input, found.parts)

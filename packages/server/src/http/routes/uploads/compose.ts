@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { composeHeaders, composeQuery, composeRequest, MAX_COMPOSE_BODY_BYTES, uploadResult } from '@lade/core/wire'
 import { FairQueue } from '@lade/node/budget/fair-queue'
+import { type BodyTurns, TurnsOfBodies } from '@lade/node/hashing/body-turns'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { composeFile } from '../../../uploads/compose-file.ts'
@@ -16,12 +17,23 @@ import { type ComposeHead, checkDeclaredBody, readComposeHead, readComposition }
 import { overQuotaHeaders } from './quota-headers.ts'
 import { tierOf } from './tier-of.ts'
 
+/** Compositions whose bodies are read and whose parts are found at once: thousands of parts take a few milliseconds at a stretch. */
+const BODIES = 4
+const BODIES_OF_PRINCIPAL = 2
 /** Compositions whose parts are read at once: each keeps several cores busy, which uploads need as well. */
 const READINGS = 2
 /** Compositions of one principal that wait for the one whose parts are read. */
 const READINGS_WAITING = 32
 /** Decoding and validating a part's cid in the body, before it is looked at. */
 const PARSE_MS_PER_PART = 0.001
+
+interface Admitted {
+  readonly head: ComposeHead
+  readonly tier: UploadTier
+  readonly signal: AbortSignal
+  /** Its body is read, and its parts are found, while it is its turn. */
+  readonly turn: BodyTurns
+}
 
 /** `/api/compose`. */
 export function composeRoutes(app: Routes, service: Service): void {
@@ -32,7 +44,13 @@ export function composeRoutes(app: Routes, service: Service): void {
     slotsPerPrincipal: 1,
     waitingPerPrincipal: READINGS_WAITING,
   })
-  const admitted = new WeakMap<IncomingMessage, { readonly head: ComposeHead; readonly tier: UploadTier }>()
+  const turns = new TurnsOfBodies({
+    work: 'compose',
+    budget: service.budget,
+    slots: BODIES,
+    slotsPerPrincipal: BODIES_OF_PRINCIPAL,
+  })
+  const admitted = new WeakMap<IncomingMessage, Admitted>()
 
   app.post(
     '/api/compose',
@@ -62,13 +80,19 @@ export function composeRoutes(app: Routes, service: Service): void {
         const tier = await tierOf(service, raw, query)
         service.budget.require(tier.principal, 'compose')
         checkDeclaredBody(raw, tier)
-        admitted.set(raw, { head, tier })
+        const signal = closedSignal(reply.raw)
+        const turn = turns.open(tier.principal, signal)
+        reply.raw.once('close', () => turn.end())
+        await turn.take()
+        turn.rest()
+        admitted.set(raw, { head, tier, signal, turn })
       },
     },
     async (request, reply) => {
       const known = admitted.get(request.raw)
       if (known === undefined) throw new TypeError('the head was not read')
-      const { head, tier } = known
+      const { head, tier, signal, turn } = known
+      await turn.take()
       const { notes } = exchangeOf(request.raw)
       notes.cid = head.cid.text
       notes.tier = tier.name
@@ -77,7 +101,7 @@ export function composeRoutes(app: Routes, service: Service): void {
       const spender = { budget, principal: tier.principal, work: 'compose' } as const
       budget.spend({ ...spender, processorMs: request.body.parts.length * PARSE_MS_PER_PART })
       const composition = spending(spender, () => readComposition(head, request.body, tier.fileBytes))
-      const input = { tier, ...composition, signal: closedSignal(reply.raw) }
+      const input = { tier, ...composition, signal, onFound: () => turn.end() }
       const file = await composeFile({ ...service, readings }, input).catch((error) => {
         reply.headers(overQuotaHeaders(tier, error, service.now()))
         throw error
