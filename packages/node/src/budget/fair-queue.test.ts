@@ -4,7 +4,7 @@ import { FairQueue } from './fair-queue.ts'
 /** A queue of one slot unless told otherwise, whose principals have used what `used` says. */
 function queueWith(used: Record<string, number>, options: Partial<ConstructorParameters<typeof FairQueue>[0]> = {}) {
   const heldBack: object[] = []
-  const budget = { usedMs: (name: string) => used[name] ?? 0, heldBack: (event: object) => void heldBack.push(event) }
+  const budget = { rankMs: (name: string) => used[name] ?? 0, heldBack: (event: object) => void heldBack.push(event) }
   return { queue: new FairQueue({ work: 'hash', budget, slots: 1, ...options }), heldBack }
 }
 

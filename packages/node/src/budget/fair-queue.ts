@@ -6,7 +6,7 @@ const LONG_MS = 1000
 
 export interface FairQueueOptions {
   readonly work: Work
-  readonly budget: Pick<WorkBudget, 'usedMs' | 'heldBack'>
+  readonly budget: Pick<WorkBudget, 'rankMs' | 'heldBack'>
   /** Tasks at once. */
   readonly slots: number
   /** Tasks at once of one principal. @default as many as there are */
@@ -21,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * Runs tasks, a few at once. The next one is of the principal that has used the least processor time lately, so that nobody waits for
- * those who use a lot. The tasks of one principal begin in the order in which they were given.
+ * Runs tasks, a few at once. The next one is of the principal that has used the least processor time lately, unpaid time above all, so
+ * that nobody waits for those who use a lot. The tasks of one principal begin in the order in which they were given.
  *
  * @example
  * const queue = new FairQueue({ work: 'challenge', budget, slots: 8, slotsPerPrincipal: 2, waitingPerPrincipal: 4 })
@@ -112,10 +112,10 @@ export class FairQueue {
       let next: string | undefined
       let leastMs = Infinity
       for (const principal of this.#waiting.keys()) {
-        const usedMs = budget.usedMs(principal)
-        if (usedMs >= leastMs || !this.#mayStart(principal)) continue
+        const rankMs = budget.rankMs(principal)
+        if (rankMs >= leastMs || !this.#mayStart(principal)) continue
         next = principal
-        leastMs = usedMs
+        leastMs = rankMs
       }
       const waiting = next === undefined ? undefined : this.#waiting.get(next)?.[0]
       if (next === undefined || waiting === undefined) return

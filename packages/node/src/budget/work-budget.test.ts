@@ -30,6 +30,15 @@ describe('a work budget', () => {
     budget.require('ip:192.0.2.1', 'links')
   })
 
+  test('ranks whoever uploads a lot before whoever was refused once', () => {
+    const { budget } = budgetAt()
+    budget.spend({ principal: 'user:a', work: 'hash', processorMs: 2000, movedBytes: 1024 * MIB })
+    budget.spend({ principal: 'ip:192.0.2.1', work: 'hash', processorMs: 60 })
+    expect(budget.rankMs('user:a')).toBe(2000)
+    expect(budget.rankMs('ip:192.0.2.1')).toBeGreaterThan(2000)
+    expect(budget.rankMs('ip:192.0.2.2')).toBe(0)
+  })
+
   test('lets bytes pay for the time that they take', () => {
     const { budget } = budgetAt()
     budget.spend({ principal: 'user:a', work: 'hash', processorMs: 20_000, movedBytes: 2048 * MIB })

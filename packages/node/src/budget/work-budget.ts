@@ -11,6 +11,8 @@ const LIMIT_MS = 5000
 const WHOLE_LIMIT_MS = 30_000
 /** The limit of each principal while the whole budget is used up. */
 const LIMIT_UNDER_LOAD_MS = 500
+/** So much more than time that was paid for does unpaid time move a principal back in a queue. */
+const UNPAID_WEIGHT = 50
 /** A principal is never told to come back later than this. */
 const MAX_WAIT_SECONDS = 120
 
@@ -40,8 +42,9 @@ export interface SpentWork {
 /**
  * What the work in hand has cost lately, and for whom: the one place that every costly path asks.
  *
- * Two figures a principal, both in milliseconds of processor time and both halved every minute. *Used* is all of it: queues serve whoever has
- * the least first. *Unpaid* is what the bytes moved do not account for, such as hashing a body that turns out wrong; it has a limit.
+ * Two figures a principal, both in milliseconds of processor time and both halved every minute. *Used* is all of it.
+ * *Unpaid* is what the bytes moved do not account for, such as hashing a body that turns out wrong; it has a limit. Queues serve whoever
+ * has the least of both first.
  *
  * Everything is held in memory, for one process. It guarantees no exact amount: work is charged when it is done.
  *
@@ -117,9 +120,14 @@ export class WorkBudget {
     this.#counters.set(work, counter)
   }
 
-  /** Processor time that a principal has used lately, in milliseconds: who has the least is served first. */
+  /** Processor time that a principal has used lately, in milliseconds. */
   usedMs(principal: string): number {
     return this.#used.of(principal)
+  }
+
+  /** Who has the least is served first. Unpaid time weighs far more: somebody who uploads a lot is not behind many who are refused. */
+  rankMs(principal: string): number {
+    return this.#used.of(principal) + UNPAID_WEIGHT * this.#unpaidOf(principal).used
   }
 
   /** Notes that somebody was held back, for the metrics and the log. */

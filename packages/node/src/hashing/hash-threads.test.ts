@@ -29,15 +29,15 @@ describe('hash threads', () => {
   const threads = startHashThreads({ threads: 2 })
   afterAll(() => threads.close())
 
-  test('take bodies of 4 MiB and more, and spread what is to be computed', async () => {
+  test('take bodies of 256 KiB and more, and spread what is to be computed', async () => {
     const workers = watchWorkers()
-    const small = scatteredBytes(4 * 1024 * 1024 - 1, 1)
+    const small = scatteredBytes(256 * 1024 - 1, 1)
     const hasher = threads.hashers(PLAIN, small.length)
     await hasher.update(small)
     expect(await hasher.digests()).toEqual(digestWhole(small, PLAIN))
     expect(workers()).toHaveLength(0)
 
-    const big = scatteredBytes(4 * 1024 * 1024, 1)
+    const big = scatteredBytes(256 * 1024, 1)
     const bigHasher = threads.hashers(PLAIN, big.length)
     await bigHasher.update(big)
     expect(await bigHasher.digests()).toEqual(digestWhole(big, PLAIN))

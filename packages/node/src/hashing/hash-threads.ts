@@ -11,8 +11,8 @@ import { LaneThread } from './lane-thread.ts'
 import { type LaneSpec, weightTogether } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
 
-/** For a few blocks a thread gains nothing. */
-const DEFAULT_MIN_BYTES = 4 * 1024 * 1024
+/** Below this a call to a thread takes as long as the hashing. From here on, hashing here would hold up everybody's requests. */
+const DEFAULT_MIN_BYTES = 256 * 1024
 /** A body has two big lanes; what more threads do is only worth having for several bodies at once. */
 const DEFAULT_THREADS = 2
 /** Blocks that a thread has at a time: enough that it is never idle while this thread is busy, and done within about 20 ms. */
@@ -32,16 +32,16 @@ const CARS_AT_ONCE = 6
 const CARS_OF_PRINCIPAL = 3
 /** Why calls of a discarded body are cut. */
 const DISCARDED = new Error('This body is discarded.')
-const NO_BUDGET: HashThreadsBudget = { usedMs: () => 0, heldBack: () => {} }
+const NO_BUDGET: HashThreadsBudget = { rankMs: () => 0, heldBack: () => {} }
 
-type HashThreadsBudget = Pick<WorkBudget, 'usedMs' | 'heldBack'>
+type HashThreadsBudget = Pick<WorkBudget, 'rankMs' | 'heldBack'>
 
 export interface HashThreadsOptions {
   /** Knows who has used how much: calls of whoever has the least go first. @default all are equal */
   readonly budget?: HashThreadsBudget
   /** How many threads. @default 2, or 1 where there is one processor */
   readonly threads?: number
-  /** Bodies below this are hashed on the calling thread, unless they may be CARs. @default 4_194_304 */
+  /** Bodies below this are hashed on the calling thread, unless they may be CARs. @default 262_144 */
   readonly minBytes?: number
   /** Leaves the piece commitment of these bodies out, and answers 32 zeros. Only to measure what it costs. @default false */
   readonly withoutPieces?: boolean

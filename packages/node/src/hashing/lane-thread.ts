@@ -15,7 +15,7 @@ export interface AskOptions {
 }
 
 export interface LaneThreadOptions {
-  readonly budget: Pick<WorkBudget, 'usedMs' | 'heldBack'>
+  readonly budget: Pick<WorkBudget, 'rankMs' | 'heldBack'>
   /** So many calls are with the thread at a time. */
   readonly calls: number
   /** How much JavaScript may take of memory; a thread that needs more ends. @default as Node.js has it */
