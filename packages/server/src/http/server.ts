@@ -10,10 +10,13 @@ import type { HostCheck } from './known-host.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
 import { pathOf } from './query.ts'
 import { requestPrincipal } from './request-principal.ts'
+import { RequestRounds } from './request-rounds.ts'
 import { sendProblem } from './respond.ts'
 import type { Service } from './service.ts'
 import type { SlowReaders } from './slow-readers.ts'
 import { CountedRequest, cutOff, isInFlood, isToBeAnswered, requestInHand } from './unanswered.ts'
+
+const LIVENESS_PATH = '/healthz'
 
 /** Where a connection carries the response that it is busy with. */
 const ANSWERING = Symbol('answering')
@@ -49,6 +52,7 @@ export interface HttpServerOptions extends RequestLog {
 export function createHttpServer(options: HttpServerOptions): Server {
   const { handle, answerHot, hostProblem, isDraining, connections, slowReaders, now } = options
   const nextRequestId = requestIdMaker()
+  const rounds = new RequestRounds()
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, nextRequestId(), now())
     ;(request.socket as AnsweringSocket)[ANSWERING] = response
@@ -98,7 +102,13 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.on('request', (request, response) => {
     if (!isToBeTaken(response)) return
     if (isDraining()) response.shouldKeepAlive = false
-    if (!answerHot(request, response)) receive(request, response)
+    const take = (): void => {
+      // It may have gone while it waited.
+      if (!response.destroyed && !answerHot(request, response)) receive(request, response)
+    }
+    // Whoever restarts what does not answer asks this.
+    if (request.url === LIVENESS_PATH) take()
+    else rounds.begin(take)
   })
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isToBeTaken(response)) return

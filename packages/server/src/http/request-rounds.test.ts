@@ -1,0 +1,55 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { RequestRounds } from './request-rounds.ts'
+
+function workFor(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+test('requests that take little begin at once', () => {
+  const rounds = new RequestRounds()
+  let begun = 0
+  for (let index = 0; index < 100; index += 1) {
+    rounds.begin(() => {
+      begun += 1
+    })
+  }
+  expect(begun).toBe(100)
+})
+
+test('requests that take long begin in order, a few in a round', async () => {
+  const rounds = new RequestRounds()
+  const begun: number[] = []
+  for (let index = 0; index < 12; index += 1) {
+    rounds.begin(() => {
+      workFor(4)
+      begun.push(index)
+    })
+  }
+  // Fewer where this process was interrupted.
+  expect(begun.length).toBeLessThanOrEqual(3)
+  rounds.begin(() => void begun.push(12))
+  for (let round = 0; round < 20 && begun.length < 13; round += 1) {
+    const before = begun.length
+    await nextRound()
+    expect(begun.length - before).toBeLessThanOrEqual(4)
+  }
+  expect(begun).toEqual(Array.from({ length: 13 }, (_, index) => index))
+})
+
+test('error: a request that throws does not keep the others waiting', async () => {
+  const rounds = new RequestRounds()
+  rounds.begin(() => workFor(11))
+  let isBegun = false
+  rounds.begin(() => {
+    isBegun = true
+  })
+  await nextRound()
+  await nextRound()
+  expect(isBegun).toBe(true)
+  expect(() =>
+    rounds.begin(() => {
+      throw new Error('broken')
+    }),
+  ).toThrow('broken')
+})
