@@ -40,7 +40,7 @@ const BLOCKS_IN_CALM = 12
 /** As long as all bodies together have fewer than this. */
 const CALM_BLOCKS = 32
 /** From here on further blocks are small ones, so that hundreds of bodies take little memory. */
-const CROWDED_BLOCKS = 40
+const CONTENDED_BLOCKS = 40
 const SMALL_BLOCK_BYTES = 65_536
 /** From here on a body has one at a time. */
 const MAX_SMALL_BLOCKS = 256
@@ -206,14 +206,14 @@ export class BodyIntake {
   #mayTake(): boolean {
     if (this.#blocksInUse === 0 || !this.#isShared) return this.#blocksInUse < BLOCKS_PER_BODY
     if (this.#blocksInUse < BLOCKS_PER_BODY)
-      return sharedBlocks.lent < CROWDED_BLOCKS || smallBlocks.lent < MAX_SMALL_BLOCKS
+      return sharedBlocks.lent < CONTENDED_BLOCKS || smallBlocks.lent < MAX_SMALL_BLOCKS
     return this.#blocksInUse < BLOCKS_IN_CALM && sharedBlocks.lent < CALM_BLOCKS
   }
 
   #takeBlock(): Buffer | undefined {
     if (!this.#mayTake()) return undefined
     this.#blocksInUse += 1
-    if (this.#isShared) return (sharedBlocks.lent < CROWDED_BLOCKS ? sharedBlocks : smallBlocks).take()
+    if (this.#isShared) return (sharedBlocks.lent < CONTENDED_BLOCKS ? sharedBlocks : smallBlocks).take()
     return Buffer.allocUnsafeSlow(Math.min(this.#options.blockBytes, this.#options.sizeBytes))
   }
 

@@ -48,7 +48,7 @@ export function heldRecords(records: RecordStore, endsAt: () => number | undefin
       begin: (request) => discards.begin(held(request)),
     },
     // Its time is that of the removals which it plans.
-    instances: { ...instances, bury: (request) => instances.bury(held(request)) },
+    instances: { ...instances, deregister: (request) => instances.deregister(held(request)) },
     underLease: (fence) => heldRecords(records.underLease(fence), endsAt),
   }
 }

@@ -66,7 +66,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
     help: '1 while writes of different principals are queued together because of contention; otherwise 0.',
     registers,
     collect() {
-      this.set(databaseState().isCrowded ? 1 : 0)
+      this.set(databaseState().isContended ? 1 : 0)
     },
   })
 }

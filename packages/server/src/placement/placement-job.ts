@@ -13,7 +13,7 @@ import type { PlacementContext } from './placement-context.ts'
 import { PlacementCrews } from './placement-crews.ts'
 import { DEFAULT_PACE, type PlacementPace } from './placement-pace.ts'
 import { type PlacementCounters, PlacementTally } from './placement-tally.ts'
-import { forsakeProvers, settlePieces } from './settle.ts'
+import { detachRemovedProvers, settlePieces } from './settle.ts'
 
 /** Of whoever does this work. */
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
@@ -123,7 +123,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       if (term !== undefined) term.proposeAt = Math.min(term.proposeAt, performance.now() + BUSY_MS)
       onDone(error)
     })
-    return { context, crews, proposing: new Crew(1, onDone), ending, hasForsaken: false, proposeAt: 0 }
+    return { context, crews, proposing: new Crew(1, onDone), ending, hasDetached: false, proposeAt: 0 }
   }
 
   async function endTerm(reason: Error): Promise<void> {
@@ -150,11 +150,11 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     const held = await hold()
     if (held === undefined) return { isMine: false, isBusy: false }
     const { context, crews } = held
-    if (!held.hasForsaken) {
+    if (!held.hasDetached) {
       await step(async () => {
-        await forsakeProvers(context)
+        await detachRemovedProvers(context)
         await records.placements.unsettleAll({ now: now() })
-        held.hasForsaken = true
+        held.hasDetached = true
         return true
       })
     }
@@ -257,7 +257,7 @@ interface Term {
   readonly crews: PlacementCrews
   readonly proposing: Crew
   readonly ending: AbortController
-  hasForsaken: boolean
+  hasDetached: boolean
   /** By the monotonic clock. */
   proposeAt: number
 }

@@ -36,9 +36,9 @@ async function settlePiece(
   const { records, now, outages, tally } = context
   const { placements } = records
   const { piece, revision } = unsettled
-  const forsaken = unsettled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
-  if (forsaken.length > 0) {
-    for (const { id } of forsaken) {
+  const detached = unsettled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
+  if (detached.length > 0) {
+    for (const { id } of detached) {
       await placements.fail({ copy: id, cause: 'The prover is no longer configured.', now: now() })
       tally.copiesFailed += 1
     }
@@ -86,7 +86,7 @@ async function loadsOf({ records }: SettleContext): Promise<Map<string, number>>
  * Ends the live copies and additions at provers that are not configured any more, so that their pieces are placed elsewhere. Asked once
  * by whoever takes over the work; copies at such provers that are found later are ended when their pieces are settled.
  */
-export async function forsakeProvers(context: SettleContext): Promise<void> {
+export async function detachRemovedProvers(context: SettleContext): Promise<void> {
   const { records, now, tally } = context
   const { placements } = records
   const cause = 'The prover is no longer configured.'

@@ -2,7 +2,7 @@
 export interface DatabaseState {
   readonly transactions: TransactionCounts
   /** Whether writes of different principals follow each other at this time, since they undid each other. */
-  readonly isCrowded: boolean
+  readonly isContended: boolean
   /** Lanes that have something to write. */
   readonly lanes: number
   readonly writers: PoolState

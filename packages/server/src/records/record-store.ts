@@ -263,7 +263,7 @@ export interface UsageDrift {
  * Exact quotas, of bytes and of files alike. `charged + reserved + size ≤ cap` is decided in the transaction that writes the reservation,
  * and for IPv6 addresses of their network as well; `commit`
  * turns a reservation into a charge in the transaction that records the file; `release`, `releaseExpired` and
- * `InstanceRecords.bury` return it. A reservation is consumed once, by whichever comes first.
+ * `InstanceRecords.deregister` return it. A reservation is consumed once, by whichever comes first.
  */
 export interface QuotaRecords {
   /** A live file of the same principal that the key is known to name makes this a retry, which reserves nothing. */
@@ -411,7 +411,7 @@ export interface InstanceRecords {
   register(request: { instanceId: string; now: number }): Promise<void>
   list(): Promise<readonly string[]>
   /** Forgets a dead instance: its reservations are returned, its claims and half-done discards become discards. */
-  bury(request: { instanceId: string; now: number }): Promise<{ readonly reservations: number }>
+  deregister(request: { instanceId: string; now: number }): Promise<{ readonly reservations: number }>
 }
 
 /** One discard, and the instance that removes its bytes. */

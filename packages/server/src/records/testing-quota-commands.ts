@@ -76,7 +76,7 @@ export type Step =
       readonly isShort: boolean
     }
   | { readonly do: 'release'; readonly pick: number }
-  | { readonly do: 'lapse' | 'bury'; readonly on: number }
+  | { readonly do: 'lapse' | 'deregister'; readonly on: number }
   | { readonly do: 'remove'; readonly user: number; readonly content: number }
   | { readonly do: 'sweep' }
 
@@ -123,7 +123,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: part, weight: 4 },
   { arbitrary: compose, weight: 3 },
   { arbitrary: fc.record({ do: is('release'), pick }), weight: 2 },
-  { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'bury'), on }), weight: 1 },
+  { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'deregister'), on }), weight: 1 },
   { arbitrary: fc.record({ do: is('remove'), user, content }), weight: 2 },
   { arbitrary: fc.record({ do: is('sweep') }), weight: 1 },
 )

@@ -61,7 +61,7 @@ export type QuotaCall =
     }
   | { readonly name: 'release'; readonly id: string }
   | { readonly name: 'lapse'; readonly ids: readonly string[]; readonly now: number }
-  | { readonly name: 'bury'; readonly instance: string; readonly now: number }
+  | { readonly name: 'deregister'; readonly instance: string; readonly now: number }
   | { readonly name: 'remove'; readonly principal: string; readonly key: string; readonly now: number }
   | { readonly name: 'sweep'; readonly now: number }
 
@@ -143,8 +143,8 @@ export class QuotaModel {
       case 'lapse':
         for (const id of call.ids) this.#reservations.delete(id)
         return {}
-      case 'bury':
-        return { reservations: this.#bury(call.instance) }
+      case 'deregister':
+        return { reservations: this.#deregister(call.instance) }
       case 'remove': {
         const file = this.#liveFile(call)
         this.#live = this.#live.filter((other) => other !== file)
@@ -291,7 +291,7 @@ export class QuotaModel {
     this.#charges.set(name, { principal, date, bytes: before.bytes + bytes, files: before.files + 1 })
   }
 
-  #bury(instance: string): number {
+  #deregister(instance: string): number {
     const ids = [...this.#reservations].filter(([, held]) => held.instance === instance).map(([id]) => id)
     for (const id of ids) this.#reservations.delete(id)
     return ids.length

@@ -133,8 +133,8 @@ class Sequence {
       }
       case 'lapse':
         return { name: 'lapse', ids: this.#cut.get(step.on) ?? [], now }
-      case 'bury':
-        return { name: 'bury', instance: this.#instance(step.on), now }
+      case 'deregister':
+        return { name: 'deregister', instance: this.#instance(step.on), now }
       case 'remove':
         return { name: 'remove', principal: this.#principal(step.user), key: this.#content(step.content).key, now }
       case 'sweep':
@@ -221,8 +221,8 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
     case 'lapse':
       await store.quotas.releaseExpired({ now: call.now })
       return {}
-    case 'bury':
-      return { ...(await store.instances.bury({ instanceId: call.instance, now: call.now })) }
+    case 'deregister':
+      return { ...(await store.instances.deregister({ instanceId: call.instance, now: call.now })) }
     case 'remove':
       return { removed: (await store.files.remove(call)) !== undefined }
     case 'sweep':

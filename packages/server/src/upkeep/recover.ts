@@ -32,7 +32,7 @@ export async function recover(deps: RecoverDeps): Promise<Recovered> {
     deadInstances += 1
     // The pending bytes go first: once the instance is forgotten, nobody would look for them under its name.
     pendingBlobs += (await blobs?.sweepPending(other)) ?? 0
-    reservations += (await records.instances.bury({ instanceId: other, now: now() })).reservations
+    reservations += (await records.instances.deregister({ instanceId: other, now: now() })).reservations
   }
   for (const holder of (await blobs?.pendingHolders()) ?? []) {
     if (await isDead(holder)) pendingBlobs += (await blobs?.sweepPending(holder)) ?? 0

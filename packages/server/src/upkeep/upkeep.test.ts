@@ -64,7 +64,7 @@ describe('createUpkeep', () => {
 
   it('registers again where another instance took this one for dead', async () => {
     const { instances } = ground.records
-    await instances.bury({ instanceId: ground.instanceId, now: ground.clock.now })
+    await instances.deregister({ instanceId: ground.instanceId, now: ground.clock.now })
     await upkeepOf().round()
     expect(await instances.list()).toContain(ground.instanceId)
   })

@@ -112,14 +112,14 @@ describe('discardObjects', () => {
     expect(await ground.blobs.digests()).toEqual([sha256Hex(BYTES)])
   })
 
-  it('leaves a removal to the instance that has taken it, and takes it over when that one is buried', async () => {
+  it('leaves a removal to the instance that has taken it, and takes it over when that one is deregistered', async () => {
     await stageAndRemove(BYTES)
     const sha256 = sha256Hex(BYTES)
     expect(
       await ground.records.discards.begin({ sha256, put: '', instanceId: 'instance-2', now: ground.clock.now }),
     ).toBe(true)
     expect(await discardObjects(ground)).toBe(0)
-    await ground.records.instances.bury({ instanceId: 'instance-2', now: ground.clock.now })
+    await ground.records.instances.deregister({ instanceId: 'instance-2', now: ground.clock.now })
     expect(await discardObjects(ground)).toBe(1)
   })
 })

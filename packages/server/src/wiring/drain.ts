@@ -34,7 +34,7 @@ export async function drain({ server, stallWatch, records, drainMs, closeRest }:
   await closed
   clearInterval(idle)
   clearTimeout(patience)
-  // Records that do not answer would be asked again and again by each who takes leave of them.
+  // Records that do not answer would be asked again and again by each step that deregisters from them.
   const impatience = setTimeout(() => void records.close().catch(() => {}), LEAVE_MS)
   await closeRest()
   clearTimeout(impatience)

@@ -18,7 +18,7 @@ export async function registerInstance(
   closers.push(async () => {
     try {
       await authorizer.flushUses()
-      await records.instances.bury({ instanceId, now: now() })
+      await records.instances.deregister({ instanceId, now: now() })
     } catch (error) {
       if (!LadeError.is(error)) throw error
       log.warn({ err: error }, 'could not deregister this instance; another one will clean up after it')

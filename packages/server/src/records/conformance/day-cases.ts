@@ -145,7 +145,7 @@ export function dayCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await Promise.all(times(16, (group) => reserve(store, held(group))))
     const next = { ...held(16), instanceId: 'instance-a' }
     expect((await tryReserve(store, next)).reserved).toMatchObject({ over: { network: NETWORK } })
-    await store.instances.bury({ instanceId: 'instance-b', now: NOW })
+    await store.instances.deregister({ instanceId: 'instance-b', now: NOW })
     await stage(store, next)
     expect(await store.quotas.audit()).toEqual([])
   })

@@ -189,7 +189,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     instances: {
       register: (request) => write('registerInstance', request),
       list: () => read('instances', undefined),
-      bury: (request) => write('buryInstance', request),
+      deregister: (request) => write('deregisterInstance', request),
     },
     discards: {
       pending: (request) => read('pendingDiscards', request),

@@ -126,7 +126,7 @@ export function prepareWrites(db: Sql) {
     *registerInstance({ instanceId, now }: { instanceId: string; now: number }): Steps<void> {
       yield* registerInstance.run(instanceId, now)
     },
-    *buryInstance(request: { instanceId: string; now: number }): Steps<{ readonly reservations: number }> {
+    *deregisterInstance(request: { instanceId: string; now: number }): Steps<{ readonly reservations: number }> {
       const { instanceId, now } = request
       const reservations = yield* quotas.releaseAllOf(instanceId, now)
       yield* discards.abandonAllOf(instanceId)

@@ -152,7 +152,7 @@ describe('locks of instances', () => {
     await held.release()
   })
 
-  test('error: nobody is buried while the database is away, nor right after', async () => {
+  test('error: nobody is deregistered while the database is away, nor right after', async () => {
     const store = await openPostgresRecordStore({ url, patience: { readMs: 100, writeMs: 100 } })
     try {
       await store.instances.register({ instanceId: 'other', now: NOW })

@@ -10,7 +10,7 @@ import type { Steps } from '../../sql/sql.ts'
 import { prepareWrites, type WriteName } from '../../sql/writes.ts'
 import { AbandonedSessions } from './abandoned-sessions.ts'
 import { APPLICATION, askOn, Connections, createClient } from './connections.ts'
-import { Crowding } from './crowding.ts'
+import { Contention } from './contention.ts'
 import { translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
@@ -20,7 +20,7 @@ import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
-import { CROWD, meetsCrowd } from './write-lanes.ts'
+import { CONTENTION, meetsContention } from './write-lanes.ts'
 import { type WriteCall, WriteQueue } from './write-queue.ts'
 
 export interface PostgresRecordStoreOptions {
@@ -98,10 +98,10 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   let isOpen = true
 
   const counts = noCounts()
-  const crowding = new Crowding()
+  const contention = new Contention()
 
   async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
-    const sharedLock = lock !== CROWD && calls.some(({ name }) => meetsCrowd(name)) ? CROWD : undefined
+    const sharedLock = lock !== CONTENTION && calls.some(({ name }) => meetsContention(name)) ? CONTENTION : undefined
     const patienceMs = patienceNow().writeMs
     const outputs = await transact({ ...transactions, patienceMs, lock, sharedLock }, async (client) => {
       const ask = askOn(client)
@@ -114,7 +114,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       }
       return outputs
     })
-    crowding.note('made')
+    contention.note('made')
     return outputs
   }
 
@@ -123,10 +123,10 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     abandoned: new AbandonedSessions(session),
     isOpen: () => isOpen,
     counts,
-    onConflict: () => crowding.note('undone'),
+    onConflict: () => contention.note('undone'),
   }
-  const isCrowded = (): boolean => crowding.isCrowded
-  const queue = new WriteQueue({ run: runWrites, patienceMs: patience.writeMs, isCrowded })
+  const isContended = (): boolean => contention.isContended
+  const queue = new WriteQueue({ run: runWrites, patienceMs: patience.writeMs, isContended })
   const underWay = new Set<Promise<unknown>>()
   const stopForgetting = forgetOldKeys(writers.pool)
 
@@ -196,7 +196,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     ...records,
     state: () => ({
       transactions: { ...counts },
-      isCrowded: isCrowded(),
+      isContended: isContended(),
       lanes: queue.lanes,
       writers: stateOf(writers.pool),
       readers: stateOf(readers.pool),

@@ -269,9 +269,9 @@ describe('stores side by side', () => {
   })
 
   test('take turns while small data makes everybody meet, and tell so', async () => {
-    let wasCrowded = false
+    let wasContended = false
     const looking = setInterval(() => {
-      wasCrowded ||= stores.some((store) => store.state().isCrowded)
+      wasContended ||= stores.some((store) => store.state().isContended)
     }, 5)
     await Promise.all(
       times(240, (index) =>
@@ -284,7 +284,7 @@ describe('stores side by side', () => {
     clearInterval(looking)
     const states = stores.map((store) => store.state())
     expect(states.reduce((sum, { transactions }) => sum + transactions.conflicts, 0)).toBeGreaterThan(0)
-    expect(wasCrowded).toBe(true)
+    expect(wasContended).toBe(true)
     expect(states.map(({ lanes }) => lanes)).toEqual([0, 0, 0])
     expect(await stores[0]?.quotas.audit()).toEqual([])
   })

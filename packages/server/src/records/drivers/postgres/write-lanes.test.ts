@@ -42,12 +42,12 @@ describe('laneOf', () => {
     expect(new Set(lanes).size).toBe(lanes.length)
   })
 
-  test('puts in a crowd what touches uploads in one lane, and leaves the rest where it is', () => {
-    const crowded = NAMES.filter((name) => laneOf(name, ANY, true) === 'crowd')
-    expect(crowded.toSorted()).toEqual(
+  test('puts what touches uploads in one lane under contention, and leaves the rest where it is', () => {
+    const contended = NAMES.filter((name) => laneOf(name, ANY, true) === 'crowd')
+    expect(contended.toSorted()).toEqual(
       ['claim', 'commit', 'commitAtOnce', 'compose', 'release', 'removeFile', 'reserve'].toSorted(),
     )
-    for (const name of NAMES.filter((each) => !crowded.includes(each))) {
+    for (const name of NAMES.filter((each) => !contended.includes(each))) {
       expect(laneOf(name, ANY, true)).toBe(laneOf(name, ANY))
     }
   })

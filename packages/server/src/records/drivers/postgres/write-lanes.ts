@@ -27,7 +27,7 @@ const LANES: LaneOf = {
   reviveFiles: upkeep,
   sweepBlocks: upkeep,
   registerInstance: upkeep,
-  buryInstance: upkeep,
+  deregisterInstance: upkeep,
   signUp: ({ address }) => `signups of ${address}`,
   revokeToken: null,
   touchTokens: () => 'touch tokens',
@@ -88,10 +88,10 @@ const LANES: LaneOf = {
   transactionSuperseded: chain,
 }
 
-/** The lane of a crowd. Whoever is in it has the records to itself: writes that {@link meetsCrowd} names wait for it in their lanes. */
-export const CROWD = 'crowd'
+/** The lane for contention, by the name of its lock, which other versions take too. A write in it has the records to itself: writes that {@link meetsContention} names wait for it in their lanes. */
+export const CONTENTION = 'crowd'
 
-const CROWDING: ReadonlySet<WriteName> = new Set<WriteName>([
+const CONTENDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'reserve',
   'claim',
   'commit',
@@ -101,22 +101,22 @@ const CROWDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'removeFile',
 ])
 
-/** True for a write that touches what uploads touch: in a crowd they all follow each other. */
-export function meetsCrowd(name: WriteName): boolean {
-  return CROWDING.has(name)
+/** True for a write that touches what uploads touch: under contention they are all queued. */
+export function meetsContention(name: WriteName): boolean {
+  return CONTENDING.has(name)
 }
 
 /**
  * The lane of a write; undefined for one that waits for no other.
  *
- * @param isCrowded - whether writes of different principals undo each other at this time.
+ * @param isContended - whether writes of different principals undo each other at this time.
  */
 export function laneOf<Name extends WriteName>(
   name: Name,
   input: WriteInput<Name>,
-  isCrowded = false,
+  isContended = false,
 ): string | undefined {
-  if (isCrowded && meetsCrowd(name)) return CROWD
+  if (isContended && meetsContention(name)) return CONTENTION
   const lane: ((input: WriteInput<Name>) => string) | null = LANES[name]
   return lane?.(input)
 }

@@ -14,7 +14,7 @@ const LOST = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
 const FAULT = Object.assign(new Error('null value'), { code: '23502' })
 
 /** A queue over a database that answers when it is told to; each write is the removal of a file. */
-function queueOf({ patienceMs = 1000, isCrowded = (): boolean => false } = {}) {
+function queueOf({ patienceMs = 1000, isContended = (): boolean => false } = {}) {
   const runs: Run[] = []
   const run = (calls: readonly WriteCall[], lane: string | undefined): Promise<readonly unknown[]> => {
     const names = calls.map(({ input }) => (input as { key: string }).key)
@@ -22,7 +22,7 @@ function queueOf({ patienceMs = 1000, isCrowded = (): boolean => false } = {}) {
       runs.push({ names, lane, end: (error) => (error === undefined ? resolve(names) : reject(error)) })
     })
   }
-  const queue = new WriteQueue({ run, patienceMs, isCrowded })
+  const queue = new WriteQueue({ run, patienceMs, isContended })
   const write = (principal: string, key: string): Promise<unknown> =>
     queue.write('removeFile', { principal, key, now: 1 })
   return { queue, runs, write }
@@ -122,14 +122,14 @@ describe('WriteQueue', () => {
     expect(await young).toBe('young')
   })
 
-  test('puts all principals in one lane while there is a crowd', async () => {
-    let isCrowded = true
-    const { runs, write } = queueOf({ isCrowded: () => isCrowded })
+  test('puts all principals in one lane under contention', async () => {
+    let isContended = true
+    const { runs, write } = queueOf({ isContended: () => isContended })
     const writes = ['alice', 'bob', 'carol'].map((principal) => write(principal, principal))
     expect(runs.map(({ lane }) => lane)).toEqual(['crowd'])
     runs[0]?.end()
     await tick()
-    isCrowded = false
+    isContended = false
     writes.push(write('dave', 'dave'))
     expect(runs.map(({ lane, names }) => [lane, names.length])).toEqual([
       ['crowd', 1],

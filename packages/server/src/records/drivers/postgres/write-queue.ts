@@ -23,7 +23,7 @@ export interface WriteQueueOptions {
   /** For how long a write waits for those before it at the least, when these fail because the database is away. */
   readonly patienceMs: number
   /** Whether writes of different principals undo each other at this time. */
-  readonly isCrowded: () => boolean
+  readonly isContended: () => boolean
 }
 
 /** About as many writes share a transaction at most. */
@@ -52,7 +52,7 @@ export class WriteQueue {
 
   async write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>> {
     const call: WriteCall = { name, input: input as never, fence }
-    const lane = laneOf(name, input, this.#options.isCrowded())
+    const lane = laneOf(name, input, this.#options.isContended())
     if (lane === undefined) return (await this.#options.run([call], undefined))[0] as WriteOutput<Name>
     return new Promise<WriteOutput<Name>>((resolve, reject) => {
       const since = performance.now()

@@ -48,5 +48,5 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'pairInstallation',
   'raiseInstallation',
   'registerInstance',
-  'buryInstance',
+  'deregisterInstance',
 ])

@@ -1,6 +1,6 @@
 /** How many transactions are looked at together. */
 const WINDOW = 32
-/** Undone ones among them that make a crowd, and that are too few to remember one. */
+/** So many undone ones among them are contention; so few end the memory of it. */
 const MANY = 8
 const FEW = 3
 const FIRST_MS = 1000
@@ -10,9 +10,9 @@ const LONGEST_MS = 60_000
  * Whether writes of different principals undo each other, so that they had better follow each other.
  *
  * The server tells writes apart by the pages of the indexes that they read and write. In a small database all of them meet on a few
- * pages; in a big one hardly any do. While there is a crowd it is left now and then, to see whether it is one still.
+ * pages; in a big one hardly any do. Contention is left now and then, to see whether it is still there.
  */
-export class Crowding {
+export class Contention {
   readonly #now: () => number
   #seen = 0
   #undone = 0
@@ -24,13 +24,13 @@ export class Crowding {
     this.#now = now
   }
 
-  get isCrowded(): boolean {
+  get isContended(): boolean {
     return this.#now() < this.#until
   }
 
   /** Counts a transaction by how it ended. */
   note(ending: 'made' | 'undone'): void {
-    if (this.isCrowded) return
+    if (this.isContended) return
     this.#seen += 1
     if (ending === 'undone') this.#undone += 1
     if (this.#undone >= MANY) {
