@@ -81,11 +81,11 @@ export async function reads(store: RecordStore, sample: Sample, now: number): Pr
     { name: 'list 100, expired', run: () => filtered({ status: 'expired' }), times: 100 },
     { name: 'list 100, composed (none)', run: () => filtered({ status: 'composed' }), times: 100 },
     ...[PAGE, BIGGEST_PAGE].map((count) => ({
-      name: `standings of ${count - 1} files`,
+      name: `statuses of ${count - 1} files`,
       times: 100,
       async run(index: number) {
         const from = file(index).sequence
-        await placements.standings(Array.from({ length: count - 1 }, (_, offset) => from + offset))
+        await placements.statuses(Array.from({ length: count - 1 }, (_, offset) => from + offset))
       },
     })),
     {

@@ -33,9 +33,9 @@ function readLog() {
   return { lines, log }
 }
 
-const standing = (rig: ChainRig, dealId: bigint) => async () => DEAL_STATES[(await rig.deal(dealId)).state]
+const dealState = (rig: ChainRig, dealId: bigint) => async () => DEAL_STATES[(await rig.deal(dealId)).state]
 const becomes = (rig: ChainRig, dealId: bigint, state: string) =>
-  rig.mineUntil(async () => (await standing(rig, dealId)()) === state)
+  rig.mineUntil(async () => (await dealState(rig, dealId)()) === state)
 
 describe('a prover that follows a marketplace', () => {
   test('accepts a deal, proves every period of it, and is paid in the end', async () => {
@@ -59,7 +59,7 @@ describe('a prover that follows a marketplace', () => {
     const dealId = await rig.propose(account.address, piece, 100)
     await rig.mineUntil(async () => (await rig.balanceOf(account.address)) > 0n)
     expect(await rig.balanceOf(account.address)).toBe(3n * PAY_OF_PERIOD)
-    expect(await standing(rig, dealId)()).toBe('active')
+    expect(await dealState(rig, dealId)()).toBe('active')
   })
 
   test('goes on after a restart from what the chain says, with its cursor and without it', async () => {
@@ -125,11 +125,11 @@ describe('a prover that follows a marketplace', () => {
     const good = await rig.propose(account.address, held, 2)
     await becomes(rig, good, 'active')
     await rig.mineSeconds(100)
-    expect(await standing(rig, unheld)()).toBe('proposed')
+    expect(await dealState(rig, unheld)()).toBe('proposed')
     await synapseClient(prover.url).uploadPiece(missing.pieceCid, missing.bytes)
     await becomes(rig, unheld, 'active')
     await rig.mineSeconds(WINDOW_SECONDS)
-    expect(await standing(rig, resized)()).toBe('proposed')
+    expect(await dealState(rig, resized)()).toBe('proposed')
     const refusals = lines.filter(({ msg }) => msg === 'a deal was not accepted: its piece is not stored')
     expect(refusals.map(({ dealId }) => dealId)).toEqual([String(unheld), String(resized)])
   })
@@ -145,7 +145,7 @@ describe('a prover that follows a marketplace', () => {
     const refused = await rig.propose(account.address, rotten, 2)
     await becomes(rig, await rig.propose(account.address, held, 2), 'active')
     await rig.mineSeconds(60)
-    expect(await standing(rig, refused)()).toBe('proposed')
+    expect(await dealState(rig, refused)()).toBe('proposed')
   })
 
   test('gives no proof of a piece that is gone from its disk, so that anybody can slash the deal', async () => {
@@ -161,7 +161,7 @@ describe('a prover that follows a marketplace', () => {
     await rm(join(prover.dir, 'pieces', lost.pieceCid))
     await rig.mineSeconds(4 * PERIOD_SECONDS)
     await rig.slash(dealId)
-    expect(await standing(rig, dealId)()).toBe('slashed')
+    expect(await dealState(rig, dealId)()).toBe('slashed')
     expect(await rig.provenPeriods(dealId)).toBe(2)
     expect((await rig.balanceOf(rig.client)) - escrowed).toBe(18n * PAY_OF_PERIOD)
     // The slashing paid the prover what it had earned, and the other deal goes on.

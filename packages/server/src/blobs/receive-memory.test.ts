@@ -12,7 +12,7 @@ import { BLOB, bodyOf, expectNothingLeft, idOf, optionsFor, storeWith } from './
 const MIB = 1024 * 1024
 
 /** What so many big bodies have sent in the end while the store takes nothing: this much at the least. */
-async function heldMiBWhileStanding(count: number, leastMiB: number): Promise<number> {
+async function heldMiBWhileStalled(count: number, leastMiB: number): Promise<number> {
   const chunk = Buffer.alloc(MIB / 4)
   const bytes = Buffer.alloc(14 * MIB)
   let goOn = (): void => {}
@@ -83,7 +83,7 @@ describe('the memory of receiveBlob', () => {
     ['one body', 1, 5, 12],
     ['fourteen bodies', 14, 32, 40 + 4 * 14],
   ])('holds no more of %s while the store stands still than there is room for', async (_, count, leastMiB, mostMiB) => {
-    const heldMiB = await heldMiBWhileStanding(count, leastMiB)
+    const heldMiB = await heldMiBWhileStalled(count, leastMiB)
     // Four for each, of 64 KiB when forty are in use, and what is spare; one chunk of each body may wait for a block.
     expect(heldMiB).toBeLessThanOrEqual(mostMiB + count / 4)
   })
@@ -101,7 +101,7 @@ describe('the memory of receiveBlob', () => {
       await expect(receiveBlob(store, HOLDER, bodyOf(bytes, MIB), { ...options, ...hashers })).rejects.toThrow()
     }
     // Four blocks and one chunk is all that a body gets when there is none to spare.
-    await heldMiBWhileStanding(1, 5)
+    await heldMiBWhileStalled(1, 5)
   })
 
   test('error: a failing hasher leaves no write under way behind', async () => {

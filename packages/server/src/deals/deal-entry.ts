@@ -1,7 +1,7 @@
 import { pieceCidOf } from '@lade/core/content'
 import { rawOffsetBytes } from '@lade/core/piece'
 import type { DealCopy, DealEntry } from '@lade/core/wire'
-import { dealStandingOf } from '../files/deal-standing.ts'
+import { dealStatusOf } from '../files/deal-status.ts'
 import { pieceCidOrNull, type RetrievalUrl, termText } from '../files/file-entry.ts'
 import type { CopyRecord, DealRecord, FileRecord, OnchainDealRecord } from '../records/record-store.ts'
 
@@ -16,7 +16,7 @@ export interface FullDeal {
 
 /** The deal of a file as it is shown. */
 export function dealEntryOf({ file, placed, onchain }: FullDeal, urlOf: RetrievalUrl, now: number): DealEntry {
-  const { status, since, cause } = dealStandingOf(file, placed, now)
+  const { status, since, cause } = dealStatusOf(file, placed, now)
   const endedAt = file.endedAt ?? (status === 'expired' ? file.expiresAt : null)
   const pieces = placed?.pieces ?? []
   const heldPieces = pieces.map(({ copies }) => copies.filter((copy) => copy.endedAt === null))

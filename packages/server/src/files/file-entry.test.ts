@@ -3,7 +3,7 @@ import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { NOT_PLACED } from '../deals/uploaded-deal.ts'
 import { fileRecordOf } from '../testing/running/staging-ground.ts'
-import { expiringFrom } from './deal-standing.ts'
+import { expiringFrom } from './deal-status.ts'
 import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 
 const ACTIVE = { status: 'active', statusAt: 7, cause: null } as const

@@ -1,7 +1,7 @@
 import { pieceCidOf } from '@lade/core/content'
 import type { FileEntry, UploadResult } from '@lade/core/wire'
 import type { FileRecord } from '../records/record-store.ts'
-import { dealStandingOf, type PlacedStanding } from './deal-standing.ts'
+import { dealStatusOf, type PlacedDealStatus } from './deal-status.ts'
 
 /** Makes the address under which a file is retrieved. */
 export type RetrievalUrl = (cid: string) => string
@@ -12,8 +12,8 @@ export function termText(days: number): string {
 }
 
 /** Where a file stands at `now`: where its deal does, and a part of a composed file has none any more. */
-export function statusOf(file: FileRecord, placed: PlacedStanding | undefined, now: number): FileEntry['status'] {
-  return file.end === 'composed' ? 'composed' : dealStandingOf(file, placed, now).status
+export function statusOf(file: FileRecord, placed: PlacedDealStatus | undefined, now: number): FileEntry['status'] {
+  return file.end === 'composed' ? 'composed' : dealStatusOf(file, placed, now).status
 }
 
 /** Null for a file that was staged before pieces were computed here. */
@@ -24,11 +24,11 @@ export function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | n
 /**
  * A file as the listing shows it.
  *
- * @param placed - where its deal stands; undefined for a file that nobody has begun to place.
+ * @param placed - the status of its deal; undefined for a file that nobody has begun to place.
  */
 export function fileEntryOf(
   file: FileRecord,
-  placed: PlacedStanding | undefined,
+  placed: PlacedDealStatus | undefined,
   urlOf: RetrievalUrl,
   now: number,
 ): FileEntry {
@@ -53,7 +53,7 @@ export function fileEntryOf(
 
 /** What the answer to an upload says of the deal. */
 export interface UploadedDeal {
-  readonly placed: PlacedStanding | undefined
+  readonly placed: PlacedDealStatus | undefined
   /** The id on the chain, where it is known in time; null for the synthetic one. */
   readonly onchainDealId: string | null
 }
@@ -77,7 +77,7 @@ export function uploadResultOf(
     pieceCid: pieceCidOrNull(file),
     sha256: file.sha256,
     verified: file.verified,
-    status: dealStandingOf(file, placed, now).status,
+    status: dealStatusOf(file, placed, now).status,
     expiresAt: new Date(file.expiresAt).toISOString(),
   }
 }

@@ -92,7 +92,7 @@ export class SlowReaders {
   #check(): void {
     const { idleMs, minuteMs, now: clock } = this.#options
     const now = clock()
-    const standing: Watched[] = []
+    const stalled: Watched[] = []
     for (const watched of this.#watched) {
       const handle = watched.socket._handle
       if (!handle) continue
@@ -106,9 +106,9 @@ export class SlowReaders {
         startMinute(watched, now)
       } else if (now - watched.lastProgressAt >= idleMs || this.#isDripping(watched, now)) this.#cut(watched)
       else if (now - watched.minuteStartedAt >= minuteMs) startMinute(watched, now)
-      else if (now - watched.lastProgressAt >= idleMs / 6) standing.push(watched)
+      else if (now - watched.lastProgressAt >= idleMs / 6) stalled.push(watched)
     }
-    if (standing.length > 0 && now >= this.#nextLookAt && !this.#isLooking) void this.#look(standing)
+    if (stalled.length > 0 && now >= this.#nextLookAt && !this.#isLooking) void this.#look(stalled)
   }
 
   #isDripping({ minuteStartedAt, minuteBytes }: Watched, now: number): boolean {
@@ -123,12 +123,12 @@ export class SlowReaders {
   }
 
   /** Finds out what those who seem to stand still have acknowledged meanwhile. */
-  async #look(standing: readonly Watched[]): Promise<void> {
+  async #look(stalled: readonly Watched[]): Promise<void> {
     const { idleMs, now, sendQueues: queuesOf } = this.#options
     this.#isLooking = true
     try {
-      const queues = await queuesOf(standing.map(({ socket }) => socket._handle?.fd ?? -1))
-      for (const [index, watched] of standing.entries()) {
+      const queues = await queuesOf(stalled.map(({ socket }) => socket._handle?.fd ?? -1))
+      for (const [index, watched] of stalled.entries()) {
         const queuedBytes = queues[index]
         if (queuedBytes === undefined) continue
         const acknowledgedBytes = watched.takenBytes - queuedBytes

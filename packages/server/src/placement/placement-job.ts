@@ -6,14 +6,14 @@ import type { Prover } from '../proving/prover.ts'
 import type { Leaseholder, LeaseTerms } from '../records/leaseholder.ts'
 import type { DealProposer } from '../transactions/deal-proposer.ts'
 import { aggregateWaiting } from './aggregate.ts'
-import { Crew } from './crew.ts'
 import { enrolFiles } from './enrol.ts'
 import { Outages } from './outages.ts'
 import type { PlacementContext } from './placement-context.ts'
-import { PlacementCrews } from './placement-crews.ts'
 import { DEFAULT_PACE, type PlacementPace } from './placement-pace.ts'
+import { PlacementQueues } from './placement-queues.ts'
 import { type PlacementCounters, PlacementTally } from './placement-tally.ts'
 import { detachRemovedProvers, settlePieces } from './settle.ts'
+import { TaskQueue } from './task-queue.ts'
 
 /** Of whoever does this work. */
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
@@ -118,21 +118,21 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       }
       wake()
     }
-    const crews = new PlacementCrews(context, (error) => {
+    const queues = new PlacementQueues(context, (error) => {
       // What was just stored may want a deal.
       if (term !== undefined) term.proposeAt = Math.min(term.proposeAt, performance.now() + BUSY_MS)
       onDone(error)
     })
-    return { context, crews, proposing: new Crew(1, onDone), ending, hasDetached: false, proposeAt: 0 }
+    return { context, queues, proposing: new TaskQueue(1, onDone), ending, hasDetached: false, proposeAt: 0 }
   }
 
   async function endTerm(reason: Error): Promise<void> {
     if (term === undefined) return
-    const { ending, crews, proposing } = term
+    const { ending, queues, proposing } = term
     term = undefined
     ending.abort(reason)
-    crews.dismiss()
-    await Promise.all([crews.settled(), proposing.settled()])
+    queues.dismiss()
+    await Promise.all([queues.settled(), proposing.settled()])
   }
 
   /** Takes the lease, or keeps it. */
@@ -149,7 +149,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
   async function begin(): Promise<PlacementRound> {
     const held = await hold()
     if (held === undefined) return { isMine: false, isBusy: false }
-    const { context, crews } = held
+    const { context, queues } = held
     if (!held.hasDetached) {
       await step(async () => {
         await detachRemovedProvers(context)
@@ -162,7 +162,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       async () => (await enrolFiles(context, ENROL_BATCH)) > 0,
       () => aggregateWaiting(context),
       async () => (await settlePieces(context, SETTLE_BATCH)) > 0,
-      () => crews.start(),
+      () => queues.start(),
     ]
     let isBusy = false
     for (const one of steps) isBusy = (await step(one)) || isBusy
@@ -211,7 +211,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       const restMs = Math.max(MIN_REST_MS, REST_PER_WORK * (performance.now() - startedAt))
       await rest(hasFailed ? BUSY_MS : restMs, false)
       hasFailed = false
-      const isUnderWay = term?.crews.isUnderWay ?? false
+      const isUnderWay = term?.queues.isUnderWay ?? false
       if (!isAwake && !round.isBusy) await rest(Math.min(isUnderWay ? BUSY_MS : QUIET_MS, untilProposing()), true)
     }
   }
@@ -244,7 +244,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     },
     async round() {
       const round = await begin()
-      await Promise.all([term?.crews.settled(), term?.proposing.settled()])
+      await Promise.all([term?.queues.settled(), term?.proposing.settled()])
       return round
     },
     snapshot: () => tally.snapshot(),
@@ -254,8 +254,8 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
 /** The time from taking the lease to losing it. */
 interface Term {
   readonly context: PlacementContext
-  readonly crews: PlacementCrews
-  readonly proposing: Crew
+  readonly queues: PlacementQueues
+  readonly proposing: TaskQueue
   readonly ending: AbortController
   hasDetached: boolean
   /** By the monotonic clock. */

@@ -33,7 +33,7 @@ import { raceCases } from './conformance/race-cases.ts'
 import { inventoryCases, secretCases } from './conformance/secret-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
 import { settlementCases } from './conformance/settlement-cases.ts'
-import { standingCases } from './conformance/standing-cases.ts'
+import { statusCases } from './conformance/status-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
 
@@ -89,7 +89,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('copies', () => copyCases(cases))
     describe('additions', () => additionCases(cases))
     describe('audits', () => auditCases(cases))
-    describe('where deals stand', () => standingCases(cases))
+    describe('status of deals', () => statusCases(cases))
     describe('aggregates', () => aggregateCases(cases))
     describe('deals on the chain', () => chainCases(cases))
     describe('extensions of deals on the chain', () => extensionCases(cases))

@@ -306,7 +306,7 @@ export interface PlacementRecords {
   audits(request: { file: number; limit: number }): Promise<readonly AuditRecord[]>
 
   /** Where the deals of these files stand, and nothing more; files that are not enrolled are left out. */
-  standings(files: readonly number[]): Promise<readonly Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>[]>
+  statuses(files: readonly number[]): Promise<readonly Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>[]>
   /** The aggregate that a live file of each of these objects is in; objects without one are left out. */
   aggregatesOf(
     objects: readonly ObjectHandle[],

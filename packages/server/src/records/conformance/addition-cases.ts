@@ -4,13 +4,13 @@ import { type Cases, digestOf, HOUR, NOW } from './case.ts'
 import {
   confirm,
   copyAt,
+  dealStatus,
   NORTH,
   openAddition,
   place,
   placedFile,
   SOUTH,
   settle,
-  standing,
   unsettledPieces,
 } from './placing.ts'
 
@@ -169,7 +169,7 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await store.placements.additionRejected({ addition, now: NOW + 1, nextAt: NOW + 1, cause: 'reverted' })
     for (const { file } of files) {
       expect(await copyAt(store, file, NORTH)).toMatchObject({ state: 'failed', endedAt: NOW + 1, cause: 'reverted' })
-      expect(await standing(store, file)).toEqual(['staged', 1])
+      expect(await dealStatus(store, file)).toEqual(['staged', 1])
     }
     expect((await unsettledPieces(store, NOW + 1)).toSorted()).toEqual(files.map(({ piece }) => piece).toSorted())
     expect(await store.placements.additions()).toEqual([])

@@ -4,13 +4,13 @@ import { ALICE, BOB, type Cases, digestOf, HOUR, NOW, pieceRootOf, stage, upload
 import {
   audit,
   dealOf,
+  dealStatus,
   enrol,
   enrolWaiting,
   NORTH,
   place,
   SOUTH,
   settle,
-  standing,
   unsettled,
   wholePiece,
 } from './placing.ts'
@@ -68,9 +68,9 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
   it('has all of its deals stand where its copies do', async (store) => {
     const { one, two, piece } = await aggregated(store)
     const { id: copy } = await place(store, { file: one, piece, prover: NORTH, as: 'proved' }, NOW + 1)
-    expect([await standing(store, one), await standing(store, two)]).toEqual(Array(2).fill(['active', 1]))
+    expect([await dealStatus(store, one), await dealStatus(store, two)]).toEqual(Array(2).fill(['active', 1]))
     await audit(store, copy, { at: NOW + 2, passed: false })
-    expect([await standing(store, one), await standing(store, two)]).toEqual(Array(2).fill(['proposed', 2]))
+    expect([await dealStatus(store, one), await dealStatus(store, two)]).toEqual(Array(2).fill(['proposed', 2]))
   })
 
   it('gives files of the same bytes one place', async (store) => {
@@ -121,9 +121,9 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     await remove(store, one)
     await store.placements.dissolve({ piece, now: NOW + 2 })
     expect(await waiting(store)).toEqual([[two.sequence, 2]])
-    expect(await standing(store, two)).toEqual(['staged', 2])
+    expect(await dealStatus(store, two)).toEqual(['staged', 2])
     expect((await dealOf(store, two)).pieces).toEqual([])
-    expect(await standing(store, one)).toEqual(['active', 1])
+    expect(await dealStatus(store, one)).toEqual(['active', 1])
     expect((await dealOf(store, one)).pieces[0]?.copies.map(({ state }) => state)).toEqual(['released', 'released'])
     expect(await store.placements.removable({ limit: 10, now: NOW + 2 })).toMatchObject([{ copy: { id: stored } }])
     expect([await unsettled(store, NOW + HOUR), await found(store)]).toEqual([[], undefined])
@@ -139,7 +139,7 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     await store.placements.dissolve({ piece, now: NOW + 1 })
     expect(await aggregate(store, [one, two], NOW + 2)).toBe(true)
     expect((await dealOf(store, two)).pieces).toMatchObject([{ id: piece, paddedOffsetBytes: 128 }])
-    expect(await standing(store, two)).toEqual(['staged', 1])
+    expect(await dealStatus(store, two)).toEqual(['staged', 1])
     expect(await unsettled(store, NOW + 2)).toMatchObject([{ piece: { id: piece }, copiesWanted: 1 }])
     expect(await store.placements.membersOf(piece)).toHaveLength(2)
   })
@@ -149,7 +149,7 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     const [piece = 0] = await enrol(store, file)
     await place(store, { file, piece, prover: NORTH, as: 'proved' })
     for (const id of [piece, 4_711]) await store.placements.dissolve({ piece: id, now: NOW })
-    expect(await standing(store, file)).toEqual(['active', 0])
+    expect(await dealStatus(store, file)).toEqual(['active', 0])
     expect(await waiting(store)).toEqual([])
   })
 
@@ -189,7 +189,7 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     const { one, two, piece } = await aggregated(store)
     await place(store, { file: one, piece, prover: NORTH, as: 'proved' })
     await store.files.remove({ principal: ALICE, key: one.key, now: NOW })
-    expect(await standing(store, two)).toEqual(['active', 0])
+    expect(await dealStatus(store, two)).toEqual(['active', 0])
     expect((await store.placements.counts()).deals).toEqual([{ status: 'active', count: 1 }])
   })
 }

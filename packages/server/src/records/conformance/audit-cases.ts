@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type Cases, digestOf, HOUR, NOW, stage, times, upload } from './case.ts'
-import { audit, copyAt, enrol, NORTH, place, placedFile, SOUTH, standing, unsettledPieces } from './placing.ts'
+import { audit, copyAt, dealStatus, enrol, NORTH, place, placedFile, SOUTH, unsettledPieces } from './placing.ts'
 
 export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   it('makes a copy proved when a proof held, and says when the next one is due', async (store) => {
@@ -60,7 +60,7 @@ export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await store.placements.fail({ copy, cause: 'lost', now: NOW })
     await audit(store, copy, { isRetrievable: true })
     expect(await copyAt(store, file, NORTH)).toMatchObject({ state: 'failed', provedAt: null, retrievableAt: null })
-    expect(await standing(store, file)).toEqual(['staged', 0])
+    expect(await dealStatus(store, file)).toEqual(['staged', 0])
     expect(await store.placements.audits({ file: file.sequence, limit: 10 })).toHaveLength(1)
   })
 

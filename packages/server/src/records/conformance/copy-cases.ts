@@ -6,6 +6,7 @@ import {
   audit,
   copyAt,
   dealOf,
+  dealStatus,
   enrol,
   enrolled,
   enrolWaiting,
@@ -14,7 +15,6 @@ import {
   placedFile,
   SOUTH,
   settle,
-  standing,
   unsettled,
   wholePiece,
 } from './placing.ts'
@@ -208,7 +208,7 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const { state } = await copyAt(store, file, NORTH)
     expect(['failed', 'released']).toContain(state)
     expect(await store.placements.removable({ limit: 10, now: NOW })).toHaveLength(1)
-    expect(await standing(other, file)).toEqual(['staged', 0])
+    expect(await dealStatus(other, file)).toEqual(['staged', 0])
   })
 
   itAcrossRestart('keeps copies as they are', async (store, restart) => {

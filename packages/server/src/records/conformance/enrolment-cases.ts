@@ -13,7 +13,7 @@ import {
   WEEK,
 } from './case.ts'
 import { composed, handleOf, stageParts } from './composing.ts'
-import { dealOf, enrol, enrolWaiting, slices, standing, unsettled, wholePiece } from './placing.ts'
+import { dealOf, dealStatus, enrol, enrolWaiting, slices, unsettled, wholePiece } from './placing.ts'
 
 export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases): void {
   const found = (store: RecordStore, after = 0, limit = 100) => store.placements.unenrolled({ after, limit })
@@ -199,7 +199,7 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
   itWithTwo('enrols a file once through two handles', async (store, other) => {
     const file = await stage(store, upload())
     await Promise.all([store, other, store, other].map((each) => enrol(each, file)))
-    expect(await standing(other, file)).toEqual(['staged', 0])
+    expect(await dealStatus(other, file)).toEqual(['staged', 0])
     expect(await unsettled(other)).toHaveLength(1)
     expect((await store.placements.counts()).deals).toEqual([{ status: 'staged', count: 1 }])
   })

@@ -4,6 +4,7 @@ import { BOB, type Cases, commitAtOnce, digestOf, NOW, pieceRootOf, stage, uploa
 import {
   copyAt,
   dealOf,
+  dealStatus,
   enrol,
   enrolled,
   NORTH,
@@ -11,7 +12,6 @@ import {
   placedFile,
   SOUTH,
   settle,
-  standing,
   unsettled,
 } from './placing.ts'
 
@@ -81,7 +81,7 @@ export function parkedUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): vo
     const { file, piece, copy } = await placedFile(store, 'proved')
     const bobs = await stage(store, upload({ principal: BOB, placement: placement({ parkedAt: [NORTH] }) }))
     expect((await dealOf(store, bobs)).pieces).toMatchObject([{ id: piece, copies: [{ id: copy, state: 'stored' }] }])
-    expect([await standing(store, file), await standing(store, bobs)]).toEqual(Array(2).fill(['active', 0]))
+    expect([await dealStatus(store, file), await dealStatus(store, bobs)]).toEqual(Array(2).fill(['active', 0]))
     expect(await unsettled(store)).toMatchObject([{ copiesWanted: 2, copies: [{ id: copy }] }])
   })
 
@@ -91,14 +91,14 @@ export function parkedUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): vo
     await stage(store, upload({ principal: BOB, now: NOW + 1, placement: placement({ parkedAt: [NORTH] }) }))
     const parked = { id: copy, state: 'parked', attempts: 0, nextAt: NOW + 1, parkedAt: NOW + 1 }
     expect(await copyAt(store, file, NORTH)).toMatchObject(parked)
-    expect(await standing(store, file)).toEqual(['proposed', 1])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 1])
   })
 
   it('brings a deal back that had failed', async (store) => {
     const { file, piece } = await enrolled(store)
     await settle(store, { piece, failure: 'nobody' })
     await stage(store, upload({ principal: BOB, now: NOW + 1, placement: placement() }))
-    expect(await standing(store, file)).toEqual(['proposed', 1])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 1])
   })
 
   it('records a piece once that a file has twice', async (store) => {
@@ -108,7 +108,7 @@ export function parkedUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): vo
     const { pieces } = await dealOf(store, file)
     expect(pieces.map(({ id }) => id)).toEqual(Array(2).fill(pieces[0]?.id))
     expect(pieces[1]?.copies).toHaveLength(2)
-    expect(await standing(store, file)).toEqual(['proposed', 0])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 0])
   })
 
   itWithTwo('gives a prover one copy of a piece that two uploads bring', async (store, other) => {

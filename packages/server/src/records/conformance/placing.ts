@@ -76,7 +76,7 @@ export async function dealOf(store: RecordStore, file: FileRecord): Promise<Deal
 }
 
 /** Where a deal stands, since when and why. */
-export async function standing(store: RecordStore, file: FileRecord) {
+export async function dealStatus(store: RecordStore, file: FileRecord) {
   const { status, statusAt, cause } = await dealOf(store, file)
   return cause === null ? [status, statusAt - NOW] : [status, statusAt - NOW, cause]
 }

@@ -5,6 +5,7 @@ import { composed, stageParts } from './composing.ts'
 import {
   copyAt,
   dealOf,
+  dealStatus,
   enrol,
   enrolled,
   NORTH,
@@ -14,7 +15,6 @@ import {
   settle,
   settleAll,
   slices,
-  standing,
   unsettled,
   unsettledPieces,
   WEST,
@@ -180,7 +180,7 @@ export function settlementCases({ it, itWithTwo, itAcrossRestart }: Cases): void
     const { file, piece, copy } = await placedFile(store, 'proved')
     await remove(store, file.key)
     await settle(store, { piece, release: [copy], now: NOW + 1 })
-    expect(await standing(store, file)).toEqual(['active', 0])
+    expect(await dealStatus(store, file)).toEqual(['active', 0])
     expect(await store.placements.want({ file: file.sequence, copies: 2, now: NOW })).toBe(false)
   })
 

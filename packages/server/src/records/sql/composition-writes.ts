@@ -14,7 +14,7 @@ import { prepareUsageWrites } from './usage-writes.ts'
 /** Files that are put together from others. Each function runs inside the caller's transaction. */
 export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
-  const { standing } = prepareQuotaReads(db)
+  const { quotaState } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const { closeDeal } = prepareDealClosing(db)
   const { fileEnded } = prepareUsageWrites(db)
@@ -74,7 +74,7 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
       const rows = yield* partRows(commit)
       if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
       const chargedBytes = repeatedBytes(parts, rows)
-      const state = yield* standing(file.principal, day)
+      const state = yield* quotaState(file.principal, day)
       const decision = decideQuota(state, { asked: { bytes: chargedBytes, files: 1 }, capBytes, capFiles })
       if (decision.outcome === 'over_quota') return decision
 

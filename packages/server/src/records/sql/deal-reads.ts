@@ -16,7 +16,7 @@ interface DealPieceRow {
 }
 
 /** Where a deal stands, without what carries it. */
-type Standing = Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>
+type StatusOfDeal = Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>
 
 /** The aggregate that a small file is in. */
 interface FoundAggregate {
@@ -94,17 +94,17 @@ export function prepareDealReads(db: Sql) {
         const row = yield* deal.get(file)
         if (row === undefined) continue
         const ofDeal = yield* mapEach(yield* piecesOf.all(file), pieceFromRow)
-        found.push({ ...standingFromRow(row), copiesWanted: row.copies_wanted, pieces: ofDeal })
+        found.push({ ...statusFromRow(row), copiesWanted: row.copies_wanted, pieces: ofDeal })
       }
       return found
     },
 
-    *standings(files: readonly number[]): Steps<readonly Standing[]> {
-      const found = new Map<number, Standing>()
+    *statuses(files: readonly number[]): Steps<readonly StatusOfDeal[]> {
+      const found = new Map<number, StatusOfDeal>()
       for (let from = 0; from < files.length; from += DEALS_AT_ONCE) {
         const asked = files.slice(from, from + DEALS_AT_ONCE)
         const rows = asked.length === 1 ? deal.all(...(asked as [number])) : someDeals.all(...filledUp(asked))
-        for (const row of yield* rows) found.set(row.file, standingFromRow(row))
+        for (const row of yield* rows) found.set(row.file, statusFromRow(row))
       }
       return files.flatMap((file) => found.get(file) ?? [])
     },
@@ -137,6 +137,6 @@ export function prepareDealReads(db: Sql) {
   }
 }
 
-function standingFromRow(row: DealRow): Standing {
+function statusFromRow(row: DealRow): StatusOfDeal {
   return { file: row.file, status: row.status, statusAt: row.status_at, cause: row.cause }
 }

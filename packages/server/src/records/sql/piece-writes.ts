@@ -10,7 +10,7 @@ interface FoundPiece {
   readonly offsetBytes: number
 }
 
-interface Standing {
+interface StatusOfPiece {
   readonly status: PlacedStatus
   readonly failure: string | null
   readonly wanted: number
@@ -32,7 +32,7 @@ const NEW_STATUS = `CASE WHEN MIN(CASE pieces.status WHEN 'active' THEN 1 ELSE 0
          ELSE 'staged' END`
 const NEW_CAUSE = "MIN(CASE pieces.status WHEN 'failed' THEN pieces.failure END)"
 
-/** Which of the open deals that `condition` selects do not stand where their pieces have them stand. */
+/** The open deals that `condition` selects whose status differs from what their pieces imply. */
 function movedDeals(condition: string): string {
   // The other columns of deals have one value in each group, since file is their key.
   return `SELECT deals.file, ${NEW_STATUS} AS "newStatus", ${NEW_CAUSE} AS "newCause"
@@ -41,7 +41,7 @@ function movedDeals(condition: string): string {
      HAVING deals.status <> ${NEW_STATUS} OR deals.cause IS DISTINCT FROM ${NEW_CAUSE}`
 }
 
-/** Pieces, and where they have their deals stand. Runs inside the caller's transaction. */
+/** Pieces, and the status that they give their deals. Runs inside the caller's transaction. */
 export function preparePieceWrites(db: Sql) {
   const { pieceOfRoot } = preparePieceReads(db)
   const insert = db
@@ -57,13 +57,13 @@ export function preparePieceWrites(db: Sql) {
     `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, :now)', ':now')},
        revision = revision + 1 WHERE id = :id`,
   )
-  const standing = db.prepare<[number], Standing>(
+  const statusOfPiece = db.prepare<[number], StatusOfPiece>(
     `SELECT status, failure, wanted, is_short,
        (SELECT COUNT(*) FROM copies WHERE piece = pieces.id AND ended_at IS NULL AND state <> 'pending') AS held,
        (SELECT COUNT(*) FROM copies WHERE piece = pieces.id AND ended_at IS NULL AND proved_at IS NOT NULL) AS proved
      FROM pieces WHERE id = ?`,
   )
-  const setStanding = db.prepare<[{ id: number; status: PlacedStatus; failure: string | null; isShort: number }]>(
+  const setStatus = db.prepare<[{ id: number; status: PlacedStatus; failure: string | null; isShort: number }]>(
     'UPDATE pieces SET status = :status, failure = :failure, is_short = :isShort WHERE id = :id',
   )
   const movedByPiece = db.prepare<[number], MovedDeal>(movedDeals('IN (SELECT file FROM deal_pieces WHERE piece = ?)'))
@@ -97,18 +97,18 @@ export function preparePieceWrites(db: Sql) {
     },
 
     /**
-     * Call after any change of a piece's copies: its open deals stand where those have them stand from now on.
+     * Call after any change of a piece's copies: its open deals get the status that follows from them.
      *
      * @param failure - why no prover is left to ask, or null when one is asked again; what was last said when it is undefined.
      */
     *restate(id: number, now: number, failure?: string | null): Steps<void> {
-      const before = yield* standing.get(id)
+      const before = yield* statusOfPiece.get(id)
       if (before === undefined) return
       const newFailure = failure === undefined ? before.failure : failure
       const status = statusOf(before, newFailure)
       const isShort = before.held < before.wanted ? 1 : 0
       if (status === before.status && newFailure === before.failure && isShort === before.is_short) return
-      yield* setStanding.run({ id, status, failure: newFailure, isShort })
+      yield* setStatus.run({ id, status, failure: newFailure, isShort })
       if (status !== before.status || status === 'failed') yield* restateDealsOf(id, now)
     },
 
@@ -119,7 +119,7 @@ export function preparePieceWrites(db: Sql) {
   }
 }
 
-function statusOf({ proved, held }: Standing, failure: string | null): PlacedStatus {
+function statusOf({ proved, held }: StatusOfPiece, failure: string | null): PlacedStatus {
   if (proved > 0) return 'active'
   if (failure !== null) return 'failed'
   return held > 0 ? 'proposed' : 'staged'

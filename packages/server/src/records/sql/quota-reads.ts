@@ -27,7 +27,7 @@ export function prepareQuotaReads(db: Sql) {
      WHERE principal > ? AND principal < ? AND day = ? AND bytes > 0`,
   )
 
-  function* standing(principal: string, day: string): Steps<QuotaState> {
+  function* quotaState(principal: string, day: string): Steps<QuotaState> {
     const { count = 0, ...reserved } = (yield* inFlight.get(day, day, principal)) ?? {}
     const used = sumOf(yield* charged.get(principal, day), reserved)
     const name = networkOf(principal)
@@ -42,12 +42,12 @@ export function prepareQuotaReads(db: Sql) {
 
   return {
     /** How many uploads of the principal are in flight; what is charged to the day, and held of it. */
-    standing,
+    quotaState,
 
     /** Whether the upload may begin. One of a file that the principal has already asks for nothing. */
     *decide(request: AdmitRequest): Steps<ReserveOutcome> {
       const { principal, day, key, sizeBytes, now } = request
-      const state = yield* standing(principal, day)
+      const state = yield* quotaState(principal, day)
       // What reserves no bytes becomes no file.
       const isFree = sizeBytes === 0 || (yield* content.liveFile(principal, key, now)) !== undefined
       const asked = isFree ? NOTHING : { bytes: sizeBytes, files: 1 }

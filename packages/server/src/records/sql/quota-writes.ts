@@ -62,7 +62,7 @@ export function prepareQuotaWrites(
   { placeFile }: DealWrites,
 ) {
   const content = prepareContentReads(db)
-  const { decide, standing } = prepareQuotaReads(db)
+  const { decide, quotaState } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const insertReservation = db.prepare<[string, string, string, string, number, number, number, number]>(
     `INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, cap_files, lease_until)
@@ -152,7 +152,7 @@ export function prepareQuotaWrites(
     *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
       const { principal, day, key, now } = admit
       const { sizeBytes } = commit.file
-      const state = yield* standing(principal, day)
+      const state = yield* quotaState(principal, day)
       const known = yield* knownOf(commit)
       const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
       const asked = retried === undefined ? { bytes: sizeBytes, files: 1 } : { bytes: 0, files: 0 }
@@ -195,9 +195,9 @@ export function prepareQuotaWrites(
         yield* replacePut(object, commit)
         if (hasNamedPut(commit)) yield* contents.usePut(object, commit.put)
         yield* settle(held, now)
-        return yield* keepRetry(known.open, commit, (yield* standing(principal, held.day)).used.bytes)
+        return yield* keepRetry(known.open, commit, (yield* quotaState(principal, held.day)).used.bytes)
       }
-      const decision = decideQuota(yield* standing(principal, held.day), {
+      const decision = decideQuota(yield* quotaState(principal, held.day), {
         asked: { bytes: sizeBytes, files: 1 },
         capBytes: held.cap_bytes,
         capFiles: held.cap_files,

@@ -72,7 +72,7 @@ export function prepareReads(db: Sql) {
     dataSetOf: copies.dataSetOf,
     removableCopies: copies.removable,
     audits: deals.audits,
-    standings: deals.standings,
+    statuses: deals.statuses,
     aggregatesOf: deals.aggregatesOf,
     deals: deals.deals,
     recordedPiece: pieces.recorded,

@@ -104,7 +104,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       removed: (request) => write('copyRemoved', request),
       audited: (request) => write('copyAudited', request),
       audits: (request) => read('audits', request),
-      standings: (files) => read('standings', files),
+      statuses: (files) => read('statuses', files),
       aggregatesOf: (objects) => read('aggregatesOf', objects),
       deals: (files) => read('deals', files),
       recorded: (request) => read('recordedPiece', request),

@@ -4,8 +4,8 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { fileEntryOf } from '../../../files/file-entry.ts'
 import { listFiles } from '../../../files/list-files.ts'
 import { ownFile, ownLiveFile } from '../../../files/own-file.ts'
+import { placedStatusesOf, placedStatusOf } from '../../../files/placed-status.ts'
 import { removeFile } from '../../../files/remove-file.ts'
-import { standingOf, standingsOf } from '../../../files/standings.ts'
 import { readUsage } from '../../../quotas/read-usage.ts'
 import { signShareLink } from '../../../tokens/share-link.ts'
 import { discardDigest } from '../../../uploads/discard-objects.ts'
@@ -34,7 +34,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       const caller = await callerOf(service, request.raw, 'list')
       const at = filesNow()
       const page = await listFiles(records, { ...request.query, principal: caller.principal, now: at })
-      const placed = await standingsOf(records, page.files)
+      const placed = await placedStatusesOf(records, page.files)
       const files = page.files.map((file) => fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at))
       return { userId: caller.userId, email: caller.email, count: files.length, files, nextCursor: page.nextCursor }
     },
@@ -58,7 +58,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       const cid = parseContentId(request.params.cid, sha256Hex)
       const at = filesNow()
       const file = await ownFile(records, { principal: caller.principal, cid, now: at })
-      return fileEntryOf(file, await standingOf(records, file), retrievalUrl, at)
+      return fileEntryOf(file, await placedStatusOf(records, file), retrievalUrl, at)
     },
   )
 
@@ -90,7 +90,7 @@ export function fileRoutes(app: Routes, service: Service): void {
           logFailure(service, request.raw, error),
         )
       }
-      return fileEntryOf(file, await standingOf(records, file), retrievalUrl, filesNow())
+      return fileEntryOf(file, await placedStatusOf(records, file), retrievalUrl, filesNow())
     },
   )
 

@@ -196,18 +196,18 @@ describe('transact', () => {
     const relay = await startFreezingRelay(postgres.port)
     const through = throughPort(url, relay.port)
     const session = { url: through, application: 'tested', lockMs: 5000, silenceMs: 1000 }
-    const standing = { connections: new Connections({ ...session, max: 2, isPipelined: true }) }
+    const pipelined = { connections: new Connections({ ...session, max: 2, isPipelined: true }) }
     const patience = { lock: 'one', patienceMs: 10 * PATIENCE_MS }
     try {
       relay.freezeAfterCommit()
-      await run(increment, { ...patience, ...standing, abandoned: new AbandonedSessions(session) })
+      await run(increment, { ...patience, ...pipelined, abandoned: new AbandonedSessions(session) })
       expect(await locks()).toBe(1)
       // Somebody on another machine, who knows nothing of that session and waits for its lock already.
       await run(increment, patience)
       expect(await valueIn(other, 'a')).toBe(2)
       await until('the lock is free', 1000, async () => (await locks()) === 0)
     } finally {
-      await standing.connections.pool.end()
+      await pipelined.connections.pool.end()
       await relay.discard()
     }
   })

@@ -88,7 +88,10 @@ const LANES: LaneOf = {
   transactionSuperseded: chain,
 }
 
-/** The lane for contention, by the name of its lock, which other versions take too. A write in it has the records to itself: writes that {@link meetsContention} names wait for it in their lanes. */
+/**
+ * The lane for contention, by the name of its lock, which other versions take too. A write in it has the records to itself: writes that
+ * {@link meetsContention} names wait for it in their lanes.
+ */
 export const CONTENTION = 'crowd'
 
 const CONTENDING: ReadonlySet<WriteName> = new Set<WriteName>([

@@ -92,7 +92,7 @@ export class PlacementModel {
     const live = 'SELECT file FROM deals JOIN files ON sequence = file WHERE ended_at IS NULL ORDER BY file'
     expect(open).toEqual(this.#numbers(live))
     const deals = this.#deals.deals(open)
-    for (const deal of deals) this.#checkStanding(deal, now)
+    for (const deal of deals) this.#checkStatus(deal, now)
     this.#before = new Map(deals.map((deal) => [deal.file, deal]))
     this.#checkSettled(deals)
     const perProver = this.#numbers('SELECT COUNT(*) FROM copies WHERE ended_at IS NULL GROUP BY piece, prover')
@@ -116,15 +116,15 @@ export class PlacementModel {
     expect(counts.waiting).toBe(this.#reads.waiting({ limit: 1_000 }).length)
   }
 
-  #checkStanding(deal: DealRecord, now: number): void {
+  #checkStatus(deal: DealRecord, now: number): void {
     const { status, cause, statusAt } = deal
-    expect({ status, cause }).toEqual(this.#standingOf(deal))
+    expect({ status, cause }).toEqual(this.#statusOf(deal))
     const earlier = this.#before.get(deal.file)
     if (earlier !== undefined) expect(statusAt).toBe(earlier.status === status ? earlier.statusAt : now)
   }
 
   /** Where a deal stands by what its copies are. */
-  #standingOf({ pieces }: DealRecord): { readonly status: PlacedStatus; readonly cause: string | null } {
+  #statusOf({ pieces }: DealRecord): { readonly status: PlacedStatus; readonly cause: string | null } {
     const live = pieces.map(({ copies }) => copies.filter(({ endedAt }) => endedAt === null))
     const isProved = live.map((copies) => copies.some(({ provedAt }) => provedAt !== null))
     if (pieces.length > 0 && isProved.every((is) => is)) return { status: 'active', cause: null }

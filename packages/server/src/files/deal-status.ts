@@ -11,15 +11,15 @@ export function expiringFrom({ expiresAt, termDays }: Pick<FileRecord, 'expiresA
   return expiresAt - Math.min(EXPIRING_DAYS, termDays / EXPIRING_PART) * DAY_MS
 }
 
-/** Where the deal of a live file stands, as the records have it. */
-export interface PlacedStanding {
+/** The status of the deal of a live file, as recorded. */
+export interface PlacedDealStatus {
   readonly status: PlacedStatus
   readonly statusAt: number
   readonly cause: string | null
 }
 
-/** Where a deal stands, and since when. */
-export interface DealStanding {
+/** The status of a deal, and since when it has it. */
+export interface DealStatus {
   readonly status: DealEntry['status']
   /** Epoch milliseconds. */
   readonly since: number
@@ -28,11 +28,11 @@ export interface DealStanding {
 }
 
 /**
- * Where the deal of a file stands at `now`. The file decides first: what has ended is `expired` or `removed`, whoever still holds it.
+ * The status of the deal of a file at `now`. The file decides first: what has ended is `expired` or `removed`, whoever still holds it.
  *
  * @param placed - undefined for a file that nobody has begun to place.
  */
-export function dealStandingOf(file: FileRecord, placed: PlacedStanding | undefined, now: number): DealStanding {
+export function dealStatusOf(file: FileRecord, placed: PlacedDealStatus | undefined, now: number): DealStatus {
   if (file.end !== null) {
     return { status: file.end === 'expired' ? 'expired' : 'removed', since: file.endedAt ?? now, cause: null }
   }

@@ -4,6 +4,7 @@ import { ALICE, BOB, type Cases, NOW, stage, upload } from './case.ts'
 import {
   audit,
   confirm,
+  dealStatus,
   enrol,
   enrolled,
   NORTH,
@@ -13,56 +14,55 @@ import {
   SOUTH,
   settle,
   slices,
-  standing,
 } from './placing.ts'
 
 /** Where deals stand, since when and why. */
-export function standingCases({ it, itAcrossRestart }: Cases): void {
+export function statusCases({ it, itAcrossRestart }: Cases): void {
   it('follows a deal from staged over proposed to active', async (store) => {
     const { file, piece } = await enrolled(store)
-    expect(await standing(store, file)).toEqual(['staged', 0])
+    expect(await dealStatus(store, file)).toEqual(['staged', 0])
     const { id: copy } = await place(store, { file, piece, prover: NORTH, as: 'pending' }, NOW + 1)
-    expect(await standing(store, file)).toEqual(['staged', 0])
+    expect(await dealStatus(store, file)).toEqual(['staged', 0])
     await store.placements.parked({ copy, now: NOW + 2 })
-    expect(await standing(store, file)).toEqual(['proposed', 2])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 2])
     await confirm(store, await openAddition(store, NORTH, [copy], NOW + 3), NOW + 4)
-    expect(await standing(store, file)).toEqual(['proposed', 2])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 2])
     await audit(store, copy, { at: NOW + 5 })
     await audit(store, copy, { at: NOW + 6 })
-    expect(await standing(store, file)).toEqual(['active', 5])
+    expect(await dealStatus(store, file)).toEqual(['active', 5])
   })
 
   it('is told of many files at once, without what carries them', async (store) => {
     const { file } = await placedFile(store, 'proved')
     const other = await stage(store, upload({ content: 'not enrolled' }))
     const active = { file: file.sequence, status: 'active', statusAt: NOW, cause: null }
-    expect(await store.placements.standings([other.sequence, file.sequence])).toEqual([active])
+    expect(await store.placements.statuses([other.sequence, file.sequence])).toEqual([active])
   })
 
   it('is proposed again when the only proof is gone, and staged when the only copy is', async (store) => {
     const { file, copy } = await placedFile(store, 'proved')
     await audit(store, copy, { at: NOW + 1, passed: false })
-    expect(await standing(store, file)).toEqual(['proposed', 1])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 1])
     await audit(store, copy, { at: NOW + 2 })
-    expect(await standing(store, file)).toEqual(['active', 2])
+    expect(await dealStatus(store, file)).toEqual(['active', 2])
     await store.placements.fail({ copy, cause: 'lost', now: NOW + 3 })
-    expect(await standing(store, file)).toEqual(['staged', 3])
+    expect(await dealStatus(store, file)).toEqual(['staged', 3])
   })
 
   it('is active while one of several copies is proved', async (store) => {
     const { file, piece, copy: north } = await placedFile(store, 'proved')
     const { id: south } = await place(store, { file, piece, prover: SOUTH, as: 'proved' })
     await store.placements.fail({ copy: north, cause: 'lost', now: NOW + 1 })
-    expect(await standing(store, file)).toEqual(['active', 0])
+    expect(await dealStatus(store, file)).toEqual(['active', 0])
     await settle(store, { piece, release: [south], now: NOW + 2 })
-    expect(await standing(store, file)).toEqual(['staged', 2])
+    expect(await dealStatus(store, file)).toEqual(['staged', 2])
   })
 
   it('is active only when every piece is proved, and proposed from the first one on that a prover has', async (store) => {
     const file = await stage(store, upload({ sizeBytes: 200 }))
     const [first = 0, second = 0] = await enrol(store, file, { pieces: slices(file, ['a', 'b']) })
     await place(store, { file, piece: first, prover: NORTH, as: 'proved' }, NOW + 1)
-    expect(await standing(store, file)).toEqual(['proposed', 1])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 1])
     await settle(store, { piece: second, add: [NORTH] })
     const [
       {
@@ -75,34 +75,34 @@ export function standingCases({ it, itAcrossRestart }: Cases): void {
     })
     await store.placements.parked({ copy: other, now: NOW + 2 })
     await confirm(store, await openAddition(store, NORTH, [other]))
-    expect(await standing(store, file)).toEqual(['proposed', 1])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 1])
     await audit(store, other, { at: NOW + 3 })
-    expect(await standing(store, file)).toEqual(['active', 3])
+    expect(await dealStatus(store, file)).toEqual(['active', 3])
     await audit(store, other, { at: NOW + 4, passed: false })
-    expect(await standing(store, file)).toEqual(['proposed', 4])
+    expect(await dealStatus(store, file)).toEqual(['proposed', 4])
   })
 
   it('fails when no prover is left to ask, until one is asked again', async (store) => {
     const { file, piece, copy } = await placedFile(store, 'parked')
     await store.placements.fail({ copy, cause: 'refused', now: NOW + 1 })
     await settle(store, { piece, failure: 'nobody takes it', nextAt: NOW + 9, now: NOW + 2 })
-    expect(await standing(store, file)).toEqual(['failed', 2, 'nobody takes it'])
+    expect(await dealStatus(store, file)).toEqual(['failed', 2, 'nobody takes it'])
     await settle(store, { piece, nextAt: NOW + 9, now: NOW + 3 })
-    expect(await standing(store, file)).toEqual(['failed', 2, 'nobody takes it'])
+    expect(await dealStatus(store, file)).toEqual(['failed', 2, 'nobody takes it'])
     await settle(store, { piece, failure: 'still nobody', nextAt: NOW + 9, now: NOW + 4 })
-    expect(await standing(store, file)).toEqual(['failed', 2, 'still nobody'])
+    expect(await dealStatus(store, file)).toEqual(['failed', 2, 'still nobody'])
     await settle(store, { piece, add: [SOUTH], now: NOW + 5 })
-    expect(await standing(store, file)).toEqual(['staged', 5])
+    expect(await dealStatus(store, file)).toEqual(['staged', 5])
   })
 
   it('does not fail while a copy is proved, and does when that one is gone', async (store) => {
     const { file, piece, copy } = await placedFile(store, 'proved')
     await settle(store, { piece, failure: 'nobody else takes it', now: NOW + 1 })
-    expect(await standing(store, file)).toEqual(['active', 0])
+    expect(await dealStatus(store, file)).toEqual(['active', 0])
     await audit(store, copy, { at: NOW + 2, passed: false })
-    expect(await standing(store, file)).toEqual(['failed', 2, 'nobody else takes it'])
+    expect(await dealStatus(store, file)).toEqual(['failed', 2, 'nobody else takes it'])
     await audit(store, copy, { at: NOW + 3 })
-    expect(await standing(store, file)).toEqual(['active', 3])
+    expect(await dealStatus(store, file)).toEqual(['active', 3])
   })
 
   it('fails for one of its pieces', async (store) => {
@@ -110,19 +110,19 @@ export function standingCases({ it, itAcrossRestart }: Cases): void {
     const [first = 0, second = 0] = await enrol(store, file, { pieces: slices(file, ['a', 'b']) })
     await place(store, { file, piece: first, prover: NORTH, as: 'proved' })
     await settle(store, { piece: second, failure: 'too big', now: NOW + 1 })
-    expect(await standing(store, file)).toEqual(['failed', 1, 'too big'])
+    expect(await dealStatus(store, file)).toEqual(['failed', 1, 'too big'])
   })
 
   it('stands for every file of the same bytes alike, from the moment of its own enrolment on', async (store) => {
     const { file: alices, piece, copy } = await placedFile(store, 'proved')
     const bobs = await stage(store, upload({ principal: BOB }))
     expect(await enrol(store, bobs, { now: NOW + 7 })).toEqual([piece])
-    expect(await standing(store, bobs)).toEqual(['active', 7])
+    expect(await dealStatus(store, bobs)).toEqual(['active', 7])
     await store.placements.fail({ copy, cause: 'lost', now: NOW + 8 })
-    expect([await standing(store, alices), await standing(store, bobs)]).toEqual(Array(2).fill(['staged', 8]))
+    expect([await dealStatus(store, alices), await dealStatus(store, bobs)]).toEqual(Array(2).fill(['staged', 8]))
   })
 
-  it('lists live deals by where they stand, and those of files that are not enrolled as staged', async (store) => {
+  it('lists live deals by status, and those of files that are not enrolled as staged', async (store) => {
     await placedFile(store, 'proved', { content: 'active' })
     await placedFile(store, 'parked', { content: 'proposed' })
     const failed = await enrolled(store, { content: 'failed' })
@@ -148,6 +148,6 @@ export function standingCases({ it, itAcrossRestart }: Cases): void {
     const { file, piece } = await enrolled(store)
     await settle(store, { piece, failure: 'nobody', now: NOW + 1 })
     const again: RecordStore = await restart()
-    expect(await standing(again, file)).toEqual(['failed', 1, 'nobody'])
+    expect(await dealStatus(again, file)).toEqual(['failed', 1, 'nobody'])
   })
 }

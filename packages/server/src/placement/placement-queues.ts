@@ -3,10 +3,10 @@ import type { Prover } from '../proving/prover.ts'
 import type { AdditionRecord, CopyOfPiece } from '../records/record-store.ts'
 import { followAddition, openAddition } from './add.ts'
 import { auditCopy } from './audit.ts'
-import { Crew } from './crew.ts'
 import { type PlacementContext, proverNamed } from './placement-context.ts'
 import { removeCopy } from './remove.ts'
 import { sendCopy } from './send.ts'
+import { TaskQueue } from './task-queue.ts'
 
 /** How much is looked up at a time; what is due beyond that waits in the records. */
 const BATCH = 64
@@ -23,40 +23,40 @@ const REST_PER_AUDIT = 3
 /** So many of them are remembered at a time, lest they hide the small ones that are due after them. */
 const MAX_BIG_AUDITS = 1024
 
-interface ProverCrews {
+interface ProverQueues {
   readonly prover: Prover
-  readonly sends: Crew
-  readonly follows: Crew
-  readonly audits: Crew
-  readonly bigAudits: Crew
+  readonly sends: TaskQueue
+  readonly follows: TaskQueue
+  readonly audits: TaskQueue
+  readonly bigAudits: TaskQueue
 }
 
 /**
- * The work that is done with provers: each has crews of its own, so that a slow one holds up neither the others nor, with its slow answers
+ * The work that is done with provers: each has queues of its own, so that a slow one holds up neither the others nor, with its slow answers
  * of one kind, its answers of another.
  */
-export class PlacementCrews {
+export class PlacementQueues {
   readonly #context: PlacementContext
-  readonly #crews: readonly ProverCrews[]
-  readonly #removals: Crew
+  readonly #queues: readonly ProverQueues[]
+  readonly #removals: TaskQueue
   #hasAdditions = false
 
   /** @param onDone - called after each piece of work, with what it threw or undefined. */
   constructor(context: PlacementContext, onDone: (error: unknown) => void) {
     this.#context = context
-    this.#crews = context.provers.map((prover) => ({
+    this.#queues = context.provers.map((prover) => ({
       prover,
-      sends: new Crew(prover.isLocal ? LOCAL : SENDS, onDone),
-      follows: new Crew(FOLLOWS, onDone),
-      audits: new Crew(prover.isLocal ? LOCAL : AUDITS, onDone),
-      bigAudits: new Crew(1, onDone),
+      sends: new TaskQueue(prover.isLocal ? LOCAL : SENDS, onDone),
+      follows: new TaskQueue(FOLLOWS, onDone),
+      audits: new TaskQueue(prover.isLocal ? LOCAL : AUDITS, onDone),
+      bigAudits: new TaskQueue(1, onDone),
     }))
-    this.#removals = new Crew(REMOVALS, onDone)
+    this.#removals = new TaskQueue(REMOVALS, onDone)
   }
 
   /** True while provers are asked, or have been asked for something that they have not confirmed yet. */
   get isUnderWay(): boolean {
-    return this.#hasAdditions || this.#all().some((crew) => !crew.isIdle)
+    return this.#hasAdditions || this.#all().some((queue) => !queue.isIdle)
   }
 
   /** Starts everything that is due and not under way; answers whether there was anything. */
@@ -64,11 +64,11 @@ export class PlacementCrews {
     const additions = await this.#context.records.placements.additions()
     this.#hasAdditions = additions.length > 0
     let isAny = false
-    for (const crews of this.#crews) {
-      const open = additions.filter(({ prover }) => prover === crews.prover.name)
-      const isSending = await this.#send(crews)
-      const isAuditing = await this.#audit(crews)
-      const isAdding = await this.#add(crews, open)
+    for (const queues of this.#queues) {
+      const open = additions.filter(({ prover }) => prover === queues.prover.name)
+      const isSending = await this.#send(queues)
+      const isAuditing = await this.#audit(queues)
+      const isAdding = await this.#add(queues, open)
       isAny ||= isSending || isAuditing || isAdding
     }
     return (await this.#remove()) || isAny
@@ -76,15 +76,15 @@ export class PlacementCrews {
 
   /** Resolves when nothing is under way any more. */
   async settled(): Promise<void> {
-    await Promise.all(this.#all().map((crew) => crew.settled()))
+    await Promise.all(this.#all().map((queue) => queue.settled()))
   }
 
   /** Forgets what has not begun; what is under way ends by the signal of the context. */
   dismiss(): void {
-    for (const crew of this.#all()) crew.dismiss()
+    for (const queue of this.#all()) queue.dismiss()
   }
 
-  async #send({ prover, sends }: ProverCrews): Promise<boolean> {
+  async #send({ prover, sends }: ProverQueues): Promise<boolean> {
     if (!sends.isOpen) return false
     const before = sends.count
     for (const copy of await this.#due(prover, 'pending', before)) {
@@ -93,7 +93,7 @@ export class PlacementCrews {
     return sends.count > before
   }
 
-  async #audit({ prover, audits, bigAudits }: ProverCrews): Promise<boolean> {
+  async #audit({ prover, audits, bigAudits }: ProverQueues): Promise<boolean> {
     if (!audits.isOpen) return false
     const before = audits.count + bigAudits.count
     for (const copy of await this.#due(prover, 'stored', before)) {
@@ -118,7 +118,7 @@ export class PlacementCrews {
     await sleep(restMs, undefined, { signal: this.#context.signal, ref: false })
   }
 
-  async #add({ prover, follows }: ProverCrews, open: readonly AdditionRecord[]): Promise<boolean> {
+  async #add({ prover, follows }: ProverQueues, open: readonly AdditionRecord[]): Promise<boolean> {
     const context = this.#context
     const opened = await openAddition(context, prover, open)
     const due = open.filter(({ nextAt }) => nextAt <= context.now())
@@ -131,22 +131,22 @@ export class PlacementCrews {
 
   async #remove(): Promise<boolean> {
     const context = this.#context
-    const crew = this.#removals
-    if (!crew.isOpen) return false
-    const limit = BATCH + crew.count
+    const queue = this.#removals
+    if (!queue.isOpen) return false
+    const limit = BATCH + queue.count
     const removable = await context.records.placements.removable({ limit, now: context.now() })
-    const before = crew.count
+    const before = queue.count
     for (const copy of removable) {
       const prover = proverNamed(context, copy.copy.prover)
-      crew.offer(copy.copy.id, () => removeCopy(context, prover, copy))
+      queue.offer(copy.copy.id, () => removeCopy(context, prover, copy))
     }
-    return crew.count > before
+    return queue.count > before
   }
 
-  #all(): readonly Crew[] {
+  #all(): readonly TaskQueue[] {
     return [
       this.#removals,
-      ...this.#crews.flatMap(({ sends, follows, audits, bigAudits }) => [sends, follows, audits, bigAudits]),
+      ...this.#queues.flatMap(({ sends, follows, audits, bigAudits }) => [sends, follows, audits, bigAudits]),
     ]
   }
 }

@@ -1,5 +1,5 @@
 /** Work of one kind: a few tasks at once, the others in their turn, and none of them twice at a time. */
-export class Crew {
+export class TaskQueue {
   readonly #size: number
   readonly #onDone: (error: unknown) => void
   readonly #keys = new Set<unknown>()
@@ -65,7 +65,7 @@ export class Crew {
     try {
       await task()
     } catch (error) {
-      // Whatever it is, it is for whoever the crew works for to judge.
+      // Whatever it is, it is for the owner of the queue to judge.
       failure = error ?? new Error('a task failed without a reason')
     }
     this.#running -= 1
