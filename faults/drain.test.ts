@@ -78,7 +78,7 @@ describe('SIGTERM', () => {
     },
   )
 
-  test('ends an upload that never ends when patience is over, and returns its reservation', async () => {
+  test('ends an upload that never ends when timeouts is over, and returns its reservation', async () => {
     const server = await startServer({ env: { LADE_DRAIN_SECONDS: '1' } })
     const user = await tokenCaller(server.url)
     const uploads = await Promise.all([40 * KB, 200 * KB].map((bytes) => startSlowUpload(server, user, bytes)))

@@ -18,12 +18,12 @@ const ILL_FATED = 0.15
 const LOST_AFTER = 4
 /** Far more than are made, so that none is overlooked. */
 const MAX_DATA_SETS = 20
-const PATIENCE_MS = 1_200_000
+const TIMEOUT_MS = 1_200_000
 /** As often as leaves time for everything else. */
 const AUDIT_SECONDS = Math.ceil(PLAN.stormFiles / 40)
 
 /** Everything at a hundredth of the time that it takes otherwise. */
-const PACE = {
+const SCHEDULE = {
   firstRetryMs: 50,
   maxRetryMs: 1000,
   maxRetryAfterMs: 500,
@@ -137,7 +137,7 @@ describe('provers that fail at random', () => {
     onTestFinished(async () => void (await Promise.all(provers.map((prover) => prover.close()))))
 
     const files: StormFile[] = []
-    const job = ground.job(provers, { now, pace: PACE, copies: 1, auditSeconds: AUDIT_SECONDS })
+    const job = ground.job(provers, { now, schedule: SCHEDULE, copies: 1, auditSeconds: AUDIT_SECONDS })
     job.start()
     ground.clock.now = Date.now()
     for (let number = 0; number < PLAN.stormFiles; number += 1) {
@@ -146,7 +146,7 @@ describe('provers that fail at random', () => {
       files.push({ sequence, copies: 1 + (number % 3) })
       job.wake()
     }
-    const end = performance.now() + PATIENCE_MS
+    const end = performance.now() + TIMEOUT_MS
     // Each has been active once: that all are at one moment would be too much to ask of a storm.
     const unraised = new Map(files.map(({ sequence, copies }) => [sequence, copies]))
     const inactive = new Set(unraised.keys())

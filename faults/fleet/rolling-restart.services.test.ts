@@ -17,7 +17,7 @@ const SETTLE_MS = 1000
 
 const servers = useServers()
 
-/** Requests at a steady pace, whatever becomes of those before. */
+/** Requests at a steady rate, whatever becomes of those before. */
 class SteadyLoad {
   readonly failures: string[] = []
   readonly counts = { reads: 0, uploads: 0 }
@@ -29,7 +29,7 @@ class SteadyLoad {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #under = new Set<Promise<void>>()
   #isStopped = false
-  #pace: Promise<void> = Promise.resolve()
+  #sending: Promise<void> = Promise.resolve()
 
   constructor(origin: URL, options: { users: readonly Caller[]; ledger: Ledger; random: SeededRandom }) {
     this.#origin = origin
@@ -40,17 +40,17 @@ class SteadyLoad {
   }
 
   start(): void {
-    this.#pace = this.#keepPace()
+    this.#sending = this.#keepSending()
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#pace
+    await this.#sending
     await Promise.all(this.#under)
     this.#agent.destroy()
   }
 
-  async #keepPace(): Promise<void> {
+  async #keepSending(): Promise<void> {
     for (let next = Date.now(); !this.#isStopped; next += TICK_MS) {
       const request = this.#request().finally(() => this.#under.delete(request))
       this.#under.add(request)

@@ -31,7 +31,7 @@ export interface KeyPlace {
 }
 
 /**
- * Looks after the key where the service has it: in the data directory, or in PostgreSQL where the records are there.
+ * Keeps the key where the service has it: in the data directory, or in PostgreSQL where the records are there.
  *
  * @throws {LadeError} `storage_failed` when the database cannot be reached; whatever `use` throws.
  */

@@ -54,9 +54,9 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const stop = async (): Promise<void> => {
     process.off('exit', endWithParent)
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
-    const patience = setTimeout(() => child.kill('SIGKILL'), 5_000)
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
     await ended
-    clearTimeout(patience)
+    clearTimeout(timer)
   }
   try {
     const port = await listeningPort(child)
@@ -101,7 +101,7 @@ async function listeningPort(child: ChildProcess): Promise<string> {
     const port = /^Listening on .*:(\d+)$/.exec(line)?.[1]
     if (port !== undefined) found.resolve(port)
   })
-  const patience = setTimeout(() => found.reject(new Error('anvil did not start in time')), START_TIMEOUT_MS)
+  const timer = setTimeout(() => found.reject(new Error('anvil did not start in time')), START_TIMEOUT_MS)
   child.once('error', (error) => found.reject(new Error(NO_ANVIL, { cause: error })))
   once(child, 'close').then(
     () => found.reject(new Error(`anvil ended at once: ${complaint.trim()}`)),
@@ -110,6 +110,6 @@ async function listeningPort(child: ChildProcess): Promise<string> {
   try {
     return await found.promise
   } finally {
-    clearTimeout(patience)
+    clearTimeout(timer)
   }
 }

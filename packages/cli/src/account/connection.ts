@@ -74,26 +74,26 @@ export interface ConnectOptions {
   /** Leaves the token out. */
   readonly isSponsored?: boolean
   /** For what may take long anyhow: waits longer for a service that does not answer. */
-  readonly isPatient?: boolean
+  readonly hasAllRetries?: boolean
 }
 
 /** As {@link accountOf}, with the client that talks to the service. */
 export async function connect(
   command: Command,
   terminal: Terminal,
-  { isSponsored = false, isPatient = false }: ConnectOptions = {},
+  { isSponsored = false, hasAllRetries = false }: ConnectOptions = {},
 ): Promise<Connection> {
   const found = await accountOf(command, terminal)
   const { token, tokenFrom, wallet, ...rest } = found
   const account: Account = isSponsored ? rest : found
-  return { ...account, client: await clientAs(account, terminal, { isPatient }) }
+  return { ...account, client: await clientAs(account, terminal, { hasAllRetries }) }
 }
 
 /** What talks to the service of an account, as its owner; a locked wallet is opened for it. */
 export async function clientAs(
   { url, token, wallet }: Account,
   terminal: Terminal,
-  options: Pick<ConnectOptions, 'isPatient'> = {},
+  options: Pick<ConnectOptions, 'hasAllRetries'> = {},
 ): Promise<LadeClient> {
   if (wallet === undefined) return clientOf({ url, token }, options)
   const { signingWallet } = await import('../wallet/signing-wallet.ts')
@@ -101,15 +101,15 @@ export async function clientAs(
 }
 
 /** Somebody at a keyboard waits half a second for a service that is not there, and not three. */
-const IMPATIENT = { attempts: 3 }
+const FEW_RETRIES = { attempts: 3 }
 
 /** What talks to a service. Loaded when it is needed, since most of a short command's time goes into loading. */
 export async function clientOf(
   { url, token, wallet }: { readonly url: string; readonly token?: string | undefined; readonly wallet?: Wallet },
-  { isPatient = false }: Pick<ConnectOptions, 'isPatient'> = {},
+  { hasAllRetries = false }: Pick<ConnectOptions, 'hasAllRetries'> = {},
 ): Promise<LadeClient> {
   const { createLadeClient } = await import('@lade/client')
-  return createLadeClient({ url, token, wallet, retry: isPatient ? {} : IMPATIENT })
+  return createLadeClient({ url, token, wallet, retry: hasAllRetries ? {} : FEW_RETRIES })
 }
 
 /**

@@ -46,7 +46,7 @@ async function get(cid: string, command: Command, terminal: Terminal): Promise<v
   const toStandardOutput = flags.output === STANDARD_OUTPUT
   if (toStandardOutput && flags.json)
     throw new UsageError('Use -o - or --json, not both: only one can use standard output.')
-  const { client } = await connect(command, terminal, { isPatient: true })
+  const { client } = await connect(command, terminal, { hasAllRetries: true })
   const signal = terminal.interruption()
   const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
   const onProgress = showing(progress)

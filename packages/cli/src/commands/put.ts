@@ -76,7 +76,7 @@ async function put(names: readonly string[], command: Command, terminal: Termina
     throw new UsageError('Sponsored uploads are always public. Use --private or --sponsored, not both.')
   }
   const { items, hasStream } = await itemsOf(names, flags, terminal)
-  const { client } = await connect(command, terminal, { isSponsored: flags.sponsored === true, isPatient: true })
+  const { client } = await connect(command, terminal, { isSponsored: flags.sponsored === true, hasAllRetries: true })
   const { putFiles } = await import('../put/put-files.ts')
   const { PutMemory } = await import('../put/put-memory.ts')
   const { PutReport } = await import('../put/put-report.ts')

@@ -9,7 +9,7 @@ const MAIN = new URL('../main.ts', import.meta.url)
 const KEEP_ANVIL = new URL('./keep-anvil.ts', import.meta.url)
 
 /** So that what takes minutes, hours and days elsewhere can be watched. */
-const PACE = {
+const SCHEDULE = {
   LADE_REDUNDANCY: '1',
   LADE_AGGREGATE_SECONDS: '5',
   LADE_AUDIT_SECONDS: '2',
@@ -90,7 +90,7 @@ export async function startService(
       LADE_USDC: usdc,
       LADE_MARKETPLACE: marketplace,
       LADE_CHAIN_KEY: operator.privateKey,
-      ...PACE,
+      ...SCHEDULE,
     },
   })
   return { url: urlIn(part), pid: part.pid, dataDir }

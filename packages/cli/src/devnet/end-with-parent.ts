@@ -6,7 +6,7 @@
  */
 import { isMainThread } from 'node:worker_threads'
 
-const PATIENCE_MS = 8000
+const TIMEOUT_MS = 8000
 
 // Threads of the program load this, too, and have no standard input.
 if (isMainThread) {
@@ -15,7 +15,7 @@ if (isMainThread) {
     if (isEnding) return
     isEnding = true
     process.kill(process.pid, 'SIGTERM')
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), PATIENCE_MS).unref()
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), TIMEOUT_MS).unref()
   }
   process.stdin.on('end', end).on('close', end).on('error', end).resume()
   // It must not keep a program running that has come to its end.

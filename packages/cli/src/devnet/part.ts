@@ -71,9 +71,9 @@ export async function startPart(options: PartOptions): Promise<Part> {
   const stop = async (): Promise<void> => {
     // Its standard input stays open, since the end of that would be a second signal.
     child.kill('SIGTERM')
-    const patience = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
     await gone
-    clearTimeout(patience)
+    clearTimeout(timer)
   }
   try {
     const firstLine = await firstLineOf(child, ended, options)
@@ -95,12 +95,12 @@ async function firstLineOf(
   const onAbort = () => found.reject(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   const late = new LocalError(`${name} did not start within ${START_TIMEOUT_MS / 1000} seconds.`)
-  const patience = setTimeout(() => found.reject(late), START_TIMEOUT_MS)
+  const timer = setTimeout(() => found.reject(late), START_TIMEOUT_MS)
   void ended.then((sentence) => found.reject(new LocalError(sentence)))
   try {
     return await found.promise
   } finally {
-    clearTimeout(patience)
+    clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,37 +1,37 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { Pace } from './pace.ts'
 import { widthOf } from './printable.ts'
 import { createProgress, lineOf } from './progress.ts'
+import { TransferRate } from './transfer-rate.ts'
 
 const MIB = 1_048_576
 
 /** One second at 10 MiB/s. */
-function tenMibPerSecond(): Pace {
-  const pace = new Pace()
-  for (let at = 0; at <= 10; at += 1) pace.add(at * MIB, at * 100)
-  return pace
+function tenMibPerSecond(): TransferRate {
+  const rate = new TransferRate()
+  for (let at = 0; at <= 10; at += 1) rate.add(at * MIB, at * 100)
+  return rate
 }
 
-describe('Pace', () => {
+describe('TransferRate', () => {
   it('says nothing before half a second', () => {
-    const pace = new Pace()
-    pace.add(0, 0)
-    pace.add(1000, 499)
-    expect(pace.bytesPerSecond()).toBeUndefined()
+    const rate = new TransferRate()
+    rate.add(0, 0)
+    rate.add(1000, 499)
+    expect(rate.bytesPerSecond()).toBeUndefined()
   })
 
   it('is that of the last five seconds', () => {
-    const pace = new Pace()
-    for (let second = 0; second <= 20; second += 1) pace.add(second <= 10 ? second * 1000 : 10_000, second * 1000)
-    expect(pace.bytesPerSecond()).toBe(0)
+    const rate = new TransferRate()
+    for (let second = 0; second <= 20; second += 1) rate.add(second <= 10 ? second * 1000 : 10_000, second * 1000)
+    expect(rate.bytesPerSecond()).toBe(0)
   })
 })
 
 describe('lineOf', () => {
   const view = { label: 'Sending', doneBytes: 10 * MIB, totalBytes: 40 * MIB, remark: '2 of 8 parts' }
 
-  it('has bar, share, pace, time left and remark where there is room', () => {
+  it('has bar, share, rate, time left and remark where there is room', () => {
     expect(lineOf(view, tenMibPerSecond(), 100)).toBe(
       'Sending  [========                      ]   25%  10.0 MiB/s  0:03 left  2 of 8 parts',
     )
@@ -46,7 +46,7 @@ describe('lineOf', () => {
   })
 
   it('counts bytes where the whole is not known', () => {
-    expect(lineOf({ label: 'Sending', doneBytes: 3 * MIB }, new Pace(), 80)).toBe('Sending  3.0 MiB')
+    expect(lineOf({ label: 'Sending', doneBytes: 3 * MIB }, new TransferRate(), 80)).toBe('Sending  3.0 MiB')
   })
 })
 

@@ -1,13 +1,13 @@
 import { SingleBar } from 'cli-progress'
 import type { OutputStream } from '../terminal.ts'
 import { formatBytes } from './amounts.ts'
-import { Pace } from './pace.ts'
 import { printable, shorten, widthOf } from './printable.ts'
 import { formatClock } from './times.ts'
+import { TransferRate } from './transfer-rate.ts'
 
 /** How far something has come. */
 export interface ProgressView {
-  /** What is being done. The pace is measured anew when it changes. */
+  /** What is being done. The rate is measured anew when it changes. */
   readonly label: string
   readonly doneBytes: number
   /** Absent while nobody knows. */
@@ -46,12 +46,12 @@ export function createProgress(
 ): Progress {
   if (stream.isTTY !== true || isQuiet) return { show: () => {}, around: (write) => write(), stop: () => {} }
   let view: ProgressView = { label: '', doneBytes: 0 }
-  let pace = new Pace()
+  let rate = new TransferRate()
   let isShown = false
   let isStopping = false
   const bar = new SingleBar({
     stream,
-    format: () => (isStopping ? '' : lineOf(view, pace, (stream.columns ?? 80) - FREE_COLUMNS)),
+    format: () => (isStopping ? '' : lineOf(view, rate, (stream.columns ?? 80) - FREE_COLUMNS)),
     fps: FRAMES_PER_SECOND,
     clearOnComplete: true,
     // The line is cut to the width here; a terminal whose wrapping is off would stay so after a hard end.
@@ -67,9 +67,9 @@ export function createProgress(
   }
   return {
     show: (next) => {
-      if (next.label !== view.label) pace = new Pace()
+      if (next.label !== view.label) rate = new TransferRate()
       view = next
-      pace.add(view.doneBytes, nowMs())
+      rate.add(view.doneBytes, nowMs())
       if (!isShown) bar.start(1, 0)
       isShown = true
     },
@@ -85,14 +85,14 @@ export function createProgress(
  * The line itself. What matters most comes first, and what does not fit is left out: the remark, then the bar.
  *
  * @example
- * lineOf({ label: 'Sending', doneBytes: 1, totalBytes: 2 }, pace, 79)
+ * lineOf({ label: 'Sending', doneBytes: 1, totalBytes: 2 }, rate, 79)
  * // 'Sending  [===============               ]   50%  12.0 MiB/s  0:04 left'
  */
-export function lineOf(view: ProgressView, pace: Pace, width: number): string {
+export function lineOf(view: ProgressView, transfer: TransferRate, width: number): string {
   const { label, doneBytes, totalBytes, unit, remark } = view
   const amountOf = (count: number) =>
     unit === undefined ? formatBytes(count) : `${count.toLocaleString('en-US')} ${unit}`
-  const rate = pace.bytesPerSecond()
+  const rate = transfer.bytesPerSecond()
   const share = totalBytes === undefined || totalBytes === 0 ? undefined : Math.min(1, doneBytes / totalBytes)
   const facts = [
     share === undefined ? amountOf(doneBytes) : `${String(Math.floor(share * 100)).padStart(3)}%`,

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { Interrupted } from '../exit-code.ts'
 import { testTerminal } from '../testing-terminal.ts'
 import type { LocalFile } from './collect-files.ts'
+import { PutCounters } from './put-counters.ts'
 import { type Outcome, type PutFilesOptions, putFiles } from './put-files.ts'
 import { PutMemory } from './put-memory.ts'
-import { PutTally } from './put-tally.ts'
 
 const fileOf = (name: string, sizeBytes = 10): LocalFile => ({
   path: `/files/${name}`,
@@ -148,7 +148,7 @@ describe('putFiles', () => {
   })
 })
 
-describe('PutTally', () => {
+describe('PutCounters', () => {
   const sending: PutProgress = {
     phase: 'sending',
     sizeBytes: 100,
@@ -158,31 +158,31 @@ describe('PutTally', () => {
   }
 
   it('shows the phases of one file, and its parts', () => {
-    const tally = new PutTally([100])
-    expect(tally.view()).toMatchObject({ label: 'Putting', doneBytes: 0, totalBytes: 100 })
-    tally.update(0, { ...sending, phase: 'hashing', hashedBytes: 30, sentBytes: 0 })
-    expect(tally.view()).toMatchObject({ label: 'Hashing', doneBytes: 30, totalBytes: 100 })
-    tally.update(0, sending)
-    expect(tally.view()).toEqual({
+    const counters = new PutCounters([100])
+    expect(counters.view()).toMatchObject({ label: 'Putting', doneBytes: 0, totalBytes: 100 })
+    counters.update(0, { ...sending, phase: 'hashing', hashedBytes: 30, sentBytes: 0 })
+    expect(counters.view()).toMatchObject({ label: 'Hashing', doneBytes: 30, totalBytes: 100 })
+    counters.update(0, sending)
+    expect(counters.view()).toEqual({
       label: 'Sending',
       doneBytes: 40,
       totalBytes: 100,
       remark: '3 of 8 parts, 2 found already',
     })
-    tally.update(0, { ...sending, phase: 'composing', sentBytes: 100 })
-    expect(tally.view().label).toBe('Composing')
+    counters.update(0, { ...sending, phase: 'composing', sentBytes: 100 })
+    expect(counters.view().label).toBe('Composing')
   })
 
   it('adds up several files, those that are done and those that are not', () => {
-    const tally = new PutTally([100, 100, 100])
-    tally.update(0, sending)
-    tally.end(1, 100)
-    expect(tally.view()).toEqual({ label: 'Putting', doneBytes: 140, totalBytes: 300, remark: '1 of 3 files' })
+    const counters = new PutCounters([100, 100, 100])
+    counters.update(0, sending)
+    counters.end(1, 100)
+    expect(counters.view()).toEqual({ label: 'Putting', doneBytes: 140, totalBytes: 300, remark: '1 of 3 files' })
   })
 
   it('knows no end while that of one is not known', () => {
-    const tally = new PutTally([undefined])
-    tally.update(0, { ...sending, sizeBytes: undefined, parts: { total: undefined, sent: 2, found: 0 } })
-    expect(tally.view()).toEqual({ label: 'Sending', doneBytes: 40, totalBytes: undefined, remark: '2 parts' })
+    const counters = new PutCounters([undefined])
+    counters.update(0, { ...sending, sizeBytes: undefined, parts: { total: undefined, sent: 2, found: 0 } })
+    expect(counters.view()).toEqual({ label: 'Sending', doneBytes: 40, totalBytes: undefined, remark: '2 parts' })
   })
 })

@@ -5,8 +5,8 @@ import type { Progress } from '../output/progress.ts'
 import { checkKept } from './check-kept.ts'
 import type { LocalFile } from './collect-files.ts'
 import { mediaTypeOf } from './media-type.ts'
+import { PutCounters } from './put-counters.ts'
 import type { PutMemory } from './put-memory.ts'
-import { PutTally } from './put-tally.ts'
 
 /** More parts of one file are never sent side by side. */
 const MAXIMUM_PARTS_AT_ONCE = 4
@@ -66,7 +66,7 @@ export interface PutFilesOptions {
  * @throws the reason of `signal`, once it is aborted.
  */
 export async function putFiles(items: readonly Item[], options: PutFilesOptions): Promise<number> {
-  const tally = new PutTally(items.map((item) => ('path' in item ? item.sizeBytes : undefined)))
+  const counters = new PutCounters(items.map((item) => ('path' in item ? item.sizeBytes : undefined)))
   const concurrency = Math.min(MAXIMUM_PARTS_AT_ONCE, Math.max(1, Math.floor(options.jobs / items.length)))
   const queue = items.entries()
   let notTried = 0
@@ -80,14 +80,14 @@ export async function putFiles(items: readonly Item[], options: PutFilesOptions)
       const outcome = await putItem(item, {
         ...options,
         concurrency,
-        onProgress: (progress) => tally.update(at, progress),
+        onProgress: (progress) => counters.update(at, progress),
       })
-      tally.end(at, 'result' in outcome ? outcome.result.size : 0)
+      counters.end(at, 'result' in outcome ? outcome.result.size : 0)
       isHopeless ||= 'error' in outcome && LadeError.is(outcome.error) && MEETS_EVERY_FILE.has(outcome.error.code)
       options.progress.around(() => options.onOutcome(outcome))
     }
   }
-  const drawing = setInterval(() => options.progress.show(tally.view()), 100)
+  const drawing = setInterval(() => options.progress.show(counters.view()), 100)
   try {
     await Promise.all(Array.from({ length: Math.min(options.jobs, items.length) }, work))
   } finally {

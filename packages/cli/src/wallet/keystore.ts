@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { UsageError } from '../usage-error.ts'
 
-/** More memory, in bytes, or more rounds than this takes no keystore that anybody makes, and a machine's patience. */
+/** More memory, in bytes, or more rounds than this takes no keystore that anybody makes. */
 const MAXIMUM_SCRYPT_BYTES = 2 ** 31
 const MAXIMUM_PBKDF2_ROUNDS = 50_000_000
 

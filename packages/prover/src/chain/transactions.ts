@@ -3,7 +3,7 @@ import { BaseError, type Hash, keccak256, type PrivateKeyAccount, TransactionRec
 import type { ChainClient } from './chain-client.ts'
 
 /** How long a transaction waits for its block before it offers more. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 const MAX_OFFERS = 12
 /** A replacement has to offer a tenth more at least; this is a quarter. */
 const RAISE_PERCENT = 125n
@@ -89,7 +89,7 @@ async function resultOf(
   nonce: number,
   { client, account, pollMs, signal }: TransactionsOptions,
 ): Promise<SendResult | undefined> {
-  for (const since = performance.now(); performance.now() - since < PATIENCE_MS; ) {
+  for (const since = performance.now(); performance.now() - since < TIMEOUT_MS; ) {
     await delay(pollMs, undefined, { signal })
     const used = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
     const found = used > nonce ? ((await findReceipt(hashes, client)) ?? 'lost') : undefined

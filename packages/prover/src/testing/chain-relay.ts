@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
-const PATIENCE_MS = 2000
+const TIMEOUT_MS = 2000
 const JSON_BODY = { 'content-type': 'application/json' }
 
 /** Stands between one prover and its chain, and knows when the prover has done what it can about the newest block. */
@@ -40,7 +40,7 @@ export async function startChainRelay(rpcUrl: string): Promise<ChainRelay> {
       last = ''
       isRepeating = false
       // A prover that has ended, or does not trust the chain, asks nothing at all.
-      for (const end = performance.now() + PATIENCE_MS; !isRepeating && performance.now() < end; ) await delay(5)
+      for (const end = performance.now() + TIMEOUT_MS; !isRepeating && performance.now() < end; ) await delay(5)
     },
   }
 }

@@ -3,7 +3,7 @@ import { blobPages } from '../storage-move/blob-pages.ts'
 import { neededBlobs } from '../storage-move/copy-blobs.ts'
 import { sideBySide } from '../storage-move/side-by-side.ts'
 import { type Amount, type BlobProblem, isThere, RunningAmount } from '../storage-move/survey-blobs.ts'
-import { BytePace } from '../upkeep/byte-pace.ts'
+import { ByteRateLimit } from '../upkeep/byte-rate-limit.ts'
 import { BACKUP_HOLDER, type BackUpOneDeps, backUpOneBlob, type SourceProblem } from './backup-one-blob.ts'
 import { BackupRefused } from './backup-refused.ts'
 
@@ -40,7 +40,7 @@ export async function backUpBlobs(deps: BackUpBlobsDeps): Promise<BackedUpBlobs>
   const pages = { inventory, source, destination: copy }
   const { needed, totalBytes, toCopy } = await lookOver(deps, pages)
   await copy.requireRoom(toCopy)
-  const pace = bytesPerSecond === undefined ? undefined : new BytePace(bytesPerSecond)
+  const limit = bytesPerSecond === undefined ? undefined : new ByteRateLimit(bytesPerSecond)
   const [copied, there] = [new RunningAmount(), new RunningAmount()]
   const replaced: BlobProblem[] = []
   const problems: SourceProblem[] = []
@@ -49,7 +49,7 @@ export async function backUpBlobs(deps: BackUpBlobsDeps): Promise<BackedUpBlobs>
     const onChunk = async (from: 'source' | 'copy', sizeBytes: number): Promise<void> => {
       doneBytes += sizeBytes
       deps.onProgress({ doneBytes: Math.min(doneBytes, totalBytes), totalBytes })
-      if (from === 'source') await pace?.passed(sizeBytes, signal)
+      if (from === 'source') await limit?.passed(sizeBytes, signal)
     }
     const { sha256, sizeBytes } = blob
     const done = await backUpOneBlob({ ...deps, signal, onChunk }, blob)

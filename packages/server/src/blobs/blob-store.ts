@@ -203,7 +203,7 @@ export interface BlobStore {
   sweepPending(holder: string): Promise<number>
   /** The holders that have a pending place; one that is listed may have nothing in it. */
   pendingHolders(): Promise<readonly string[]>
-  /** Takes note of a fault that a reader met, where somebody looks after damage. Does not throw, and nobody waits for it. */
+  /** Takes note of a fault that a reader met, where damage is handled. Does not throw, and nobody waits for it. */
   reportFault?(fault: ObjectFault): void
   /** Resolves when the medium can take and give bytes. @throws {LadeError} `storage_failed`, `read_only`. */
   check(): Promise<void>

@@ -9,7 +9,7 @@ import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { ProofRequest, ProvenFile } from '../placement/challenge.ts'
 import type { Handover } from '../placement/handover.ts'
-import type { PlacementCounters } from '../placement/placement-tally.ts'
+import type { PlacementCounts } from '../placement/placement-counters.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { DatabaseState } from '../records/database-state.ts'
 import type { RecordStore } from '../records/record-store.ts'
@@ -25,7 +25,7 @@ import type { ClientAddress } from './client-address.ts'
 import type { RefusalLog } from './refusal-log.ts'
 
 /** What the placing of files has come to, since the start of this process. */
-export interface PlacedCounters extends PlacementCounters {
+export interface PlacedCounters extends PlacementCounts {
   /** Undefined without deals on a chain. */
   readonly pendingTransactions: number | undefined
 }

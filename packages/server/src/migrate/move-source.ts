@@ -10,7 +10,7 @@ import type { InstanceLocks } from '../records/instance-locks.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { NamedValue, TableSource } from '../records/table-transfer.ts'
 import { MoveRefused } from '../storage-move/move-refused.ts'
-import { PATIENCE_MS, requireStopped } from '../storage-move/require-stopped.ts'
+import { requireStopped, TIMEOUT_MS } from '../storage-move/require-stopped.ts'
 import { keptKeyName } from '../tokens/kept-key.ts'
 import { keyFileName, readKeyFileText } from '../tokens/key-file.ts'
 import { type DriverSurroundings, openRecords } from '../wiring/open-drivers.ts'
@@ -85,7 +85,7 @@ export async function openForMove(
         instances: records.instances,
         locks,
         place: databaseInWords(config.database),
-        patienceMs: PATIENCE_MS[config.database.kind],
+        timeoutMs: TIMEOUT_MS[config.database.kind],
         wait: (ms) => sleep(ms, undefined, { signal }),
       }),
   }

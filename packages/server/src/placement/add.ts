@@ -6,7 +6,7 @@ import { askProver, type ProverAnswer, retryAt } from './ask-prover.ts'
 import { isLive } from './choose-copies.ts'
 import { isAnotherThere } from './give-up.ts'
 import type { PlacementContext } from './placement-context.ts'
-import { doubledMs } from './placement-pace.ts'
+import { doubledMs } from './placement-schedule.ts'
 
 const NONCE_BYTES = 32
 /** Additions to one prover that are under way at once. */
@@ -58,26 +58,26 @@ export async function followAddition(
   prover: Prover,
   addition: AdditionRecord,
 ): Promise<void> {
-  const { records, now, pace } = context
+  const { records, now, schedule } = context
   const { placements } = records
   const { nonce, dataSetId, copies } = addition
   const asked: Addition = { nonce, dataSetId, pieceCids: copies.map(({ piece }) => pieceCidOf(piece)) }
 
   let { transaction } = addition
   if (transaction === null) {
-    const answer = await askProver(context, prover, pace.callDeadlineMs, () => prover.add(asked))
+    const answer = await askProver(context, prover, schedule.callDeadlineMs, () => prover.add(asked))
     if (answer.outcome === 'refused') return reject(context, addition, answer.reason)
     if (answer.outcome === 'silent') return later(context, prover, addition, answer)
     transaction = answer.result
-    await placements.additionSent({ addition: addition.id, transaction, nextAt: now() + pace.followMs })
+    await placements.additionSent({ addition: addition.id, transaction, nextAt: now() + schedule.followMs })
   }
 
   const question = { ...asked, transaction }
-  const answer = await askProver(context, prover, pace.callDeadlineMs, () => prover.progress(question))
+  const answer = await askProver(context, prover, schedule.callDeadlineMs, () => prover.progress(question))
   if (answer.outcome !== 'answered') return later(context, prover, addition, answer)
   const progress = answer.result
   if (progress.state === 'pending') {
-    const next = { addition: addition.id, nextAt: now() + pace.followMs }
+    const next = { addition: addition.id, nextAt: now() + schedule.followMs }
     if (progress.transaction === undefined) await placements.additionLater({ ...next, isFailure: false })
     else await placements.additionSent({ ...next, transaction: progress.transaction })
   } else if (progress.state === 'rejected') {
@@ -99,13 +99,13 @@ async function confirm(
 }
 
 async function reject(context: PlacementContext, { id, copies }: AdditionRecord, reason: string): Promise<void> {
-  const { records, now, pace, tally, log } = context
+  const { records, now, schedule, counters, log } = context
   const before = Math.max(0, ...copies.map(({ copy }) => copy.attempts))
-  const isFinal = before + 1 >= pace.rejections
-  const nextAt = now() + doubledMs(pace.firstRetryMs, before, pace.maxRetryMs)
+  const isFinal = before + 1 >= schedule.rejections
+  const nextAt = now() + doubledMs(schedule.firstRetryMs, before, schedule.maxRetryMs)
   log.warn({ addition: id, reason, isFinal }, 'a prover rejected adding pieces to a data set')
   await records.placements.additionRejected({ addition: id, now: now(), nextAt, cause: isFinal ? reason : null })
-  if (isFinal) tally.copiesFailed += copies.filter(({ copy }) => isLive(copy)).length
+  if (isFinal) counters.copiesFailed += copies.filter(({ copy }) => isLive(copy)).length
 }
 
 async function later(
@@ -114,16 +114,16 @@ async function later(
   addition: AdditionRecord,
   answer: Exclude<ProverAnswer<unknown>, { outcome: 'answered' }>,
 ): Promise<void> {
-  const { records, now, pace, tally } = context
+  const { records, now, schedule, counters } = context
   const { placements } = records
   const attempts = addition.attempts + 1
   const retryAfterMs = answer.outcome === 'silent' ? answer.retryAfterMs : 0
   const nextAt = retryAt(context, { failuresBefore: addition.attempts, retryAfterMs })
   await placements.additionLater({ addition: addition.id, nextAt, isFailure: true })
-  if (attempts < pace.attempts || !isAnotherThere(context, prover)) return
+  if (attempts < schedule.attempts || !isAnotherThere(context, prover)) return
   for (const { copy } of addition.copies.filter((one) => isLive(one.copy))) {
     const cause = `It did not confirm the piece in ${attempts} attempts: ${answer.reason}`
     await placements.fail({ copy: copy.id, cause, now: now() })
-    tally.copiesFailed += 1
+    counters.copiesFailed += 1
   }
 }

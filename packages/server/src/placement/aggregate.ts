@@ -21,7 +21,7 @@ const ATTEMPTS = 3
 
 export type AggregateContext = Pick<
   PlacementContext,
-  'records' | 'provers' | 'now' | 'aggregateTargetBytes' | 'aggregateSeconds' | 'tally'
+  'records' | 'provers' | 'now' | 'aggregateTargetBytes' | 'aggregateSeconds' | 'counters'
 >
 
 /** True when a file of this size fits an aggregate of the size that is aimed for. */
@@ -105,7 +105,7 @@ async function record(context: AggregateContext, places: readonly Place[], least
     sizeBytes: commitment.rawSizeBytes,
     members,
   })
-  if (isRecorded) context.tally.aggregatesMade += 1
+  if (isRecorded) context.counters.aggregatesMade += 1
   return isRecorded
 }
 

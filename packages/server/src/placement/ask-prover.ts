@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import type { Prover } from '../proving/prover.ts'
 import type { PlacementContext } from './placement-context.ts'
-import { doubledMs, type PlacementPace } from './placement-pace.ts'
+import { doubledMs, type PlacementSchedule } from './placement-schedule.ts'
 
 /**
  * What came of asking a prover. `refused`: no, for good. `silent`: nothing, nothing in time, or nothing that makes sense; it may be
@@ -43,11 +43,11 @@ export async function askProver<Result>(
 
 /** When to ask again after `failuresBefore` failures and this one: not sooner than the prover said. */
 export function retryAt(
-  { now, pace }: { now: () => number; pace: PlacementPace },
+  { now, schedule }: { now: () => number; schedule: PlacementSchedule },
   { failuresBefore, retryAfterMs }: { failuresBefore: number; retryAfterMs: number },
 ): number {
-  const asked = Math.min(retryAfterMs, pace.maxRetryAfterMs)
-  return now() + Math.max(asked, doubledMs(pace.firstRetryMs, failuresBefore, pace.maxRetryMs))
+  const asked = Math.min(retryAfterMs, schedule.maxRetryAfterMs)
+  return now() + Math.max(asked, doubledMs(schedule.firstRetryMs, failuresBefore, schedule.maxRetryMs))
 }
 
 async function inTime<Result>(

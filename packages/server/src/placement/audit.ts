@@ -36,7 +36,7 @@ type Finding =
  * one is answered, the copy counts as not proved.
  */
 export async function auditCopy(context: PlacementContext, prover: Prover, copyOfPiece: CopyOfPiece): Promise<void> {
-  const { records, now, pace, tally, log } = context
+  const { records, now, schedule, counters, log } = context
   const { copy, piece } = copyOfPiece
   const seed = context.randomBytes(SEED_BYTES)
   const isByProof = prover.auditedBy === 'proof'
@@ -45,12 +45,12 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
     : await compareBytes(context, prover, copyOfPiece, seed)
   if (finding.kind === 'not-comparable') {
     log.warn({ prover: prover.name, piece: pieceCidOf(piece) }, 'a piece cannot be audited: its bytes are missing')
-    return records.placements.retryLater({ copy: copy.id, nextAt: now() + pace.maxRetryMs })
+    return records.placements.retryLater({ copy: copy.id, nextAt: now() + schedule.maxRetryMs })
   }
 
   const passed = finding.kind === 'held'
   const isRetrievable = passed && (!isByProof || (await isRetrieved(context, prover, copyOfPiece)))
-  const retryMs = finding.kind === 'unanswered' ? pace.auditRetryMs[copy.attempts] : undefined
+  const retryMs = finding.kind === 'unanswered' ? schedule.auditRetryMs[copy.attempts] : undefined
   const waitMs = passed ? intervalMs(context) : (retryMs ?? 0)
   const isFinal = !passed && retryMs === undefined
   await records.placements.audited({
@@ -66,8 +66,8 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
     isFinal,
     isRetrievable,
   })
-  tally.audited(prover.name, passed)
-  if (isFinal) tally.copiesFailed += 1
+  counters.audited(prover.name, passed)
+  if (isFinal) counters.copiesFailed += 1
   if (!passed)
     log.warn({ prover: prover.name, piece: pieceCidOf(piece), isFinal, cause: finding.cause }, 'audit failed')
 }
@@ -81,7 +81,7 @@ async function findProof(
   const pieceCid = pieceCidOf(piece)
   const { sizeBytes } = piece
   const question = { pieceCid, sizeBytes, seed, count: CHALLENGES }
-  const answer = await askProver(context, prover, context.pace.proofDeadlineMs, (signal) =>
+  const answer = await askProver(context, prover, context.schedule.proofDeadlineMs, (signal) =>
     prover.prove(question, { signal }),
   )
   if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
@@ -125,7 +125,7 @@ async function isRetrieved(context: PlacementContext, prover: Prover, { piece }:
 }
 
 function retrieve(context: PlacementContext, prover: Prover, pieceCid: string, { range }: PieceSample) {
-  return askProver(context, prover, context.pace.proofDeadlineMs, () => prover.read({ pieceCid, ...range }))
+  return askProver(context, prover, context.schedule.proofDeadlineMs, () => prover.read({ pieceCid, ...range }))
 }
 
 function isSame(bytes: Uint8Array, sample: PieceSample): boolean {

@@ -11,7 +11,7 @@ import type { FileRecord } from '../records/record-store.ts'
 import { type ProvenFile, proveFile, seedOf } from './challenge.ts'
 import { challengeQueues } from './challenge-queues.ts'
 import { Outages } from './outages.ts'
-import { DEFAULT_PACE } from './placement-pace.ts'
+import { DEFAULT_SCHEDULE } from './placement-schedule.ts'
 import { openPlacementGround, type PlacementGround, scriptedProvers } from './testing-placement.ts'
 
 describe('proveFile', () => {
@@ -40,7 +40,7 @@ describe('proveFile', () => {
         budget,
         queueOf,
         now: () => ground.clock.now,
-        pace: DEFAULT_PACE,
+        schedule: DEFAULT_SCHEDULE,
         outages: new Outages(),
         signal: new AbortController().signal,
       },

@@ -39,7 +39,7 @@ export interface ProvenFile {
   readonly inclusion?: InclusionJson
 }
 
-export interface ProveFileDeps extends Pick<PlacementContext, 'provers' | 'pace' | 'outages' | 'signal' | 'now'> {
+export interface ProveFileDeps extends Pick<PlacementContext, 'provers' | 'schedule' | 'outages' | 'signal' | 'now'> {
   readonly records: Pick<RecordStore, 'placements'>
   readonly budget: Pick<WorkBudget, 'require' | 'spend'>
   /** The turns at one prover, so that one that is slow holds up nobody who asks another. */
@@ -130,7 +130,7 @@ async function proveCopy(
   const onProcessorMs = (processorMs: number): void => deps.budget.spend({ principal, work: 'challenge', processorMs })
   const asking = { outages: deps.outages, signal: AbortSignal.any([deps.signal, signal]) }
   const ask = () =>
-    askProver(asking, prover, deps.pace.proofDeadlineMs, (ending) =>
+    askProver(asking, prover, deps.schedule.proofDeadlineMs, (ending) =>
       prover.prove(question, { signal: ending, onProcessorMs }),
     )
   const answer = await deps.queueOf(prover.name).run(principal, ask, asking.signal)

@@ -6,7 +6,7 @@ import { chooseCopies, type ProverView } from './choose-copies.ts'
 
 const NOW = 1_000_000_000
 const NAMES = ['a', 'b', 'c', 'd']
-const PACE = { coolDownMs: 1000, settleAgainMs: 60_000 }
+const SCHEDULE = { coolDownMs: 1000, settleAgainMs: 60_000 }
 
 function copyOf(id: number, overrides: Partial<CopyRecord> = {}): CopyRecord {
   return {
@@ -43,7 +43,7 @@ function viewOf(overrides: Partial<ProverView> & { readonly names?: readonly str
     provers: names.map((name) => openScriptedProver({ name })),
     isHere: () => true,
     loadOf: () => 0,
-    pace: PACE,
+    schedule: SCHEDULE,
     now: NOW,
     ...others,
   }

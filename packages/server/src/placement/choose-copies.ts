@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import type { Prover } from '../proving/prover.ts'
 import type { CopyRecord, UnsettledPiece } from '../records/record-store.ts'
-import { doubledMs, type PlacementPace } from './placement-pace.ts'
+import { doubledMs, type PlacementSchedule } from './placement-schedule.ts'
 
 /** What is known of the provers while copies are chosen. */
 export interface ProverView {
@@ -9,7 +9,7 @@ export interface ProverView {
   readonly isHere: (prover: string) => boolean
   /** Live copies of any piece. */
   readonly loadOf: (prover: string) => number
-  readonly pace: Pick<PlacementPace, 'coolDownMs' | 'settleAgainMs'>
+  readonly schedule: Pick<PlacementSchedule, 'coolDownMs' | 'settleAgainMs'>
   readonly now: number
 }
 
@@ -40,7 +40,7 @@ export function chooseCopies(unsettled: UnsettledPiece, view: ProverView): Chose
   if (add.length === missing) return { add, release: [], nextAt: null, failure: null }
 
   const failures = unsettled.copies.filter(({ state }) => state === 'failed').length
-  const again = view.now + doubledMs(view.pace.settleAgainMs, failures, HOUR_MS)
+  const again = view.now + doubledMs(view.schedule.settleAgainMs, failures, HOUR_MS)
   const nextAt = Math.min(again, ...candidates.filter((one) => !free.includes(one)).map(({ freeAt }) => freeAt))
   const isLost = live.length + add.length === 0
   return { add, release: [], nextAt, failure: isLost ? sentenceOf(unsettled, candidates.length > 0) : null }
@@ -69,14 +69,14 @@ interface Candidate {
 
 /** Provers without a live copy that take pieces of this size, the best first. */
 function candidatesFor({ piece, copies }: UnsettledPiece, view: ProverView): Candidate[] {
-  const { provers, isHere, loadOf, pace } = view
+  const { provers, isHere, loadOf, schedule } = view
   const holders = new Set(copies.filter(isLive).map(({ prover }) => prover))
   const candidates = provers
     .filter(({ name, limits }) => {
       const isTaken = piece.sizeBytes >= limits.minimumBytes && piece.sizeBytes <= limits.maximumBytes
       return isTaken && !holders.has(name)
     })
-    .map((prover): Candidate => ({ prover, freeAt: freeAt(copies, prover.name, pace.coolDownMs) }))
+    .map((prover): Candidate => ({ prover, freeAt: freeAt(copies, prover.name, schedule.coolDownMs) }))
   const rankOf = ({ prover, freeAt }: Candidate): number[] => [
     freeAt > 0 ? 1 : 0,
     prover.isLocal ? 1 : 0,

@@ -126,8 +126,8 @@ describe('a placement job, when a prover fails', () => {
     })
 
     it('a prover that answers after the deadline', async () => {
-      const pace = { proofDeadlineMs: 30, auditRetryMs: [] }
-      const { file, job } = await placed({ pace })
+      const schedule = { proofDeadlineMs: 30, auditRetryMs: [] }
+      const { file, job } = await placed({ schedule })
       one.script.delayMs = 120
       ground.clock.now += 1.1 * DAY_MS
       await ground.pass(job)

@@ -3,8 +3,8 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { Outages } from './outages.ts'
-import type { PlacementPace } from './placement-pace.ts'
-import type { PlacementTally } from './placement-tally.ts'
+import type { PlacementCounters } from './placement-counters.ts'
+import type { PlacementSchedule } from './placement-schedule.ts'
 
 /** What the steps of placing work with. */
 export interface PlacementContext {
@@ -28,11 +28,11 @@ export interface PlacementContext {
   readonly aggregateSeconds: number
   /** From one audit of a copy to the next, give or take a tenth. */
   readonly auditSeconds: number
-  readonly pace: PlacementPace
+  readonly schedule: PlacementSchedule
   /** Aborts when this process stops or somebody else has the lease. */
   readonly signal: AbortSignal
   readonly outages: Outages
-  readonly tally: PlacementTally
+  readonly counters: PlacementCounters
 }
 
 /** Provers other than this process. */

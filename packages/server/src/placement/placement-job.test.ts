@@ -65,7 +65,7 @@ describe('a placement job', () => {
       const file = await ground.put(seededBytes(5000, 1))
       one.script.pendingTurns = 8
       one.script.liesAboutBytes = true
-      const job = ground.job([one], { pace: { coolDownMs: DAY_MS, settleAgainMs: DAY_MS } })
+      const job = ground.job([one], { schedule: { coolDownMs: DAY_MS, settleAgainMs: DAY_MS } })
       const statuses: string[] = []
       for (let round = 0; round < 12; round += 1) {
         await ground.pass(job, 10_000)

@@ -9,9 +9,9 @@ import { aggregateWaiting } from './aggregate.ts'
 import { enrolFiles } from './enrol.ts'
 import { Outages } from './outages.ts'
 import type { PlacementContext } from './placement-context.ts'
-import { DEFAULT_PACE, type PlacementPace } from './placement-pace.ts'
+import { PlacementCounters, type PlacementCounts } from './placement-counters.ts'
 import { PlacementQueues } from './placement-queues.ts'
-import { type PlacementCounters, PlacementTally } from './placement-tally.ts'
+import { DEFAULT_SCHEDULE, type PlacementSchedule } from './placement-schedule.ts'
 import { detachRemovedProvers, settlePieces } from './settle.ts'
 import { TaskQueue } from './task-queue.ts'
 
@@ -43,8 +43,8 @@ export interface PlacementJobDeps {
   readonly aggregateTargetBytes?: number
   /** @default randomBytes of node:crypto */
   readonly randomBytes?: (sizeBytes: number) => Uint8Array
-  /** @default an hour's patience; see `PlacementPace` */
-  readonly pace?: Partial<PlacementPace>
+  /** @default about an hour of retries; see `PlacementSchedule` */
+  readonly schedule?: Partial<PlacementSchedule>
   /** Runs beside placing, in the same process of all. */
   readonly proposer?: Pick<DealProposer, 'round'>
 }
@@ -66,7 +66,7 @@ export interface PlacementJob {
   /** One round, with all the work that it begins; for those who do not `start`. */
   round(): Promise<PlacementRound>
   /** What was done since the job was created. */
-  snapshot(): PlacementCounters
+  snapshot(): PlacementCounts
 }
 
 /**
@@ -85,7 +85,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
   const { leaseholder, now, log } = deps
   const { records } = leaseholder
   const outages = new Outages()
-  const tally = new PlacementTally()
+  const counters = new PlacementCounters()
   const stopping = new AbortController()
   let term: Term | undefined
   let hasFailed = false
@@ -105,10 +105,10 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       records,
       aggregateTargetBytes: deps.aggregateTargetBytes ?? AGGREGATE_TARGET_BYTES,
       randomBytes: deps.randomBytes ?? secureRandomBytes,
-      pace: { ...DEFAULT_PACE, ...deps.pace },
+      schedule: { ...DEFAULT_SCHEDULE, ...deps.schedule },
       signal: ending.signal,
       outages,
-      tally,
+      counters,
     }
     const onDone = (error: unknown): void => {
       if (error !== undefined && !ending.signal.aborted) {
@@ -247,7 +247,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       await Promise.all([term?.queues.settled(), term?.proposing.settled()])
       return round
     },
-    snapshot: () => tally.snapshot(),
+    snapshot: () => counters.snapshot(),
   }
 }
 

@@ -16,14 +16,14 @@ export async function removeCopy(
   prover: Prover | undefined,
   { copy, piece }: CopyOfPiece,
 ): Promise<void> {
-  const { records, now, pace, log } = context
+  const { records, now, schedule, log } = context
   const { dataSetId, pieceId } = copy
   if (prover !== undefined && dataSetId !== null && pieceId !== null) {
     const pieceCid = pieceCidOf(piece)
     // The same for every repetition, and for no other piece of any data set there.
     const nonce = sha256Hex(Buffer.from(JSON.stringify(['remove', prover.name, dataSetId, pieceId])))
     const question = { dataSetId, pieceId, pieceCid, nonce }
-    const answer = await askProver(context, prover, pace.callDeadlineMs, () => prover.remove(question))
+    const answer = await askProver(context, prover, schedule.callDeadlineMs, () => prover.remove(question))
     if (answer.outcome === 'silent') {
       const nextAt = retryAt(context, { failuresBefore: copy.attempts, retryAfterMs: answer.retryAfterMs })
       return records.placements.retryLater({ copy: copy.id, nextAt })
@@ -32,7 +32,7 @@ export async function removeCopy(
       log.warn({ prover: prover.name, pieceCid, reason: answer.reason }, 'a prover did not remove a piece')
     }
     if (answer.outcome === 'answered' && answer.result === 'asked') {
-      return records.placements.retryLater({ copy: copy.id, nextAt: now() + pace.removalCheckMs })
+      return records.placements.retryLater({ copy: copy.id, nextAt: now() + schedule.removalCheckMs })
     }
   }
   await records.placements.removed({ copy: copy.id, now: now() })

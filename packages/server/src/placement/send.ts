@@ -20,12 +20,12 @@ const PARK_MS = 600_000
  * @throws the reason of the context's signal; what is no failure of a prover or of the storage.
  */
 export async function sendCopy(context: PlacementContext, prover: Prover, { copy, piece }: CopyOfPiece): Promise<void> {
-  const { records, now, pace } = context
+  const { records, now, schedule } = context
   const pieceCid = pieceCidOf(piece)
   const bytes = pieceBytes(context, piece)
   const sourceUrl = context.sourceUrl(pieceCid)
   const parcel = { pieceCid, sizeBytes: piece.sizeBytes, chunks: () => bytes.chunks(), sourceUrl }
-  const deadlineMs = PARK_MS + (1000 * piece.sizeBytes) / pace.parkBytesPerSecond
+  const deadlineMs = PARK_MS + (1000 * piece.sizeBytes) / schedule.parkBytesPerSecond
   const later = (retryAfterMs: number): Promise<void> => {
     const nextAt = retryAt(context, { failuresBefore: copy.attempts, retryAfterMs })
     return records.placements.retryLater({ copy: copy.id, nextAt })
@@ -38,7 +38,7 @@ export async function sendCopy(context: PlacementContext, prover: Prover, { copy
       await fail(context, copy.id, GONE)
     } else if (answer.outcome === 'refused') {
       await fail(context, copy.id, answer.reason)
-    } else if (copy.attempts + 1 >= pace.attempts && isAnotherThere(context, prover)) {
+    } else if (copy.attempts + 1 >= schedule.attempts && isAnotherThere(context, prover)) {
       await fail(context, copy.id, `It did not accept the piece in ${copy.attempts + 1} attempts: ${answer.reason}`)
     } else {
       await later(answer.retryAfterMs)
@@ -60,7 +60,7 @@ async function isIncomplete({ records }: PlacementContext, piece: CopyOfPiece['p
   return (await records.placements.membersOf(piece.id)).some(({ isKept }) => !isKept)
 }
 
-async function fail({ records, now, tally }: PlacementContext, copy: number, cause: string): Promise<void> {
+async function fail({ records, now, counters }: PlacementContext, copy: number, cause: string): Promise<void> {
   await records.placements.fail({ copy, cause, now: now() })
-  tally.copiesFailed += 1
+  counters.copiesFailed += 1
 }

@@ -7,7 +7,7 @@ const AT_ONCE = 32
 
 export type SettleContext = Pick<
   PlacementContext,
-  'records' | 'provers' | 'now' | 'pace' | 'signal' | 'outages' | 'tally'
+  'records' | 'provers' | 'now' | 'schedule' | 'signal' | 'outages' | 'counters'
 >
 
 /**
@@ -33,14 +33,14 @@ async function settlePiece(
   loads: Map<string, number>,
   unsettled: UnsettledPiece,
 ): Promise<void> {
-  const { records, now, outages, tally } = context
+  const { records, now, outages, counters } = context
   const { placements } = records
   const { piece, revision } = unsettled
   const detached = unsettled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
   if (detached.length > 0) {
     for (const { id } of detached) {
       await placements.fail({ copy: id, cause: 'The prover is no longer configured.', now: now() })
-      tally.copiesFailed += 1
+      counters.copiesFailed += 1
     }
     // The piece is settled again for each of them.
     return
@@ -54,12 +54,12 @@ async function settlePiece(
   for (const prover of chosen.add) loads.set(prover, (loads.get(prover) ?? 0) + 1)
   if (isToDissolve(unsettled, chosen)) {
     await placements.dissolve({ piece: piece.id, now: now() })
-    tally.aggregatesDissolved += 1
+    counters.aggregatesDissolved += 1
     return
   }
   await placements.settle({ piece: piece.id, revision, ...chosen, now: now() })
   const isMoved = unsettled.copies.some(({ state }) => state === 'failed')
-  if (isMoved) tally.copiesMoved += chosen.add.length
+  if (isMoved) counters.copiesMoved += chosen.add.length
 }
 
 /**
@@ -87,7 +87,7 @@ async function loadsOf({ records }: SettleContext): Promise<Map<string, number>>
  * by whoever takes over the work; copies at such provers that are found later are ended when their pieces are settled.
  */
 export async function detachRemovedProvers(context: SettleContext): Promise<void> {
-  const { records, now, tally } = context
+  const { records, now, counters } = context
   const { placements } = records
   const cause = 'The prover is no longer configured.'
   for (const { id, prover } of await placements.additions()) {
@@ -102,7 +102,7 @@ export async function detachRemovedProvers(context: SettleContext): Promise<void
     for (let due = await placements.due(request); due.length > 0; due = await placements.due(request)) {
       context.signal.throwIfAborted()
       await Promise.all(due.map(({ copy }) => placements.fail({ copy: copy.id, cause, now: now() })))
-      tally.copiesFailed += due.length
+      counters.copiesFailed += due.length
     }
   }
 }

@@ -32,7 +32,7 @@ export interface PlacementGround {
   /** Ends a file; its bytes are removed with the last file that needs them. */
   remove(file: FileRecord): Promise<void>
   deal(file: FileRecord): Promise<DealRecord>
-  /** A job with a quick pace; it ends with the ground. */
+  /** A job with a quick schedule; it ends with the ground. */
   job(provers: readonly Prover[], overrides?: JobOptions): PlacementJob
   /** Rounds, `stepMs` of the clock apart, until `forMs` are over. */
   pass(job: PlacementJob, forMs?: number, stepMs?: number): Promise<void>

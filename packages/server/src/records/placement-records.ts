@@ -305,7 +305,7 @@ export interface PlacementRecords {
   /** Of every copy of a file's pieces, newest first. */
   audits(request: { file: number; limit: number }): Promise<readonly AuditRecord[]>
 
-  /** Where the deals of these files stand, and nothing more; files that are not enrolled are left out. */
+  /** The status of the deals of these files, and nothing more; files that are not enrolled are left out. */
   statuses(files: readonly number[]): Promise<readonly Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>[]>
   /** The aggregate that a live file of each of these objects is in; objects without one are left out. */
   aggregatesOf(

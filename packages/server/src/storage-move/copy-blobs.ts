@@ -1,5 +1,5 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { BytePace } from '../upkeep/byte-pace.ts'
+import { ByteRateLimit } from '../upkeep/byte-rate-limit.ts'
 import { type BlobPagesDeps, blobPages, type NeededBlob } from './blob-pages.ts'
 import { copyOneBlob } from './copy-one-blob.ts'
 import { sideBySide } from './side-by-side.ts'
@@ -41,13 +41,13 @@ export interface CopiedBlobs {
 export async function copyBlobs(deps: CopyBlobsDeps): Promise<CopiedBlobs> {
   const { destination, jobs, bytesPerSecond } = deps
   await destination.sweepPending(MOVE_HOLDER)
-  const pace = bytesPerSecond === undefined ? undefined : new BytePace(bytesPerSecond)
+  const limit = bytesPerSecond === undefined ? undefined : new ByteRateLimit(bytesPerSecond)
   const copying = {
     ...deps,
     holder: MOVE_HOLDER,
     async onChunk(sizeBytes: number, signal: AbortSignal) {
       deps.onBytes(sizeBytes)
-      await pace?.passed(sizeBytes, signal)
+      await limit?.passed(sizeBytes, signal)
     },
   }
   const [copied, there] = [new RunningAmount(), new RunningAmount()]

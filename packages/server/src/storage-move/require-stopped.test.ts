@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { requireStopped } from './require-stopped.ts'
 
 /** Instances by how many looks they still seem to live for. */
-function look(instances: Record<string, number>, patienceMs = 0): Promise<void> {
+function look(instances: Record<string, number>, timeoutMs = 0): Promise<void> {
   const left = new Map(Object.entries(instances))
   return requireStopped({
     instances: { list: async () => [...left.keys()] },
@@ -14,7 +14,7 @@ function look(instances: Record<string, number>, patienceMs = 0): Promise<void> 
       },
     },
     place: 'data/lade.db',
-    patienceMs,
+    timeoutMs,
     wait: async () => {},
   })
 }
@@ -46,7 +46,7 @@ describe('requireStopped', () => {
         },
       },
       place: 'data/lade.db',
-      patienceMs: 10_000,
+      timeoutMs: 10_000,
       wait: async () => {},
     })
     expect(asked).toEqual(['a', 'b', 'b', 'b'])

@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 500
  * How long an instance that has just ended may still seem to live. PostgreSQL has to miss its lock for ten seconds, which are counted from
  * ten seconds after the database's own start.
  */
-export const PATIENCE_MS = { sqlite: 0, postgres: 22_000 } as const
+export const TIMEOUT_MS = { sqlite: 0, postgres: 22_000 } as const
 
 export interface RequireStoppedDeps {
   readonly instances: Pick<InstanceRecords, 'list'>
@@ -16,7 +16,7 @@ export interface RequireStoppedDeps {
   /** What they run on, as the end of the sentence "An instance runs on …". */
   readonly place: string
   /** How long an instance that has just ended may still seem to live. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly wait: (ms: number) => Promise<void>
 }
 
@@ -25,7 +25,7 @@ export interface RequireStoppedDeps {
  *
  * @throws {MoveRefused} when one does.
  */
-export async function requireStopped({ instances, locks, place, patienceMs, wait }: RequireStoppedDeps): Promise<void> {
+export async function requireStopped({ instances, locks, place, timeoutMs, wait }: RequireStoppedDeps): Promise<void> {
   // An id is never used again, and a lock may be known to be gone for a moment only.
   const ended = new Set<string>()
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
@@ -36,7 +36,7 @@ export async function requireStopped({ instances, locks, place, patienceMs, wait
       else ended.add(id)
     }
     if (living.length === 0) return
-    if (waitedMs >= patienceMs) {
+    if (waitedMs >= timeoutMs) {
       const runs = living.length === 1 ? 'An instance runs' : `${living.length} instances run`
       throw new MoveRefused(`${runs} on ${place}. Stop every instance first.`)
     }

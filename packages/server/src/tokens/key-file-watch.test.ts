@@ -33,7 +33,7 @@ describe('SigningKeys', () => {
 })
 
 describe('watchKeyFile', () => {
-  it('puts a rotated key in force within 2 seconds at its default pace', async () => {
+  it('puts a rotated key in force within 2 seconds at its default interval', async () => {
     const keys = new SigningKeys((await openKeyFile({ file, now })).key)
     const changed = Promise.withResolvers<SigningKey>()
     watch = watchKeyFile({ file, keys, onChange: changed.resolve })

@@ -4,12 +4,12 @@ import type { BlockPlace, Marketplace } from '../chain/chain.ts'
 import type { TransactionRecord } from '../records/record-store.ts'
 import { extendDeals } from './extend-deals.ts'
 import { fillNonces } from './fill-nonces.ts'
-import { lookAfter } from './look-after.ts'
+import { Observations } from './observations.ts'
 import { proposeDeals } from './propose-deals.ts'
 import type { DealProposerDeps, ProposerRound } from './proposer-round.ts'
-import { Sightings } from './sightings.ts'
+import { trackTransaction } from './track-transaction.ts'
 
-/** The most transactions that one round looks after, lowest nonces first. */
+/** The most transactions that one round tracks, lowest nonces first. */
 const MAX_UNSETTLED = 500
 const MAX_BACKOFF_MS = 60_000
 
@@ -33,7 +33,7 @@ export interface DealProposerState {
 /** Makes deals on the chain for copies that provers hold, and keeps them. */
 export interface DealProposer {
   /**
-   * Looks after every transaction that is not settled, proposes what is queued, and extends what is too short.
+   * Tracks every transaction that is not settled, proposes what is queued, and extends what is too short.
    *
    * Safe to be ended at any point and beside other processes: a copy gets one deal, whatever happens. A chain that does not answer is
    * no error: the round ends, and the next one is later.
@@ -60,7 +60,7 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
   const settings = { ...DEFAULTS, ...deps }
   const { records, now, log, pollMs, idleMs } = settings
   const marketplace = marketplaceOf(deps)
-  const sightings = new Sightings()
+  const observations = new Observations()
   let rounds = 0
   let offlineRounds = 0
   let headBefore: BlockPlace | undefined
@@ -92,14 +92,14 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
       grewAt,
       isSameHead,
       number: rounds,
-      sightings,
+      observations,
       trouble,
     }
   }
 
   async function work(trouble: (sentence: string) => void): Promise<number> {
     const round = await begin(trouble)
-    for (const transaction of await unsettled()) await lookAfter(round, transaction)
+    for (const transaction of await unsettled()) await trackTransaction(round, transaction)
     const left = await unsettled()
     await fillNonces(round, left)
     await proposeDeals(round, left)

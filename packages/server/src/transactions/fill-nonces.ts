@@ -3,7 +3,7 @@ import type { ProposerRound } from './proposer-round.ts'
 import { signRecordSend } from './send-recorded.ts'
 
 /** A node that is behind shows gaps that are none, so that they have to be seen in so many rounds running. */
-const GAP_SIGHTINGS = 3
+const GAP_OBSERVATIONS = 3
 /** The most nonces that are looked at in one round. */
 const MAX_NONCES = 200
 
@@ -14,7 +14,7 @@ const MAX_NONCES = 200
  * @throws {LadeError} `chain_offline`, `storage_failed`.
  */
 export async function fillNonces(round: ProposerRound, unsettled: readonly TransactionRecord[]): Promise<void> {
-  const { confirmedNonce, sightings, transactions, marketplace } = round
+  const { confirmedNonce, observations, transactions, marketplace } = round
   const waiting = unsettled.filter(({ state, nonce }) => state === 'open' && nonce >= confirmedNonce)
   const lowest = waiting[0]?.nonce ?? confirmedNonce
   const gap = (nonce: number): string => `gap ${nonce}`
@@ -30,10 +30,10 @@ export async function fillNonces(round: ProposerRound, unsettled: readonly Trans
         round.trouble(`The chain has lost the transaction of nonce ${nonce}, which was final.`)
       if (byNonce.has(nonce)) continue
       gaps.add(gap(nonce))
-      if (sightings.see(gap(nonce), round.number) >= GAP_SIGHTINGS) await useUp(round, nonce)
+      if (observations.see(gap(nonce), round.number) >= GAP_OBSERVATIONS) await useUp(round, nonce)
     }
   }
-  sightings.keep((what) => !what.startsWith('gap ') || gaps.has(what))
+  observations.keep((what) => !what.startsWith('gap ') || gaps.has(what))
 }
 
 async function useUp(round: ProposerRound, nonce: number): Promise<void> {

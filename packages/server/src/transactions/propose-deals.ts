@@ -1,10 +1,10 @@
 import { paddedSizeBytes } from '@lade/core/piece'
 import type { Address, DealProposal, Fees } from '../chain/chain.ts'
 import type { QueuedDeal, TransactionRecord } from '../records/record-store.ts'
-import { ALONE_FROM_REVERTS } from './look-after.ts'
 import type { ProposerRound } from './proposer-round.ts'
 import { paymentOf, readCall } from './recorded-call.ts'
 import { signRecordSend } from './send-recorded.ts'
+import { ALONE_FROM_REVERTS } from './track-transaction.ts'
 
 /** The most copies of one prover that are queued in one round. */
 const QUEUE_BATCH = 500

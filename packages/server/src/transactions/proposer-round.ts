@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Address, BlockPlace, Chain, Marketplace } from '../chain/chain.ts'
 import type { ChainRecords } from '../records/record-store.ts'
-import type { Sightings } from './sightings.ts'
+import type { Observations } from './observations.ts'
 
 /** What a deal is priced by. */
 export interface PricedTerm {
@@ -51,7 +51,7 @@ export interface ProposerRound extends Required<DealProposerDeps> {
   readonly isSameHead: boolean
   /** Grows by one each round. */
   readonly number: number
-  readonly sightings: Sightings
+  readonly observations: Observations
   /** Notes what keeps transactions from going on, for people; it goes to the log when it is new. */
   trouble(sentence: string): void
 }

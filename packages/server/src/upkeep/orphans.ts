@@ -1,7 +1,7 @@
 import { DAY_MS } from '@lade/core/time'
 import type { Logger } from 'pino'
 import type { BlobName, InventoryRecords } from '../records/record-store.ts'
-import type { ScrubTally } from './scrub-mark.ts'
+import type { ScrubCounters } from './scrub-mark.ts'
 
 const MARK = 'orphans'
 /** So many are no sign of anything, and neither is this share of what was walked. */
@@ -34,7 +34,7 @@ export interface OrphanPolicy {
   /** Plans the removal of one, or only counts it. Returns false when it is needed, or was planned before. */
   meet(blob: BlobName): Promise<boolean>
   /** Stops all removal of orphans when a walk has met too many. */
-  judge(tally: ScrubTally): Promise<void>
+  judge(tally: ScrubCounters): Promise<void>
 }
 
 export function createOrphanPolicy({ inventory, days, now, log }: OrphanPolicyDeps): OrphanPolicy {

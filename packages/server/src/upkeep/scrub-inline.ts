@@ -1,7 +1,7 @@
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { InlineObject, IntegrityRecords } from '../records/record-store.ts'
 import type { DamageControl } from './damage.ts'
-import type { ScrubTally } from './scrub-mark.ts'
+import type { ScrubCounters } from './scrub-mark.ts'
 
 /** Files that are read from the records at a time. */
 const PAGE = 64
@@ -20,7 +20,7 @@ export interface ScrubInlineDeps {
 export async function scrubInline(
   { integrity, damage, onBytes }: ScrubInlineDeps,
   { after, before }: { readonly after: string; readonly before: string },
-): Promise<Pick<ScrubTally, 'bytes' | 'wrong'>> {
+): Promise<Pick<ScrubCounters, 'bytes' | 'wrong'>> {
   let bytes = 0
   let wrong = 0
   for (let place = after; ; ) {

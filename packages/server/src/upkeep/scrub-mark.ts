@@ -1,5 +1,5 @@
 /** What a walk through the store has met so far. */
-export interface ScrubTally {
+export interface ScrubCounters {
   /** Blobs that were read from end to end, and their bytes. */
   readonly blobs: number
   readonly bytes: number
@@ -15,12 +15,12 @@ export interface ScrubMark {
   readonly startedAt: number
   /** Every digest up to this text is done. */
   readonly after: string
-  readonly tally: ScrubTally
+  readonly tally: ScrubCounters
   /** When the walk before this one came to its end; epoch milliseconds. */
   readonly finishedAt: number | undefined
 }
 
-const NOTHING_MET: ScrubTally = { blobs: 0, bytes: 0, wrong: 0, missing: 0, orphans: 0 }
+const NOTHING_MET: ScrubCounters = { blobs: 0, bytes: 0, wrong: 0, missing: 0, orphans: 0 }
 
 /** Greater than every digest. */
 const BEHIND_ALL = 'g'

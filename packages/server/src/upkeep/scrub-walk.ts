@@ -6,7 +6,7 @@ import { digestOfBlob } from './digest-of-blob.ts'
 import { type ComparedBlob, mergeByDigest } from './merge-by-digest.ts'
 import type { OrphanPolicy } from './orphans.ts'
 import { keepChunks } from './record-chunks.ts'
-import type { ScrubTally } from './scrub-mark.ts'
+import type { ScrubCounters } from './scrub-mark.ts'
 
 /** Blobs and records that are laid side by side at a time. */
 const PAGE = 500
@@ -21,7 +21,7 @@ export interface ScrubWalkDeps {
   /** Called after so many bytes were read; what it waits for holds the walk up, and what it throws ends it. */
   readonly onBytes: (sizeBytes: number) => Promise<void>
   /** Called when a digest is done, with what was met on the way to it since the call before. */
-  readonly onDone: (sha256: string, met: Partial<ScrubTally>) => Promise<void>
+  readonly onDone: (sha256: string, met: Partial<ScrubCounters>) => Promise<void>
 }
 
 /**
@@ -71,7 +71,7 @@ async function nextPage(
 async function scrubOne(
   deps: ScrubWalkDeps,
   { sha256, put, storedBytes, recordedBytes }: ComparedBlob,
-): Promise<Partial<ScrubTally>> {
+): Promise<Partial<ScrubCounters>> {
   if (storedBytes === undefined) return (await reportIfMissing(deps, sha256)) ? { missing: 1 } : {}
   if (recordedBytes === undefined) {
     return (await deps.orphans.meet({ sha256, put })) ? { orphans: 1 } : {}
@@ -79,7 +79,7 @@ async function scrubOne(
   return verify(deps, sha256, recordedBytes)
 }
 
-async function verify(deps: ScrubWalkDeps, sha256: string, recordedBytes: number): Promise<Partial<ScrubTally>> {
+async function verify(deps: ScrubWalkDeps, sha256: string, recordedBytes: number): Promise<Partial<ScrubCounters>> {
   const { blobs, damage } = deps
   let bytes = 0
   const count = (sizeBytes: number): Promise<void> => {

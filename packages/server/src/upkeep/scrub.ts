@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { createLeaseholder, type LeasableRecords, type LeaseTerms } from '../records/leaseholder.ts'
 import type { IntegrityRecords, InventoryRecords, SealPlace } from '../records/record-store.ts'
-import { BytePace } from './byte-pace.ts'
+import { ByteRateLimit } from './byte-rate-limit.ts'
 import type { DamageControl } from './damage.ts'
 import { createOrphanPolicy, isOrphanRemovalStopped } from './orphans.ts'
 import { recordMissingChunks } from './record-chunks.ts'
@@ -14,8 +14,8 @@ import {
   isWholeWalkDue,
   newScrubMark,
   readScrubMark,
+  type ScrubCounters,
   type ScrubMark,
-  type ScrubTally,
   writeScrubMark,
 } from './scrub-mark.ts'
 import { scrubWalk } from './scrub-walk.ts'
@@ -95,7 +95,7 @@ class LeaseLost extends Error {}
 export function createScrub(deps: ScrubDeps): Scrub {
   const { records, blobs, damage, instanceId, now, log } = deps
   const periodMs = deps.days * DAY_MS
-  const pace = new BytePace(deps.mostBytesPerSecond ?? MOST_BYTES_PER_SECOND)
+  const limit = new ByteRateLimit(deps.mostBytesPerSecond ?? MOST_BYTES_PER_SECOND)
   const stopping = new AbortController()
   const { signal } = stopping
   const leaseholder = createLeaseholder({ records, ...LEASE, holder: instanceId, now })
@@ -126,7 +126,7 @@ export function createScrub(deps: ScrubDeps): Scrub {
     await orphans.load()
     const onBytes = async (sizeBytes: number): Promise<void> => {
       scrubbedBytes += sizeBytes
-      await pace.passed(sizeBytes, signal)
+      await limit.passed(sizeBytes, signal)
       await goOn()
     }
     try {
@@ -230,7 +230,7 @@ export function createScrub(deps: ScrubDeps): Scrub {
   }
 }
 
-function sumOf(tally: ScrubTally, met: Partial<ScrubTally>): ScrubTally {
+function sumOf(tally: ScrubCounters, met: Partial<ScrubCounters>): ScrubCounters {
   const { blobs = 0, bytes = 0, wrong = 0, missing = 0, orphans = 0 } = met
   return {
     blobs: tally.blobs + blobs,

@@ -18,8 +18,8 @@ test('a reservation that PostgreSQL made and could not answer counts no longer t
   const postgres = await startPostgres({ fsync: false })
   const url = await postgres.createDatabase('reservations')
   const relay = await startTcpRelay(postgres.port)
-  const patience = { writeSilenceMs: 100, connectMs: 100, writeMs: 200, readSilenceMs: 500, readMs: 2000 }
-  const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
+  const timeouts = { writeSilenceMs: 100, connectMs: 100, writeMs: 200, readSilenceMs: 500, readMs: 2000 }
+  const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), timeouts })
   const reservations = new Reservations(store)
   const direct = await openPostgresRecordStore({ url })
   const asked = { instanceId: 'i', principal: 'user:alice', day: '2026-11-22', sizeBytes: SIZE_BYTES, now: 0 }

@@ -27,15 +27,15 @@ export async function drain({ server, stallWatch, records, drainMs, closeRest }:
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   server.closeIdleConnections()
-  const patience = setTimeout(() => {
+  const abortTimer = setTimeout(() => {
     stallWatch.abortAll(new LadeError('shutting_down', { retryAfterSeconds: 5 }))
     setTimeout(() => server.closeAllConnections(), 1000).unref()
   }, drainMs)
   await closed
   clearInterval(idle)
-  clearTimeout(patience)
+  clearTimeout(abortTimer)
   // Records that do not answer would be asked again and again by each step that deregisters from them.
-  const impatience = setTimeout(() => void records.close().catch(() => {}), LEAVE_MS)
+  const closeTimer = setTimeout(() => void records.close().catch(() => {}), LEAVE_MS)
   await closeRest()
-  clearTimeout(impatience)
+  clearTimeout(closeTimer)
 }

@@ -15,7 +15,7 @@ export interface GuardedBlobsDeps {
   readonly log: Logger
 }
 
-/** A blob store for readers, and what looks after its bytes. */
+/** A blob store for readers, and what guards its bytes. */
 export interface GuardedBlobs {
   /** What is read of it is verified. */
   readonly blobs: BlobStore

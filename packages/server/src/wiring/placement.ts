@@ -10,9 +10,9 @@ import { proveFile } from '../placement/challenge.ts'
 import { challengeQueues } from '../placement/challenge-queues.ts'
 import { createHandover } from '../placement/handover.ts'
 import { Outages } from '../placement/outages.ts'
+import { PlacementCounters } from '../placement/placement-counters.ts'
 import { createPlacementJob, PLACEMENT_LEASE } from '../placement/placement-job.ts'
-import { DEFAULT_PACE } from '../placement/placement-pace.ts'
-import { PlacementTally } from '../placement/placement-tally.ts'
+import { DEFAULT_SCHEDULE } from '../placement/placement-schedule.ts'
 import type { Prover } from '../proving/prover.ts'
 import { createLeaseholder } from '../records/leaseholder.ts'
 import type { RecordStore } from '../records/record-store.ts'
@@ -53,8 +53,8 @@ export function createPlacing(deps: PlacingDeps): Placing {
   const minimums = network.map(({ limits }) => limits.minimumBytes)
   const aggregateBelowBytes = Math.max(config.placement.aggregateBelowBytes, ...minimums)
   // Whoever audits often wants to know soon.
-  const auditRetryMs = DEFAULT_PACE.auditRetryMs.map((waitMs) => Math.min(waitMs, auditSeconds * 1000))
-  const pace = { ...DEFAULT_PACE, auditRetryMs }
+  const auditRetryMs = DEFAULT_SCHEDULE.auditRetryMs.map((waitMs) => Math.min(waitMs, auditSeconds * 1000))
+  const schedule = { ...DEFAULT_SCHEDULE, auditRetryMs }
   const handover = createHandover({ ...deps, copies, aggregateBelowBytes, stage, newId: randomUUID })
   const leaseholder = createLeaseholder({ records, ...PLACEMENT_LEASE, holder: deps.instanceId, now })
   const proposer = proposerOf({ ...deps, records: leaseholder.records })
@@ -70,12 +70,12 @@ export function createPlacing(deps: PlacingDeps): Placing {
           aggregateBelowBytes,
           aggregateSeconds,
           auditSeconds,
-          pace,
+          schedule,
           ...(proposer !== undefined && { proposer }),
         })
   const stopping = new AbortController()
   const queueOf = challengeQueues(budget)
-  const proving = { records, provers, budget, queueOf, now, pace, outages: new Outages(), signal: stopping.signal }
+  const proving = { records, provers, budget, queueOf, now, schedule, outages: new Outages(), signal: stopping.signal }
   // What is handed to a prover at once is read from the store.
   const inlineBytes = network.length === 0 ? config.inlineBytes : Math.min(config.inlineBytes, aggregateBelowBytes - 1)
 
@@ -83,7 +83,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
     handover,
     placementJob: { wake: () => job?.wake() },
     placed: () => ({
-      ...(job?.snapshot() ?? new PlacementTally().snapshot()),
+      ...(job?.snapshot() ?? new PlacementCounters().snapshot()),
       pendingTransactions: proposer?.state().pendingTransactions,
     }),
     proveFile: (request) => proveFile(proving, request),

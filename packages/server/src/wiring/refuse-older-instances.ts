@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '@lade/node/settings'
 import type { InstanceLocks } from '../records/instance-locks.ts'
 import { MoveRefused } from '../storage-move/move-refused.ts'
-import { PATIENCE_MS, requireStopped } from '../storage-move/require-stopped.ts'
+import { requireStopped, TIMEOUT_MS } from '../storage-move/require-stopped.ts'
 
 /**
  * What is done before the data of an older version is brought up to date: refuses while an instance of that version lives, beside which
@@ -13,7 +13,7 @@ import { PATIENCE_MS, requireStopped } from '../storage-move/require-stopped.ts'
 export function refuseOlderInstances(options: {
   readonly locks: InstanceLocks
   readonly place: string
-  readonly engine: keyof typeof PATIENCE_MS
+  readonly engine: keyof typeof TIMEOUT_MS
 }): (instances: readonly string[]) => Promise<void> {
   const { locks, place, engine } = options
   return async (instances) => {
@@ -22,7 +22,7 @@ export function refuseOlderInstances(options: {
         instances: { list: async () => instances },
         locks,
         place,
-        patienceMs: PATIENCE_MS[engine],
+        timeoutMs: TIMEOUT_MS[engine],
         wait: (ms) => sleep(ms),
       })
     } catch (error) {

@@ -75,7 +75,7 @@ export async function dealOf(store: RecordStore, file: FileRecord): Promise<Deal
   return deal
 }
 
-/** Where a deal stands, since when and why. */
+/** The status of a deal, since when and why. */
 export async function dealStatus(store: RecordStore, file: FileRecord) {
   const { status, statusAt, cause } = await dealOf(store, file)
   return cause === null ? [status, statusAt - NOW] : [status, statusAt - NOW, cause]

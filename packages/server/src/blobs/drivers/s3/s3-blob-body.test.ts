@@ -77,7 +77,7 @@ describe('reads of a store that misbehaves', () => {
     expectBytes(Buffer.concat(chunks), BIG.bytes)
   })
 
-  test('survive a reader that is slower than the store is patient', async () => {
+  test('survive a reader that is slower than the timeout of the store', async () => {
     const blob = blobOf(seededBytes(8_000_000, 4))
     await put(fresh.store, blob)
     const body = await opened(fresh.store, blob.sha256)

@@ -7,7 +7,7 @@ import { type S3BlobStoreOptions, type S3Settings, settingsOf } from './s3-optio
 import { failureOf } from './sdk-error.ts'
 
 /** Copying or completing a big object takes a store longer than answering, and it may say nothing meanwhile. */
-const PATIENCE = 6
+const SLOW_CALL_FACTOR = 6
 
 /** What a store turned out to understand; each goes from true to false once, and stays. */
 export interface S3Habits {
@@ -59,7 +59,7 @@ export class S3Calls {
     const { credentials } = this.client.config
     this.#clients = {
       requests: this.client,
-      copies: new S3Client({ ...configOf(options, PATIENCE), credentials }),
+      copies: new S3Client({ ...configOf(options, SLOW_CALL_FACTOR), credentials }),
       bodies: new S3Client({ ...configOf(options, 1), credentials }),
     }
   }
@@ -137,7 +137,7 @@ export class S3Calls {
 /** What stores that are not Amazon's take for a region when none is named; it is a part of what is signed. */
 const REGION_OF_OTHERS = 'us-east-1'
 
-function configOf(options: S3BlobStoreOptions, patience: number): S3ClientConfig {
+function configOf(options: S3BlobStoreOptions, timeoutFactor: number): S3ClientConfig {
   const { endpoint, credentials, requestHandler, maxSockets = 64, sdkChecksums = 'WHEN_REQUIRED' } = options
   const region = options.region ?? (endpoint === undefined ? undefined : REGION_OF_OTHERS)
   const agent = { keepAlive: true, maxSockets }
@@ -153,7 +153,7 @@ function configOf(options: S3BlobStoreOptions, patience: number): S3ClientConfig
     expectContinueHeader: false,
     requestHandler: requestHandler ?? {
       connectionTimeout: options.connectMs ?? 3_000,
-      socketTimeout: (options.silenceMs ?? 10_000) * patience,
+      socketTimeout: (options.silenceMs ?? 10_000) * timeoutFactor,
       httpAgent: agent,
       httpsAgent: agent,
     },

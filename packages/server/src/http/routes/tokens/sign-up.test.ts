@@ -177,15 +177,15 @@ describe('an answer to a challenge', () => {
 
   it('may be wrong four times; after the fifth the right one comes too late', async () => {
     const service = await run()
-    const patient = await begin(service)
+    const steady = await begin(service)
     const hasty = await begin(service, 'bob@example.org')
     for (const attemptsLeft of [4, 3, 2, 1]) {
-      for (const { challenge, code } of [patient, hasty]) {
+      for (const { challenge, code } of [steady, hasty]) {
         const { status, body } = await verify(service, challenge, otherThan(code))
         expect([status, body]).toMatchObject([403, { error: 'invalid_code', attemptsLeft }])
       }
     }
-    expect((await verify(service, patient.challenge, patient.code)).status).toBe(200)
+    expect((await verify(service, steady.challenge, steady.code)).status).toBe(200)
     expect(await verify(service, hasty.challenge, otherThan(hasty.code))).toMatchObject({ body: { attemptsLeft: 0 } })
     expect(refusalOf(await verify(service, hasty.challenge, hasty.code))).toEqual([403, 'invalid_challenge'])
   })

@@ -51,30 +51,30 @@ export async function exchange(origin: string, request: ExchangeRequest): Promis
   const { times, body, signal } = request
   signal.throwIfAborted()
   const call = open(origin, request)
-  const patience = new Patience(call)
+  const waitLimit = new WaitLimit(call)
   const abort = (): void => void call.destroy()
   signal.addEventListener('abort', abort)
   try {
-    patience.wait(times.connectMs, 'It does not accept connections')
+    waitLimit.wait(times.connectMs, 'It does not accept connections')
     const answered = Promise.withResolvers<IncomingMessage>()
-    watch(call, answered, () => patience.wait(times.headMs, 'It does not respond'))
+    watch(call, answered, () => waitLimit.wait(times.headMs, 'It does not respond'))
     if (typeof body === 'object') {
-      const onProgress = (): void => patience.wait(times.idleMs, 'It does not read the request')
+      const onProgress = (): void => waitLimit.wait(times.idleMs, 'It does not read the request')
       await sendBody(call, body, { answered: answered.promise, onProgress })
-      patience.wait(times.headMs, 'It does not respond')
+      waitLimit.wait(times.headMs, 'It does not respond')
     } else call.end(body)
     const answer = await answered.promise
-    patience.wait(times.bodyMs, 'Its response does not end')
+    waitLimit.wait(times.bodyMs, 'Its response does not end')
     return await readAnswer(answer, request)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof SourceFailure) throw error.error
-    if (patience.failure !== undefined) throw patience.failure
+    if (waitLimit.failure !== undefined) throw waitLimit.failure
     throw isOfConnection(error)
       ? unusable(`It does not respond: ${error.code ?? error.message}.`, { cause: error })
       : error
   } finally {
-    patience.end()
+    waitLimit.end()
     signal.removeEventListener('abort', abort)
     call.destroy()
   }
@@ -159,7 +159,7 @@ function headersOf({ headers }: IncomingMessage): Record<string, string | undefi
 }
 
 /** Destroys a request that takes too long. One thing is waited for at a time. */
-class Patience {
+class WaitLimit {
   failure: LadeError | undefined
   readonly #call: ClientRequest
   #timer: NodeJS.Timeout | undefined

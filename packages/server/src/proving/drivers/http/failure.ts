@@ -28,7 +28,7 @@ export function refused(reason: string): LadeError {
   return new LadeError('stage_failed', { reason: plainText(reason) })
 }
 
-/** What an answer means that is not the one asked for. 4xx is for good, apart from those that ask for patience. */
+/** What an answer means that is not the one asked for. 4xx is for good, apart from those that ask to retry later. */
 export function refusalOf({ status, headers }: AnswerHead, body: Uint8Array): LadeError {
   const text = plainText(Buffer.from(body).toString('utf8'))
   const reason = text === '' ? `It answered ${status}.` : `It answered ${status}: ${text}`

@@ -12,7 +12,7 @@ export const PIECE = testPiece(1000)
 export const ADDITION = { nonce: NONCE, dataSetId: null, pieceCids: [PIECE.pieceCid] }
 const TIMES = { connectMs: 300, headMs: 300, bodyMs: 300, idleMs: 300 }
 /** For those whose answers never come to an end anyway. */
-const IMPATIENT = { ...TIMES, headMs: 100, bodyMs: 100 }
+const SHORT_TIMES = { ...TIMES, headMs: 100, bodyMs: 100 }
 const QUICK = { times: TIMES, transactionMs: 300, attempts: 1, findMs: 300, pollMs: 20, retryDelayMs: 10 }
 
 /** A prover over HTTP that waits for nobody long. */
@@ -44,7 +44,7 @@ export const CALLS: readonly (readonly [string, (prover: Prover) => Promise<unkn
 export async function failEverywhere(talk: Talk): Promise<void> {
   const { origin } = await startPeer(talk)
   for (const [, call] of CALLS) {
-    const prover = openProver(origin, { times: IMPATIENT, transactionMs: 100 })
+    const prover = openProver(origin, { times: SHORT_TIMES, transactionMs: 100 })
     const started = performance.now()
     const { reason, retryAfterSeconds } = await failureOf(call(prover))
     expect(retryAfterSeconds).toBeGreaterThan(0)

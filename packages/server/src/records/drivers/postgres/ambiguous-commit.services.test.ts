@@ -173,8 +173,8 @@ describe('a COMMIT whose answer is lost', () => {
     async (direction) => {
       const relay = await startFreezingRelay(postgres.port)
       // A connection that was being made when the others froze is waited for as long.
-      const patience = { writeSilenceMs: 250, connectMs: 1000 }
-      const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
+      const timeouts = { writeSilenceMs: 250, connectMs: 1000 }
+      const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), timeouts })
       const ledger = new Ledger()
       try {
         for (let round = 0; round < STANDSTILLS; round += 1) {
@@ -196,8 +196,8 @@ describe('a COMMIT whose answer is lost', () => {
     timeout: 60_000,
   }, async () => {
     const relay = await startTcpRelay(postgres.port)
-    const patience = { writeSilenceMs: 200, connectMs: 200, writeMs: 400, readSilenceMs: 300, readMs: 300 }
-    const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), patience })
+    const timeouts = { writeSilenceMs: 200, connectMs: 200, writeMs: 400, readSilenceMs: 300, readMs: 300 }
+    const store = await openPostgresRecordStore({ url: throughPort(url, relay.port), timeouts })
     const ledger = new Ledger()
     try {
       for (let round = 0; round < 6; round += 1) {

@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import type { Query, QueryAnswer, SqlValue } from '../../sql/sql.ts'
 import { isSilence } from './failures.ts'
-import { PATIENCE } from './patience.ts'
+import { TIMEOUTS } from './timeouts.ts'
 
 /** What the operator sees in the server's list of sessions, unless the address says something else. */
 export const APPLICATION = 'lade'
@@ -40,9 +40,9 @@ export interface ConnectionOptions {
  */
 export function connectionConfig(options: ConnectionOptions): ClientConfig {
   const { connectMs, lockMs, idleInTransactionMs, statementMs, silenceMs } = {
-    ...PATIENCE,
-    statementMs: PATIENCE.readStatementMs,
-    silenceMs: PATIENCE.readSilenceMs,
+    ...TIMEOUTS,
+    statementMs: TIMEOUTS.readStatementMs,
+    silenceMs: TIMEOUTS.readSilenceMs,
     ...options,
   }
   const settings = {

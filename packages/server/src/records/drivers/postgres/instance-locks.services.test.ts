@@ -153,7 +153,7 @@ describe('locks of instances', () => {
   })
 
   test('error: nobody is deregistered while the database is away, nor right after', async () => {
-    const store = await openPostgresRecordStore({ url, patience: { readMs: 100, writeMs: 100 } })
+    const store = await openPostgresRecordStore({ url, timeouts: { readMs: 100, writeMs: 100 } })
     try {
       await store.instances.register({ instanceId: 'other', now: NOW })
       const isAlive = (instanceId: string): Promise<boolean> => locks.isHeld(instanceId)

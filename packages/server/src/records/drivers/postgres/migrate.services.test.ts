@@ -124,7 +124,7 @@ describe('migrate', () => {
     const other = await connected()
     await other.query('SELECT pg_advisory_lock(4711, 1), pg_advisory_lock(47112026)')
     const short = { readStatementMs: 100, readSilenceMs: 150, writeStatementMs: 100, writeSilenceMs: 150, lockMs: 50 }
-    const opening = openPostgresRecordStore({ url, patience: short })
+    const opening = openPostgresRecordStore({ url, timeouts: short })
     await sleep(600)
     expect(await tables()).toEqual([])
     await other.end()

@@ -4,15 +4,15 @@ import { type Postgres, startPostgres, throughPort } from '../../../../../../ser
 import { startTcpRelay, type TcpRelay } from '../../../../../../services/tcp-relay.ts'
 import { describeRecordStore } from '../../conformance.ts'
 import type { RecordStore } from '../../record-store.ts'
-import { PATIENCE } from './patience.ts'
 import { openPostgresRecordStore } from './postgres-record-store.ts'
+import { TIMEOUTS } from './timeouts.ts'
 
 let postgres: Postgres
 let relay: TcpRelay
 let url: string
 let admin: Client
 /** Of all stores here: it is short while the database is away, so that nobody waits for its return. */
-const patience = { writeMs: PATIENCE.writeMs, readMs: PATIENCE.readMs }
+const timeouts = { writeMs: TIMEOUTS.writeMs, readMs: TIMEOUTS.readMs }
 
 beforeAll(async () => {
   postgres = await startPostgres({ fsync: false })
@@ -28,7 +28,7 @@ afterAll(async () => {
   await postgres.discard()
 })
 
-const open = () => openPostgresRecordStore({ url: throughPort(url, relay.port), maxConnections: 8, patience })
+const open = () => openPostgresRecordStore({ url: throughPort(url, relay.port), maxConnections: 8, timeouts })
 
 /** Empties every table, which is faster than a new database. */
 async function clear(): Promise<void> {
@@ -43,7 +43,7 @@ describeRecordStore('postgres', {
   async discard(store: RecordStore) {
     await store.close()
     relay.reopen()
-    Object.assign(patience, { writeMs: PATIENCE.writeMs, readMs: PATIENCE.readMs })
+    Object.assign(timeouts, { writeMs: TIMEOUTS.writeMs, readMs: TIMEOUTS.readMs })
     await clear()
   },
   async reopen(store) {
@@ -53,6 +53,6 @@ describeRecordStore('postgres', {
   openSecond: open,
   breakNext() {
     relay.close()
-    Object.assign(patience, { writeMs: 200, readMs: 200 })
+    Object.assign(timeouts, { writeMs: 200, readMs: 200 })
   },
 })

@@ -14,10 +14,10 @@ import { Contention } from './contention.ts'
 import { translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
-import { PATIENCE, type Patience } from './patience.ts'
 import { postgresSql, runOn } from './postgres-sql.ts'
 import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
+import { TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
 import { CONTENTION, meetsContention } from './write-lanes.ts'
@@ -33,7 +33,7 @@ export interface PostgresRecordStoreOptions {
   /** As that of `openSqliteRecordStore`. */
   readonly beforeUpgrade?: (instances: readonly string[]) => Promise<void>
   /** How long things are waited for, where it is not the usual. `writeMs` and `readMs` are looked at each time. */
-  readonly patience?: Partial<Patience>
+  readonly timeouts?: Partial<Timeouts>
 }
 
 /** Records, and how their database fares. */
@@ -61,11 +61,11 @@ const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::te
  */
 export async function openPostgresRecordStore(options: PostgresRecordStoreOptions): Promise<PostgresRecordStore> {
   const { url, maxConnections = 16, onWarning = () => {} } = options
-  const patienceNow = (): Patience => ({ ...PATIENCE, ...options.patience })
-  const patience = patienceNow()
+  const timeoutsNow = (): Timeouts => ({ ...TIMEOUTS, ...options.timeouts })
+  const timeouts = timeoutsNow()
   // Sessions of this store, and no others.
   const application = `${APPLICATION} ${randomUUID().slice(0, 8)}`
-  const session = { ...patience, url, application }
+  const session = { ...timeouts, url, application }
   const starting = createClient({ ...session, statementMs: MIGRATION_MS, silenceMs: MIGRATION_MS })
   await starting.connect()
   try {
@@ -78,16 +78,16 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   // Every write finds its rows by an index. Reading a small table as a whole instead would make it meet every other write.
   const writers = new Connections({
     ...session,
-    statementMs: patience.writeStatementMs,
-    silenceMs: patience.writeSilenceMs,
+    statementMs: timeouts.writeStatementMs,
+    silenceMs: timeouts.writeSilenceMs,
     max: Math.max(1, Math.ceil(maxConnections / 2)),
     isPipelined: true,
     session: { enable_seqscan: 'off', synchronous_commit: 'on' },
   })
   const readers = new Connections({
     ...session,
-    statementMs: patience.readStatementMs,
-    silenceMs: patience.readSilenceMs,
+    statementMs: timeouts.readStatementMs,
+    silenceMs: timeouts.readSilenceMs,
     max: Math.max(1, Math.floor(maxConnections / 2)),
   })
   const reads: Record<ReadName, (input: never) => Steps<unknown>> = prepareReads(postgresSql())
@@ -102,8 +102,8 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
 
   async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
     const sharedLock = lock !== CONTENTION && calls.some(({ name }) => meetsContention(name)) ? CONTENTION : undefined
-    const patienceMs = patienceNow().writeMs
-    const outputs = await transact({ ...transactions, patienceMs, lock, sharedLock }, async (client) => {
+    const timeoutMs = timeoutsNow().writeMs
+    const outputs = await transact({ ...transactions, timeoutMs, lock, sharedLock }, async (client) => {
       const ask = askOn(client)
       const outputs: unknown[] = []
       for (const { name, input, fence } of calls) {
@@ -126,12 +126,12 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     onConflict: () => contention.note('undone'),
   }
   const isContended = (): boolean => contention.isContended
-  const queue = new WriteQueue({ run: runWrites, patienceMs: patience.writeMs, isContended })
+  const queue = new WriteQueue({ run: runWrites, timeoutMs: timeouts.writeMs, isContended })
   const underWay = new Set<Promise<unknown>>()
   const stopForgetting = forgetOldKeys(writers.pool)
 
   async function read<Name extends ReadName>(name: Name, input: ReadInput<Name>): Promise<ReadOutput<Name>> {
-    const giveUpAt = performance.now() + patienceNow().readMs
+    const giveUpAt = performance.now() + timeoutsNow().readMs
     for (;;) {
       try {
         const bound = name === 'unenrolled' ? { ...(input as object), upTo: await settled.upTo() } : input

@@ -90,9 +90,9 @@ describe('a session', () => {
 })
 
 describe('a store', () => {
-  const patience = { writeMs: 300, lockMs: 150 }
+  const timeouts = { writeMs: 300, lockMs: 150 }
   const opened = async (use: (store: PostgresRecordStore) => Promise<void>, maxConnections = 8): Promise<void> => {
-    const store = await openPostgresRecordStore({ url, patience, maxConnections })
+    const store = await openPostgresRecordStore({ url, timeouts, maxConnections })
     try {
       await use(store)
     } finally {
@@ -132,7 +132,7 @@ describe('a store', () => {
 
   test('survives it when all of its sessions are ended, whether they are in use or not', () =>
     opened(async (store) => {
-      Object.assign(patience, { writeMs: 12_000 })
+      Object.assign(timeouts, { writeMs: 12_000 })
       for (let round = 0; round < 10; round += 1) {
         const writes = times(20, (index) =>
           commitAtOnce(store, upload({ content: `round ${round} ${index}`, principal: `user:${index}` })),

@@ -11,7 +11,7 @@ import { startFreezingRelay } from './testing-freezing-relay.ts'
 import { noCounts } from './transaction-counts.ts'
 import { type TransactionOptions, transact } from './transactions.ts'
 
-const PATIENCE_MS = 1000
+const TIMEOUT_MS = 1000
 
 let postgres: Postgres
 let url: string
@@ -45,7 +45,7 @@ beforeEach(async () => {
 })
 
 function run<Value>(body: (client: PoolClient) => Promise<Value>, options: Partial<TransactionOptions> = {}) {
-  const usual = { connections, abandoned, lock: undefined, patienceMs: PATIENCE_MS, isOpen: () => true, counts }
+  const usual = { connections, abandoned, lock: undefined, timeoutMs: TIMEOUT_MS, isOpen: () => true, counts }
   return transact({ ...usual, ...options }, body)
 }
 
@@ -154,12 +154,12 @@ describe('transact', () => {
     expect(await run(increment)).toBe(1)
   })
 
-  test('error: a lock that another session keeps is told within the patience and one wait more', async () => {
+  test('error: a lock that another session keeps is told within the timeouts and one wait more', async () => {
     await other.query("SELECT pg_advisory_lock(hashtextextended('kept', 0))")
     try {
       const since = performance.now()
       await expect(run(increment, { lock: 'kept' })).rejects.toMatchObject({ code: '55P03' })
-      expect(performance.now() - since).toBeLessThan(PATIENCE_MS + 1000)
+      expect(performance.now() - since).toBeLessThan(TIMEOUT_MS + 1000)
       expect(counts.lockTimeouts).toBeGreaterThan(1)
     } finally {
       await other.query('SELECT pg_advisory_unlock_all()')
@@ -187,7 +187,7 @@ describe('transact', () => {
       await other.query('SELECT pg_terminate_backend($1)', [await pidOf(client)])
     })
     await expect(cut).rejects.toMatchObject({ name: 'OutcomeUnknown' })
-    expect(performance.now() - since).toBeLessThan(3 * PATIENCE_MS + 1000)
+    expect(performance.now() - since).toBeLessThan(3 * TIMEOUT_MS + 1000)
     expect(counts).toMatchObject({ committed: 0, foundCommitted: 0, unknown: 1 })
     expect([await valueIn(other, 'a'), await keys()]).toEqual([0, 0])
   })
@@ -197,13 +197,13 @@ describe('transact', () => {
     const through = throughPort(url, relay.port)
     const session = { url: through, application: 'tested', lockMs: 5000, silenceMs: 1000 }
     const pipelined = { connections: new Connections({ ...session, max: 2, isPipelined: true }) }
-    const patience = { lock: 'one', patienceMs: 10 * PATIENCE_MS }
+    const timeouts = { lock: 'one', timeoutMs: 10 * TIMEOUT_MS }
     try {
       relay.freezeAfterCommit()
-      await run(increment, { ...patience, ...pipelined, abandoned: new AbandonedSessions(session) })
+      await run(increment, { ...timeouts, ...pipelined, abandoned: new AbandonedSessions(session) })
       expect(await locks()).toBe(1)
       // Somebody on another machine, who knows nothing of that session and waits for its lock already.
-      await run(increment, patience)
+      await run(increment, timeouts)
       expect(await valueIn(other, 'a')).toBe(2)
       await until('the lock is free', 1000, async () => (await locks()) === 0)
     } finally {

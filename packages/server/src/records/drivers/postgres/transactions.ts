@@ -8,8 +8,8 @@ import type { MutableCounts } from './transaction-counts.ts'
 
 const FIRST_WAIT_MS = 5
 const LONGEST_WAIT_MS = 250
-/** However often a COMMIT is lost, so many times the patience is the end. */
-const MAX_PATIENCES = 3
+/** However often a COMMIT is lost, so many times the timeouts is the end. */
+const MAX_TIMEOUTS = 3
 /** Something that is still there after so many looks was there before. */
 const MAX_RACES = 10
 
@@ -21,7 +21,7 @@ export interface TransactionOptions {
   /** One that is held like it, at the same time as others who share it, and not while somebody has it as `lock`. */
   readonly sharedLock?: string | undefined
   /** For how long the transaction is run again and again before its failure is told. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** Sessions of theirs that are to be ended, since their connection is lost. */
   readonly abandoned: AbandonedSessions
   /** Answers false when the store is being closed: a database that is away is not waited for then. */
@@ -38,18 +38,18 @@ export interface TransactionOptions {
  * same key: that waits for the old transaction where it is still going on, and fails where it was committed, which is then what this
  * answers. So a transaction takes effect once, and is never told as failed by a broken connection alone while the database is there.
  *
- * @throws what the last attempt threw, when it would fail again or after the patience is at an end. Nothing was changed then.
- * @throws {OutcomeUnknown} when a COMMIT was under way and the database could not be asked about it, for as long as the patience once
+ * @throws what the last attempt threw, when it would fail again or after the timeouts is at an end. Nothing was changed then.
+ * @throws {OutcomeUnknown} when a COMMIT was under way and the database could not be asked about it, for as long as the timeouts once
  *   more, and three times it in all. Then, and only then, the transaction may have been made.
  */
 export async function transact<Value>(
   options: TransactionOptions,
   body: (client: PoolClient) => Promise<Value>,
 ): Promise<Value> {
-  const { connections, patienceMs, isOpen, counts, onConflict } = options
+  const { connections, timeoutMs, isOpen, counts, onConflict } = options
   const key = randomUUID()
   const since = performance.now()
-  let giveUpAt = since + patienceMs
+  let giveUpAt = since + timeoutMs
   let inDoubt: { readonly value: Value } | undefined
   let races = 0
   for (let attempt = 0; ; attempt += 1) {
@@ -72,7 +72,7 @@ export async function transact<Value>(
       if (verdict === 'lost') {
         if (progress.committing !== undefined) {
           inDoubt = progress.committing
-          giveUpAt = Math.min(performance.now() + patienceMs, since + MAX_PATIENCES * patienceMs)
+          giveUpAt = Math.min(performance.now() + timeoutMs, since + MAX_TIMEOUTS * timeoutMs)
         }
       }
       if (inDoubt === undefined) {

@@ -14,7 +14,7 @@ const LOST = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
 const FAULT = Object.assign(new Error('null value'), { code: '23502' })
 
 /** A queue over a database that answers when it is told to; each write is the removal of a file. */
-function queueOf({ patienceMs = 1000, isContended = (): boolean => false } = {}) {
+function queueOf({ timeoutMs = 1000, isContended = (): boolean => false } = {}) {
   const runs: Run[] = []
   const run = (calls: readonly WriteCall[], lane: string | undefined): Promise<readonly unknown[]> => {
     const names = calls.map(({ input }) => (input as { key: string }).key)
@@ -22,7 +22,7 @@ function queueOf({ patienceMs = 1000, isContended = (): boolean => false } = {})
       runs.push({ names, lane, end: (error) => (error === undefined ? resolve(names) : reject(error)) })
     })
   }
-  const queue = new WriteQueue({ run, patienceMs, isContended })
+  const queue = new WriteQueue({ run, timeoutMs, isContended })
   const write = (principal: string, key: string): Promise<unknown> =>
     queue.write('removeFile', { principal, key, now: 1 })
   return { queue, runs, write }
@@ -109,7 +109,7 @@ describe('WriteQueue', () => {
   })
 
   test('error: those who waited for as long as a write is tried fail with it, later ones are tried', async () => {
-    const { runs, write } = queueOf({ patienceMs: 30 })
+    const { runs, write } = queueOf({ timeoutMs: 30 })
     const first = Promise.allSettled([write('alice', 'first')])
     const old = Promise.allSettled(['a', 'b'].map((key) => write('alice', key)))
     await new Promise((resolve) => setTimeout(resolve, 60))

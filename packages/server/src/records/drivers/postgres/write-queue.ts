@@ -21,7 +21,7 @@ export interface WriteQueueOptions {
   /** Makes writes in one transaction, all or none, and answers their outputs in order. */
   readonly run: (calls: readonly WriteCall[], lane: string | undefined) => Promise<readonly unknown[]>
   /** For how long a write waits for those before it at the least, when these fail because the database is away. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** Whether writes of different principals undo each other at this time. */
   readonly isContended: () => boolean
 }
@@ -99,7 +99,7 @@ export class WriteQueue {
 
   /** The oldest are in front. */
   #rejectOld(queue: Waiting[], cause: unknown): void {
-    const before = performance.now() - this.#options.patienceMs
+    const before = performance.now() - this.#options.timeoutMs
     const firstYoung = queue.findIndex(({ since }) => since > before)
     for (const { reject } of queue.splice(0, firstYoung < 0 ? queue.length : firstYoung)) reject(cause)
   }

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { openDurable } from './open-durable.ts'
 
 /** How long somebody else may still be writing. */
-const PATIENCE_MS = 2000
+const TIMEOUT_MS = 2000
 const BATCH_ROWS = 2000
 const BATCH_BYTES = 2 * 1024 * 1024
 /** About what a number or an empty text takes. */
@@ -28,9 +28,9 @@ export function openSqliteTables(options: {
   const { file, isReadOnly = false, isHeld = !isReadOnly } = options
   const connection = isReadOnly
     ? new Database(file, { readonly: true, fileMustExist: true })
-    : openDurable(file, { busyMs: PATIENCE_MS })
+    : openDurable(file, { busyMs: TIMEOUT_MS })
   try {
-    connection.pragma(`busy_timeout = ${PATIENCE_MS}`)
+    connection.pragma(`busy_timeout = ${TIMEOUT_MS}`)
     connection.exec(isHeld ? 'BEGIN IMMEDIATE' : 'BEGIN')
     return tableSourceOf(connection, tablesOf(connection))
   } catch (error) {

@@ -1,5 +1,5 @@
 /** How long things take, and how long they are waited for. */
-export interface PlacementPace {
+export interface PlacementSchedule {
   /** The wait after the first failure; doubled from one to the next. @default 5000 */
   readonly firstRetryMs: number
   /** @default 600_000 */
@@ -28,7 +28,7 @@ export interface PlacementPace {
   readonly settleAgainMs: number
 }
 
-export const DEFAULT_PACE: PlacementPace = {
+export const DEFAULT_SCHEDULE: PlacementSchedule = {
   firstRetryMs: 5000,
   maxRetryMs: 600_000,
   maxRetryAfterMs: 3_600_000,

@@ -1,5 +1,5 @@
 /** Counts how often running something was seen, so that one answer of a node that is behind decides nothing. */
-export class Sightings {
+export class Observations {
   readonly #seen = new Map<string, { count: number; at: string | number }>()
 
   /** @param at - seen again at the same place counts once. @returns how many times it was seen by now. */

@@ -6,7 +6,7 @@ interface Sample {
 }
 
 /** How fast bytes come, over the last five seconds. */
-export class Pace {
+export class TransferRate {
   readonly #samples: Sample[] = []
 
   /** Takes note that `bytes` in all have come at `atMs`, on a clock that only goes forward. */

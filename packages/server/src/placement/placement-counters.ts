@@ -1,5 +1,5 @@
 /** What the job did since it was created, for the metrics. */
-export interface PlacementCounters {
+export interface PlacementCounts {
   readonly audits: readonly { readonly prover: string; readonly passed: number; readonly failed: number }[]
   /** Copies that were chosen in the place of one that failed. */
   readonly copiesMoved: number
@@ -8,8 +8,8 @@ export interface PlacementCounters {
   readonly aggregatesDissolved: number
 }
 
-/** Counts what {@link PlacementCounters} tell. */
-export class PlacementTally {
+/** Counts for {@link PlacementCounts}. */
+export class PlacementCounters {
   readonly #audits = new Map<string, { passed: number; failed: number }>()
   copiesMoved = 0
   copiesFailed = 0
@@ -22,7 +22,7 @@ export class PlacementTally {
     this.#audits.set(prover, counts)
   }
 
-  snapshot(): PlacementCounters {
+  snapshot(): PlacementCounts {
     return {
       audits: [...this.#audits].map(([prover, counts]) => ({ prover, ...counts })),
       copiesMoved: this.copiesMoved,

@@ -10,7 +10,7 @@ export const ALONE_FROM_REVERTS = 3
 /** One more, and it was undone alone: the deal itself is at fault. */
 const FAILED_FROM_REVERTS = ALONE_FROM_REVERTS + 1
 /** At so many heads running another transaction has to be seen in the place of ours before that is believed. */
-const SUPERSEDED_SIGHTINGS = 3
+const SUPERSEDED_OBSERVATIONS = 3
 
 type InBlock = Extract<TransactionPlace, { readonly place: 'block' }>
 
@@ -22,7 +22,7 @@ type InBlock = Extract<TransactionPlace, { readonly place: 'block' }>
  *
  * @throws {LadeError} `chain_offline`, `storage_failed`.
  */
-export async function lookAfter(round: ProposerRound, transaction: TransactionRecord): Promise<void> {
+export async function trackTransaction(round: ProposerRound, transaction: TransactionRecord): Promise<void> {
   // A chain that has not moved says about a block what it said before.
   if (transaction.state !== 'open' && round.isSameHead) return
   const place = await placeOf(round, transaction)
@@ -44,7 +44,7 @@ async function placeOf(round: ProposerRound, { attempts }: TransactionRecord): P
 async function keepPlace(round: ProposerRound, transaction: TransactionRecord, place: InBlock): Promise<void> {
   const { head, confirmations, finalityBlocks, transactions } = round
   const { block, dealIds } = place
-  round.sightings.forget(supersessionOf(transaction))
+  round.observations.forget(supersessionOf(transaction))
   const call = readCall(transaction.call)
   const proposals = call.kind === 'propose' ? call.deals : []
   // A contract that made no deal has undone the proposal, whatever it says; one that made some would be none that is known here.
@@ -84,7 +84,7 @@ async function bringIn(round: ProposerRound, transaction: TransactionRecord, pla
   if (await isSuperseded(round, transaction)) {
     round.log.warn({ nonce: transaction.nonce }, 'another transaction used our nonce; its deals are queued again')
     await round.transactions.superseded({ transaction: transaction.id })
-    round.sightings.forget(supersessionOf(transaction))
+    round.observations.forget(supersessionOf(transaction))
     return
   }
   const outcome = place === 'pool' ? 'accepted' : (await sendAgain(round, transaction)).outcome
@@ -95,15 +95,15 @@ async function bringIn(round: ProposerRound, transaction: TransactionRecord, pla
 
 /** True when another transaction has had this nonce for all the blocks of finality, and at several heads running. */
 async function isSuperseded(round: ProposerRound, transaction: TransactionRecord): Promise<boolean> {
-  const { head, finalityBlocks, confirmedNonce, sightings } = round
+  const { head, finalityBlocks, confirmedNonce, observations } = round
   const { nonce } = transaction
   const what = supersessionOf(transaction)
   const finalBlock = head.number - finalityBlocks
   if (confirmedNonce <= nonce || finalBlock < 0 || (await nonceAt(round, finalBlock)) <= nonce) {
-    sightings.forget(what)
+    observations.forget(what)
     return false
   }
-  return sightings.see(what, head.hash) >= SUPERSEDED_SIGHTINGS
+  return observations.see(what, head.hash) >= SUPERSEDED_OBSERVATIONS
 }
 
 function supersessionOf({ id }: TransactionRecord): string {

@@ -1,5 +1,5 @@
 /** How long things may take, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** For how long a write is tried again, and from when its COMMIT was lost once more. @default 12000 */
   readonly writeMs: number
   /** For how long a read is tried again. @default 10000 */
@@ -23,7 +23,7 @@ export interface Patience {
   readonly idleInTransactionMs: number
 }
 
-export const PATIENCE: Patience = {
+export const TIMEOUTS: Timeouts = {
   writeMs: 12_000,
   readMs: 10_000,
   connectMs: 5000,

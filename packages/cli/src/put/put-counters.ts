@@ -2,7 +2,7 @@ import type { PutProgress } from '@lade/client'
 import type { ProgressView } from '../output/progress.ts'
 
 /** How far several puts have come together. */
-export class PutTally {
+export class PutCounters {
   readonly #fileCount: number
   readonly #totalBytes: number | undefined
   #doneCount = 0

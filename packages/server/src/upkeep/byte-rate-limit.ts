@@ -8,7 +8,7 @@ const SHORTEST_WAIT_MS = 5
  *
  * @param wait - as `setTimeout` of node:timers/promises, in milliseconds.
  */
-export class BytePace {
+export class ByteRateLimit {
   readonly #bytesPerMs: number
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>
   #freeAtMs = 0
