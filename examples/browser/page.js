@@ -64,7 +64,7 @@ async function stage(job) {
     row.showStaged(await client.put(file, { signal: canceller.signal, onProgress: row.showProgress }))
     say(`${file.name} is staged.`)
   } catch (error) {
-    fail(job, canceller.signal.aborted ? 'Cancelled.' : inWords(error))
+    fail(job, canceller.signal.aborted ? 'Cancelled.' : describe(error))
   }
 }
 
@@ -89,7 +89,7 @@ const ADVICE = {
     unit === 'files' ? '' : `${inBytes(used)} of ${inBytes(limit)} are used today.`,
 }
 
-function inWords(error) {
+function describe(error) {
   if (!LadeError.is(error)) return error.message
   return [error.message, ADVICE[error.code]?.(error.evidence)].filter(Boolean).join(' ')
 }

@@ -38,12 +38,12 @@ export interface KeyPlace {
 export async function withKeyPlace<Value>(config: Config, use: (place: KeyPlace) => Promise<Value>): Promise<Value> {
   const { database, tokenAlg: alg } = config
   if (database.kind === 'sqlite') return use(placeInFile(config))
-  const { databaseInWords, openKeptSecrets } = await import('@lade/server/stores')
+  const { describeDatabase, openKeptSecrets } = await import('@lade/server/stores')
   const secrets = await openKeptSecrets(database)
   const kept = async (key: Promise<SigningKey>): Promise<FoundKey> => ({ key: await key, warnings: [] })
   try {
     return await use({
-      name: databaseInWords(database),
+      name: describeDatabase(database),
       kind: 'database',
       async read() {
         const key = await readKeptKey({ secrets, alg })

@@ -338,7 +338,7 @@ describe('two services on one data directory', () => {
     return { one, other }
   }
 
-  it('see each other’s files at once, also when one of them is hot', async () => {
+  it('see each other’s files at once, also when one of them is cached', async () => {
     const { one, other } = await pair()
     const { token } = await one.signUp()
     const path = `/p/${sha256Hex(SMALL)}`

@@ -12,8 +12,8 @@ const SKEWED = /RequestTimeTooSkewed|RequestExpired/
  */
 export async function checkStorage(config: Config): Promise<Finding[]> {
   if (config.storage.kind !== 's3') return []
-  const { probeStorage, storageInWords } = await import('@lade/server/stores')
-  const name = storageInWords(config.storage)
+  const { probeStorage, describeStorage } = await import('@lade/server/stores')
+  const name = describeStorage(config.storage)
   const startedMs = performance.now()
   try {
     const wrong = await probeStorage(config)

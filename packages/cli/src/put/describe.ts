@@ -72,9 +72,9 @@ const REASONS: Readonly<Record<LeftOut['because'], (count: number) => string>> =
 
 /** What was left out, by reason; undefined when nothing was. @example 'Skipped: 2 hidden (--hidden includes them), 1 empty.' */
 export function describeLeftOut(leftOut: readonly LeftOut[]): string | undefined {
-  const counts = Object.entries(REASONS).flatMap(([because, inWords]) => {
+  const counts = Object.entries(REASONS).flatMap(([because, phrase]) => {
     const count = leftOut.filter((one) => one.because === because).length
-    return count === 0 ? [] : [inWords(count)]
+    return count === 0 ? [] : [phrase(count)]
   })
   return counts.length === 0 ? undefined : `Skipped: ${counts.join(', ')}.`
 }

@@ -1,11 +1,11 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
 import type { BodyBill } from '../budget/body-bill.ts'
 import { measured } from '../budget/measured.ts'
-import { type BodyDigests, type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
-import { openLanes, runLane } from './lanes.ts'
+import { type BodyDigests, type BodyWanted, digestsFrom, streamsFor } from './content-streams.ts'
+import { openStreams, runStream } from './hash-streams.ts'
 import { type Sha256Hashing, sha256Hashing } from './sha256-hashing.ts'
 
-export type { BodyDigests, BodyWanted } from './content-lanes.ts'
+export type { BodyDigests, BodyWanted } from './content-streams.ts'
 
 /** Computes everything that is wanted of a body in one pass over its blocks. */
 export interface ContentHasher {
@@ -20,7 +20,7 @@ export interface ContentHasher {
    * Takes the next block, of any length.
    *
    * The caller may go on with further blocks before the promise settles: blocks are taken in the order of the calls. As
-   * lanes are not equally fast, having four or so on the way keeps all of them busy. A block must stay as it is until its
+   * streams are not equally fast, having four or so on the way keeps all of them busy. A block must stay as it is until its
    * own promise settles, either way; nothing reads it after that. One call that fails is the end of the body, and cuts all others.
    *
    * @throws {LadeError} `over_budget` for a CAR that takes far longer to read than its bytes pay for.
@@ -53,7 +53,9 @@ export type ContentHashers = (wanted: BodyWanted, sizeBytes: number, bill?: Body
  * // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
  */
 export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted, bill?: BodyBill): ContentDigests {
-  const results = billed(bill, bytes.length, () => lanesFor(wanted, bytes.length).map((spec) => runLane(spec, bytes)))
+  const results = billed(bill, bytes.length, () =>
+    streamsFor(wanted, bytes.length).map((spec) => runStream(spec, bytes)),
+  )
   return digestsFrom(results, wanted, bytes.length)
 }
 
@@ -70,14 +72,14 @@ export const hashContentHere: ContentHashers = hashersHere(sha256Hashing)
 /** The same with another sha2-256. */
 export function hashersHere(hashing: Sha256Hashing): ContentHashers {
   return (wanted, sizeBytes, bill) => {
-    const lanes = openLanes(lanesFor(wanted, sizeBytes), { sizeBytes, hashing })
+    const streams = openStreams(streamsFor(wanted, sizeBytes), { sizeBytes, hashing })
     return {
       async ready() {},
       async update(block) {
-        billed(bill, block.length, () => lanes.update(block))
+        billed(bill, block.length, () => streams.update(block))
       },
       async digests() {
-        return digestsFrom(lanes.finish(), wanted, sizeBytes)
+        return digestsFrom(streams.finish(), wanted, sizeBytes)
       },
       discard() {},
     }

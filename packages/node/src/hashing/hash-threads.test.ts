@@ -8,8 +8,8 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { BodyBill } from '../budget/body-bill.ts'
 import { WorkBudget } from '../budget/work-budget.ts'
 import { digestWhole } from './content-hasher.ts'
+import type { HashCall } from './hash-calls.ts'
 import { type HashThreadsOptions, startHashThreads } from './hash-threads.ts'
-import type { LaneCall } from './lane-calls.ts'
 import { sha256Hashing } from './sha256-hashing.ts'
 import { EVERYTHING, PLAIN, scatteredBytes, shared } from './testing-bodies.ts'
 
@@ -162,18 +162,18 @@ describe('hash threads with a budget', () => {
   })
 })
 
-describe('the lanes of a body', () => {
-  /** The kinds of lane on each of two threads that have nothing else to do. */
+describe('the streams of a body', () => {
+  /** The kinds of stream on each of two threads that have nothing else to do. */
   async function kindsOnThreads(options: HashThreadsOptions): Promise<string[][]> {
     const spy = vi.spyOn(Worker.prototype, 'postMessage')
     const threads = startHashThreads({ ...options, threads: 2 })
     const hasher = threads.hashers({ ...EVERYTHING, blake3: false, blake2b256: false }, BIG)
     await hasher.update(Buffer.alloc(1))
     hasher.discard()
-    const opened = spy.mock.calls.map(([call]) => call as LaneCall).filter((call) => call.call === 'open')
+    const opened = spy.mock.calls.map(([call]) => call as HashCall).filter((call) => call.call === 'open')
     spy.mockRestore()
     await threads.close()
-    return opened.map(({ lanes }) => lanes.map(({ kind }) => kind))
+    return opened.map(({ streams }) => streams.map(({ kind }) => kind))
   }
 
   test.runIf(sha256Hashing.isNative)(

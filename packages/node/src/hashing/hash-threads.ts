@@ -4,16 +4,16 @@ import type { BodyBill } from '../budget/body-bill.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
 import { TurnsOfBodies } from './body-turns.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
-import { type BodyWanted, digestsFrom, lanesFor } from './content-lanes.ts'
+import { type BodyWanted, digestsFrom, streamsFor } from './content-streams.ts'
+import type { HashAnswer, HashCall } from './hash-calls.ts'
+import { type StreamSpec, weightTogether } from './hash-streams.ts'
+import { HashThread } from './hash-thread.ts'
 import { HeldMemory, type Holder } from './held-memory.ts'
-import type { LaneAnswer, LaneCall } from './lane-calls.ts'
-import { LaneThread } from './lane-thread.ts'
-import { type LaneSpec, weightTogether } from './lanes.ts'
 import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
 
 /** Below this a call to a thread takes as long as the hashing. From here on, hashing here would hold up everybody's requests. */
 const DEFAULT_MIN_BYTES = 256 * 1024
-/** A body has two big lanes; what more threads do is only worth having for several bodies at once. */
+/** A body has two big streams; what more threads do is only worth having for several bodies at once. */
 const DEFAULT_THREADS = 2
 /** Blocks that a thread has at a time: enough that it is never idle while this thread is busy, and done within about 20 ms. */
 const CALLS = 6
@@ -60,8 +60,8 @@ export interface HashThreads {
  * Starts threads that hash all bodies from `minBytes` on, and one more for CARs when the first one comes.
  *
  * The blocks and links of CARs are read on a thread of their own, so that only other CARs wait for a block that is slow to read. The other
- * lanes of a body are spread over the threads, each to the one that would then have the least to do, so that a body takes as long as its
- * longest lane where there are threads for that. Blocks must lie in shared memory to cross without a copy; others are copied. The threads
+ * streams of a body are spread over the threads, each to the one that would then have the least to do, so that a body takes as long as its
+ * longest stream where there are threads for that. Blocks must lie in shared memory to cross without a copy; others are copied. The threads
  * do not keep the process alive while nothing is hashed.
  *
  * When a thread dies, the bodies that it was hashing fail, and another one takes its place.
@@ -81,7 +81,7 @@ export function startHashThreads({
 }: HashThreadsOptions = {}): HashThreads {
   const hashing = withoutAddon ? sha256HashingWith(undefined) : sha256Hashing
   const hashersBelow = hashersHere(hashing)
-  const start = (): LaneThread => new LaneThread({ budget, calls: CALLS, resourceLimits: LIMITS })
+  const start = (): HashThread => new HashThread({ budget, calls: CALLS, resourceLimits: LIMITS })
   const threads = Array.from({ length: count }, start)
   const carMemory = new HeldMemory(CAR_MEMORY_BYTES)
   const carTurns = new TurnsOfBodies({
@@ -90,7 +90,7 @@ export function startHashThreads({
     slots: CARS_AT_ONCE,
     slotsPerPrincipal: CARS_OF_PRINCIPAL,
   })
-  let carThread: LaneThread | undefined
+  let carThread: HashThread | undefined
   let lastBody = 0
   let isClosed = false
 
@@ -105,7 +105,7 @@ export function startHashThreads({
       if (sizeBytes < minBytes && !isCar) return hashersBelow(wanted, sizeBytes, bill)
       if (!isClosed) {
         reviveThreads()
-        if (isCar) carThread ??= new LaneThread({ budget, calls: CAR_CALLS, resourceLimits: CAR_LIMITS })
+        if (isCar) carThread ??= new HashThread({ budget, calls: CAR_CALLS, resourceLimits: CAR_LIMITS })
       }
       lastBody += 1
       return hashOn({ threads, carThread, carMemory, carTurns }, lastBody, wanted, {
@@ -122,17 +122,17 @@ export function startHashThreads({
   }
 }
 
-/** The lanes of one body on one thread. */
+/** The streams of one body on one thread. */
 interface Share {
-  readonly thread: LaneThread
-  readonly lanes: readonly LaneSpec[]
+  readonly thread: HashThread
+  readonly streams: readonly StreamSpec[]
   readonly weight: number
 }
 
 interface Threads {
-  readonly threads: readonly LaneThread[]
+  readonly threads: readonly HashThread[]
   /** For CARs alone. */
-  readonly carThread: LaneThread | undefined
+  readonly carThread: HashThread | undefined
   readonly carMemory: HeldMemory
   readonly carTurns: TurnsOfBodies
 }
@@ -150,14 +150,14 @@ function hashOn(
   wanted: BodyWanted,
   { sizeBytes, withoutPieces, hashing, bill }: BodyOptions,
 ): ContentHasher {
-  const lanes = lanesFor(wanted, sizeBytes).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
+  const streams = streamsFor(wanted, sizeBytes).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
   const withoutAddon = !hashing.isNative
-  const shares = spread(lanes, threads, hashing)
+  const shares = spread(streams, threads, hashing)
   for (const { thread, weight } of shares) thread.load += weight
   const pays = wanted.carRoot === undefined ? 1 : CAR_PAYS
   const cut = new AbortController()
   const turns = wanted.carRoot && threads.carTurns.open(bill?.principal ?? '', cut.signal)
-  const ask = async ({ thread }: Share, call: LaneCall): Promise<LaneAnswer> => {
+  const ask = async ({ thread }: Share, call: HashCall): Promise<HashAnswer> => {
     // Bytes of a CAR do not pay for every time that it can take; those of all others do.
     const mayBeUnpaid = thread === threads.carThread && call.call === 'block'
     const onTurn = mayBeUnpaid ? () => bill?.require() : undefined
@@ -173,7 +173,7 @@ function hashOn(
   }
   const holder: Holder = { principal: bill?.principal ?? '', end }
   const opened = Promise.all(
-    shares.map((share) => ask(share, { call: 'open', body, lanes: share.lanes, sizeBytes, withoutAddon })),
+    shares.map((share) => ask(share, { call: 'open', body, streams: share.streams, sizeBytes, withoutAddon })),
   )
   // The first block tells of it.
   opened.catch(() => {})
@@ -236,19 +236,19 @@ function readyToCross(block: Uint8Array): Uint8Array {
   return isShared || block.length === block.buffer.byteLength ? block : new Uint8Array(block)
 }
 
-/** Gives each lane to the thread that then has the least to do, the heaviest lanes first, and that of a CAR to the thread for CARs. */
-function spread(lanes: readonly LaneSpec[], { threads, carThread }: Threads, hashing: Sha256Hashing): Share[] {
-  const weightOf = (lanes: readonly LaneSpec[]): number => weightTogether(lanes, hashing)
-  const shares = threads.map((thread) => ({ thread, lanes: [] as LaneSpec[], weight: 0 }))
-  const isOfCar = ({ kind }: LaneSpec): boolean => kind === 'car' && carThread !== undefined
-  for (const lane of lanes.toSorted((one, other) => weightOf([other]) - weightOf([one]))) {
-    if (isOfCar(lane)) continue
-    const loadWith = ({ thread, lanes }: Share): number => thread.load + weightOf([...lanes, lane])
+/** Gives each stream to the thread that then has the least to do, the heaviest streams first, and that of a CAR to the thread for CARs. */
+function spread(streams: readonly StreamSpec[], { threads, carThread }: Threads, hashing: Sha256Hashing): Share[] {
+  const weightOf = (streams: readonly StreamSpec[]): number => weightTogether(streams, hashing)
+  const shares = threads.map((thread) => ({ thread, streams: [] as StreamSpec[], weight: 0 }))
+  const isOfCar = ({ kind }: StreamSpec): boolean => kind === 'car' && carThread !== undefined
+  for (const stream of streams.toSorted((one, other) => weightOf([other]) - weightOf([one]))) {
+    if (isOfCar(stream)) continue
+    const loadWith = ({ thread, streams }: Share): number => thread.load + weightOf([...streams, stream])
     const share = shares.reduce((least, next) => (loadWith(next) < loadWith(least) ? next : least))
-    share.lanes.push(lane)
-    share.weight = weightOf(share.lanes)
+    share.streams.push(stream)
+    share.weight = weightOf(share.streams)
   }
-  const ofCar = lanes.filter(isOfCar)
-  if (carThread !== undefined) shares.push({ thread: carThread, lanes: ofCar, weight: weightOf(ofCar) })
-  return shares.filter(({ lanes }) => lanes.length > 0)
+  const ofCar = streams.filter(isOfCar)
+  if (carThread !== undefined) shares.push({ thread: carThread, streams: ofCar, weight: weightOf(ofCar) })
+  return shares.filter(({ streams }) => streams.length > 0)
 }

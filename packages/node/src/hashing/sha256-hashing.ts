@@ -6,7 +6,7 @@ import { sha256 } from './sha256.ts'
 export interface Sha256Hashing {
   /** False where the addon was not built or cannot run, and two streams take nearly twice as long. */
   readonly isNative: boolean
-  /** sha2-256 for the lanes of one body on one thread. */
+  /** sha2-256 for the streams of one body on one thread. */
   forBody(): BodySha256
 }
 

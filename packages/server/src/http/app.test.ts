@@ -28,13 +28,13 @@ describe('the HTTP face of a running service', () => {
 
   it('answers a file with the same headers every time, from memory or not, and for HEAD', async () => {
     const first = await headersOf(`/p/${SHA256}`)
-    const hot = await headersOf(`/p/${SHA256}`)
+    const cached = await headersOf(`/p/${SHA256}`)
     const head = await headersOf(`/p/${SHA256}`, { method: 'HEAD' })
     expect(first.headers).toMatchObject({
       'content-type': 'text/html',
       'content-disposition': 'attachment; filename="a b.html"',
     })
-    expect(hot).toEqual(first)
+    expect(cached).toEqual(first)
     expect(head).toEqual(first)
   })
 

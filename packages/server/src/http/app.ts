@@ -13,7 +13,6 @@ import { anyOrigin, exposedHeaders } from './cors.ts'
 import { directRoutes } from './direct-routes.ts'
 import { requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
-import { HotFiles } from './hot-files.ts'
 import { parseJsonBody } from './json-body.ts'
 import { hostCheck, isLoopback } from './known-host.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
@@ -21,6 +20,7 @@ import { oneATurn } from './one-a-turn.ts'
 import { pathOf, queryOf } from './query.ts'
 import { requestPrincipal } from './request-principal.ts'
 import { headersSet, sendProblem } from './respond.ts'
+import { ResponseCache } from './response-cache.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { fileRoutes } from './routes/files/files.ts'
@@ -56,16 +56,16 @@ export async function createApp(
   readerTimes: Pick<SlowReadersOptions, 'idleMs' | 'minuteMs'> = {},
 ): Promise<FastifyInstance> {
   const { records } = service
-  const hotFiles =
+  const responseCache =
     records.generation === undefined
       ? undefined
-      : new HotFiles({
+      : new ResponseCache({
           generation: records.generation,
           now: service.filesNow,
           nextRequestId: requestIdMaker(),
           host: contentHostOf(service.config),
         })
-  const direct = directRoutes(service, hotFiles)
+  const direct = directRoutes(service, responseCache)
   const hostProblem = hostCheck(service.config)
 
   const { budget } = service
@@ -86,8 +86,8 @@ export async function createApp(
   const app = fastify({
     serverFactory: (route) =>
       createHttpServer({
-        answerHot: (request, response) =>
-          hotFiles !== undefined && hostProblem(request) === undefined && hotFiles.answer(request, response),
+        answerFromCache: (request, response) =>
+          responseCache !== undefined && hostProblem(request) === undefined && responseCache.answer(request, response),
         hostProblem,
         handle: (request, response) => {
           if (direct(request, response)) return
@@ -156,10 +156,10 @@ export async function createApp(
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
-  retrievalRoutes(routes, service, hotFiles)
+  retrievalRoutes(routes, service, responseCache)
   challengeRoutes(routes, service)
   gatewayRoutes(routes, service)
-  pieceRoutes(routes, service, hotFiles)
+  pieceRoutes(routes, service, responseCache)
   fileRoutes(routes, service)
   dealRoutes(routes, service)
   dealActionRoutes(routes, service)

@@ -16,7 +16,7 @@ describe('databaseMetrics', () => {
       unknown: 0,
     },
     isContended: false,
-    lanes: 0,
+    queues: 0,
     writers: { open: 1, idle: 1, waiting: 0 },
     readers: { open: 0, idle: 0, waiting: 0 },
   }
@@ -32,7 +32,7 @@ describe('databaseMetrics', () => {
       unknown: 6,
     },
     isContended: true,
-    lanes: 70,
+    queues: 70,
     writers: { open: 8, idle: 0, waiting: 62 },
     readers: { open: 5, idle: 3, waiting: 0 },
   }

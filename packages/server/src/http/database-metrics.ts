@@ -58,7 +58,7 @@ export function databaseMetrics(registry: Registry, databaseState: () => Databas
     help: 'Write queues in use, usually one per principal.',
     registers,
     collect() {
-      this.set(databaseState().lanes)
+      this.set(databaseState().queues)
     },
   })
   new Gauge({

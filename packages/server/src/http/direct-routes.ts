@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiHeaders, commonHeaders } from './api-headers.ts'
 import { corsHeaders } from './cors.ts'
-import type { HotFiles } from './hot-files.ts'
 import { pathOf } from './query.ts'
+import type { ResponseCache } from './response-cache.ts'
 import { gatewayHandler } from './routes/gateway/gateway.ts'
 import { pieceHandler } from './routes/pieces/pieces.ts'
 import { answerRaw, type RawHandler } from './routes/raw-route.ts'
@@ -17,12 +17,12 @@ export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) 
  * The short way of uploads and retrievals: the same handlers that the framework's routes lead to, without its hooks. Only
  * for the plain spelling of their paths; every other spelling, and every other method, takes the long way.
  */
-export function directRoutes(service: Service, hotFiles: HotFiles | undefined): DirectRoutes {
+export function directRoutes(service: Service, responseCache: ResponseCache | undefined): DirectRoutes {
   const upload = uploadHandler(service)
   const retrievals: readonly (readonly [prefix: string, handler: RawHandler])[] = [
-    ['/p/', retrievalHandler(service, hotFiles)],
+    ['/p/', retrievalHandler(service, responseCache)],
     ['/ipfs/', gatewayHandler(service)],
-    ['/piece/', pieceHandler(service, hotFiles)],
+    ['/piece/', pieceHandler(service, responseCache)],
   ]
   return (request, response) => {
     const { method, url = '' } = request

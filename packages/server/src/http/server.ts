@@ -32,7 +32,7 @@ export interface HttpServerOptions extends RequestLog {
   /** Routes a request with a sound frame. */
   readonly handle: RequestHandler
   /** Answers at once what it can, ahead of everything else; false leaves the request to `handle`. */
-  readonly answerHot: (request: IncomingMessage, response: ServerResponse) => boolean
+  readonly answerFromCache: (request: IncomingMessage, response: ServerResponse) => boolean
   /** What is wrong with the host that a request is sent to. */
   readonly hostProblem: HostCheck
   /** True while no new connections are taken: each answer is then the last of its connection. */
@@ -50,7 +50,7 @@ export interface HttpServerOptions extends RequestLog {
  * watched for progress instead. Heads have 10 seconds, checked every second. Answers are watched for progress on every connection.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerHot, hostProblem, isDraining, connections, slowReaders, now } = options
+  const { handle, answerFromCache, hostProblem, isDraining, connections, slowReaders, now } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds()
   const open = (request: IncomingMessage, response: ServerResponse): void => {
@@ -104,7 +104,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (isDraining()) response.shouldKeepAlive = false
     const take = (): void => {
       // It may have gone while it waited.
-      if (!response.destroyed && !answerHot(request, response)) receive(request, response)
+      if (!response.destroyed && !answerFromCache(request, response)) receive(request, response)
     }
     // Whoever restarts what does not answer asks this.
     if (request.url === LIVENESS_PATH) take()

@@ -22,7 +22,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { openFsBlobStore } from '../blobs/drivers/fs/fs-blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import type { Config } from '../config/config.ts'
-import { databaseInWords, storageInWords } from '../config/in-words.ts'
+import { describeDatabase, describeStorage } from '../config/describe.ts'
 import { openInlineBytes, openSnapshotFile } from '../records/drivers/sqlite/snapshot-file.ts'
 import { createSqliteTableFile } from '../records/drivers/sqlite/table-file.ts'
 import type { InstanceLocks } from '../records/instance-locks.ts'
@@ -173,8 +173,8 @@ async function takeState(backup: Backup, places: Places): Promise<BackupReport |
       finishedAt: now().toISOString(),
       lade: version,
       schemaVersion: SQLITE_MIGRATIONS.length,
-      database: databaseInWords(config.database),
-      storage: storageInWords(config.storage),
+      database: describeDatabase(config.database),
+      storage: describeStorage(config.storage),
       rows: taken.rows,
       files,
       blobs: blobs.needed,

@@ -1,6 +1,6 @@
 import { BackupRefused } from '../backup/backup-refused.ts'
 import type { Config } from '../config/config.ts'
-import { databaseInWords } from '../config/in-words.ts'
+import { describeDatabase } from '../config/describe.ts'
 import { openInstanceLocks } from '../records/drivers/sqlite/instance-locks.ts'
 import { schemaVersionOf } from '../records/drivers/sqlite/schema-version.ts'
 import { tablesOfSchema } from '../records/drivers/sqlite/table-file.ts'
@@ -24,8 +24,8 @@ export async function requireSameSchema({ database }: Config): Promise<void> {
   if (found === known) return
   throw new BackupRefused(
     found < known
-      ? `The records at ${databaseInWords(database)} have schema version ${found}; this Lade has ${known}. Back them up with the version that wrote them, or start this one first.`
-      : `The records at ${databaseInWords(database)} have schema version ${found}; this Lade knows versions up to ${known}. Use a newer Lade.`,
+      ? `The records at ${describeDatabase(database)} have schema version ${found}; this Lade has ${known}. Back them up with the version that wrote them, or start this one first.`
+      : `The records at ${describeDatabase(database)} have schema version ${found}; this Lade knows versions up to ${known}. Use a newer Lade.`,
   )
 }
 

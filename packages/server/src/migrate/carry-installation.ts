@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config/config.ts'
-import { storageInWords } from '../config/in-words.ts'
+import { describeStorage } from '../config/describe.ts'
 import { readDocument, UnreadableDocument, writeDocument } from '../installation/installation-document.ts'
 import { InstallationRefused } from '../installation/installation-refused.ts'
 import { joinInstallation } from '../installation/join-installation.ts'
@@ -38,7 +38,7 @@ export async function refuseOthersObjects(
   if (theirs === undefined || theirs === id) return
   for await (const _ of store.list({ limit: 1 })) {
     throw new MoveRefused(
-      `${storageInWords(storage)} contains objects of another installation. Choose an empty storage.`,
+      `${describeStorage(storage)} contains objects of another installation. Choose an empty storage.`,
     )
   }
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import type { Config } from '../config/config.ts'
-import { databaseInWords, storageInWords } from '../config/in-words.ts'
+import { describeDatabase, describeStorage } from '../config/describe.ts'
 import { isSetAsideFor, setRecordsAside } from '../records/drivers/sqlite/set-aside.ts'
 import type { UsageDrift } from '../records/record-store.ts'
 import { type CopiedBlobs, copyBlobs } from '../storage-move/copy-blobs.ts'
@@ -92,20 +92,20 @@ export async function moveInstallation(options: MoveOptions): Promise<MoveReport
   if (options.moves.storage && !options.isDryRun) await forgetPuts(options)
   const { database } = options.from
   if (report.records === undefined || database.kind !== 'sqlite') return report
-  const where = destinationInWords(options)
+  const where = describeDestination(options)
   return { ...report, setAside: setRecordsAside({ file: database.file, where, now: options.now() }) }
 }
 
-function destinationInWords({ to, moves }: MoveOptions): string {
-  const database = databaseInWords(to.database)
-  return moves.storage ? `${database}, with the blobs in ${storageInWords(to.storage)}` : database
+function describeDestination({ to, moves }: MoveOptions): string {
+  const database = describeDatabase(to.database)
+  return moves.storage ? `${database}, with the blobs in ${describeStorage(to.storage)}` : database
 }
 
 /** The old database file says where its records went. Blobs that were moved alone leave no trace, and are compared again. */
 function wasDone(options: MoveOptions): boolean {
   const { database } = options.from
   if (!options.moves.database || database.kind !== 'sqlite') return false
-  return isSetAsideFor({ file: database.file, where: destinationInWords(options) })
+  return isSetAsideFor({ file: database.file, where: describeDestination(options) })
 }
 
 function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
@@ -118,7 +118,7 @@ function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
   if (from.storage.kind === 'none') throw new MoveRefused('There are no blobs to move: LADE_STORAGE is none.')
   if (to.storage.kind === 'none') throw new MoveRefused('Blobs cannot be moved to the storage none.')
   if (JSON.stringify(from.storage) === JSON.stringify(to.storage)) {
-    throw new MoveRefused(`The blobs are already in ${storageInWords(from.storage)}.`)
+    throw new MoveRefused(`The blobs are already in ${describeStorage(from.storage)}.`)
   }
 }
 
@@ -197,7 +197,7 @@ async function moveTables(
   const moved = await moveRecords({
     source,
     target,
-    place: databaseInWords(to.database),
+    place: describeDatabase(to.database),
     secrets,
     now: now(),
     signal,

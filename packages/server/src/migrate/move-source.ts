@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
-import { databaseInWords } from '../config/in-words.ts'
+import { describeDatabase } from '../config/describe.ts'
 import { refuseSetAside } from '../records/drivers/sqlite/set-aside.ts'
 import { openSqliteTables } from '../records/drivers/sqlite/table-source.ts'
 import type { InstanceLocks } from '../records/instance-locks.ts'
@@ -84,7 +84,7 @@ export async function openForMove(
       requireStopped({
         instances: records.instances,
         locks,
-        place: databaseInWords(config.database),
+        place: describeDatabase(config.database),
         timeoutMs: TIMEOUT_MS[config.database.kind],
         wait: (ms) => sleep(ms, undefined, { signal }),
       }),

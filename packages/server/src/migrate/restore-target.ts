@@ -5,7 +5,7 @@ import { syncDirectory } from '@lade/node/disk/durable-directory'
 import { writePrivately } from '../backup/backup-folder.ts'
 import { BackupRefused } from '../backup/backup-refused.ts'
 import type { Config } from '../config/config.ts'
-import { databaseInWords } from '../config/in-words.ts'
+import { describeDatabase } from '../config/describe.ts'
 import { publishRestoredFile } from '../records/drivers/sqlite/restored-file.ts'
 import { isMarkedRestoring, markRestoring } from '../records/drivers/sqlite/set-aside.ts'
 import { openSqliteTables } from '../records/drivers/sqlite/table-source.ts'
@@ -85,7 +85,7 @@ async function placeKey(file: string, text: string): Promise<void> {
 async function postgresTarget(config: Config, url: string, surroundings: MoveSurroundings): Promise<RestoreTarget> {
   const { closers, now, signal } = surroundings
   const workingFile = join(config.dataDir, 'lade.db.restoring')
-  const place = databaseInWords(config.database)
+  const place = describeDatabase(config.database)
   // Brings the schema up to date.
   const { requireNobody } = await openForMove(config, surroundings)
   await requireNobody()

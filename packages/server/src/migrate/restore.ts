@@ -13,7 +13,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { openFsBlobStore } from '../blobs/drivers/fs/fs-blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import type { Config } from '../config/config.ts'
-import { databaseInWords, storageInWords } from '../config/in-words.ts'
+import { describeDatabase, describeStorage } from '../config/describe.ts'
 import { renewInstallation } from '../installation/renew-installation.ts'
 import { clearRestoredFile } from '../records/drivers/sqlite/restored-file.ts'
 import { secretIn } from '../records/drivers/sqlite/snapshot-file.ts'
@@ -120,8 +120,8 @@ async function restoreHere(here: Restore): Promise<RestoreReport> {
   const mark = {
     backup: folder.manifest.id,
     state: complete.state,
-    database: databaseInWords(config.database),
-    storage: storageInWords(config.storage),
+    database: describeDatabase(config.database),
+    storage: describeStorage(config.storage),
     keepsTokens: keepTokens,
   }
   const begun = await markRestore(config.dataDir, mark, async () => {
@@ -160,11 +160,11 @@ async function openStorage(config: Config, { blobs }: CompleteBackup): Promise<B
 
 async function requireEmptyStorage(storage: BlobStore, config: Config): Promise<void> {
   if ((await storage.installation.read()) !== undefined) {
-    throw new BackupRefused(`${storageInWords(config.storage)} belongs to an installation. Choose an empty storage.`)
+    throw new BackupRefused(`${describeStorage(config.storage)} belongs to an installation. Choose an empty storage.`)
   }
   for await (const { sha256 } of storage.list({ limit: 1 })) {
     throw new BackupRefused(
-      `${storageInWords(config.storage)} is not empty: it contains ${sha256}. Choose an empty storage.`,
+      `${describeStorage(config.storage)} is not empty: it contains ${sha256}. Choose an empty storage.`,
     )
   }
 }

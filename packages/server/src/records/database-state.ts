@@ -3,8 +3,8 @@ export interface DatabaseState {
   readonly transactions: TransactionCounts
   /** Whether writes of different principals follow each other at this time, since they undid each other. */
   readonly isContended: boolean
-  /** Lanes that have something to write. */
-  readonly lanes: number
+  /** Queues that have something to write. */
+  readonly queues: number
   readonly writers: PoolState
   readonly readers: PoolState
 }

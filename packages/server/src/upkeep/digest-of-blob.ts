@@ -1,5 +1,5 @@
 import { CHUNK_BYTES } from '@lade/node/hashing/chunk-digests'
-import { openLanes } from '@lade/node/hashing/lanes'
+import { openStreams } from '@lade/node/hashing/hash-streams'
 import type { BlobBody, BlobStore } from '../blobs/blob-store.ts'
 
 /** What a blob was when it was read from end to end. */
@@ -38,16 +38,16 @@ export async function digestOfBody(
   onChunk: (sizeBytes: number) => Promise<void> | void = () => {},
 ): Promise<SeenBlob> {
   // Two streams at once take little more time than one.
-  const lanes = openLanes([{ kind: 'sha2-256' }, { kind: 'chunks' }], { sizeBytes: body.sizeBytes })
+  const streams = openStreams([{ kind: 'sha2-256' }, { kind: 'chunks' }], { sizeBytes: body.sizeBytes })
   let sizeBytes = 0
   for await (const chunk of body.chunks()) {
-    lanes.update(chunk)
+    streams.update(chunk)
     sizeBytes += chunk.length
     await onChunk(chunk.length)
   }
   let actual = ''
   let chunkDigests: Uint8Array | undefined
-  for (const { kind, value } of lanes.finish()) {
+  for (const { kind, value } of streams.finish()) {
     if (kind === 'sha2-256') actual = value
     if (kind === 'chunks' && sizeBytes > CHUNK_BYTES) chunkDigests = value
   }

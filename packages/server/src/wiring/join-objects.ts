@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { holdsStore } from '../blobs/drivers/fs/fs-installation.ts'
 import type { Config } from '../config/config.ts'
-import { databaseInWords, storageInWords } from '../config/in-words.ts'
+import { describeDatabase, describeStorage } from '../config/describe.ts'
 import { type InstallationPlaces, InstallationRefused } from '../installation/installation-refused.ts'
 import { joinInstallation } from '../installation/join-installation.ts'
 import { createProgressKeeper, type ProgressKeeper } from '../installation/progress-keeper.ts'
@@ -93,7 +93,7 @@ export async function joinObjects(
 
 /** How records and objects are called in messages. */
 export function placesOf({ database, storage }: JoinConfig): InstallationPlaces {
-  return { records: databaseInWords(database), objects: storageInWords(storage) }
+  return { records: describeDatabase(database), objects: describeStorage(storage) }
 }
 
 function asStartError(error: InstallationRefused): StartError {

@@ -6,7 +6,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { openFsBlobStore } from '../blobs/drivers/fs/fs-blob-store.ts'
 import type { Chain } from '../chain/chain.ts'
 import { type Config, type RemoteProverSetting, tokenKeyMaterial } from '../config/config.ts'
-import { databaseInWords, storageInWords } from '../config/in-words.ts'
+import { describeDatabase, describeStorage } from '../config/describe.ts'
 import { type LocalProverOptions, openLocalProver } from '../proving/drivers/local/local-prover.ts'
 import { LevelCache } from '../proving/level-cache.ts'
 import type { Prover } from '../proving/prover.ts'
@@ -63,7 +63,7 @@ export async function openRecords(
   config: Config,
   { log, closers, onFatal }: DriverSurroundings & { readonly onFatal: (error: Error) => void },
 ): Promise<OpenedRecords> {
-  const place = databaseInWords(config.database)
+  const place = describeDatabase(config.database)
   if (config.database.kind === 'sqlite') {
     const { file } = config.database
     const locks = openInstanceLocks({ dir: join(config.dataDir, 'instances') })
@@ -122,7 +122,7 @@ export async function openBlobs(
       const { redirectSeconds } = config.retrieval
       const onTrait = (sentence: string): void => log?.warn(sentence)
       const putsOf = records && ((sha256: string) => records.inventory.puts(sha256))
-      return orStartError(storageInWords(storage), () =>
+      return orStartError(describeStorage(storage), () =>
         openS3BlobStore({ ...storage, onTrait, putsOf, ...(redirectSeconds > 0 && { redirectSeconds }) }),
       )
     }

@@ -7,7 +7,7 @@ import { POSTGRES_MIGRATIONS } from '../records/migrations/postgres.ts'
 import type { SecretRecords } from '../records/record-store.ts'
 import { openBlobs } from './open-drivers.ts'
 
-export { databaseInWords, storageInWords } from '../config/in-words.ts'
+export { describeDatabase, describeStorage } from '../config/describe.ts'
 export type { DatabaseFacts } from '../records/drivers/postgres/examine.ts'
 
 type PostgresSetting = Extract<Config['database'], { readonly kind: 'postgres' }>

@@ -115,7 +115,7 @@ export class MultipartUpload {
       const answer = await this.#calls.run(
         'CompleteMultipartUpload',
         (client, send) => client.send(new CompleteMultipartUploadCommand(input), send),
-        { ...options, lane: 'copies' },
+        { ...options, pool: 'copies' },
       )
       if (hasMd5Etag(this.#calls, answer)) answered = answer.ETag
     } catch (error) {

@@ -23,14 +23,14 @@ export interface CallOptions {
   /** Ends the call. */
   readonly signal?: AbortSignal | undefined
   /** Which connections carry it. @default 'requests' */
-  readonly lane?: S3Lane
+  readonly pool?: S3Pool
 }
 
 /**
  * Calls that wait for different things do not wait for each other's connections: `bodies` last as long as their readers
  * take, `copies` as long as the store thinks, and neither may keep a `request` from being sent.
  */
-export type S3Lane = 'requests' | 'copies' | 'bodies'
+export type S3Pool = 'requests' | 'copies' | 'bodies'
 
 /**
  * The connection to one store: every request goes through here, is tried again by one set of rules, and ends with `close`.
@@ -42,7 +42,7 @@ export class S3Calls {
   readonly retries: Retries
   /** For presigning, which sends nothing. */
   readonly client: S3Client
-  readonly #clients: Readonly<Record<S3Lane, S3Client>>
+  readonly #clients: Readonly<Record<S3Pool, S3Client>>
   readonly #onTrait: (sentence: string) => void
   readonly #running = new Map<AbortController, Promise<unknown>>()
   readonly #streams = new Set<Readable>()
@@ -88,14 +88,14 @@ export class S3Calls {
   run<T>(
     operation: string,
     attempt: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
-    { signal, lane = 'requests' }: CallOptions = {},
+    { signal, pool = 'requests' }: CallOptions = {},
   ): Promise<T> {
     const call = new AbortController()
     setMaxListeners(0, call.signal)
     const stop = () => call.abort()
     if (this.closing.aborted || signal?.aborted === true) stop()
     signal?.addEventListener('abort', stop, { once: true })
-    const client = this.#clients[lane]
+    const client = this.#clients[pool]
     const running = this.retries
       .run(call.signal, async () => {
         if (call.signal.aborted) throw new S3Failure(operation, { kind: 'permanent', code: 'Aborted' })

@@ -46,7 +46,7 @@ async function copyAtOnce(calls: S3Calls, options: CopyOptions): Promise<string 
   }
   try {
     const answer = await calls.run('CopyObject', (client, send) => client.send(new CopyObjectCommand(input), send), {
-      lane: 'copies',
+      pool: 'copies',
     })
     return answer.CopyObjectResult?.ChecksumSHA256
   } catch (error) {
@@ -91,7 +91,7 @@ async function copyPart(calls: S3Calls, options: CopyOptions, upload: UploadName
     'UploadPartCopy',
     (client, send) => client.send(new UploadPartCopyCommand(input), send),
     {
-      lane: 'copies',
+      pool: 'copies',
     },
   )
   const etag = answer.CopyPartResult?.ETag

@@ -52,7 +52,7 @@ export async function headObject(calls: S3Calls, key: string): Promise<StoredObj
 /** A HEAD has no body to say what is missing: a key, the bucket, or the route to the store. A GET says it. */
 async function isAbsent(calls: S3Calls, key: string): Promise<boolean> {
   try {
-    const stream = await getObject(calls, key, { range: 'bytes=0-0', lane: 'requests' })
+    const stream = await getObject(calls, key, { range: 'bytes=0-0', pool: 'requests' })
     stream.body.destroy()
     return false
   } catch (error) {
@@ -75,7 +75,7 @@ export async function getObject(
     ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
   }
   const answer = await calls.run('GetObject', (client, send) => client.send(new GetObjectCommand(input), send), {
-    lane: 'bodies',
+    pool: 'bodies',
     ...options,
   })
   const body = answer.Body as Readable | undefined
@@ -86,7 +86,7 @@ export async function getObject(
 
 /** All of a small object. */
 export async function readSmallObject(calls: S3Calls, key: string): Promise<Buffer> {
-  const { body } = await getObject(calls, key, { lane: 'requests' })
+  const { body } = await getObject(calls, key, { pool: 'requests' })
   const chunks: Buffer[] = []
   for await (const chunk of body) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)

@@ -14,8 +14,8 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import * as z from 'zod'
 import { listPieces } from '../../../pieces/list-pieces.ts'
 import { requireCaller } from '../../authenticate.ts'
-import type { HotFiles } from '../../hot-files.ts'
 import { pathOf, type Query, queryOf } from '../../query.ts'
+import type { ResponseCache } from '../../response-cache.ts'
 import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { getFile } from '../retrieval/get-file.ts'
@@ -27,13 +27,13 @@ import { sendPiece } from './send-piece.ts'
 
 const REPEATABLE = ['cid']
 
-export function pieceHandler(service: Service, hotFiles: HotFiles | undefined): RawHandler {
+export function pieceHandler(service: Service, responseCache: ResponseCache | undefined): RawHandler {
   // Provers that pull take a redirect for a refusal.
   const shortcuts = shortcutsOf(service.config, { mayRedirect: false })
   return async (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/piece/'.length)
     try {
-      await getFile(service, hotFiles, request, response, { cidText, query, headers, shortcuts }, requirePieceCid)
+      await getFile(service, responseCache, request, response, { cidText, query, headers, shortcuts }, requirePieceCid)
     } catch (error) {
       const { blobs } = service
       const isNoFile = LadeError.has(error, 'not_found') || LadeError.has(error, 'gone')
@@ -51,8 +51,8 @@ function requirePieceCid({ form }: ContentId): void {
 }
 
 /** `/piece/{pieceCid}` and `/api/piece-cids`. */
-export function pieceRoutes(app: Routes, service: Service, hotFiles: HotFiles | undefined): void {
-  const onRequest = rawRoute(service, pieceHandler(service, hotFiles))
+export function pieceRoutes(app: Routes, service: Service, responseCache: ResponseCache | undefined): void {
+  const onRequest = rawRoute(service, pieceHandler(service, responseCache))
   app.route({
     method: ['GET', 'HEAD'],
     url: '/piece/:pieceCid',

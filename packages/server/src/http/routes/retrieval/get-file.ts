@@ -3,8 +3,8 @@ import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { CONTENT_GUARD } from '../../file-headers.ts'
-import type { HotFiles } from '../../hot-files.ts'
 import type { Query } from '../../query.ts'
+import type { ResponseCache } from '../../response-cache.ts'
 import type { Service } from '../../service.ts'
 import { refuseServiceWorker } from './refuse-service-worker.ts'
 import { sendFile } from './send-file.ts'
@@ -26,7 +26,7 @@ export interface GetFileInput {
  */
 export async function getFile(
   service: Service,
-  hotFiles: HotFiles | undefined,
+  responseCache: ResponseCache | undefined,
   request: IncomingMessage,
   response: ServerResponse,
   input: GetFileInput,
@@ -35,10 +35,10 @@ export async function getFile(
   const { query, headers, shortcuts } = input
   Object.assign(headers, CONTENT_GUARD)
   refuseServiceWorker(request)
-  const generation = hotFiles?.generation() ?? 0
+  const generation = responseCache?.generation() ?? 0
   const cid = parseContentId(input.cidText, sha256Hex)
   checkForm(cid)
   if (service.blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const found = await visibleFile(service, request, cid, query)
-  await sendFile(service, request, response, found, { cid, query, headers, hotFiles, shortcuts, generation })
+  await sendFile(service, request, response, found, { cid, query, headers, responseCache, shortcuts, generation })
 }

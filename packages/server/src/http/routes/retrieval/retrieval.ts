@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { HotFiles } from '../../hot-files.ts'
 import { pathOf } from '../../query.ts'
+import type { ResponseCache } from '../../response-cache.ts'
 import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { cidParams, problems, type Routes, takenOver } from '../routes.ts'
@@ -14,17 +14,17 @@ export const retrievalQuery = z.object({
   share: z.string().optional().describe('The signature of a share link'),
 })
 
-export function retrievalHandler(service: Service, hotFiles: HotFiles | undefined): RawHandler {
+export function retrievalHandler(service: Service, responseCache: ResponseCache | undefined): RawHandler {
   const shortcuts = shortcutsOf(service.config, { mayRedirect: true })
   return (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/p/'.length)
-    return getFile(service, hotFiles, request, response, { cidText, query, headers, shortcuts })
+    return getFile(service, responseCache, request, response, { cidText, query, headers, shortcuts })
   }
 }
 
 /** `/p/{cid}`. */
-export function retrievalRoutes(app: Routes, service: Service, hotFiles: HotFiles | undefined): void {
-  const onRequest = rawRoute(service, retrievalHandler(service, hotFiles))
+export function retrievalRoutes(app: Routes, service: Service, responseCache: ResponseCache | undefined): void {
+  const onRequest = rawRoute(service, retrievalHandler(service, responseCache))
   const schema = {
     tags: ['retrieval'],
     summary: 'Retrieve a file',

@@ -9,9 +9,9 @@ import { noneMatchNames } from '../../entity-tag.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { cachingOf, contentHostOf, entityTagOf, fileHeaders } from '../../file-headers.ts'
 import { singleHeader } from '../../framing.ts'
-import type { HotFiles } from '../../hot-files.ts'
 import type { Query } from '../../query.ts'
 import { requestPrincipal } from '../../request-principal.ts'
+import type { ResponseCache } from '../../response-cache.ts'
 import { sendObject } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
 import { sendElsewhere } from './send-elsewhere.ts'
@@ -22,7 +22,7 @@ export interface FileRequest {
   readonly query: Query
   /** What is to be in any answer. */
   readonly headers: OutgoingHttpHeaders
-  readonly hotFiles: HotFiles | undefined
+  readonly responseCache: ResponseCache | undefined
   readonly shortcuts: Shortcuts
   /** The records' generation before the file was looked up. */
   readonly generation: number
@@ -96,7 +96,7 @@ async function sendContent(
   const isPlain = range === undefined && query.size === 0 && file.visibility === 'public'
   if (isPlain && request.url !== undefined && isOwnOrigin === (contentHost !== undefined)) {
     const kept = { ...headers, ...lengthHeaders(sizeBytes, undefined) }
-    asked.hotFiles?.keep(request.url, {
+    asked.responseCache?.keep(request.url, {
       headers: kept,
       bytes: object.bytes,
       expiresAt: file.expiresAt,

@@ -20,8 +20,8 @@ import { SettledSequences } from './settled-sequences.ts'
 import { TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
-import { CONTENTION, meetsContention } from './write-lanes.ts'
-import { type WriteCall, WriteQueue } from './write-queue.ts'
+import { CONTENTION, meetsContention } from './write-queue-names.ts'
+import { type WriteCall, WriteQueues } from './write-queues.ts'
 
 export interface PostgresRecordStoreOptions {
   /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows, such as `sslmode`. */
@@ -126,7 +126,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     onConflict: () => contention.note('undone'),
   }
   const isContended = (): boolean => contention.isContended
-  const queue = new WriteQueue({ run: runWrites, timeoutMs: timeouts.writeMs, isContended })
+  const queues = new WriteQueues({ run: runWrites, timeoutMs: timeouts.writeMs, isContended })
   const underWay = new Set<Promise<unknown>>()
   const stopForgetting = forgetOldKeys(writers.pool)
 
@@ -157,7 +157,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       read,
       async write(name, input, fence) {
         if (!isOpen) throw translatedFailure(new Error('The records are closed.'))
-        const written = queue.write(name, input, fence)
+        const written = queues.write(name, input, fence)
         underWay.add(written)
         try {
           return await written
@@ -197,7 +197,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     state: () => ({
       transactions: { ...counts },
       isContended: isContended(),
-      lanes: queue.lanes,
+      queues: queues.size,
       writers: stateOf(writers.pool),
       readers: stateOf(readers.pool),
     }),

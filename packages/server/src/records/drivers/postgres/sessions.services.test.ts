@@ -6,7 +6,7 @@ import { ALICE, BOB, commitAtOnce, times, upload } from '../../conformance/case.
 import { askOn, Connections, openPool } from './connections.ts'
 import { openPostgresRecordStore, type PostgresRecordStore } from './postgres-record-store.ts'
 import { postgresSql, runOn } from './postgres-sql.ts'
-import { laneOf } from './write-lanes.ts'
+import { queueNameOf } from './write-queue-names.ts'
 
 let postgres: Postgres
 let url: string
@@ -100,10 +100,10 @@ describe('a store', () => {
     }
   }
 
-  test('error: who waits behind a lane that somebody keeps is told in bounded time; others go on', () =>
+  test('error: who waits behind a queue that somebody keeps is told in bounded time; others go on', () =>
     opened(async (store) => {
-      const lane = laneOf('removeFile', { principal: ALICE, key: '', now: 0 })
-      await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [lane])
+      const queueName = queueNameOf('removeFile', { principal: ALICE, key: '', now: 0 })
+      await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [queueName])
       const since = performance.now()
       const waiting = times(200, (index) => commitAtOnce(store, upload({ content: `alice ${index}`, capBytes: 1e9 })))
       const answers = Promise.allSettled(waiting)
@@ -115,7 +115,7 @@ describe('a store', () => {
       expect(performance.now() - since).toBeLessThan(3000)
       await admin.query('SELECT pg_advisory_unlock_all()')
       expect((await commitAtOnce(store, upload())).outcome).toBe('recorded')
-      expect(store.state().lanes).toBe(0)
+      expect(store.state().queues).toBe(0)
     }))
 
   test('error: who waits for a row that somebody keeps is told in bounded time', () =>

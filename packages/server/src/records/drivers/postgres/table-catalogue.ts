@@ -50,13 +50,13 @@ export async function requireSameTables(client: Client, tables: readonly Table[]
   for (const { name, columns } of tables) {
     const found = here.get(name)
     if (found === undefined) throw new TypeError(`The database has no table ${name}, which the records have.`)
-    const [asked, given] = [columns, found.columns].map(inWords)
+    const [asked, given] = [columns, found.columns].map(describeColumns)
     if (asked !== given)
       throw new TypeError(`The table ${name} has the columns ${given} here and ${asked} in the records.`)
   }
 }
 
-function inWords(columns: readonly TableColumn[]): string {
+function describeColumns(columns: readonly TableColumn[]): string {
   return columns
     .map(({ name, kind }) => `${name} ${kind}`)
     .sort()

@@ -285,7 +285,7 @@ describe('stores side by side', () => {
     const states = stores.map((store) => store.state())
     expect(states.reduce((sum, { transactions }) => sum + transactions.conflicts, 0)).toBeGreaterThan(0)
     expect(wasContended).toBe(true)
-    expect(states.map(({ lanes }) => lanes)).toEqual([0, 0, 0])
+    expect(states.map(({ queues }) => queues)).toEqual([0, 0, 0])
     expect(await stores[0]?.quotas.audit()).toEqual([])
   })
 })

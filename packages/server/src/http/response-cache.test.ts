@@ -1,21 +1,21 @@
 import { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { HotFiles, type HotFilesOptions } from './hot-files.ts'
+import { ResponseCache, type ResponseCacheOptions } from './response-cache.ts'
 import { requestOf } from './testing-request.ts'
 
 const NEVER = Number.MAX_SAFE_INTEGER
 const headers = { 'content-type': 'text/plain', etag: '"x"' }
 
-function hotFilesOf(options: Partial<HotFilesOptions> = {}): HotFiles {
-  return new HotFiles({ generation: () => 1, now: () => 0, nextRequestId: () => 'r-1', ...options })
+function responseCacheOf(options: Partial<ResponseCacheOptions> = {}): ResponseCache {
+  return new ResponseCache({ generation: () => 1, now: () => 0, nextRequestId: () => 'r-1', ...options })
 }
 
-function keep(files: HotFiles, url: string, bytes = Buffer.from('abc'), expiresAt = NEVER, generation = 1): void {
+function keep(files: ResponseCache, url: string, bytes = Buffer.from('abc'), expiresAt = NEVER, generation = 1): void {
   files.keep(url, { headers, bytes, expiresAt, generation })
 }
 
 /** The answer, or undefined where the request was left to the routes. */
-function ask(files: HotFiles, url: string, head: { method?: string; lines?: readonly string[] } = {}) {
+function ask(files: ResponseCache, url: string, head: { method?: string; lines?: readonly string[] } = {}) {
   const request = requestOf({ url, lines: ['Host', 'h.example'], ...head })
   const response = new ServerResponse(request)
   if (files.answer(request, response)) return response
@@ -23,9 +23,9 @@ function ask(files: HotFiles, url: string, head: { method?: string; lines?: read
   return undefined
 }
 
-describe('HotFiles', () => {
+describe('ResponseCache', () => {
   it('answers what it was given, with a request id', () => {
-    const files = hotFilesOf()
+    const files = responseCacheOf()
     keep(files, '/p/x')
     const response = ask(files, '/p/x')
     expect(response?.statusCode).toBe(200)
@@ -33,13 +33,13 @@ describe('HotFiles', () => {
   })
 
   it.each(['/p/y', '/p/x?', '/p/x?a=1', '/P/x', '/p/X', '/p/x/'])('leaves %s, another target, to the routes', (url) => {
-    const files = hotFilesOf()
+    const files = responseCacheOf()
     keep(files, '/p/x')
     expect(ask(files, url)).toBeUndefined()
   })
 
   it.each(['HEAD', 'POST', 'DELETE', 'OPTIONS'])('leaves %s to the routes', (method) => {
-    const files = hotFilesOf()
+    const files = responseCacheOf()
     keep(files, '/p/x')
     expect(ask(files, '/p/x', { method })).toBeUndefined()
   })
@@ -55,21 +55,21 @@ describe('HotFiles', () => {
     ['Content-Length', '5'],
     ['Content-Length', '0'],
   ])('leaves a request with %s: %s to the routes, and keeps the answer for others', (name, value) => {
-    const files = hotFilesOf()
+    const files = responseCacheOf()
     keep(files, '/p/x')
     expect(ask(files, '/p/x', { lines: ['Host', 'h.example', name, value] })).toBeUndefined()
     expect(ask(files, '/p/x')).toBeDefined()
   })
 
   it('leaves a request whose frame is not sound to the routes, which refuse it', () => {
-    const files = hotFilesOf()
+    const files = responseCacheOf()
     keep(files, '/p/x')
     expect(ask(files, '/p/x', { lines: ['Host', 'a.example', 'Host', 'b.example'] })).toBeUndefined()
   })
 
   it('answers nothing once the records have changed, also not when they change back', () => {
     let generation = 1
-    const files = hotFilesOf({ generation: () => generation })
+    const files = responseCacheOf({ generation: () => generation })
     keep(files, '/p/x')
     generation = 2
     expect(ask(files, '/p/x')).toBeUndefined()
@@ -79,7 +79,7 @@ describe('HotFiles', () => {
 
   it('answers nothing that was read before the records changed and kept after', () => {
     let generation = 1
-    const files = hotFilesOf({ generation: () => generation })
+    const files = responseCacheOf({ generation: () => generation })
     const before = files.generation()
     generation = 2
     keep(files, '/p/x', Buffer.from('abc'), NEVER, before)
@@ -88,7 +88,7 @@ describe('HotFiles', () => {
 
   it('answers until the instant of expiry, and not from then on', () => {
     let now = 99
-    const files = hotFilesOf({ now: () => now })
+    const files = responseCacheOf({ now: () => now })
     keep(files, '/p/x', Buffer.from('abc'), 100)
     expect(ask(files, '/p/x')).toBeDefined()
     now = 100
@@ -96,7 +96,7 @@ describe('HotFiles', () => {
   })
 
   it('drops the least recently used answer when memory runs out', () => {
-    const files = hotFilesOf({ maxBytes: 64 * 1024 })
+    const files = responseCacheOf({ maxBytes: 64 * 1024 })
     const bytes = Buffer.alloc(2048)
     const urls = Array.from({ length: 40 }, (_, index) => `/p/${index}`)
     for (const url of urls) {
@@ -111,20 +111,20 @@ describe('HotFiles', () => {
   })
 
   it('keeps no answer that would fill a sixteenth of the memory by itself', () => {
-    const files = hotFilesOf({ maxBytes: 16 * 1024 })
+    const files = responseCacheOf({ maxBytes: 16 * 1024 })
     keep(files, '/p/x', Buffer.alloc(1025))
     expect(ask(files, '/p/x')).toBeUndefined()
   })
 
   it('counts an answer once when it is kept again', () => {
-    const files = hotFilesOf({ maxBytes: 64 * 1024 })
+    const files = responseCacheOf({ maxBytes: 64 * 1024 })
     keep(files, '/p/other', Buffer.alloc(2048))
     for (let round = 0; round < 100; round += 1) keep(files, '/p/x', Buffer.alloc(2048))
     expect(ask(files, '/p/other')).toBeDefined()
   })
 
   it('bounds memory for tiny files too, whose addresses and headers weigh more than their bytes', () => {
-    const files = hotFilesOf({ maxBytes: 64 * 1024 })
+    const files = responseCacheOf({ maxBytes: 64 * 1024 })
     const urls = Array.from({ length: 2000 }, (_, index) => `/p/${String(index).padStart(64, '0')}`)
     for (const url of urls) keep(files, url, Buffer.from('a'))
     const kept = urls.filter((url) => ask(files, url) !== undefined)

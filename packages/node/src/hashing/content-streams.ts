@@ -2,8 +2,8 @@ import type { ContentDigests, DigestsWanted } from '@lade/core/content'
 import { IMPORT_PROFILES, type ImportedDag, type ImportProfileName } from '@lade/core/dag'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { CHUNK_BYTES, CHUNK_DIGEST_BYTES, chunkCount } from './chunk-digests.ts'
+import type { StreamResult, StreamSpec } from './hash-streams.ts'
 import { hexOf } from './hex.ts'
-import type { LaneResult, LaneSpec } from './lanes.ts'
 import type { HashedPiece } from './native-piece-hasher.ts'
 
 /** What is computed over a body: what its id needs, and what it is stored with. */
@@ -22,29 +22,29 @@ export interface BodyDigests extends ContentDigests {
   readonly pieceSectionRoots?: Uint8Array
 }
 
-/** The lanes that find out what is wanted, sha2-256 and the piece commitment always among them. */
-export function lanesFor(wanted: BodyWanted, sizeBytes: number): readonly LaneSpec[] {
+/** The streams that find out what is wanted, sha2-256 and the piece commitment always among them. */
+export function streamsFor(wanted: BodyWanted, sizeBytes: number): readonly StreamSpec[] {
   const { blake3, blake2b256, profiles, carRoot } = wanted
-  const piece: LaneSpec = wanted.pieceSections ? { kind: 'piece', withSections: true } : { kind: 'piece' }
-  const lanes: LaneSpec[] = [{ kind: 'sha2-256' }, piece]
-  if (needsChunks(wanted, sizeBytes) && !profiles.some(hasChunkLeaves)) lanes.push({ kind: 'chunks' })
-  if (blake3) lanes.push({ kind: 'blake3' })
-  if (blake2b256) lanes.push({ kind: 'blake2b-256' })
-  for (const sharing of groupByLeaves(profiles)) lanes.push({ kind: 'unixfs', profiles: sharing })
+  const piece: StreamSpec = wanted.pieceSections ? { kind: 'piece', withSections: true } : { kind: 'piece' }
+  const streams: StreamSpec[] = [{ kind: 'sha2-256' }, piece]
+  if (needsChunks(wanted, sizeBytes) && !profiles.some(hasChunkLeaves)) streams.push({ kind: 'chunks' })
+  if (blake3) streams.push({ kind: 'blake3' })
+  if (blake2b256) streams.push({ kind: 'blake2b-256' })
+  for (const sharing of groupByLeaves(profiles)) streams.push({ kind: 'unixfs', profiles: sharing })
   if (carRoot !== undefined) {
     const { version, codec, hash, digest } = carRoot
     const { bytes: multihash } = createMultihash(Number(hash), digest)
-    lanes.push({ kind: 'car', root: { version, codec: Number(codec), multihash } })
+    streams.push({ kind: 'car', root: { version, codec: Number(codec), multihash } })
   }
-  return lanes
+  return streams
 }
 
 /**
- * Puts together what the lanes of `lanesFor(wanted)` found out, whose order does not matter.
+ * Puts together what the streams of `streamsFor(wanted)` found out, whose order does not matter.
  *
  * @throws {TypeError} when sha2-256 or the piece commitment is not among it, or the body had another length.
  */
-export function digestsFrom(results: readonly LaneResult[], wanted: BodyWanted, sizeBytes: number): BodyDigests {
+export function digestsFrom(results: readonly StreamResult[], wanted: BodyWanted, sizeBytes: number): BodyDigests {
   let sha256: string | undefined
   let piece: HashedPiece | undefined
   let blake3: string | undefined
@@ -77,7 +77,7 @@ export function digestsFrom(results: readonly LaneResult[], wanted: BodyWanted, 
         break
     }
   }
-  if (sha256 === undefined || piece === undefined) throw new TypeError('a lane that every body has is missing')
+  if (sha256 === undefined || piece === undefined) throw new TypeError('a stream that every body has is missing')
   if (piece.rawSizeBytes !== sizeBytes)
     throw new TypeError(`${piece.rawSizeBytes} bytes came of a body of ${sizeBytes}`)
   if (needsChunks(wanted, sizeBytes)) chunkDigests ??= chunkLeavesOf(dags, sizeBytes)
@@ -111,7 +111,7 @@ function chunkLeavesOf(dags: readonly ImportedDag[], sizeBytes: number): Uint8Ar
   return leaves?.slice(0, chunkCount(sizeBytes) * CHUNK_DIGEST_BYTES)
 }
 
-/** Profiles that share their leaves share the lane that hashes them. */
+/** Profiles that share their leaves share the stream that hashes them. */
 function groupByLeaves(profiles: readonly ImportProfileName[]): Iterable<readonly ImportProfileName[]> {
   const groups = Map.groupBy(profiles, (name) => {
     const { chunkBytes, leaves } = IMPORT_PROFILES[name]

@@ -4,16 +4,16 @@ import type { Config } from './config.ts'
  * What a database is called in messages: never with its password.
  *
  * @example
- * databaseInWords(config.database) // 'the database lade at db.example'
+ * describeDatabase(config.database) // 'the database lade at db.example'
  */
-export function databaseInWords(database: Config['database']): string {
+export function describeDatabase(database: Config['database']): string {
   if (database.kind === 'sqlite') return database.file
   const { host, pathname, searchParams } = new URL(database.url.reveal())
   return `the database ${decodeURIComponent(pathname.slice(1))} at ${host === '' ? searchParams.get('host') : host}`
 }
 
 /** What a storage is called in messages. */
-export function storageInWords(storage: Config['storage']): string {
+export function describeStorage(storage: Config['storage']): string {
   switch (storage.kind) {
     case 'none':
       return 'no storage'

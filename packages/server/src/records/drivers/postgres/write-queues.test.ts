@@ -2,11 +2,11 @@ import { setImmediate as tick } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OutcomeUnknown } from '../../outcome-unknown.ts'
-import { type WriteCall, WriteQueue } from './write-queue.ts'
+import { type WriteCall, WriteQueues } from './write-queues.ts'
 
 interface Run {
   readonly names: readonly string[]
-  readonly lane: string | undefined
+  readonly queueName: string | undefined
   readonly end: (error?: unknown) => void
 }
 
@@ -16,19 +16,19 @@ const FAULT = Object.assign(new Error('null value'), { code: '23502' })
 /** A queue over a database that answers when it is told to; each write is the removal of a file. */
 function queueOf({ timeoutMs = 1000, isContended = (): boolean => false } = {}) {
   const runs: Run[] = []
-  const run = (calls: readonly WriteCall[], lane: string | undefined): Promise<readonly unknown[]> => {
+  const run = (calls: readonly WriteCall[], queueName: string | undefined): Promise<readonly unknown[]> => {
     const names = calls.map(({ input }) => (input as { key: string }).key)
     return new Promise((resolve, reject) => {
-      runs.push({ names, lane, end: (error) => (error === undefined ? resolve(names) : reject(error)) })
+      runs.push({ names, queueName, end: (error) => (error === undefined ? resolve(names) : reject(error)) })
     })
   }
-  const queue = new WriteQueue({ run, timeoutMs, isContended })
+  const queue = new WriteQueues({ run, timeoutMs, isContended })
   const write = (principal: string, key: string): Promise<unknown> =>
     queue.write('removeFile', { principal, key, now: 1 })
   return { queue, runs, write }
 }
 
-describe('WriteQueue', () => {
+describe('WriteQueues', () => {
   test('runs what is alone at once, and what has gathered behind it together and in order', async () => {
     const { queue, runs, write } = queueOf()
     const writes = ['a', 'b', 'c', 'd'].map((key) => write('alice', key))
@@ -38,14 +38,14 @@ describe('WriteQueue', () => {
     expect(runs.map(({ names }) => names)).toEqual([['a'], ['b', 'c', 'd']])
     runs[1]?.end()
     expect(await Promise.all(writes)).toEqual(['a', 'b', 'c', 'd'])
-    expect(queue.lanes).toBe(0)
+    expect(queue.size).toBe(0)
   })
 
-  test('runs lanes side by side, and what has no lane without waiting', async () => {
+  test('runs queues side by side, and what has no queue without waiting', async () => {
     const { queue, runs, write } = queueOf()
     const writes = [write('alice', 'a'), write('bob', 'b'), write('alice', 'c')]
     const free = queue.write('closeOffer', { key: 'free' } as never)
-    expect(runs.map(({ names, lane }) => [names[0], lane])).toEqual([
+    expect(runs.map(({ names, queueName }) => [names[0], queueName])).toEqual([
       ['a', 'principal alice'],
       ['b', 'principal bob'],
       ['free', undefined],
@@ -54,7 +54,7 @@ describe('WriteQueue', () => {
     expect(await free).toBe('free')
     runs[1]?.end()
     expect(await writes[1]).toBe('b')
-    expect(queue.lanes).toBe(1)
+    expect(queue.size).toBe(1)
     runs[0]?.end()
     await tick()
     runs[3]?.end()
@@ -105,7 +105,7 @@ describe('WriteQueue', () => {
     expect((await group).map((result) => result.status === 'rejected' && result.reason)).toEqual([error, error])
     await tick()
     expect(runs).toHaveLength(2)
-    expect(queue.lanes).toBe(0)
+    expect(queue.size).toBe(0)
   })
 
   test('error: those who waited for as long as a write is tried fail with it, later ones are tried', async () => {
@@ -122,16 +122,16 @@ describe('WriteQueue', () => {
     expect(await young).toBe('young')
   })
 
-  test('puts all principals in one lane under contention', async () => {
+  test('puts all principals in one queue under contention', async () => {
     let isContended = true
     const { runs, write } = queueOf({ isContended: () => isContended })
     const writes = ['alice', 'bob', 'carol'].map((principal) => write(principal, principal))
-    expect(runs.map(({ lane }) => lane)).toEqual(['crowd'])
+    expect(runs.map(({ queueName }) => queueName)).toEqual(['crowd'])
     runs[0]?.end()
     await tick()
     isContended = false
     writes.push(write('dave', 'dave'))
-    expect(runs.map(({ lane, names }) => [lane, names.length])).toEqual([
+    expect(runs.map(({ queueName, names }) => [queueName, names.length])).toEqual([
       ['crowd', 1],
       ['crowd', 2],
       ['principal dave', 1],
@@ -140,8 +140,8 @@ describe('WriteQueue', () => {
     await Promise.all(writes)
   })
 
-  test('answers every write once, in the order of its lane, and forgets all of them', async () => {
-    const arrivals = fc.array(fc.record({ lane: fc.integer({ min: 0, max: 3 }), ends: fc.boolean() }), {
+  test('answers every write once, in the order of its queue, and forgets all of them', async () => {
+    const arrivals = fc.array(fc.record({ queueName: fc.integer({ min: 0, max: 3 }), ends: fc.boolean() }), {
       maxLength: 60,
     })
     await fc.assert(
@@ -149,8 +149,8 @@ describe('WriteQueue', () => {
         const { queue, runs, write } = queueOf()
         const asked: Promise<unknown>[] = []
         let ended = 0
-        for (const [index, { lane, ends }] of steps.entries()) {
-          asked.push(write(`${lane}`, `${lane} ${index}`))
+        for (const [index, { queueName, ends }] of steps.entries()) {
+          asked.push(write(`${queueName}`, `${queueName} ${index}`))
           if (!ends) continue
           runs[ended]?.end()
           ended += 1
@@ -161,12 +161,14 @@ describe('WriteQueue', () => {
           ended += 1
           await tick()
         }
-        expect(await Promise.all(asked)).toEqual(steps.map(({ lane }, index) => `${lane} ${index}`))
-        for (const lane of [0, 1, 2, 3]) {
-          const made = runs.flatMap(({ names }) => names).filter((name) => name.startsWith(`${lane} `))
-          expect(made).toEqual(steps.flatMap((step, index) => (step.lane === lane ? [`${lane} ${index}`] : [])))
+        expect(await Promise.all(asked)).toEqual(steps.map(({ queueName }, index) => `${queueName} ${index}`))
+        for (const queueName of [0, 1, 2, 3]) {
+          const made = runs.flatMap(({ names }) => names).filter((name) => name.startsWith(`${queueName} `))
+          expect(made).toEqual(
+            steps.flatMap((step, index) => (step.queueName === queueName ? [`${queueName} ${index}`] : [])),
+          )
         }
-        expect(queue.lanes).toBe(0)
+        expect(queue.size).toBe(0)
       }),
       { numRuns: 50 },
     )

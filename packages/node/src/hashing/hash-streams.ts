@@ -17,8 +17,8 @@ import { pieceHashing } from './piece-hashing.ts'
 import { sha256Hex } from './sha256.ts'
 import { type BodySha256, type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-hashing.ts'
 
-/** What a lane of each kind is told, beside the length of the body. A new kind begins here. */
-interface LaneInputs {
+/** What a stream of each kind is told, beside the length of the body. A new kind begins here. */
+interface StreamInputs {
   readonly 'sha2-256': object
   /** The digests of chunks by which a blob is verified in part. */
   readonly chunks: object
@@ -38,8 +38,8 @@ interface LaneInputs {
   }
 }
 
-/** What a lane of each kind finds out: plain data. Digests are lower-case hex. */
-interface LaneResults {
+/** What a stream of each kind finds out: plain data. Digests are lower-case hex. */
+interface StreamResults {
   readonly 'sha2-256': string
   /** 32 bytes a chunk. */
   readonly chunks: Uint8Array
@@ -50,18 +50,20 @@ interface LaneResults {
   readonly car: CarIndex | CarFault
 }
 
-type LaneKind = keyof LaneInputs
+type StreamKind = keyof StreamInputs
 
 /** One computation over a body, as plain data that can cross to another thread. */
-export type LaneSpec<Kind extends LaneKind = LaneKind> = { [K in Kind]: { readonly kind: K } & LaneInputs[K] }[Kind]
+export type StreamSpec<Kind extends StreamKind = StreamKind> = {
+  [K in Kind]: { readonly kind: K } & StreamInputs[K]
+}[Kind]
 
-/** The outcome of a lane. */
-export type LaneResult<Kind extends LaneKind = LaneKind> = {
-  [K in Kind]: { readonly kind: K; readonly value: LaneResults[K] }
+/** The outcome of a stream. */
+export type StreamResult<Kind extends StreamKind = StreamKind> = {
+  [K in Kind]: { readonly kind: K; readonly value: StreamResults[K] }
 }[Kind]
 
 /** One computation over one body. */
-interface Lane<Value> {
+interface HashStream<Value> {
   /** Takes the next bytes, which may lie in shared memory. They are read before this returns, or when sha2-256 is run. */
   update(block: Uint8Array): void
   /** Ends the body. */
@@ -73,47 +75,47 @@ interface Lane<Value> {
 }
 
 /** All computations over one body that run on one thread. */
-export interface BodyLanes {
+export interface BodyStreams {
   /** Takes the next bytes, which may lie in shared memory. They are read before this returns, or throws. */
   update(block: Uint8Array): void
   /** Ends the body. */
-  finish(): LaneResult[]
+  finish(): StreamResult[]
   /** Forgets a body that is not read to its end. */
   discard(): void
   /** About how much memory they take now. */
   heldBytes(): number
 }
 
-/** What a lane is told about the body, whatever its kind. */
-interface LaneBody {
+/** What a stream is told about the body, whatever its kind. */
+interface StreamBody {
   readonly sizeBytes: number
   readonly sha256: BodySha256
 }
 
-interface LaneMaker<Kind extends LaneKind> {
+interface StreamMaker<Kind extends StreamKind> {
   /** Its time for a byte, with sha2-256 as 1. Only used to give threads equal shares. */
   readonly weight: number
   /** True when it is a sha2-256 stream, and costs less beside another one. */
   readonly isStream?: true
-  create(spec: LaneSpec<Kind>, body: LaneBody): Lane<LaneResults[Kind]>
+  create(spec: StreamSpec<Kind>, body: StreamBody): HashStream<StreamResults[Kind]>
   /** The shorter way, where there is one, for bytes that are all there. */
-  whole?(bytes: Uint8Array): LaneResults[Kind]
+  whole?(bytes: Uint8Array): StreamResults[Kind]
 }
 
 const AT_ONCE = sha256HashingWith(undefined)
 /** The weight of one of several streams that are hashed in pairs. */
 const PAIRED_STREAM_WEIGHT = 0.55
 
-const LANES: { readonly [Kind in LaneKind]: LaneMaker<Kind> } = {
-  'sha2-256': { weight: 1, isStream: true, create: (_, body) => sha256Lane(body.sha256), whole: sha256Hex },
+const STREAMS: { readonly [Kind in StreamKind]: StreamMaker<Kind> } = {
+  'sha2-256': { weight: 1, isStream: true, create: (_, body) => sha256Stream(body.sha256), whole: sha256Hex },
   chunks: { weight: 1, isStream: true, create: (_, body) => new ChunkHasher(body) },
   piece: {
     weight: 2,
     create: ({ withSections }) => pieceHashing.create({ withSections }),
     whole: (bytes) => pieceHashing.whole(bytes),
   },
-  blake3: { weight: 3, create: () => hexLane(blake3), whole: (bytes) => hexOf(blake3.of(bytes)) },
-  'blake2b-256': { weight: 2.5, create: () => hexLane(blake2b256), whole: (bytes) => hexOf(blake2b256.of(bytes)) },
+  blake3: { weight: 3, create: () => hexStream(blake3), whole: (bytes) => hexOf(blake3.of(bytes)) },
+  'blake2b-256': { weight: 2.5, create: () => hexStream(blake2b256), whole: (bytes) => hexOf(blake2b256.of(bytes)) },
   unixfs: {
     weight: 1,
     isStream: true,
@@ -122,21 +124,21 @@ const LANES: { readonly [Kind in LaneKind]: LaneMaker<Kind> } = {
   },
   car: {
     weight: 1.2,
-    create: ({ root }, { sizeBytes }) => carLane(new CarIndexer({ root, sizeBytes, hashes: blockHashOf })),
+    create: ({ root }, { sizeBytes }) => carStream(new CarIndexer({ root, sizeBytes, hashes: blockHashOf })),
   },
 }
 
-/** Starts lanes over a body of `sizeBytes`. */
-export function openLanes(
-  specs: readonly LaneSpec[],
+/** Starts streams over a body of `sizeBytes`. */
+export function openStreams(
+  specs: readonly StreamSpec[],
   { sizeBytes, hashing = sha256Hashing }: { readonly sizeBytes: number; readonly hashing?: Sha256Hashing | undefined },
-): BodyLanes {
+): BodyStreams {
   const sha256 = hashing.forBody()
-  const lanes = specs.map((spec) => createLane(spec, { sizeBytes, sha256 }))
+  const streams = specs.map((spec) => createStream(spec, { sizeBytes, sha256 }))
   return {
     update(block) {
       try {
-        for (const lane of lanes) lane.update(block)
+        for (const stream of streams) stream.update(block)
       } finally {
         sha256.run()
       }
@@ -144,51 +146,54 @@ export function openLanes(
     finish() {
       // The leaf of an empty body has ended without any block.
       sha256.run()
-      return lanes.map((lane) => lane.finish())
+      return streams.map((stream) => stream.finish())
     },
     discard() {
-      for (const lane of lanes) lane.discard?.()
+      for (const stream of streams) stream.discard?.()
     },
-    heldBytes: () => lanes.reduce((sum, lane) => sum + (lane.heldBytes?.() ?? 0), 0),
+    heldBytes: () => streams.reduce((sum, stream) => sum + (stream.heldBytes?.() ?? 0), 0),
   }
 }
 
-/** Runs a lane over bytes that are all there, and few: with many, several lanes are faster together. */
-export function runLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, bytes: Uint8Array): LaneResult<Kind> {
-  const { whole } = LANES[spec.kind]
+/** Runs a stream over bytes that are all there, and few: with many, several streams are faster together. */
+export function runStream<Kind extends StreamKind>(spec: StreamSpec<Kind>, bytes: Uint8Array): StreamResult<Kind> {
+  const { whole } = STREAMS[spec.kind]
   if (whole !== undefined) return { kind: spec.kind, value: whole(bytes) }
-  const lane = createLane(spec, { sizeBytes: bytes.length, sha256: AT_ONCE.forBody() })
-  lane.update(bytes)
-  return lane.finish()
+  const stream = createStream(spec, { sizeBytes: bytes.length, sha256: AT_ONCE.forBody() })
+  stream.update(bytes)
+  return stream.finish()
 }
 
 /**
- * How much work lanes of one body are for each byte on one thread, with sha2-256 as 1.
+ * How much work streams of one body are for each byte on one thread, with sha2-256 as 1.
  *
  * Less than each of them alone: sha2-256 streams are hashed in pairs, where that is native.
  */
 export function weightTogether(
-  specs: readonly LaneSpec[],
+  specs: readonly StreamSpec[],
   { isNative }: Pick<Sha256Hashing, 'isNative'> = sha256Hashing,
 ): number {
-  const hasPairs = isNative && specs.filter(({ kind }) => LANES[kind].isStream).length > 1
+  const hasPairs = isNative && specs.filter(({ kind }) => STREAMS[kind].isStream).length > 1
   const weights = specs.map(({ kind }) =>
-    hasPairs && LANES[kind].isStream ? PAIRED_STREAM_WEIGHT : LANES[kind].weight,
+    hasPairs && STREAMS[kind].isStream ? PAIRED_STREAM_WEIGHT : STREAMS[kind].weight,
   )
   return weights.reduce((sum, weight) => sum + weight, 0)
 }
 
-function createLane<Kind extends LaneKind>(spec: LaneSpec<Kind>, body: LaneBody): Lane<LaneResult<Kind>> {
-  const lane = LANES[spec.kind].create(spec, body)
+function createStream<Kind extends StreamKind>(
+  spec: StreamSpec<Kind>,
+  body: StreamBody,
+): HashStream<StreamResult<Kind>> {
+  const stream = STREAMS[spec.kind].create(spec, body)
   return {
-    update: (block) => lane.update(block),
-    finish: () => ({ kind: spec.kind, value: lane.finish() }),
-    discard: lane.discard,
-    heldBytes: lane.heldBytes,
+    update: (block) => stream.update(block),
+    finish: () => ({ kind: spec.kind, value: stream.finish() }),
+    discard: stream.discard,
+    heldBytes: stream.heldBytes,
   }
 }
 
-function carLane(indexer: CarIndexer): Lane<CarIndex | CarFault> {
+function carStream(indexer: CarIndexer): HashStream<CarIndex | CarFault> {
   return {
     update: (block) => indexer.update(block),
     finish: () => indexer.finish(),
@@ -197,9 +202,9 @@ function carLane(indexer: CarIndexer): Lane<CarIndex | CarFault> {
   }
 }
 
-function sha256Lane(hash: BodySha256): Lane<string> {
+function sha256Stream(hash: BodySha256): HashStream<string> {
   const stream = hash.stream?.()
-  if (stream === undefined) return hexLane(hash)
+  if (stream === undefined) return hexStream(hash)
   return {
     update: (block) => stream.update(block),
     finish: () => {
@@ -211,7 +216,7 @@ function sha256Lane(hash: BodySha256): Lane<string> {
   }
 }
 
-function hexLane(hash: DigestFunction): Lane<string> {
+function hexStream(hash: DigestFunction): HashStream<string> {
   const running = hash.create()
   return {
     update: (block) => running.update(block),

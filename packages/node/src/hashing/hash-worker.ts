@@ -1,25 +1,25 @@
 import { parentPort } from 'node:worker_threads'
 import { measuredResult } from '../budget/measured.ts'
-import type { LaneAnswer, LaneCall, LaneReply } from './lane-calls.ts'
-import { type BodyLanes, openLanes } from './lanes.ts'
+import type { HashAnswer, HashCall, HashReply } from './hash-calls.ts'
+import { type BodyStreams, openStreams } from './hash-streams.ts'
 import { sha256HashingWith } from './sha256-hashing.ts'
 
-/** A thread that runs lanes of big bodies, a call at a time. */
-if (parentPort === null) throw new TypeError('lane-worker.ts runs as a worker')
-type Answer = Omit<LaneAnswer, 'processorMs'>
+/** A thread that runs streams of big bodies, a call at a time. */
+if (parentPort === null) throw new TypeError('stream-worker.ts runs as a worker')
+type Answer = Omit<HashAnswer, 'processorMs'>
 const parent = parentPort
-const bodies = new Map<number, BodyLanes>()
+const bodies = new Map<number, BodyStreams>()
 const DONE: Answer = {}
 
-parent.on('message', (call: LaneCall) => {
+parent.on('message', (call: HashCall) => {
   const { result, processorMs } = measuredResult(() => answerOrError(call))
-  parent.postMessage({ ...result, processorMs } satisfies LaneReply)
+  parent.postMessage({ ...result, processorMs } satisfies HashReply)
 })
 
 // The first message answers nothing: it says that this module has loaded.
 parent.postMessage(DONE)
 
-function answerOrError(call: LaneCall): Answer | { readonly error: unknown } {
+function answerOrError(call: HashCall): Answer | { readonly error: unknown } {
   try {
     return answerTo(call)
   } catch (error) {
@@ -29,22 +29,22 @@ function answerOrError(call: LaneCall): Answer | { readonly error: unknown } {
   }
 }
 
-function answerTo(call: LaneCall): Answer {
+function answerTo(call: HashCall): Answer {
   switch (call.call) {
     case 'open':
       bodies.set(
         call.body,
-        openLanes(call.lanes, {
+        openStreams(call.streams, {
           sizeBytes: call.sizeBytes,
           hashing: call.withoutAddon ? sha256HashingWith(undefined) : undefined,
         }),
       )
       return DONE
     case 'block':
-      lanesOf(call.body).update(call.block)
-      return { heldBytes: lanesOf(call.body).heldBytes() }
+      streamsOf(call.body).update(call.block)
+      return { heldBytes: streamsOf(call.body).heldBytes() }
     case 'close': {
-      const results = lanesOf(call.body).finish()
+      const results = streamsOf(call.body).finish()
       bodies.delete(call.body)
       return { results }
     }
@@ -59,8 +59,8 @@ function discard(body: number): void {
   bodies.delete(body)
 }
 
-function lanesOf(body: number): BodyLanes {
-  const lanes = bodies.get(body)
-  if (lanes === undefined) throw new TypeError('this body is not open')
-  return lanes
+function streamsOf(body: number): BodyStreams {
+  const streams = bodies.get(body)
+  if (streams === undefined) throw new TypeError('this body is not open')
+  return streams
 }

@@ -1,8 +1,8 @@
 import { networkOf } from '../../../quota-rule/network-of.ts'
 import type { WriteInput, WriteName } from '../../sql/writes.ts'
 
-/** Writes of one lane change the same rows: they follow each other, on all machines, instead of undoing each other. */
-type LaneOf = { readonly [Name in WriteName]: ((input: WriteInput<Name>) => string) | null }
+/** Writes of one queue change the same rows: they follow each other, on all machines, instead of undoing each other. */
+type QueueNames = { readonly [Name in WriteName]: ((input: WriteInput<Name>) => string) | null }
 
 /** Principals of one network share the counters of its day. */
 const principalOf = ({ principal }: { principal: string }): string => `principal ${networkOf(principal) ?? principal}`
@@ -11,7 +11,7 @@ const placement = (): string => 'placement'
 const chain = (): string => 'chain'
 
 /** By write; null for those that rarely meet another one. */
-const LANES: LaneOf = {
+const QUEUE_NAMES: QueueNames = {
   reserve: principalOf,
   commit: ({ file }) => principalOf(file),
   commitAtOnce: ({ admit }) => principalOf(admit),
@@ -89,8 +89,8 @@ const LANES: LaneOf = {
 }
 
 /**
- * The lane for contention, by the name of its lock, which other versions take too. A write in it has the records to itself: writes that
- * {@link meetsContention} names wait for it in their lanes.
+ * The queue for contention. Its value is the name of a lock, which other versions take too. A write in it has the records to itself:
+ * writes that {@link meetsContention} names wait for it in their queues.
  */
 export const CONTENTION = 'crowd'
 
@@ -110,16 +110,16 @@ export function meetsContention(name: WriteName): boolean {
 }
 
 /**
- * The lane of a write; undefined for one that waits for no other.
+ * The queue of a write; undefined for one that waits for no other.
  *
  * @param isContended - whether writes of different principals undo each other at this time.
  */
-export function laneOf<Name extends WriteName>(
+export function queueNameOf<Name extends WriteName>(
   name: Name,
   input: WriteInput<Name>,
   isContended = false,
 ): string | undefined {
   if (isContended && meetsContention(name)) return CONTENTION
-  const lane: ((input: WriteInput<Name>) => string) | null = LANES[name]
-  return lane?.(input)
+  const queueName: ((input: WriteInput<Name>) => string) | null = QUEUE_NAMES[name]
+  return queueName?.(input)
 }

@@ -1,7 +1,7 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { FairQueue } from '../budget/fair-queue.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
-import type { LaneAnswer, LaneCall } from './lane-calls.ts'
+import type { HashAnswer, HashCall } from './hash-calls.ts'
 import { WorkerThread } from './worker-thread.ts'
 
 /** For whom a thread is asked. */
@@ -14,7 +14,7 @@ export interface AskOptions {
   readonly onTurn?: (() => void) | undefined
 }
 
-export interface LaneThreadOptions {
+export interface HashThreadOptions {
   readonly budget: Pick<WorkBudget, 'rankMs' | 'heldBack'>
   /** So many calls are with the thread at a time. */
   readonly calls: number
@@ -23,23 +23,23 @@ export interface LaneThreadOptions {
 }
 
 /**
- * The near side of a thread that runs lanes.
+ * The near side of a thread that runs streams.
  *
  * The thread is given a few calls at a time; all others wait here, and the next one is of the principal that has used the least.
  */
-export class LaneThread extends WorkerThread<LaneCall, LaneAnswer> {
-  /** The weights of the lanes that it runs now. */
+export class HashThread extends WorkerThread<HashCall, HashAnswer> {
+  /** The weights of the streams that it runs now. */
   load = 0
   readonly #queue: FairQueue
 
-  constructor({ budget, calls, resourceLimits = {} }: LaneThreadOptions) {
-    super(new Worker(new URL('./lane-worker.ts', import.meta.url), { resourceLimits }), 'hashing thread')
+  constructor({ budget, calls, resourceLimits = {} }: HashThreadOptions) {
+    super(new Worker(new URL('./hash-worker.ts', import.meta.url), { resourceLimits }), 'hashing thread')
     this.#queue = new FairQueue({ work: 'hash', budget, slots: calls })
   }
 
   /** @throws {Error} what went wrong over there, or why the thread has ended. */
-  ask(call: LaneCall, { principal, signal, onTurn }: AskOptions): Promise<LaneAnswer> {
-    const task = async (): Promise<LaneAnswer> => {
+  ask(call: HashCall, { principal, signal, onTurn }: AskOptions): Promise<HashAnswer> {
+    const task = async (): Promise<HashAnswer> => {
       // A call that has its turn already may be cut in the same moment.
       signal.throwIfAborted()
       onTurn?.()
@@ -49,7 +49,7 @@ export class LaneThread extends WorkerThread<LaneCall, LaneAnswer> {
   }
 
   /** Tells of a body that is over, before all calls that wait. */
-  tell(call: LaneCall): void {
+  tell(call: HashCall): void {
     // A thread that has ended has forgotten it, too.
     this.post(call).catch(() => {})
   }

@@ -1,7 +1,7 @@
 import type { Fence } from '../../record-store.ts'
 import type { WriteInput, WriteName, WriteOutput } from '../../sql/writes.ts'
 import { isUniqueViolation, verdictOf } from './failures.ts'
-import { laneOf } from './write-lanes.ts'
+import { queueNameOf } from './write-queue-names.ts'
 
 /** One write, and who waits for it. */
 export interface WriteCall {
@@ -17,9 +17,9 @@ interface Waiting {
   readonly since: number
 }
 
-export interface WriteQueueOptions {
+export interface WriteQueuesOptions {
   /** Makes writes in one transaction, all or none, and answers their outputs in order. */
-  readonly run: (calls: readonly WriteCall[], lane: string | undefined) => Promise<readonly unknown[]>
+  readonly run: (calls: readonly WriteCall[], queueName: string | undefined) => Promise<readonly unknown[]>
   /** For how long a write waits for those before it at the least, when these fail because the database is away. */
   readonly timeoutMs: number
   /** Whether writes of different principals undo each other at this time. */
@@ -30,64 +30,64 @@ export interface WriteQueueOptions {
 const MAX_GROUP = 64
 
 /**
- * Puts the writes of this process in order: those of one lane follow each other, and what has gathered while a transaction was under way
- * shares the next one. Writes without a lane run at once.
+ * Puts the writes of this process in order: those of one queue follow each other, and what has gathered while a transaction was under way
+ * shares the next one. Writes without a queue run at once.
  *
  * When one of several writes that share a transaction cannot be made, each is run by itself: the good ones are made, and the bad one
  * fails alone. When the database is away, those that share a transaction fail together, and with them those behind that have waited for
  * as long as a write is tried.
  */
-export class WriteQueue {
-  readonly #options: WriteQueueOptions
-  readonly #lanes = new Map<string, Waiting[]>()
+export class WriteQueues {
+  readonly #options: WriteQueuesOptions
+  readonly #queues = new Map<string, Waiting[]>()
 
-  constructor(options: WriteQueueOptions) {
+  constructor(options: WriteQueuesOptions) {
     this.#options = options
   }
 
-  /** Lanes that have something to do. */
-  get lanes(): number {
-    return this.#lanes.size
+  /** Queues that have something to do. */
+  get size(): number {
+    return this.#queues.size
   }
 
   async write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>> {
     const call: WriteCall = { name, input: input as never, fence }
-    const lane = laneOf(name, input, this.#options.isContended())
-    if (lane === undefined) return (await this.#options.run([call], undefined))[0] as WriteOutput<Name>
+    const queueName = queueNameOf(name, input, this.#options.isContended())
+    if (queueName === undefined) return (await this.#options.run([call], undefined))[0] as WriteOutput<Name>
     return new Promise<WriteOutput<Name>>((resolve, reject) => {
       const since = performance.now()
       const waiting: Waiting = { call, resolve: resolve as (output: never) => void, reject, since }
-      const queue = this.#lanes.get(lane)
+      const queue = this.#queues.get(queueName)
       if (queue !== undefined) {
         queue.push(waiting)
         return
       }
-      this.#lanes.set(lane, [waiting])
-      void this.#drain(lane)
+      this.#queues.set(queueName, [waiting])
+      void this.#drain(queueName)
     })
   }
 
-  async #drain(lane: string): Promise<void> {
-    const queue = this.#lanes.get(lane) ?? []
+  async #drain(queueName: string): Promise<void> {
+    const queue = this.#queues.get(queueName) ?? []
     while (queue.length > 0) {
       const group = queue.splice(0, MAX_GROUP)
-      const failure = await this.#together(group, lane)
+      const failure = await this.#together(group, queueName)
       if (failure === undefined) continue
       if (isOfOneWrite(failure.cause) && group.length > 1) {
-        for (const waiting of group) await this.#together([waiting], lane)
+        for (const waiting of group) await this.#together([waiting], queueName)
       } else {
         this.#rejectOld(queue, failure.cause)
       }
     }
-    this.#lanes.delete(lane)
+    this.#queues.delete(queueName)
   }
 
   /** Undefined when all were made; nobody was told of a failure that may be of one among several. */
-  async #together(group: readonly Waiting[], lane: string): Promise<{ readonly cause: unknown } | undefined> {
+  async #together(group: readonly Waiting[], queueName: string): Promise<{ readonly cause: unknown } | undefined> {
     try {
       const outputs = await this.#options.run(
         group.map(({ call }) => call),
-        lane,
+        queueName,
       )
       for (const [index, { resolve }] of group.entries()) resolve(outputs[index] as never)
       return undefined

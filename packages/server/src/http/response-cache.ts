@@ -3,7 +3,7 @@ import { HEADER } from '@lade/core/wire'
 import { framingProblem } from './framing.ts'
 
 /** One answer, ready to be written. */
-interface HotFile {
+interface CachedResponse {
   readonly headers: readonly string[]
   readonly bytes: Uint8Array
   readonly expiresAt: number
@@ -12,7 +12,7 @@ interface HotFile {
   readonly weightBytes: number
 }
 
-export interface HotFilesOptions {
+export interface ResponseCacheOptions {
   /** Memory for the answers and their addresses. @default 64 MiB */
   readonly maxBytes?: number
   /** The records' generation: an answer holds only as long as it does not change. */
@@ -34,13 +34,13 @@ const VARYING = ['range', 'if-none-match', 'if-range', 'authorization', 'service
  * since the last one. Any change of the records, by any process, makes every answer stale at once, so nothing that was
  * removed or has expired is served from here.
  */
-export class HotFiles {
-  readonly #files = new Map<string, HotFile>()
-  readonly #options: HotFilesOptions
+export class ResponseCache {
+  readonly #files = new Map<string, CachedResponse>()
+  readonly #options: ResponseCacheOptions
   readonly #maxBytes: number
   #bytes = 0
 
-  constructor(options: HotFilesOptions) {
+  constructor(options: ResponseCacheOptions) {
     this.#options = options
     this.#maxBytes = options.maxBytes ?? 64 * 1024 * 1024
   }
@@ -54,21 +54,21 @@ export class HotFiles {
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { url, method, headers } = request
     if (method !== 'GET' || url === undefined) return false
-    const hot = this.#files.get(url)
-    if (hot === undefined) return false
+    const cached = this.#files.get(url)
+    if (cached === undefined) return false
     const { host } = this.#options
     if (host !== undefined && headers.host !== host) return false
     if (headers['content-length'] !== undefined || VARYING.some((name) => headers[name] !== undefined)) return false
     if (framingProblem(request) !== undefined) return false
-    if (hot.generation !== this.#options.generation() || hot.expiresAt <= this.#options.now()) {
-      this.#forget(url, hot)
+    if (cached.generation !== this.#options.generation() || cached.expiresAt <= this.#options.now()) {
+      this.#forget(url, cached)
       return false
     }
     // The most recently used answer stands last, so the first one is the one to drop.
     this.#files.delete(url)
-    this.#files.set(url, hot)
-    response.writeHead(200, [...hot.headers, HEADER.requestId, this.#options.nextRequestId()])
-    response.end(hot.bytes)
+    this.#files.set(url, cached)
+    response.writeHead(200, [...cached.headers, HEADER.requestId, this.#options.nextRequestId()])
+    response.end(cached.bytes)
     return true
   }
 
@@ -86,14 +86,14 @@ export class HotFiles {
     if (before !== undefined) this.#forget(url, before)
     this.#files.set(url, { headers, bytes, expiresAt, generation, weightBytes })
     this.#bytes += weightBytes
-    for (const [oldest, hot] of this.#files) {
+    for (const [oldest, cached] of this.#files) {
       if (this.#bytes <= this.#maxBytes) break
-      this.#forget(oldest, hot)
+      this.#forget(oldest, cached)
     }
   }
 
-  #forget(url: string, hot: HotFile): void {
+  #forget(url: string, cached: CachedResponse): void {
     this.#files.delete(url)
-    this.#bytes -= hot.weightBytes
+    this.#bytes -= cached.weightBytes
   }
 }

@@ -1,15 +1,15 @@
-import type { LaneResult, LaneSpec } from './lanes.ts'
+import type { StreamResult, StreamSpec } from './hash-streams.ts'
 
 /**
  * What a thread is asked, about one body of many. Blocks lie in shared memory, so that only their addresses cross over.
  *
  * A body is opened once, gets its blocks in order, and is closed or discarded.
  */
-export type LaneCall =
+export type HashCall =
   | {
       readonly call: 'open'
       readonly body: number
-      readonly lanes: readonly LaneSpec[]
+      readonly streams: readonly StreamSpec[]
       readonly sizeBytes: number
       /** True to hash sha2-256 by node:crypto in any case. */
       readonly withoutAddon: boolean
@@ -18,12 +18,12 @@ export type LaneCall =
   | { readonly call: 'close' | 'discard'; readonly body: number }
 
 /** What a thread answers to each call: the results when a body was closed, and otherwise that it is done. */
-export interface LaneAnswer {
+export interface HashAnswer {
   /** Processor time that the call took, in milliseconds. */
   readonly processorMs: number
   /** About how much memory the thread holds for the body after a block. */
   readonly heldBytes?: number
-  readonly results?: readonly LaneResult[]
+  readonly results?: readonly StreamResult[]
 }
 
-export type LaneReply = LaneAnswer | { readonly error: unknown; readonly processorMs: number }
+export type HashReply = HashAnswer | { readonly error: unknown; readonly processorMs: number }
