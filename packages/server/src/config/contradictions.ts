@@ -23,7 +23,7 @@ export function refuseContradictions(settings: ReadSettings): void {
   const { values, givenAs } = settings
   refuseOtherKey(settings)
   refuseIncompleteCurio(settings)
-  refuseMisplacedShortcuts(settings)
+  refuseMisplacedOffload(settings)
   for (const key of ['smtpUrl', 'mailFrom'] as const) {
     if (values.signup !== 'email' || values[key] !== undefined) continue
     throw new ConfigError(`${givenAs('signup')} is email, so ${givenAs(key)} must be set to send login codes.`)
@@ -55,7 +55,7 @@ function refuseHalfAChain({ values, givenAs }: ReadSettings): void {
 }
 
 /** Who sends the bytes in place of this service has to be where they are. */
-function refuseMisplacedShortcuts({ values, givenAs }: ReadSettings): void {
+function refuseMisplacedOffload({ values, givenAs }: ReadSettings): void {
   const medium = values.storage?.kind ?? 'file'
   if (values.s3Redirect > 0 && medium !== 's3') {
     throw new ConfigError(

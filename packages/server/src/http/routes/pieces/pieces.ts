@@ -19,8 +19,8 @@ import type { ResponseCache } from '../../response-cache.ts'
 import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { getFile } from '../retrieval/get-file.ts'
+import { offloadOf } from '../retrieval/offload.ts'
 import { retrievalQuery } from '../retrieval/retrieval.ts'
-import { shortcutsOf } from '../retrieval/shortcuts.ts'
 import { problems, type Routes, security, takenOver, tokenQuery } from '../routes.ts'
 import { readCids } from './read-cids.ts'
 import { sendPiece } from './send-piece.ts'
@@ -29,11 +29,11 @@ const REPEATABLE = ['cid']
 
 export function pieceHandler(service: Service, responseCache: ResponseCache | undefined): RawHandler {
   // Provers that pull take a redirect for a refusal.
-  const shortcuts = shortcutsOf(service.config, { mayRedirect: false })
+  const offload = offloadOf(service.config, { mayRedirect: false })
   return async (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/piece/'.length)
     try {
-      await getFile(service, responseCache, request, response, { cidText, query, headers, shortcuts }, requirePieceCid)
+      await getFile(service, responseCache, request, response, { cidText, query, headers, offload }, requirePieceCid)
     } catch (error) {
       const { blobs } = service
       const isNoFile = LadeError.has(error, 'not_found') || LadeError.has(error, 'gone')

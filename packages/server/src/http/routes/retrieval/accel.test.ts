@@ -2,7 +2,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { patternBytes } from '../../../retrieval/testing-dags.ts'
 import { bearer } from '../../../testing/running/running-service.ts'
-import { locatingStore, type Service, startService } from './testing-elsewhere.ts'
+import { locatingStore, type Service, startService } from './testing-offload.ts'
 
 const BIG = patternBytes(400_000, 7)
 const SMALL = patternBytes(200_000, 8)

@@ -6,16 +6,16 @@ import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { Query } from '../../query.ts'
 import type { ResponseCache } from '../../response-cache.ts'
 import type { Service } from '../../service.ts'
+import type { Offload } from './offload.ts'
 import { refuseServiceWorker } from './refuse-service-worker.ts'
 import { sendFile } from './send-file.ts'
-import type { Shortcuts } from './shortcuts.ts'
 import { visibleFile } from './visible-file.ts'
 
 export interface GetFileInput {
   readonly cidText: string
   readonly query: Query
   readonly headers: OutgoingHttpHeaders
-  readonly shortcuts: Shortcuts
+  readonly offload: Offload
 }
 
 /**
@@ -32,7 +32,7 @@ export async function getFile(
   input: GetFileInput,
   checkForm: (cid: ContentId) => void = () => {},
 ): Promise<void> {
-  const { query, headers, shortcuts } = input
+  const { query, headers, offload } = input
   Object.assign(headers, CONTENT_GUARD)
   refuseServiceWorker(request)
   const generation = responseCache?.generation() ?? 0
@@ -40,5 +40,5 @@ export async function getFile(
   checkForm(cid)
   if (service.blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const found = await visibleFile(service, request, cid, query)
-  await sendFile(service, request, response, found, { cid, query, headers, responseCache, shortcuts, generation })
+  await sendFile(service, request, response, found, { cid, query, headers, responseCache, offload, generation })
 }

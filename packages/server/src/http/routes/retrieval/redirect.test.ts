@@ -7,7 +7,7 @@ import type { BlobStore } from '../../../blobs/blob-store.ts'
 import { carOf, fileDag, patternBytes } from '../../../retrieval/testing-dags.ts'
 import { bearer } from '../../../testing/running/running-service.ts'
 import { parseRange } from '../../byte-range.ts'
-import { type LocatingStore, locatingStore, type Service, startService } from './testing-elsewhere.ts'
+import { type LocatingStore, locatingStore, type Service, startService } from './testing-offload.ts'
 
 const BIG = patternBytes(400_000, 7)
 const SMALL = patternBytes(200_000, 8)

@@ -5,7 +5,7 @@ import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { cidParams, problems, type Routes, takenOver } from '../routes.ts'
 import { getFile } from './get-file.ts'
-import { shortcutsOf } from './shortcuts.ts'
+import { offloadOf } from './offload.ts'
 
 /** What `/p/` reads in its query, and `/piece/`. */
 export const retrievalQuery = z.object({
@@ -15,10 +15,10 @@ export const retrievalQuery = z.object({
 })
 
 export function retrievalHandler(service: Service, responseCache: ResponseCache | undefined): RawHandler {
-  const shortcuts = shortcutsOf(service.config, { mayRedirect: true })
+  const offload = offloadOf(service.config, { mayRedirect: true })
   return (request, response, { query, headers }) => {
     const cidText = pathOf(request.url ?? '/').slice('/p/'.length)
-    return getFile(service, responseCache, request, response, { cidText, query, headers, shortcuts })
+    return getFile(service, responseCache, request, response, { cidText, query, headers, offload })
   }
 }
 

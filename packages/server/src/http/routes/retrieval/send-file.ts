@@ -14,8 +14,8 @@ import { requestPrincipal } from '../../request-principal.ts'
 import type { ResponseCache } from '../../response-cache.ts'
 import { sendObject } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
-import { sendElsewhere } from './send-elsewhere.ts'
-import type { Shortcuts } from './shortcuts.ts'
+import type { Offload } from './offload.ts'
+import { sendOffloaded } from './send-offloaded.ts'
 
 export interface FileRequest {
   readonly cid: ContentId
@@ -23,7 +23,7 @@ export interface FileRequest {
   /** What is to be in any answer. */
   readonly headers: OutgoingHttpHeaders
   readonly responseCache: ResponseCache | undefined
-  readonly shortcuts: Shortcuts
+  readonly offload: Offload
   /** The records' generation before the file was looked up. */
   readonly generation: number
 }
@@ -86,8 +86,8 @@ async function sendContent(
     response.end()
     return
   }
-  const isElsewhere = await sendElsewhere(service, request, response, { ...asked, range, fileHeaders: headers })
-  if (isElsewhere) return
+  const isOffloaded = await sendOffloaded(service, request, response, { ...asked, range, fileHeaders: headers })
+  if (isOffloaded) return
 
   const object = await content.open()
   await sendObject(response, object, { begin: () => response.writeHead(status, head), range })

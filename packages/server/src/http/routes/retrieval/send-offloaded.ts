@@ -7,15 +7,15 @@ import { requestIdOf } from '../../exchange.ts'
 import { PROVISIONAL_SECONDS } from '../../file-headers.ts'
 import { singleHeader } from '../../framing.ts'
 import type { Service } from '../../service.ts'
-import type { Shortcuts } from './shortcuts.ts'
+import type { Offload } from './offload.ts'
 
-export interface FileElsewhere {
+export interface OffloadedFile {
   readonly content: FileContent
   readonly served: ServedFile
   readonly etag: string
   /** The part that is asked for; undefined for all of it. */
   readonly range: ByteRange | undefined
-  readonly shortcuts: Shortcuts
+  readonly offload: Offload
   /** The headers of the file. */
   readonly fileHeaders: Readonly<Record<string, string>>
   /** What is to be in any answer. */
@@ -38,15 +38,15 @@ const CARRIED_CACHE_CONTROL = 'x-lade-cache-control'
  * @returns false when the bytes are to be read here, and nothing was answered.
  * @throws {LadeError} `storage_failed`.
  */
-export async function sendElsewhere(
+export async function sendOffloaded(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
-  asked: FileElsewhere,
+  asked: OffloadedFile,
 ): Promise<boolean> {
   if (PRECONDITIONS.some((name) => request.headers[name] !== undefined)) return false
-  const accelPrefix = mayAccelerate(request, asked) ? asked.shortcuts.accelPrefixFor(request) : undefined
-  const isRedirected = asked.shortcuts.redirects && isRedirectable(request, asked)
+  const accelPrefix = mayAccelerate(request, asked) ? asked.offload.accelPrefixFor(request) : undefined
+  const isRedirected = asked.offload.redirects && isRedirectable(request, asked)
   if (accelPrefix === undefined && !isRedirected) return false
 
   const location = await asked.content.locate?.({
@@ -66,12 +66,12 @@ export async function sendElsewhere(
 }
 
 /** The proxy knows our tag, and reads `Range` as we do as long as it is a single one. */
-function mayAccelerate(request: IncomingMessage, { range }: FileElsewhere): boolean {
+function mayAccelerate(request: IncomingMessage, { range }: OffloadedFile): boolean {
   return range !== undefined || request.headers.range === undefined
 }
 
 /** True when the file may be redirected to, and the storage reads this request as we do. */
-function isRedirectable(request: IncomingMessage, asked: FileElsewhere): boolean {
+function isRedirectable(request: IncomingMessage, asked: OffloadedFile): boolean {
   const { served, etag, range, fileHeaders } = asked
   const hasCredentials = CREDENTIALS.some((name) => request.headers[name] !== undefined)
   const isSaved = fileHeaders['content-disposition']?.startsWith('attachment') === true
@@ -83,7 +83,7 @@ function isRedirectable(request: IncomingMessage, asked: FileElsewhere): boolean
 }
 
 /** nginx says by itself how long the file is, and that it has ranges, but the latter on no part of it. */
-function accelHead(request: IncomingMessage, asked: FileElsewhere, uri: string): OutgoingHttpHeaders {
+function accelHead(request: IncomingMessage, asked: OffloadedFile, uri: string): OutgoingHttpHeaders {
   const all = { ...requestIdOf(request), ...asked.fileHeaders, ...asked.headers }
   const { 'accept-ranges': ranges, 'cache-control': caching, ...head } = all
   const isForEverybody = String(caching).startsWith('public')
@@ -99,7 +99,7 @@ function accelHead(request: IncomingMessage, asked: FileElsewhere, uri: string):
 /** No ETag: a cache that asked by it whether the redirect still holds would be told that the file does. */
 function redirectHead(
   request: IncomingMessage,
-  { served, headers }: FileElsewhere,
+  { served, headers }: OffloadedFile,
   { url, expiresAt }: Extract<BlobLocation, { kind: 'url' }>,
   { now, config }: Pick<Service, 'now' | 'config'>,
 ): OutgoingHttpHeaders {

@@ -4,14 +4,14 @@ import { proxiedRequestTest } from '../../client-address.ts'
 import { singleHeader } from '../../framing.ts'
 
 /** The ways past this process that an address has for big files. */
-export interface Shortcuts {
+export interface Offload {
   /** True where callers may be redirected to the storage. */
   readonly redirects: boolean
   /** The internal location of the proxy that sent this request; undefined when it cannot send files by itself. */
   accelPrefixFor(request: IncomingMessage): string | undefined
 }
 
-export interface ShortcutsOptions {
+export interface OffloadOptions {
   /** False for addresses whose callers follow no redirects. */
   readonly mayRedirect: boolean
 }
@@ -20,7 +20,7 @@ export interface ShortcutsOptions {
  * The ways that the settings open. A proxy has to be trusted, and to say of every request that it will send the file
  * (`X-Sendfile-Type: X-Accel-Redirect`): whoever comes without it would be given no bytes, and be told that those were all.
  */
-export function shortcutsOf(config: Config, { mayRedirect }: ShortcutsOptions): Shortcuts {
+export function offloadOf(config: Config, { mayRedirect }: OffloadOptions): Offload {
   const { redirectSeconds, accelPrefix } = config.retrieval
   const isProxied = proxiedRequestTest(config.trustedProxies)
   return {
