@@ -4,7 +4,7 @@ import { readConfig, SETTINGS } from '@lade/server/config'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { send } from '../faults/caller.ts'
-import { pathOf } from '../faults/rig.ts'
+import { pathOf } from '../faults/harness.ts'
 import { startServer } from '../faults/server-process.ts'
 import { tempDirectory } from '../faults/temp-directory.ts'
 import {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readConfig } from '@lade/server/config'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { pathOf } from '../faults/rig.ts'
+import { pathOf } from '../faults/harness.ts'
 import { tempDirectory } from '../faults/temp-directory.ts'
 import { DEPLOY, PORT, run, SETTING_NAMES, type Yaml, yamlOf } from './deploy-files.ts'
 

@@ -5,13 +5,13 @@ import { type Answer, type Caller, errorCode, send, tokenCaller } from './caller
 import { type Content, newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { eventually } from './eventually.ts'
+import { describeHarness, mounting } from './harness.ts'
 import { atRest, brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
 import { mountTmpfs } from './mount.ts'
 import { PLAN } from './plan.ts'
 import { openSocket, uploadHead } from './raw-upload.ts'
-import { describeRig, mounting } from './rig.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { tempDirectory } from './temp-directory.ts'
 
@@ -90,7 +90,7 @@ async function uploadOnce(server: ServerProcess, user: Caller, ledger: Ledger): 
   return answer?.status === 200 ? [] : [`upload answered ${answer?.status}`]
 }
 
-describeRig({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
+describeHarness({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
   test('refuses uploads, keeps serving, and takes uploads again when files were removed', async () => {
     const server = await startOnSmallDisk(24 * MB, {})
     const user = await tokenCaller(server.url)

@@ -210,7 +210,7 @@ export async function failingDiskRound(options: RoundOptions): Promise<RoundResu
   }
 }
 
-interface Ground {
+interface Fixture {
   readonly disk: FailingDisk
   readonly victim: Victim
   readonly ledger: Ledger
@@ -219,8 +219,8 @@ interface Ground {
 }
 
 /** Makes the disk fail at a certain place while there are uploads. */
-async function plant(kind: FaultKind, ground: Ground): Promise<void> {
-  const { disk, victim, ledger, callers, random } = ground
+async function plant(kind: FaultKind, fixture: Fixture): Promise<void> {
+  const { disk, victim, ledger, callers, random } = fixture
   const { url } = victim.server
   const uploads = (sizes: readonly number[]) =>
     Promise.all(sizes.map((sizeBytes) => ledger.upload(url, random.pick(callers), newContent(sizeBytes))))
@@ -239,7 +239,7 @@ async function plant(kind: FaultKind, ground: Ground): Promise<void> {
       return
     }
     case 'checkpoint':
-      return failAtCheckpoint(ground)
+      return failAtCheckpoint(fixture)
     case 'object file': {
       const sizes = Array.from({ length: 4 }, () => random.betweenMagnitudes(300 * KB, 18 * MB))
       const under = uploads(sizes)
@@ -268,7 +268,7 @@ async function plant(kind: FaultKind, ground: Ground): Promise<void> {
 }
 
 /** Fills the log until pages are being moved out of it, and makes the disk fail before they are flushed. */
-async function failAtCheckpoint({ disk, victim, ledger, callers, random }: Ground): Promise<void> {
+async function failAtCheckpoint({ disk, victim, ledger, callers, random }: Fixture): Promise<void> {
   const { url } = victim.server
   const database = join(victim.dataDir, 'lade.db')
   const before = statSync(database).mtimeMs

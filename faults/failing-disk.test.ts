@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
 import { FAILING_DISK_NEEDS, type FileSystem } from './failing-disk.ts'
 import { FAULT_KINDS, type FaultKind, failingDiskRound, type RoundResult } from './failing-disk-round.ts'
+import { describeHarness, program, tracing } from './harness.ts'
 import { PLAN } from './plan.ts'
-import { describeRig, program, tracing } from './rig.ts'
 import { runSeed, seededRandom } from './seeded-random.ts'
 
 interface Arrangement {
@@ -26,7 +26,7 @@ const ROUNDS = PLAN.isFull
 
 const WITHOUT_MEND = { NODE_OPTIONS: `--import ${new URL('./without-mend.mjs', import.meta.url).href}` }
 
-describeRig(
+describeHarness(
   {
     id: 'failing-disk',
     name: 'a disk that fails once and works again, then a power cut',

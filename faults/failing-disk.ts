@@ -3,8 +3,8 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { until } from '../services/until.ts'
+import { type HarnessNeed, loopDevices, mounting, pathOf, program } from './harness.ts'
 import { run, unmount } from './mount.ts'
-import { loopDevices, mounting, pathOf, program, type RigNeed } from './rig.ts'
 import { tempDirectory } from './temp-directory.ts'
 
 /** How long a tool may take to begin, or a killed process to let go of a file system. */
@@ -13,7 +13,7 @@ const START_MS = 10_000
 export type FileSystem = 'ext4' | 'xfs'
 
 /** What a {@link failingDisk} needs of the machine. */
-export const FAILING_DISK_NEEDS: readonly RigNeed[] = [
+export const FAILING_DISK_NEEDS: readonly HarnessNeed[] = [
   mounting,
   loopDevices,
   program('losetup', 'mount'),

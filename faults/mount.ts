@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
-import { pathOf } from './rig.ts'
+import { pathOf } from './harness.ts'
 
 /** Runs one program of the machine to its end. @throws {Error} with what it said when it failed. */
 export function run(name: string, ...args: readonly string[]): string {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pieceCidOf } from '@lade/core/content'
 import { type AnswerFault, type ProverFaults, startProver } from '@lade/prover'
 import { openHttpProver } from '@lade/server/proving'
-import { openPlacementGround, type PlacementGround } from '@lade/server/testing/placement'
+import { openPlacementFixture, type PlacementFixture } from '@lade/server/testing/placement'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { PLAN } from './plan.ts'
 import { runSeed, type SeededRandom, seededRandom } from './seeded-random.ts'
@@ -96,9 +96,9 @@ interface StormFile {
 }
 
 /** One sentence for each file that is not where it should be. */
-async function misplaced(ground: PlacementGround, origins: readonly string[], files: readonly StormFile[]) {
+async function misplaced(fixture: PlacementFixture, origins: readonly string[], files: readonly StormFile[]) {
   const listed = await Promise.all(origins.map(listedAt))
-  const deals = await ground.records.placements.deals(files.map(({ sequence }) => sequence))
+  const deals = await fixture.records.placements.deals(files.map(({ sequence }) => sequence))
   return deals.flatMap(({ file, status, pieces, copiesWanted }) => {
     const held = pieces.flatMap(({ copies }) =>
       copies.filter(({ endedAt, provedAt }) => endedAt === null && provedAt !== null),
@@ -117,8 +117,8 @@ describe('provers that fail at random', () => {
     const random = seededRandom(runSeed)
     const storm = { isOver: false }
     const origins = await startProvers(random, storm)
-    const ground = await openPlacementGround()
-    onTestFinished(() => ground.close())
+    const fixture = await openPlacementFixture()
+    onTestFinished(() => fixture.close())
     const now = (): number => Date.now()
     const times = { connectMs: 1000, headMs: 1000, bodyMs: 1000, idleMs: 1000 }
     const provers = origins.map((origin) =>
@@ -137,12 +137,12 @@ describe('provers that fail at random', () => {
     onTestFinished(async () => void (await Promise.all(provers.map((prover) => prover.close()))))
 
     const files: StormFile[] = []
-    const job = ground.job(provers, { now, schedule: SCHEDULE, copies: 1, auditSeconds: AUDIT_SECONDS })
+    const job = fixture.job(provers, { now, schedule: SCHEDULE, copies: 1, auditSeconds: AUDIT_SECONDS })
     job.start()
-    ground.clock.now = Date.now()
+    fixture.clock.now = Date.now()
     for (let number = 0; number < PLAN.stormFiles; number += 1) {
       const bytes = Buffer.alloc(random.between(400, 6000), `file ${number} of ${runSeed} `)
-      const { sequence } = await ground.put(bytes)
+      const { sequence } = await fixture.put(bytes)
       files.push({ sequence, copies: 1 + (number % 3) })
       job.wake()
     }
@@ -152,10 +152,10 @@ describe('provers that fail at random', () => {
     const inactive = new Set(unraised.keys())
     while (inactive.size > 0 && performance.now() < end) {
       for (const [file, copies] of unraised) {
-        if (await ground.records.placements.want({ file, copies, now: now() })) unraised.delete(file)
+        if (await fixture.records.placements.want({ file, copies, now: now() })) unraised.delete(file)
       }
       await sleep(500)
-      for (const { file, status } of await ground.records.placements.deals([...inactive])) {
+      for (const { file, status } of await fixture.records.placements.deals([...inactive])) {
         if (status === 'active' && !unraised.has(file)) inactive.delete(file)
       }
     }
@@ -165,7 +165,7 @@ describe('provers that fail at random', () => {
     let wrong: readonly string[]
     do {
       await sleep(1000)
-      wrong = await misplaced(ground, origins, files)
+      wrong = await misplaced(fixture, origins, files)
     } while (wrong.length > 0 && performance.now() < end)
     expect(wrong, `seed ${runSeed}`).toEqual([])
     const { copiesMoved, audits } = job.snapshot()

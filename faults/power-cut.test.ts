@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { newContent, sha256Hex } from './content.ts'
+import { describeHarness, loopDevices, mounting, program } from './harness.ts'
 import { brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS, eightCallers, startLoad } from './load.ts'
 import { PLAN } from './plan.ts'
 import { powerCutDisk } from './power-cut-disk.ts'
-import { describeRig, loopDevices, mounting, program } from './rig.ts'
 import { runSeed, type SeededRandom, seededRandom } from './seeded-random.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
@@ -59,7 +59,7 @@ async function cutUnderLoad(random: SeededRandom, env: Readonly<Record<string, s
   }
 }
 
-describeRig({ id: 'power-cut', name: 'a power cut under load', needs: NEEDS }, () => {
+describeHarness({ id: 'power-cut', name: 'a power cut under load', needs: NEEDS }, () => {
   test.each(Array.from({ length: PLAN.powerCuts }, (_, index) => index))(
     'loses no acknowledged upload and leaves nothing behind (%i)',
     async (index) => {
@@ -86,7 +86,7 @@ describeRig({ id: 'power-cut', name: 'a power cut under load', needs: NEEDS }, (
   })
 })
 
-describeRig(
+describeHarness(
   {
     id: 'power-cut-control',
     name: 'a power cut while fsync does nothing',

@@ -5,12 +5,12 @@ import { errorCode, send, tokenCaller, upload } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { eventually } from './eventually.ts'
+import { describeHarness, program, tracing } from './harness.ts'
 import { atRest, brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
 import { PLAN } from './plan.ts'
 import { openSocket, uploadHead } from './raw-upload.ts'
-import { describeRig, program, tracing } from './rig.ts'
 import { startServer } from './server-process.ts'
 import { ONE_FILE_THREAD, traceThread } from './syscall-trace.ts'
 
@@ -72,7 +72,7 @@ function syncsOfPendingFiles(lines: readonly string[]): Map<string, string[]> {
   return new Map([...Map.groupBy(syncs, ({ path }) => path)].map(([path, of]) => [path, of.map(({ call }) => call)]))
 }
 
-describeRig(
+describeHarness(
   {
     id: 'syscall-error',
     name: 'a system call that fails during an upload',

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { type Caller, tokenCaller } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
+import { describeHarness, program, tracing } from './harness.ts'
 import { brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
 import { PLAN } from './plan.ts'
-import { describeRig, program, tracing } from './rig.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { callCounts, ONE_FILE_THREAD, THREADS, type ThreadName, traceThread } from './syscall-trace.ts'
 import { tempDirectory } from './temp-directory.ts'
@@ -122,7 +122,7 @@ async function killAtSomeCalls(): Promise<void> {
   expect(victims.hit, `of ${victims.tried}`).toBeGreaterThan(victims.tried / 2)
 }
 
-describeRig(
+describeHarness(
   {
     id: 'syscall-kill',
     name: 'SIGKILL at the system calls of an upload',

@@ -9,7 +9,7 @@ import { unixfsV1Cid } from '../packages/client/src/testing/importer.ts'
 import { noise } from '../packages/client/src/testing/noise.ts'
 import { startOwnService } from '../packages/client/src/testing/own-service.ts'
 import { findChromium, PAGE_FILE, runPage } from '../packages/client/src/testing/run-in-chromium.ts'
-import type { GivenGround, SuiteResult } from '../packages/client/src/testing/run-suite.ts'
+import type { GivenFixture, SuiteResult } from '../packages/client/src/testing/run-suite.ts'
 import { SUITE, SUITE_SIZES } from '../packages/client/src/testing/suite.ts'
 import { bundle } from '../tools/packages/bundle.ts'
 import { openToolbox, ROOT } from './toolbox.ts'
@@ -34,7 +34,10 @@ beforeAll(async () => {
 }, 300_000)
 
 /** Runs the suite against services of its own: what another runtime has staged would be found. */
-async function withGround<Result>(isBrowser: boolean, use: (ground: GivenGround) => Promise<Result>): Promise<Result> {
+async function withFixture<Result>(
+  isBrowser: boolean,
+  use: (fixture: GivenFixture) => Promise<Result>,
+): Promise<Result> {
   const service = await startOwnService({ LADE_TOKEN_QUOTA_MB: '4096' })
   const fake = await startFakeService()
   try {
@@ -57,9 +60,9 @@ describe('the installed client in Node', () => {
     '%s: passes its suite',
     async (_, how, path) => {
       const node = path === undefined ? process.execPath : toolbox.program(path)
-      const results = await withGround(false, async (ground) => {
-        const files = [join(folder, 'ground.json'), join(folder, 'results.json')] as const
-        await writeFile(files[0], JSON.stringify(ground))
+      const results = await withFixture(false, async (fixture) => {
+        const files = [join(folder, 'fixture.json'), join(folder, 'results.json')] as const
+        await writeFile(files[0], JSON.stringify(fixture))
         await run(node, [join(folder, 'run-suite.js'), how, ...files], { timeout: TIMEOUT_MS })
         return JSON.parse(await readFile(files[1], 'utf8')) as SuiteResult[]
       })
@@ -136,7 +139,7 @@ describe('the installed client in Chromium', () => {
       if (chromium === undefined) throw new Error('Install Chromium: the client has to be tested in a browser.')
       const outDir = join(toolbox.dir, `page-${name.replace(' ', '-')}`)
       await build(outDir)
-      const { results, workers } = await withGround(true, (ground) => runPage(chromium, outDir, ground))
+      const { results, workers } = await withFixture(true, (fixture) => runPage(chromium, outDir, fixture))
       expect(results).toEqual(HOLDING)
       expect(workers.size).toBeGreaterThan(0)
     },

@@ -6,7 +6,7 @@ import { PLAN } from '../plan.ts'
 import { runSeed, seededRandom } from '../seeded-random.ts'
 import { expectWhole, recovered } from './fleet-invariants.ts'
 import { startFleetLoad } from './fleet-load.ts'
-import { startRig, useServers } from './rig.ts'
+import { startHarness, useServers } from './harness.ts'
 
 const servers = useServers()
 const rounds = Math.ceil(PLAN.cutCommits / PLAN.cutCommitsPerCheck)
@@ -17,18 +17,18 @@ test.each(Array.from({ length: rounds }, (_, index) => index))(
   'connections cut during COMMIT: nothing lost, nothing charged twice, nothing acknowledged that did not happen (%i)',
   async (index) => {
     const random = seededRandom(runSeed + index)
-    const rig = await startRig(servers())
+    const harness = await startHarness(servers())
     const ledger = new Ledger()
-    const load = startFleetLoad(rig.fleet.url, { callers: await eightCallers(rig.fleet.url), ledger, random })
+    const load = startFleetLoad(harness.fleet.url, { callers: await eightCallers(harness.fleet.url), ledger, random })
     for (let cut = 0; cut < PLAN.cutCommitsPerCheck; cut += 1) {
       await sleep(random.between(10, 300))
-      const isCut = rig.commits.cutNext(cut % 2 === 0 ? 'before' : 'after').then(() => true)
+      const isCut = harness.commits.cutNext(cut % 2 === 0 ? 'before' : 'after').then(() => true)
       expect(await Promise.race([isCut, sleep(COMMIT_WITHIN_MS, false)]), 'nobody committed').toBe(true)
     }
-    const recoveryMs = await recovered(rig)
+    const recoveryMs = await recovered(harness)
     await load.stop()
-    const story = `seed ${random.seed}, ${ledger.acks.length} acknowledged, ${ledger.unknowns.length} unknown, ${load.repeats} repeated, ${load.reads} read, ${rig.commits.passed} commits passed`
-    await expectWhole(rig, ledger, story)
+    const story = `seed ${random.seed}, ${ledger.acks.length} acknowledged, ${ledger.unknowns.length} unknown, ${load.repeats} repeated, ${load.reads} read, ${harness.commits.passed} commits passed`
+    await expectWhole(harness, ledger, story)
     expect(load.problems, story).toEqual([])
     console.info(`${PLAN.cutCommitsPerCheck} cuts: ${story}; ready after ${Math.round(recoveryMs)} ms`)
   },

@@ -7,7 +7,7 @@ import { PLAN } from '../plan.ts'
 import { openSocket, uploadHead } from '../raw-upload.ts'
 import { runSeed, seededRandom } from '../seeded-random.ts'
 import { expectWhole } from './fleet-invariants.ts'
-import { type FleetRig, startRig, useServers } from './rig.ts'
+import { type FleetHarness, startHarness, useServers } from './harness.ts'
 
 const KB = 1024
 const DRAIN_SECONDS = 2
@@ -53,11 +53,11 @@ async function startHalf(url: URL, caller: Caller, ledger: Ledger, sizeBytes: nu
 
 /** Stops one instance with uploads under way, and answers how long its process took, in ms. */
 async function drainOnce(
-  rig: FleetRig,
+  harness: FleetHarness,
   options: { user: Caller; ledger: Ledger; victim: number; withEndless: boolean },
 ) {
   const { user, ledger, victim, withEndless } = options
-  const instance = rig.fleet.instances[victim]
+  const instance = harness.fleet.instances[victim]
   if (instance === undefined) throw new TypeError('no such instance')
   const uploads = await Promise.all(
     Array.from({ length: UPLOADS }, (_, index) =>
@@ -74,9 +74,9 @@ async function drainOnce(
   const statuses = await Promise.all(uploads.map(({ status }) => status))
   const endlessStatus = await endless?.status
   clearInterval(dripping)
-  expect(statuses, rig.log()).toEqual(uploads.map(() => 200))
-  expect(endlessStatus, rig.log()).toBe(withEndless ? 503 : undefined)
-  expect(await ended, rig.log()).toEqual({ code: 0, signal: null })
+  expect(statuses, harness.log()).toEqual(uploads.map(() => 200))
+  expect(endlessStatus, harness.log()).toBe(withEndless ? 503 : undefined)
+  expect(await ended, harness.log()).toEqual({ code: 0, signal: null })
   const tookMs = performance.now() - startedAt
   await instance.start()
   return Math.round(tookMs)
@@ -86,28 +86,28 @@ test.each(Array.from({ length: rounds }, (_, index) => index))(
   'SIGTERM lets uploads finish and ends an instance within its limit, whatever is still under way (%i)',
   async (index) => {
     const random = seededRandom(runSeed + index)
-    const rig = await startRig(servers(), { LADE_DRAIN_SECONDS: String(DRAIN_SECONDS) })
-    const user = await tokenCaller(rig.fleet.url)
+    const harness = await startHarness(servers(), { LADE_DRAIN_SECONDS: String(DRAIN_SECONDS) })
+    const user = await tokenCaller(harness.fleet.url)
     const ledger = new Ledger()
     const tookMs: number[] = []
     for (let drain = 0; drain < Math.min(DRAINS_PER_CHECK, PLAN.fleetDrains); drain += 1) {
-      const victim = random.between(0, rig.fleet.instances.length - 1)
-      tookMs.push(await drainOnce(rig, { user, ledger, victim, withEndless: drain % 3 === 2 }))
+      const victim = random.between(0, harness.fleet.instances.length - 1)
+      tookMs.push(await drainOnce(harness, { user, ledger, victim, withEndless: drain % 3 === 2 }))
     }
-    await rig.fleet.ready()
+    await harness.fleet.ready()
     const story = `seed ${random.seed}, drained in ${tookMs.join(', ')} ms`
-    await expectWhole(rig, ledger, story)
+    await expectWhole(harness, ledger, story)
     console.info(story)
   },
 )
 
 test('SIGTERM ends an instance also while its database is away', async () => {
-  const rig = await startRig(servers(), { LADE_DRAIN_SECONDS: String(DRAIN_SECONDS) })
-  const [first, second] = rig.fleet.instances
+  const harness = await startHarness(servers(), { LADE_DRAIN_SECONDS: String(DRAIN_SECONDS) })
+  const [first, second] = harness.fleet.instances
   if (first === undefined || second === undefined) throw new TypeError('no instances')
-  await rig.postgres.stopImmediately()
-  onTestFinished(() => rig.postgres.start())
-  expect(await first.drain(DRAIN_SECONDS * 1000 + UNREACHABLE_MS), rig.log()).toMatchObject({ signal: null })
+  await harness.postgres.stopImmediately()
+  onTestFinished(() => harness.postgres.start())
+  expect(await first.drain(DRAIN_SECONDS * 1000 + UNREACHABLE_MS), harness.log()).toMatchObject({ signal: null })
   await sleep(WELL_AWAY_MS)
-  expect(await second.drain(DRAIN_SECONDS * 1000 + UNREACHABLE_MS), rig.log()).toMatchObject({ signal: null })
+  expect(await second.drain(DRAIN_SECONDS * 1000 + UNREACHABLE_MS), harness.log()).toMatchObject({ signal: null })
 })

@@ -5,7 +5,7 @@ import { newContent } from '../content.ts'
 import { eventually } from '../eventually.ts'
 import { atRest, charged, servingProblem } from '../invariants.ts'
 import type { Ledger } from '../ledger.ts'
-import type { FleetRig } from './rig.ts'
+import type { FleetHarness } from './harness.ts'
 
 /** Within which a fleet is whole again after what broke it is gone. */
 export const RECOVERY_MS = 30_000
@@ -16,15 +16,15 @@ const READERS = 6
  * What is wrong with an idle fleet, in sentences; an empty list is the only good answer. Acknowledged uploads of `ledger` are served
  * with their bytes, its callers are charged what they were told, objects match rows one to one, and nothing is left half done.
  */
-async function brokenFleet(rig: FleetRig, ledger: Ledger): Promise<string[]> {
-  const data = await rig.read()
+async function brokenFleet(harness: FleetHarness, ledger: Ledger): Promise<string[]> {
+  const data = await harness.read()
   const principals = new Set(ledger.stagings.map(({ caller }) => caller.principal))
   const own = {
     ...data,
     files: data.files.filter(({ principal }) => principals.has(principal)),
     usage: new Map([...data.usage].filter(([principal]) => principals.has(principal))),
   }
-  return [...atRest(data), ...(await served(rig.fleet.url, ledger)), ...charged(own, ledger)]
+  return [...atRest(data), ...(await served(harness.fleet.url, ledger)), ...charged(own, ledger)]
 }
 
 async function served(origin: URL, ledger: Ledger): Promise<string[]> {
@@ -46,12 +46,12 @@ async function served(origin: URL, ledger: Ledger): Promise<string[]> {
  *
  * @returns how long that took, in ms.
  */
-export async function recovered(rig: FleetRig): Promise<number> {
+export async function recovered(harness: FleetHarness): Promise<number> {
   const startedAt = performance.now()
   const caller = sponsoredCaller('203.0.113.1')
   const refusing = async (): Promise<string[]> => {
     const answers = await Promise.all(
-      rig.fleet.instances.flatMap(({ url }) =>
+      harness.fleet.instances.flatMap(({ url }) =>
         [2000, 200_000].map(async (sizeBytes) => {
           try {
             const { status } = await upload(url, caller, newContent(sizeBytes))
@@ -63,11 +63,13 @@ export async function recovered(rig: FleetRig): Promise<number> {
       ),
     )
     const unready = await Promise.all(
-      rig.fleet.instances.map(async (instance) => ((await instance.isReady()) ? [] : [`${instance.url} is not ready`])),
+      harness.fleet.instances.map(async (instance) =>
+        (await instance.isReady()) ? [] : [`${instance.url} is not ready`],
+      ),
     )
     return [...answers, ...unready].flat()
   }
-  expect(await eventually(refusing, RECOVERY_MS), rig.log()).toEqual([])
+  expect(await eventually(refusing, RECOVERY_MS), harness.log()).toEqual([])
   return performance.now() - startedAt
 }
 
@@ -77,13 +79,15 @@ export async function recovered(rig: FleetRig): Promise<number> {
  *
  * @returns how long it took until nothing was left half done, in ms.
  */
-export async function expectWhole(rig: FleetRig, ledger: Ledger, story: string): Promise<number> {
+export async function expectWhole(harness: FleetHarness, ledger: Ledger, story: string): Promise<number> {
   const startedAt = performance.now()
-  expect(await eventually(async () => atRest(await rig.read()), RECOVERY_MS), `${story}\n${rig.log()}`).toEqual([])
+  expect(await eventually(async () => atRest(await harness.read()), RECOVERY_MS), `${story}\n${harness.log()}`).toEqual(
+    [],
+  )
   const restMs = performance.now() - startedAt
-  expect(await brokenFleet(rig, ledger), story).toEqual([])
-  await ledger.retryUnknowns(rig.fleet.url)
+  expect(await brokenFleet(harness, ledger), story).toEqual([])
+  await ledger.retryUnknowns(harness.fleet.url)
   expect(ledger.notAcked, story).toEqual([])
-  expect(await brokenFleet(rig, ledger), `${story}, after the retries`).toEqual([])
+  expect(await brokenFleet(harness, ledger), `${story}, after the retries`).toEqual([])
   return restMs
 }

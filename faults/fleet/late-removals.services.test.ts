@@ -10,7 +10,7 @@ import { atRest } from '../invariants.ts'
 import { BOUNDLESS_QUOTAS } from '../load.ts'
 import { PLAN } from '../plan.ts'
 import { BASE_ENV } from '../server-process.ts'
-import { useServers } from './rig.ts'
+import { useServers } from './harness.ts'
 import { readStoredData } from './stored-data.ts'
 
 const servers = useServers()

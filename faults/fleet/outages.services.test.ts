@@ -6,15 +6,15 @@ import { PLAN } from '../plan.ts'
 import { runSeed, type SeededRandom, seededRandom } from '../seeded-random.ts'
 import { expectWhole, RECOVERY_MS, recovered } from './fleet-invariants.ts'
 import { startFleetLoad } from './fleet-load.ts'
-import { type FleetRig, startRig, useServers } from './rig.ts'
+import { type FleetHarness, startHarness, useServers } from './harness.ts'
 
 const servers = useServers()
 const SHORT_MS = 6000
 /** Longer than the service tries by itself, so that callers are told of it. */
 const LONG_MS = { least: 13_000, most: 18_000 }
 
-/** Breaks something of the rig, and answers how to mend it. */
-type Break = (rig: FleetRig, random: SeededRandom) => Promise<() => Promise<void>>
+/** Breaks something of the harness, and answers how to mend it. */
+type Break = (harness: FleetHarness, random: SeededRandom) => Promise<() => Promise<void>>
 
 const stopPostgres: Break = async ({ postgres }) => {
   await postgres.stopImmediately()
@@ -31,27 +31,27 @@ const loseStore: Break = async ({ s3 }, random) => {
 /** Breaks one thing under load, mends it after a while, and holds the fleet to everything. Every fifth time it is a long while. */
 async function outage(index: number, breakIt: Break): Promise<void> {
   const random = seededRandom(runSeed + index)
-  const rig = await startRig(servers())
+  const harness = await startHarness(servers())
   const ledger = new Ledger()
-  const pids = rig.fleet.instances.map(({ process }) => process.pid)
-  const load = startFleetLoad(rig.fleet.url, { callers: await eightCallers(rig.fleet.url), ledger, random })
+  const pids = harness.fleet.instances.map(({ process }) => process.pid)
+  const load = startFleetLoad(harness.fleet.url, { callers: await eightCallers(harness.fleet.url), ledger, random })
   await sleep(random.between(300, 2000))
-  const mend = await breakIt(rig, random)
+  const mend = await breakIt(harness, random)
   const lastsMs = index % 5 === 4 ? random.between(LONG_MS.least, LONG_MS.most) : random.between(0, SHORT_MS)
   await sleep(lastsMs)
   const ackedBefore = ledger.acks.length
   await mend()
-  const recoveryMs = await recovered(rig)
+  const recoveryMs = await recovered(harness)
   await sleep(500)
   await load.stop()
   const story = `seed ${random.seed}, ${ledger.acks.length} acknowledged, ${ledger.unknowns.length} unknown, ${load.repeats} repeated, ${load.reads} read`
-  const restMs = await expectWhole(rig, ledger, story)
+  const restMs = await expectWhole(harness, ledger, story)
   expect(load.problems, story).toEqual([])
   expect(ledger.acks.length, story).toBeGreaterThan(ackedBefore)
   expect(recoveryMs + restMs, story).toBeLessThan(RECOVERY_MS)
   expect(
-    rig.fleet.instances.filter(({ process }) => process.isRunning).map(({ process }) => process.pid),
-    `an instance ended: ${rig.log()}`,
+    harness.fleet.instances.filter(({ process }) => process.isRunning).map(({ process }) => process.pid),
+    `an instance ended: ${harness.log()}`,
   ).toEqual(pids)
   console.info(
     `away for ${lastsMs} ms: ${story}; ready after ${Math.round(recoveryMs)} ms, at rest ${Math.round(restMs)} ms later`,

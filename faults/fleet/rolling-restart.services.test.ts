@@ -7,7 +7,7 @@ import { Ledger, type Staging } from '../ledger.ts'
 import { PLAN } from '../plan.ts'
 import { runSeed, type SeededRandom, seededRandom } from '../seeded-random.ts'
 import { expectWhole } from './fleet-invariants.ts'
-import { startRig, useServers } from './rig.ts'
+import { startHarness, useServers } from './harness.ts'
 
 const REQUESTS_PER_SECOND = 100
 const TICK_MS = 1000 / REQUESTS_PER_SECOND
@@ -96,38 +96,38 @@ test.each(Array.from({ length: PLAN.rollingRestarts }, (_, index) => index))(
   'a rolling restart at 100 requests a second fails no idempotent request and loses no acknowledgement (%i)',
   async (index) => {
     const random = seededRandom(runSeed + index)
-    const rig = await startRig(servers(), { LADE_DRAIN_SECONDS: '10' })
+    const harness = await startHarness(servers(), { LADE_DRAIN_SECONDS: '10' })
     const ledger = new Ledger()
-    const users = await Promise.all(Array.from({ length: 4 }, () => tokenCaller(rig.fleet.url)))
+    const users = await Promise.all(Array.from({ length: 4 }, () => tokenCaller(harness.fleet.url)))
     for (let file = 0; file < KEPT_FILES; file += 1) {
       // Mostly small ones, as what is asked for most is; two cores have to serve them, and to be everybody else as well.
       const content = newContent(file % 10 === 0 ? 300_000 : random.betweenMagnitudes(1024, 60_000))
       const user = random.pick(users)
-      expect((await upload(rig.fleet.url, user, content)).status).toBe(200)
+      expect((await upload(harness.fleet.url, user, content)).status).toBe(200)
       ledger.stagings.push({ caller: user, content, outcome: 'ack' })
     }
-    const load = new SteadyLoad(rig.fleet.url, { users, ledger, random })
+    const load = new SteadyLoad(harness.fleet.url, { users, ledger, random })
     load.start()
     const loadedAt = performance.now()
     await sleep(SETTLE_MS)
     const drainsMs: number[] = []
-    for (const instance of rig.fleet.instances) {
+    for (const instance of harness.fleet.instances) {
       const startedAt = performance.now()
       expect(await instance.drain()).toEqual({ code: 0, signal: null })
       drainsMs.push(Math.round(performance.now() - startedAt))
       await instance.start()
-      await rig.fleet.ready()
+      await harness.fleet.ready()
       await sleep(SETTLE_MS)
     }
     await load.stop()
     const { reads, uploads } = load.counts
     const perSecond = (reads + uploads) / ((performance.now() - loadedAt) / 1000)
     const story = `seed ${random.seed}: ${Math.round(perSecond)} requests a second, ${reads} reads, ${uploads} uploads; drained in ${drainsMs.join(', ')} ms`
-    expect(load.failures, `${story}\n${rig.log()}`).toEqual([])
+    expect(load.failures, `${story}\n${harness.log()}`).toEqual([])
     // Whatever its method, an upload under a content id is safe to repeat, and none had to be.
-    expect(ledger.notAcked, `${story}\n${rig.log()}`).toEqual([])
+    expect(ledger.notAcked, `${story}\n${harness.log()}`).toEqual([])
     expect(perSecond, story).toBeGreaterThan(REQUESTS_PER_SECOND * 0.8)
-    await expectWhole(rig, ledger, story)
+    await expectWhole(harness, ledger, story)
     console.info(story)
   },
 )

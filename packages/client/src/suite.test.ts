@@ -7,12 +7,12 @@ import { noise } from './testing/noise.ts'
 import { type OwnService, startOwnService } from './testing/own-service.ts'
 import { findChromium, runInChromium } from './testing/run-in-chromium.ts'
 import type { SuiteResult } from './testing/run-suite.ts'
-import { SUITE, SUITE_SIZES, type SuiteGround } from './testing/suite.ts'
+import { SUITE, SUITE_SIZES, type SuiteFixture } from './testing/suite.ts'
 
 const TIMEOUT_MS = 180_000
 
-/** A ground of its own for each runtime: what one has staged is found by nobody else. */
-async function openGround(isBrowser: boolean) {
+/** A fixture of its own for each runtime: what one has staged is found by nobody else. */
+async function openFixture(isBrowser: boolean) {
   const service: OwnService = await startOwnService({ LADE_TOKEN_QUOTA_MB: '4096' })
   const fake: FakeService = await startFakeService()
   const cids = Object.fromEntries(
@@ -29,16 +29,16 @@ async function openGround(isBrowser: boolean) {
 }
 
 describe('the client in Node', () => {
-  let ground: SuiteGround
+  let fixture: SuiteFixture
   let close: () => Promise<void>
   beforeAll(async () => {
-    const opened = await openGround(false)
-    ground = { ...opened.given, createLadeClient, createClient, walletOf }
+    const opened = await openFixture(false)
+    fixture = { ...opened.given, createLadeClient, createClient, walletOf }
     close = opened.close
   }, TIMEOUT_MS)
   afterAll(() => close())
 
-  it.each(SUITE)('$title', ({ run }) => run(ground), TIMEOUT_MS)
+  it.each(SUITE)('$title', ({ run }) => run(fixture), TIMEOUT_MS)
 })
 
 const chromium = findChromium()
@@ -48,7 +48,7 @@ describe.skipIf(chromium === undefined && process.env.CI === undefined)('the cli
   let results: readonly SuiteResult[]
   beforeAll(async () => {
     if (chromium === undefined) throw new Error('Install Chromium: the client has to be tested in a browser.')
-    const { given, close } = await openGround(true)
+    const { given, close } = await openFixture(true)
     try {
       results = await runInChromium(chromium, given)
     } finally {

@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { parseEventLogs, type TransactionReceipt } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { marketplaceAbi } from './contracts.ts'
-import { type Ground, openGround, PERIOD, pieceOf, WINDOW } from './testing/marketplace-ground.ts'
+import { type Fixture, openFixture, PERIOD, pieceOf, WINDOW } from './testing/marketplace-fixture.ts'
 
 const piece = pieceOf(new Uint8Array(127).map((_, index) => 3 * index))
 
-let ground: Ground
+let fixture: Fixture
 beforeAll(async () => {
-  ground = await openGround()
+  fixture = await openFixture()
 })
-afterAll(() => ground.stop())
+afterAll(() => fixture.stop())
 
 const dealAt = fc.nat({ max: 2 })
 const action = fc.oneof(
@@ -61,12 +61,12 @@ class Ledger {
 }
 
 async function run(actions: readonly Action[]): Promise<void> {
-  const { client1: client, prover, stranger } = ground
+  const { client1: client, prover, stranger } = fixture
   const ledger = new Ledger()
-  const heldBefore = await ground.balance(ground.marketplace)
+  const heldBefore = await fixture.balance(fixture.marketplace)
 
   const act = async ({ kind, at = 0, duration = 0, pay = 0, seconds = 0 }: Action) => {
-    if (kind === 'pass') return ground.passSeconds(seconds)
+    if (kind === 'pass') return fixture.passSeconds(seconds)
     if (kind === 'propose') {
       const terms = [prover.address, piece.commp, piece.pieceSize, BigInt(duration), BigInt(pay)] as const
       return ledger.read(await client.attempt('proposeDeal', terms))
@@ -81,7 +81,7 @@ async function run(actions: readonly Action[]): Promise<void> {
     if (!kind.startsWith('prove')) return
     const { status } = await prover.attempt('openChallenge', [dealId])
     if (status !== 'success') return
-    const [, leaf, path] = await ground.proofOf(dealId, piece)
+    const [, leaf, path] = await fixture.proofOf(dealId, piece)
     const given = kind === 'prove' ? leaf : piece.commp
     const proven = await prover.attempt('prove', [dealId, given, path])
     expect(proven.status).toBe(kind === 'prove' ? 'success' : 'reverted')
@@ -90,12 +90,12 @@ async function run(actions: readonly Action[]): Promise<void> {
   const check = async () => {
     let owed = 0n
     for (const dealId of ledger.dealIds) {
-      const { remaining, extraPayment, earned, refundable } = await ground.deal(dealId)
+      const { remaining, extraPayment, earned, refundable } = await fixture.deal(dealId)
       const inside = remaining + extraPayment + earned + refundable
       expect(inside + (ledger.paidOut.get(dealId) ?? 0n)).toBe(ledger.paidIn.get(dealId))
       owed += inside
     }
-    expect((await ground.balance(ground.marketplace)) - heldBefore).toBe(owed)
+    expect((await fixture.balance(fixture.marketplace)) - heldBefore).toBe(owed)
   }
 
   for (const each of actions) {
@@ -103,10 +103,10 @@ async function run(actions: readonly Action[]): Promise<void> {
     await check()
   }
   // In the end nothing stays behind.
-  await ground.passSeconds(20 * PERIOD + WINDOW)
+  await fixture.passSeconds(20 * PERIOD + WINDOW)
   for (const at of ledger.dealIds.keys()) for (const kind of ['withdraw', 'slash', 'settle']) await act({ kind, at })
   await check()
-  expect(await ground.balance(ground.marketplace)).toBe(heldBefore)
+  expect(await fixture.balance(fixture.marketplace)).toBe(heldBefore)
 }
 
 /** Every run begins with a deal that runs, and in every other one it is extended. */

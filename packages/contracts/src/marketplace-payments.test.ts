@@ -3,7 +3,7 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compileSources } from '../compile.ts'
 import { marketplaceAbi } from './contracts.ts'
-import { type Ground, openGround, PERIOD, pieceOf } from './testing/marketplace-ground.ts'
+import { type Fixture, openFixture, PERIOD, pieceOf } from './testing/marketplace-fixture.ts'
 
 /** A token that refuses accounts, as USDC does, and one that calls back on every transfer, as USDC never would. */
 const HOSTILE_TOKEN = `
@@ -41,67 +41,67 @@ const hostileAbi = parseAbi([
 const piece = pieceOf(new Uint8Array(127).fill(9))
 const account = mnemonicToAccount('test test test test test test test test test test test junk')
 
-let ground: Ground
+let fixture: Fixture
 beforeAll(async () => {
   const [token] = compileSources({ 'HostileToken.sol': HOSTILE_TOKEN })
-  ground = await openGround({ token: token?.bytecode as Hex })
+  fixture = await openFixture({ token: token?.bytecode as Hex })
 })
-afterAll(() => ground.stop())
+afterAll(() => fixture.stop())
 
 function token() {
-  return { address: ground.usdc, abi: hostileAbi, account, chain: null } as const
+  return { address: fixture.usdc, abi: hostileAbi, account, chain: null } as const
 }
 
 async function refuse(who: `0x${string}`, isNow: boolean): Promise<void> {
-  await ground.client.writeContract({ ...token(), functionName: 'refuse', args: [who, isNow] })
-  await ground.mine(1)
+  await fixture.client.writeContract({ ...token(), functionName: 'refuse', args: [who, isNow] })
+  await fixture.mine(1)
 }
 
 describe('payments', () => {
   let dealId: bigint
   beforeEach(async () => {
-    const { client1, prover } = ground
+    const { client1, prover } = fixture
     const terms = [prover.address, piece.commp, piece.pieceSize, 4n * BigInt(PERIOD), 4_000n] as const
     await client1.send('proposeDeal', terms)
-    dealId = await ground.lastDealId()
+    dealId = await fixture.lastDealId()
     await prover.send('acceptDeal', [dealId])
     await prover.send('openChallenge', [dealId])
-    await prover.send('prove', await ground.proofOf(dealId, piece))
-    await ground.passSeconds(2 * PERIOD)
+    await prover.send('prove', await fixture.proofOf(dealId, piece))
+    await fixture.passSeconds(2 * PERIOD)
   })
 
   it.each(['client', 'prover'] as const)(
     'reach the other side where the %s cannot be paid, and it later',
     async (side) => {
-      const { client1, prover, stranger } = ground
+      const { client1, prover, stranger } = fixture
       const [refused, other, owed] =
         side === 'client' ? [client1, prover, 'refundable' as const] : [prover, client1, 'earned' as const]
       await refuse(refused.address, true)
-      const before = await Promise.all([ground.balance(refused.address), ground.balance(other.address)])
+      const before = await Promise.all([fixture.balance(refused.address), fixture.balance(other.address)])
       await stranger.send('settle', [dealId])
-      const after = await Promise.all([ground.balance(refused.address), ground.balance(other.address)])
+      const after = await Promise.all([fixture.balance(refused.address), fixture.balance(other.address)])
       expect(after).toEqual([before[0], before[1] + 1_000n])
-      expect((await ground.deal(dealId))[owed]).toBe(1_000n)
+      expect((await fixture.deal(dealId))[owed]).toBe(1_000n)
 
-      await ground.passSeconds(10 * PERIOD)
+      await fixture.passSeconds(10 * PERIOD)
       await stranger.send('slash', [dealId])
       await refuse(refused.address, false)
       await stranger.send('settle', [dealId])
-      const sum = async () => (await ground.balance(refused.address)) + (await ground.balance(other.address))
+      const sum = async () => (await fixture.balance(refused.address)) + (await fixture.balance(other.address))
       expect((await sum()) - before[0] - before[1]).toBe(4_000n)
-      expect((await ground.deal(dealId))[owed]).toBe(0n)
+      expect((await fixture.deal(dealId))[owed]).toBe(0n)
     },
   )
 
   it('cannot be drawn twice by calling back from inside one', async () => {
-    const { prover, stranger } = ground
+    const { prover, stranger } = fixture
     const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'settle', args: [dealId] })
-    await ground.client.writeContract({ ...token(), functionName: 'callBack', args: [ground.marketplace, data] })
-    await ground.mine(1)
-    const before = await ground.balance(prover.address)
+    await fixture.client.writeContract({ ...token(), functionName: 'callBack', args: [fixture.marketplace, data] })
+    await fixture.mine(1)
+    const before = await fixture.balance(prover.address)
     await stranger.send('settle', [dealId])
-    expect((await ground.balance(prover.address)) - before).toBe(1_000n)
-    await expect(ground.client.readContract({ ...token(), functionName: 'calls' })).resolves.toBe(2n)
-    await expect(ground.client.readContract({ ...token(), functionName: 'callsThatWorked' })).resolves.toBe(0n)
+    expect((await fixture.balance(prover.address)) - before).toBe(1_000n)
+    await expect(fixture.client.readContract({ ...token(), functionName: 'calls' })).resolves.toBe(2n)
+    await expect(fixture.client.readContract({ ...token(), functionName: 'callsThatWorked' })).resolves.toBe(0n)
   })
 })

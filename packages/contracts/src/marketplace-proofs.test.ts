@@ -1,7 +1,7 @@
 import { encodeAbiParameters, type Hex, keccak256, parseEventLogs, sha256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { marketplaceAbi } from './contracts.ts'
-import { type Actor, type Ground, openGround, PERIOD, type Piece, pieceOf } from './testing/marketplace-ground.ts'
+import { type Actor, type Fixture, openFixture, PERIOD, type Piece, pieceOf } from './testing/marketplace-fixture.ts'
 
 /** Raw bytes without a pattern. */
 function scattered(sizeBytes: number): Uint8Array {
@@ -14,20 +14,20 @@ function scattered(sizeBytes: number): Uint8Array {
 
 const piece = pieceOf(scattered(127 * 8))
 
-let ground: Ground
+let fixture: Fixture
 let prover: Actor
 let stranger: Actor
 beforeAll(async () => {
-  ground = await openGround()
-  prover = ground.prover
-  stranger = ground.stranger
+  fixture = await openFixture()
+  prover = fixture.prover
+  stranger = fixture.stranger
 })
-afterAll(() => ground.stop())
+afterAll(() => fixture.stop())
 
 async function activeDeal(of: Piece = piece): Promise<bigint> {
   const terms = [prover.address, of.commp, of.pieceSize, 5n * BigInt(PERIOD), 5_000n] as const
-  await ground.client1.send('proposeDeal', terms)
-  const dealId = await ground.lastDealId()
+  await fixture.client1.send('proposeDeal', terms)
+  const dealId = await fixture.lastDealId()
   await prover.send('acceptDeal', [dealId])
   return dealId
 }
@@ -38,10 +38,10 @@ describe('openChallenge', () => {
     const receipt = await prover.send('openChallenge', [dealId])
     const [event] = parseEventLogs({ abi: marketplaceAbi, eventName: 'ChallengeOpened', logs: receipt.logs })
     expect(event?.args).toEqual({ dealId, period: 0, challengeBlock: receipt.blockNumber })
-    await ground.mine(1)
+    await fixture.mine(1)
     const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint32' }] as const
     const drawn = BigInt(keccak256(encodeAbiParameters(types, [receipt.blockHash, dealId, 0])))
-    expect(await ground.challengedLeaf(dealId)).toBe(drawn % (piece.pieceSize / 32n))
+    expect(await fixture.challengedLeaf(dealId)).toBe(drawn % (piece.pieceSize / 32n))
   })
 
   it('is for the prover, and once a period', async () => {
@@ -52,16 +52,16 @@ describe('openChallenge', () => {
     await prover.send('openChallenge', [dealId])
     const refusal = { name: 'ChallengeAlreadyOpen', args: [dealId] }
     await expect(prover.refusal('openChallenge', [dealId])).resolves.toEqual(refusal)
-    await ground.mine(300)
+    await fixture.mine(300)
     await expect(prover.refusal('openChallenge', [dealId])).resolves.toEqual(refusal)
-    await ground.passSeconds(PERIOD)
+    await fixture.passSeconds(PERIOD)
     await prover.send('openChallenge', [dealId])
-    await expect(ground.deal(dealId)).resolves.toMatchObject({ period: 1, missesInARow: 1 })
+    await expect(fixture.deal(dealId)).resolves.toMatchObject({ period: 1, missesInARow: 1 })
   })
 
   it('needs a deal that runs', async () => {
     const dealId = await activeDeal()
-    await ground.passSeconds(3 * PERIOD)
+    await fixture.passSeconds(3 * PERIOD)
     // The third missed period ends the deal; what reverts leaves it to `slash` to say so.
     await expect(prover.refusal('openChallenge', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 4] })
     await expect(prover.refusal('openChallenge', [0n])).resolves.toEqual({ name: 'WrongState', args: [0n, 0] })
@@ -71,17 +71,17 @@ describe('openChallenge', () => {
 describe('challengedLeaf', () => {
   it('is there from the block after its opening, for 256 blocks and as long as the period', async () => {
     const dealId = await activeDeal()
-    await expect(ground.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
+    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
     await prover.send('openChallenge', [dealId])
-    await expect(ground.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotDrawn', args: [dealId] })
-    await ground.mine(1)
-    const leaf = await ground.challengedLeaf(dealId)
-    await ground.mine(255)
-    expect(await ground.challengedLeaf(dealId)).toBe(leaf)
-    await ground.mine(1)
-    await expect(ground.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeLapsed', args: [dealId] })
-    await ground.passSeconds(PERIOD)
-    await expect(ground.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
+    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotDrawn', args: [dealId] })
+    await fixture.mine(1)
+    const leaf = await fixture.challengedLeaf(dealId)
+    await fixture.mine(255)
+    expect(await fixture.challengedLeaf(dealId)).toBe(leaf)
+    await fixture.mine(1)
+    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeLapsed', args: [dealId] })
+    await fixture.passSeconds(PERIOD)
+    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
   })
 })
 
@@ -91,7 +91,7 @@ describe('prove', () => {
     expect(mebibyte.pieceSize).toBe(2n ** 20n)
     const dealId = await activeDeal(mebibyte)
     await prover.send('openChallenge', [dealId])
-    const proof = await ground.proofOf(dealId, mebibyte)
+    const proof = await fixture.proofOf(dealId, mebibyte)
     expect(proof[2]).toHaveLength(15)
     const receipt = await prover.send('prove', proof)
     const [event] = parseEventLogs({ abi: marketplaceAbi, eventName: 'PeriodProven', logs: receipt.logs })
@@ -106,12 +106,12 @@ describe('prove', () => {
     for (let turn = 0; turn < 16; turn += 1) {
       const dealId = await activeDeal(smallest)
       await prover.send('openChallenge', [dealId])
-      await prover.send('prove', await ground.proofOf(dealId, smallest))
-      await ground.passSeconds(PERIOD)
+      await prover.send('prove', await fixture.proofOf(dealId, smallest))
+      await fixture.passSeconds(PERIOD)
       await prover.send('openChallenge', [dealId])
-      await ground.mine(1)
-      leaves.add(await ground.challengedLeaf(dealId))
-      await prover.send('prove', await ground.proofOf(dealId, smallest))
+      await fixture.mine(1)
+      leaves.add(await fixture.challengedLeaf(dealId))
+      await prover.send('prove', await fixture.proofOf(dealId, smallest))
     }
     // One of the four comes up sixteen times once in a billion runs.
     expect(leaves.size).toBeGreaterThan(1)
@@ -120,8 +120,8 @@ describe('prove', () => {
   it('refuses a proof that is wrong in any part', async () => {
     const dealId = await activeDeal()
     await prover.send('openChallenge', [dealId])
-    const [, leaf, path] = await ground.proofOf(dealId, piece)
-    const [, otherLeaf, otherPath] = await ground.proofOf(dealId, pieceOf(scattered(127 * 8).reverse()))
+    const [, leaf, path] = await fixture.proofOf(dealId, piece)
+    const [, otherLeaf, otherPath] = await fixture.proofOf(dealId, pieceOf(scattered(127 * 8).reverse()))
     const flipped = (word: Hex): Hex => `0x${(BigInt(word) ^ 1n).toString(16).padStart(64, '0')}`
     const wrong: readonly (readonly [Hex, readonly Hex[]])[] = [
       [flipped(leaf), path],
@@ -146,19 +146,19 @@ describe('prove', () => {
     const dealId = await activeDeal()
     const other = await activeDeal()
     await prover.send('openChallenge', [dealId])
-    await ground.mine(1)
+    await fixture.mine(1)
     // Another deal about the same piece, until it is asked for another leaf.
     await prover.send('openChallenge', [other])
-    await ground.mine(1)
-    for (let turn = 0; (await ground.challengedLeaf(other)) === (await ground.challengedLeaf(dealId)); turn += 1) {
+    await fixture.mine(1)
+    for (let turn = 0; (await fixture.challengedLeaf(other)) === (await fixture.challengedLeaf(dealId)); turn += 1) {
       if (turn === 4) throw new Error('five challenges in a row were about one leaf')
-      await prover.send('prove', await ground.proofOf(other, piece))
-      await ground.passSeconds(PERIOD)
+      await prover.send('prove', await fixture.proofOf(other, piece))
+      await fixture.passSeconds(PERIOD)
       await prover.send('openChallenge', [other])
       await prover.send('openChallenge', [dealId])
-      await ground.mine(1)
+      await fixture.mine(1)
     }
-    const [, leaf, path] = await ground.proofOf(other, piece)
+    const [, leaf, path] = await fixture.proofOf(other, piece)
     await expect(prover.refusal('prove', [dealId, leaf, path])).resolves.toEqual({
       name: 'InvalidProof',
       args: [dealId],
@@ -171,36 +171,36 @@ describe('prove', () => {
     await expect(prover.refusal('prove', nothing)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
     await prover.send('openChallenge', [dealId])
     await expect(prover.refusal('prove', nothing)).resolves.toEqual({ name: 'ChallengeNotDrawn', args: [dealId] })
-    const proof = await ground.proofOf(dealId, piece)
+    const proof = await fixture.proofOf(dealId, piece)
     await expect(stranger.refusal('prove', proof)).resolves.toEqual({
       ...{ name: 'NotProver', args: [dealId, stranger.address] },
     })
-    await ground.mine(256)
+    await fixture.mine(256)
     await expect(prover.refusal('prove', proof)).resolves.toEqual({ name: 'ChallengeLapsed', args: [dealId] })
-    await ground.passSeconds(PERIOD)
+    await fixture.passSeconds(PERIOD)
     await expect(prover.refusal('prove', proof)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
     await prover.send('openChallenge', [dealId])
-    await prover.send('prove', await ground.proofOf(dealId, piece))
-    await ground.passSeconds(2 * PERIOD)
+    await prover.send('prove', await fixture.proofOf(dealId, piece))
+    await fixture.passSeconds(2 * PERIOD)
     await prover.send('openChallenge', [dealId])
-    await prover.send('prove', await ground.proofOf(dealId, piece))
-    await ground.passSeconds(2 * PERIOD)
+    await prover.send('prove', await fixture.proofOf(dealId, piece))
+    await fixture.passSeconds(2 * PERIOD)
     await expect(prover.refusal('prove', proof)).resolves.toEqual({ name: 'DealOver', args: [dealId] })
     await expect(prover.refusal('openChallenge', [dealId])).resolves.toEqual({ name: 'DealOver', args: [dealId] })
   })
 
   it('is in time in the last second of a period, and late in the next', async () => {
     const dealId = await activeDeal()
-    const { since } = await ground.deal(dealId)
+    const { since } = await fixture.deal(dealId)
     await prover.send('openChallenge', [dealId])
-    const proof = await ground.proofOf(dealId, piece)
-    await ground.nextBlockAt(BigInt(since + PERIOD - 1))
+    const proof = await fixture.proofOf(dealId, piece)
+    await fixture.nextBlockAt(BigInt(since + PERIOD - 1))
     expect((await prover.attempt('prove', proof)).status).toBe('success')
     const late = await activeDeal()
-    const { since: lateSince } = await ground.deal(late)
+    const { since: lateSince } = await fixture.deal(late)
     await prover.send('openChallenge', [late])
-    const lateProof = await ground.proofOf(late, piece)
-    await ground.nextBlockAt(BigInt(lateSince + PERIOD))
+    const lateProof = await fixture.proofOf(late, piece)
+    await fixture.nextBlockAt(BigInt(lateSince + PERIOD))
     expect((await prover.attempt('prove', lateProof)).status).toBe('reverted')
   })
 })

@@ -10,21 +10,21 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { marketplaceAbi, marketplaceBytecode } from './contracts.ts'
 import { dealSteps, MAX_DURATION, MAX_PAYMENT, type Terms } from './testing/deal-steps.ts'
-import { type Actor, type Ground, openGround, PERIOD, WINDOW } from './testing/marketplace-ground.ts'
+import { type Actor, type Fixture, openFixture, PERIOD, WINDOW } from './testing/marketplace-fixture.ts'
 
-let ground: Ground
+let fixture: Fixture
 let client: Actor
 let prover: Actor
 let stranger: Actor
 beforeAll(async () => {
-  ground = await openGround()
-  client = ground.client1
-  prover = ground.prover
-  stranger = ground.stranger
+  fixture = await openFixture()
+  client = fixture.client1
+  prover = fixture.prover
+  stranger = fixture.stranger
 })
-afterAll(() => ground.stop())
+afterAll(() => fixture.stop())
 
-const { piece, termsOf, propose, activeDeal, stateOf, gainOf } = dealSteps(() => ground)
+const { piece, termsOf, propose, activeDeal, stateOf, gainOf } = dealSteps(() => fixture)
 
 describe('constructor', () => {
   it.each([
@@ -35,7 +35,7 @@ describe('constructor', () => {
     ['DurationOutOfRange', [piece.commp.slice(0, 42) as Address, 1n, MAX_DURATION + 1n]],
   ] as const)('refuses: %s', async (name, args) => {
     const data = encodeDeployData({ abi: marketplaceAbi, bytecode: marketplaceBytecode, args })
-    const failure = await ground.client.call({ data }).catch((error: unknown) => error)
+    const failure = await fixture.client.call({ data }).catch((error: unknown) => error)
     const raw = failure instanceof BaseError ? failure.walk((error) => 'data' in Object(error)) : undefined
     const { data: reverted }: { data?: Hex } = Object(raw)
     expect(decodeErrorResult({ abi: marketplaceAbi, data: reverted ?? '0x' }).errorName).toBe(name)
@@ -44,20 +44,20 @@ describe('constructor', () => {
 
 describe('proposeDeal', () => {
   it('takes the pay into escrow and keeps the terms', async () => {
-    const before = await ground.lastDealId()
+    const before = await fixture.lastDealId()
     expect(await gainOf(client.address, () => propose())).toBe(-3_001n)
     const dealId = before + 1n
-    const deal = await ground.deal(dealId)
+    const deal = await fixture.deal(dealId)
     expect(deal).toMatchObject({ client: client.address, prover: prover.address, commp: piece.commp, state: 1 })
     expect(deal).toMatchObject({ pieceSize: 128n, duration: 3_000, remaining: 3_001n, earned: 0n, refundable: 0n })
-    expect(BigInt(deal.since)).toBe(await ground.now())
+    expect(BigInt(deal.since)).toBe(await fixture.now())
   })
 
   it('says what was proposed', async () => {
     const receipt = await client.send('proposeDeal', termsOf({ totalPayment: 0n }))
     const [event] = parseEventLogs({ abi: marketplaceAbi, eventName: 'DealProposed', logs: receipt.logs })
     expect(event?.args).toEqual({
-      ...{ dealId: await ground.lastDealId(), client: client.address, prover: prover.address, commp: piece.commp },
+      ...{ dealId: await fixture.lastDealId(), client: client.address, prover: prover.address, commp: piece.commp },
       ...{ pieceSize: 128n, duration: 3_000n, totalPayment: 0n },
     })
   })
@@ -82,7 +82,7 @@ describe('proposeDeal', () => {
 
   it('takes the widest terms', async () => {
     const dealId = await propose({ pieceSize: 2n ** 63n, duration: MAX_DURATION, totalPayment: 1n })
-    await expect(ground.deal(dealId)).resolves.toMatchObject({ pieceSize: 2n ** 63n, duration: Number(MAX_DURATION) })
+    await expect(fixture.deal(dealId)).resolves.toMatchObject({ pieceSize: 2n ** 63n, duration: Number(MAX_DURATION) })
     await client.send('withdrawDeal', [dealId])
   })
 })
@@ -94,11 +94,11 @@ describe('proposeDeals', () => {
   }
 
   it('numbers deals in the order of the proposals and takes their pay together', async () => {
-    const before = await ground.lastDealId()
+    const before = await fixture.lastDealId()
     const proposals = [1n, 2n, 4n].map((totalPayment) => proposalOf({ totalPayment }))
     expect(await gainOf(client.address, () => client.send('proposeDeals', [proposals]))).toBe(-7n)
-    expect(await ground.lastDealId()).toBe(before + 3n)
-    const deals = await Promise.all([1n, 2n, 3n].map((place) => ground.deal(before + place)))
+    expect(await fixture.lastDealId()).toBe(before + 3n)
+    const deals = await Promise.all([1n, 2n, 3n].map((place) => fixture.deal(before + place)))
     expect(deals.map(({ remaining }) => remaining)).toEqual([1n, 2n, 4n])
   })
 
@@ -115,22 +115,22 @@ describe('proposeDeals', () => {
 describe('acceptDeal', () => {
   it('begins the term', async () => {
     const dealId = await propose()
-    await ground.passSeconds(WINDOW - 100)
+    await fixture.passSeconds(WINDOW - 100)
     await prover.send('acceptDeal', [dealId])
-    const now = await ground.now()
+    const now = await fixture.now()
     expect(await stateOf(dealId)).toBe('Active')
-    await expect(ground.deal(dealId)).resolves.toMatchObject({ since: Number(now), accountedUntil: Number(now) })
+    await expect(fixture.deal(dealId)).resolves.toMatchObject({ since: Number(now), accountedUntil: Number(now) })
     const args = [dealId] as const
-    const endsAt = { ...ground.marketplaceCall, functionName: 'endsAt', args } as const
-    await expect(ground.client.readContract(endsAt)).resolves.toBe(now + 3_000n)
+    const endsAt = { ...fixture.marketplaceCall, functionName: 'endsAt', args } as const
+    await expect(fixture.client.readContract(endsAt)).resolves.toBe(now + 3_000n)
   })
 
   it('is possible until the last second of the window', async () => {
     const [inTime, late] = [await propose(), await propose()]
-    const { since } = await ground.deal(inTime)
-    await ground.nextBlockAt(BigInt(since + WINDOW))
+    const { since } = await fixture.deal(inTime)
+    await fixture.nextBlockAt(BigInt(since + WINDOW))
     await prover.send('acceptDeal', [inTime])
-    await ground.passSeconds(1)
+    await fixture.passSeconds(1)
     await expect(prover.refusal('acceptDeal', [late])).resolves.toEqual({ name: 'AcceptanceOver', args: [late] })
   })
 
@@ -162,7 +162,7 @@ describe('withdrawDeal', () => {
     const dealId = await propose()
     const refusal = { name: 'NotClient', args: [dealId, stranger.address] }
     await expect(stranger.refusal('withdrawDeal', [dealId])).resolves.toEqual(refusal)
-    await ground.passSeconds(WINDOW + 1)
+    await fixture.passSeconds(WINDOW + 1)
     expect(await gainOf(client.address, () => stranger.send('withdrawDeal', [dealId]))).toBe(3_001n)
   })
 

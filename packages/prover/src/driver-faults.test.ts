@@ -2,7 +2,7 @@ import { openHttpProver } from '@lade/server/proving'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AnswerFault, AskedRequest } from './faults.ts'
-import { pieceOf, startTestProver, type TestPiece } from './testing/rig.ts'
+import { pieceOf, startTestProver, type TestPiece } from './testing/harness.ts'
 import { synapseClient } from './testing/synapse-client.ts'
 
 const isFull = process.env.LADE_TEST_PLAN === 'full'

@@ -5,7 +5,7 @@ import { describeProver, type ProverUnderTest } from '@lade/server/testing/prove
 import { privateKeyToAccount } from 'viem/accounts'
 import type { AnswerFault, PieceFault } from './faults.ts'
 import { startProver } from './start-prover.ts'
-import { makeTemporaryDir } from './testing/rig.ts'
+import { makeTemporaryDir } from './testing/harness.ts'
 import { synapseClient } from './testing/synapse-client.ts'
 
 const SIGNER = privateKeyToAccount(`0x${'11'.repeat(32)}`)

@@ -7,7 +7,7 @@ import fastify from 'fastify'
 import { createClient, custom, decodeAbiParameters, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { pieceOf } from './testing/rig.ts'
+import { pieceOf } from './testing/harness.ts'
 
 const ACCOUNT = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

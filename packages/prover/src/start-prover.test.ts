@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { startProver } from './start-prover.ts'
-import { pieceOf, startTestProver } from './testing/rig.ts'
+import { pieceOf, startTestProver } from './testing/harness.ts'
 import { synapseClient } from './testing/synapse-client.ts'
 
 const RECORD_KEEPER = '0x8408502033C418E1bbC97cE9ac48E5528F371A9f'

@@ -7,7 +7,7 @@ import * as sp from '@filoz/synapse-core/sp'
 import { createClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { pieceOf, startTestProver, type TestPiece } from './testing/rig.ts'
+import { pieceOf, startTestProver, type TestPiece } from './testing/harness.ts'
 
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 

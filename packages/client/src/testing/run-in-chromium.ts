@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundle, WORKER, WORKER_FILE } from '../../../../tools/build-client.ts'
-import type { GivenGround, SuiteResult } from './run-suite.ts'
+import type { GivenFixture, SuiteResult } from './run-suite.ts'
 
 const PAGE = new URL('./suite-page.ts', import.meta.url).pathname
 export const PAGE_FILE = 'page.js'
@@ -29,26 +29,26 @@ export interface PageRun {
 }
 
 /** Bundles the suite and runs it in a headless Chromium. */
-export async function runInChromium(chromium: string, ground: GivenGround): Promise<readonly SuiteResult[]> {
+export async function runInChromium(chromium: string, fixture: GivenFixture): Promise<readonly SuiteResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lade-page-'))
   try {
     await bundle(folder, PAGE, PAGE_FILE)
     await bundle(folder, WORKER, WORKER_FILE)
-    return (await runPage(chromium, folder, ground)).results
+    return (await runPage(chromium, folder, fixture)).results
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
 /** Runs a suite that was bundled as {@link PAGE_FILE} in a headless Chromium, on a page of its own server. */
-export async function runPage(chromium: string, folder: string, ground: GivenGround): Promise<PageRun> {
+export async function runPage(chromium: string, folder: string, fixture: GivenFixture): Promise<PageRun> {
   const profile = await mkdtemp(join(tmpdir(), 'lade-chromium-'))
   const workers = new Set<string>()
   let server: Server | undefined
   let browser: ChildProcess | undefined
   try {
     const results = Promise.withResolvers<readonly SuiteResult[]>()
-    server = servePage(folder, ground, workers, results.resolve)
+    server = servePage(folder, fixture, workers, results.resolve)
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     browser = startChromium(chromium, profile, `http://127.0.0.1:${port}/`, results.reject)
@@ -63,7 +63,7 @@ export async function runPage(chromium: string, folder: string, ground: GivenGro
 
 function servePage(
   folder: string,
-  ground: unknown,
+  fixture: unknown,
   workers: Set<string>,
   onResults: (results: readonly SuiteResult[]) => void,
 ): Server {
@@ -78,8 +78,8 @@ function servePage(
     } else if (path === '/') {
       response.setHeader('content-type', 'text/html')
       response.end(`<!doctype html><title>suite</title><script type="module" src="/${PAGE_FILE}"></script>`)
-    } else if (path === '/ground.json') {
-      response.end(JSON.stringify(ground))
+    } else if (path === '/fixture.json') {
+      response.end(JSON.stringify(fixture))
     } else {
       const code = /^\/[\w.-]+\.js$/.test(path) ? await readFile(join(folder, path)).catch(() => undefined) : undefined
       if (code !== undefined && request.headers['sec-fetch-dest'] === 'worker') workers.add(path)

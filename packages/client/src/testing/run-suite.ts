@@ -1,4 +1,4 @@
-import { SUITE, type SuiteGround } from './suite.ts'
+import { SUITE, type SuiteFixture } from './suite.ts'
 
 /** How a case ended; `failure` is undefined for one that holds. */
 export interface SuiteResult {
@@ -7,19 +7,19 @@ export interface SuiteResult {
 }
 
 /** The client under test: this one, or the one of an installed package. */
-export type SuiteClient = Pick<SuiteGround, 'createLadeClient' | 'createClient' | 'walletOf'>
+export type SuiteClient = Pick<SuiteFixture, 'createLadeClient' | 'createClient' | 'walletOf'>
 /** All else that the cases need, as JSON. */
-export type GivenGround = Omit<SuiteGround, keyof SuiteClient | 'workersStarted'>
+export type GivenFixture = Omit<SuiteFixture, keyof SuiteClient | 'workersStarted'>
 
 /** Runs all cases that the client can run, one after the other. */
-export async function runSuite(ground: SuiteGround): Promise<SuiteResult[]> {
+export async function runSuite(fixture: SuiteFixture): Promise<SuiteResult[]> {
   const results: SuiteResult[] = []
   for (const { title, run, needsSmallParts } of SUITE) {
-    if (needsSmallParts && ground.createClient === undefined) continue
+    if (needsSmallParts && fixture.createClient === undefined) continue
     // The last title says where a page stopped.
     console.info(title)
     try {
-      await run(ground)
+      await run(fixture)
       results.push({ title })
     } catch (error) {
       results.push({ title, failure: error instanceof Error ? `${error.message}\n${error.stack}` : String(error) })
@@ -38,7 +38,7 @@ export async function runSuiteInPage(client: SuiteClient): Promise<void> {
       started += 1
     }
   }
-  const given = (await (await fetch('/ground.json')).json()) as GivenGround
+  const given = (await (await fetch('/fixture.json')).json()) as GivenFixture
   const results = await runSuite({ ...given, ...client, workersStarted: () => started })
   await fetch('/results', { method: 'POST', body: JSON.stringify(results) })
 }

@@ -5,7 +5,7 @@ import type { LadeClient, LadeClientOptions, PutProgress } from '../options.ts'
 import { noise } from './noise.ts'
 
 /** What the cases run with, in Node and in a page. */
-export interface SuiteGround {
+export interface SuiteFixture {
   readonly createLadeClient: typeof createLadeClient
   /** With limits of one's own; undefined for an installed package, which does not export it. */
   readonly createClient?: typeof createClient | undefined
@@ -27,7 +27,7 @@ export interface SuiteCase {
   readonly title: string
   /** True where a file is cut into parts that are smaller than a published client's. */
   readonly needsSmallParts?: true
-  readonly run: (ground: SuiteGround) => Promise<void>
+  readonly run: (fixture: SuiteFixture) => Promise<void>
 }
 
 const MIB = 1_048_576
@@ -47,17 +47,17 @@ export const SUITE_SIZES: readonly number[] = [SMALL, PARTS, BIG, COMPOSED]
 export const SUITE: readonly SuiteCase[] = [
   {
     title: 'puts an array, a Blob, a File and a stream under the CID that IPFS tools print',
-    async run(ground) {
+    async run(fixture) {
       const bytes = noise(SMALL)
       const sources = [bytes, new Blob([bytes]), new File([bytes], 'a.bin'), new Blob([bytes]).stream()]
-      for (const source of sources) same((await real(ground).put(source)).cid, ground.cids[SMALL])
+      for (const source of sources) same((await real(fixture).put(source)).cid, fixture.cids[SMALL])
     },
   },
   {
     title: 'gives a file back in three ways, checked',
-    async run(ground) {
+    async run(fixture) {
       const bytes = noise(SMALL)
-      const client = real(ground)
+      const client = real(fixture)
       const { cid } = await client.put(bytes)
       const download = await client.get(cid)
       same(download.verified, true)
@@ -68,8 +68,8 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'has it proved that a file is held, and changes its deal',
-    async run(ground) {
-      const client = real(ground)
+    async run(fixture) {
+      const client = real(fixture)
       const { cid, dealId } = await client.put(noise(90_001), { cid: 'piece' })
       const { pieceCid, isPieceOfCid } = await oncePlaced(() => client.challenge(cid))
       same([pieceCid, isPieceOfCid].join(), `${cid},true`)
@@ -80,18 +80,18 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'keeps name and type of a File',
-    async run(ground) {
+    async run(fixture) {
       const file = new File([noise(40_001)], 'naïve plan.txt', { type: 'text/plain' })
-      const { cid } = await real(ground).put(file)
-      const { filename, contentType } = await real(ground).get(cid)
+      const { cid } = await real(fixture).put(file)
+      const { filename, contentType } = await real(fixture).get(cid)
       same([filename, contentType].join(), 'naïve plan.txt,text/plain')
     },
   },
   {
     title: 'puts under raw, sha2-256 and piece ids, and checks them when they come back',
-    async run(ground) {
+    async run(fixture) {
       const bytes = noise(70_000)
-      const client = real(ground)
+      const client = real(fixture)
       const { sha256, pieceCid } = await client.put(bytes)
       same((await client.put(bytes, { cid: 'sha256' })).cid, sha256)
       same((await client.put(bytes, { cid: 'piece' })).cid, pieceCid)
@@ -105,16 +105,16 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'refuses bytes that do not have the id expected of them',
-    async run(ground) {
-      const failure = real(ground).put(noise(1000), { expectedCid: ground.cids[SMALL] })
+    async run(fixture) {
+      const failure = real(fixture).put(noise(1000), { expectedCid: fixture.cids[SMALL] })
       same(await codeOf(failure), 'cid_mismatch')
     },
   },
   {
     title: 'gives ranges, and the rest of what is there',
-    async run(ground) {
+    async run(fixture) {
       const bytes = noise(SMALL)
-      const client = real(ground)
+      const client = real(fixture)
       const { cid } = await client.put(bytes)
       sameBytes(await (await client.get(cid, { from: 5, to: 700_000 })).bytes(), bytes.subarray(5, 700_001))
       const rest = await client.get(cid, { have: new Blob([bytes.subarray(0, 900_000)]) })
@@ -124,24 +124,24 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'hashes a big Blob in a worker to the same id as here',
-    async run(ground) {
+    async run(fixture) {
       const blob = new Blob([noise(BIG)])
-      const before = ground.workersStarted?.() ?? 0
-      same((await fake(ground).put(blob)).cid, ground.cids[BIG])
-      if (ground.workersStarted !== undefined) same(ground.workersStarted(), before + 1)
-      same((await fake(ground, { threads: false, token: undefined }).put(blob)).cid, ground.cids[BIG])
+      const before = fixture.workersStarted?.() ?? 0
+      same((await fake(fixture).put(blob)).cid, fixture.cids[BIG])
+      if (fixture.workersStarted !== undefined) same(fixture.workersStarted(), before + 1)
+      same((await fake(fixture, { threads: false, token: undefined }).put(blob)).cid, fixture.cids[BIG])
     },
   },
   {
     title: 'composes an array, a Blob and a stream of parts, with progress that only grows',
     needsSmallParts: true,
-    async run(ground) {
+    async run(fixture) {
       const bytes = noise(PARTS)
       for (const source of [bytes, new Blob([bytes]), new Blob([bytes]).stream()]) {
         const reports: PutProgress[] = []
         const onProgress = (progress: PutProgress) => void reports.push(progress)
-        const result = await fake(ground, { token: undefined }).put(source, { onProgress })
-        same(result.cid, ground.cids[PARTS])
+        const result = await fake(fixture, { token: undefined }).put(source, { onProgress })
+        same(result.cid, fixture.cids[PARTS])
         for (const [place, now] of reports.entries()) {
           const before = reports[place - 1] ?? now
           if (now.hashedBytes < before.hashedBytes || now.sentBytes < before.sentBytes) throw new Error('it went back')
@@ -152,11 +152,11 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'tells how much of a body has gone out while it goes',
-    async run(ground) {
+    async run(fixture) {
       const sizeBytes = 60 * MIB
       const sent: number[] = []
       const onProgress = ({ sentBytes }: PutProgress) => void sent.push(sentBytes)
-      await real(ground).put(new Blob([noise(sizeBytes)]), { cid: 'sha256', onProgress })
+      await real(fixture).put(new Blob([noise(sizeBytes)]), { cid: 'sha256', onProgress })
       same(sent.at(-1), sizeBytes)
       same(
         sent.some((bytes) => bytes > 0 && bytes < sizeBytes),
@@ -166,9 +166,9 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'sends nothing of what is there',
-    async run(ground) {
+    async run(fixture) {
       const bytes = noise(PARTS)
-      const client = fake(ground)
+      const client = fake(fixture)
       const first = await client.put(bytes)
       let last: PutProgress | undefined
       const again = await client.put(new Blob([bytes]), {
@@ -182,11 +182,11 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'puts and gets a file over 100 MB',
-    async run(ground) {
-      const client = real(ground)
+    async run(fixture) {
+      const client = real(fixture)
       const bytes = noise(COMPOSED)
       const { cid, size } = await client.put(new Blob([bytes]))
-      same([cid, size].join(), [ground.cids[COMPOSED], COMPOSED].join())
+      same([cid, size].join(), [fixture.cids[COMPOSED], COMPOSED].join())
       const download = await client.get(cid)
       same(download.verified, true)
       sameBytes(await download.bytes(), bytes)
@@ -194,7 +194,7 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'holds the last bytes back of what is not what it was asked for',
-    async run(ground) {
+    async run(fixture) {
       const altering: typeof fetch = async (input, init) => {
         const response = await fetch(input, init)
         if (!String(input).includes('/p/')) return response
@@ -202,8 +202,8 @@ export const SUITE: readonly SuiteCase[] = [
         bytes.fill(7, -3)
         return new Response(bytes, { headers: response.headers })
       }
-      const { cid } = await real(ground).put(noise(SMALL))
-      const { body } = await real(ground, { fetch: altering }).get(cid)
+      const { cid } = await real(fixture).put(noise(SMALL))
+      const { body } = await real(fixture, { fetch: altering }).get(cid)
       const chunks: Uint8Array[] = []
       same(await codeOf(read(body, chunks)), 'cid_mismatch')
       if (chunks.reduce((sum, { length }) => sum + length, 0) >= SMALL)
@@ -212,48 +212,48 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'rebuilds the errors of the service, and knows when there is none',
-    async run(ground) {
-      same(await codeOf(real(ground).get('myfile01')), 'not_found')
-      same(await codeOf(real(ground, { token: undefined }).usage()), 'no_token')
-      const nobody = ground.createLadeClient({ url: 'http://127.0.0.1:9', retry: { attempts: 1 } })
+    async run(fixture) {
+      same(await codeOf(real(fixture).get('myfile01')), 'not_found')
+      same(await codeOf(real(fixture, { token: undefined }).usage()), 'no_token')
+      const nobody = fixture.createLadeClient({ url: 'http://127.0.0.1:9', retry: { attempts: 1 } })
       same(await codeOf(nobody.info()), 'unreachable')
     },
   },
   {
     title: 'signs requests by an account, and may send signatures to another origin',
-    async run(ground) {
+    async run(fixture) {
       const account = { address: ADDRESS, signMessage: async () => SIGNATURE }
-      const client = real(ground, { token: undefined, wallet: { account, chainId: 1 } })
+      const client = real(fixture, { token: undefined, wallet: { account, chainId: 1 } })
       // This service takes no wallets, and says so of a signature that it was sent.
       same(await codeOf(client.put(noise(30_001))), 'invalid_signature')
       same(await codeOf(client.usage()), 'invalid_signature')
       const fakeWallet = { account, chainId: 1 }
-      same((await fake(ground, { token: undefined, wallet: fakeWallet }).put(noise(PARTS))).cid, ground.cids[PARTS])
+      same((await fake(fixture, { token: undefined, wallet: fakeWallet }).put(noise(PARTS))).cid, fixture.cids[PARTS])
     },
   },
   {
     title: 'signs in by a wallet that somebody sits at',
-    async run(ground) {
+    async run(fixture) {
       const shown: unknown[] = []
       const request = async ({ method, params }: { method: string; params?: unknown }) => {
         if (method === 'eth_requestAccounts') return [ADDRESS]
         shown.push(params)
         return SIGNATURE
       }
-      const client = fake(ground, { token: undefined, wallet: ground.walletOf({ request }) })
-      for (let times = 0; times < 2; times += 1) same((await client.put(noise(SMALL))).cid, ground.cids[SMALL])
+      const client = fake(fixture, { token: undefined, wallet: fixture.walletOf({ request }) })
+      for (let times = 0; times < 2; times += 1) same((await client.put(noise(SMALL))).cid, fixture.cids[SMALL])
       same(shown.length, 1)
     },
   },
   {
     title: 'ends by the reason of a signal',
-    async run(ground) {
+    async run(fixture) {
       const controller = new AbortController()
       const reason = new RangeError('enough')
       const onProgress = ({ phase }: PutProgress) => {
         if (phase === 'sending') controller.abort(reason)
       }
-      const put = fake(ground, { token: undefined }).put(new Blob([noise(PARTS)]), {
+      const put = fake(fixture, { token: undefined }).put(new Blob([noise(PARTS)]), {
         signal: controller.signal,
         onProgress,
       })
@@ -262,21 +262,21 @@ export const SUITE: readonly SuiteCase[] = [
   },
   {
     title: 'takes paths in Node only',
-    async run(ground) {
-      const failure = await real(ground)
+    async run(fixture) {
+      const failure = await real(fixture)
         .put('/no/such/file')
         .catch((error: unknown) => error)
-      same(failure instanceof TypeError, ground.isBrowser)
+      same(failure instanceof TypeError, fixture.isBrowser)
     },
   },
 ]
 
-function real({ createLadeClient: create, url, token }: SuiteGround, options: LadeClientOptions = {}): LadeClient {
+function real({ createLadeClient: create, url, token }: SuiteFixture, options: LadeClientOptions = {}): LadeClient {
   return create({ url, token, ...options })
 }
 
-function fake(ground: SuiteGround, options: LadeClientOptions = {}): LadeClient {
-  const { createLadeClient: createPublished, createClient: create = createPublished, fakeUrl, fakeToken } = ground
+function fake(fixture: SuiteFixture, options: LadeClientOptions = {}): LadeClient {
+  const { createLadeClient: createPublished, createClient: create = createPublished, fakeUrl, fakeToken } = fixture
   return create({ url: fakeUrl, token: fakeToken, ...options }, SMALL_LIMITS)
 }
 

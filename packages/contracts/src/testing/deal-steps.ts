@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { type Ground, PERIOD, type Piece, pieceOf } from './marketplace-ground.ts'
+import { type Fixture, PERIOD, type Piece, pieceOf } from './marketplace-fixture.ts'
 
 const STATES = ['None', 'Proposed', 'Active', 'Settled', 'Slashed', 'Withdrawn'] as const
 
@@ -16,18 +16,18 @@ export interface Terms {
   readonly totalPayment?: bigint
 }
 
-/** The steps of deals between the client and the prover of a ground, about one small piece. */
-export function dealSteps(groundOf: () => Ground) {
+/** The steps of deals between the client and the prover of a fixture, about one small piece. */
+export function dealSteps(fixtureOf: () => Fixture) {
   const piece: Piece = pieceOf(new Uint8Array(127).fill(7))
 
   const termsOf = (terms: Terms = {}) => {
-    const usual = { prover: groundOf().prover.address, duration: 3n * BigInt(PERIOD), totalPayment: 3_001n }
+    const usual = { prover: fixtureOf().prover.address, duration: 3n * BigInt(PERIOD), totalPayment: 3_001n }
     const all = { ...usual, ...piece, ...terms }
     return [all.prover, all.commp, all.pieceSize, all.duration, all.totalPayment] as const
   }
   const propose = async (terms: Terms = {}): Promise<bigint> => {
-    await groundOf().client1.send('proposeDeal', termsOf(terms))
-    return groundOf().lastDealId()
+    await fixtureOf().client1.send('proposeDeal', termsOf(terms))
+    return fixtureOf().lastDealId()
   }
 
   return {
@@ -38,19 +38,19 @@ export function dealSteps(groundOf: () => Ground) {
     /** A deal that is proposed and accepted. */
     async activeDeal(terms: Terms = {}): Promise<bigint> {
       const dealId = await propose(terms)
-      await groundOf().prover.send('acceptDeal', [dealId])
+      await fixtureOf().prover.send('acceptDeal', [dealId])
       return dealId
     },
     async provePeriod(dealId: bigint): Promise<void> {
-      await groundOf().prover.send('openChallenge', [dealId])
-      await groundOf().prover.send('prove', await groundOf().proofOf(dealId, piece))
+      await fixtureOf().prover.send('openChallenge', [dealId])
+      await fixtureOf().prover.send('prove', await fixtureOf().proofOf(dealId, piece))
     },
-    stateOf: async (dealId: bigint) => STATES[(await groundOf().deal(dealId)).state],
+    stateOf: async (dealId: bigint) => STATES[(await fixtureOf().deal(dealId)).state],
     /** What an account gains by something that is done. */
     async gainOf(account: Address, act: () => Promise<unknown>): Promise<bigint> {
-      const before = await groundOf().balance(account)
+      const before = await fixtureOf().balance(account)
       await act()
-      return (await groundOf().balance(account)) - before
+      return (await fixtureOf().balance(account)) - before
     },
   }
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { AnswerFault, PieceFault } from '../faults.ts'
-import { pieceOf, startTestProver } from '../testing/rig.ts'
+import { pieceOf, startTestProver } from '../testing/harness.ts'
 import { synapseClient } from '../testing/synapse-client.ts'
 
 const RECORD_KEEPER = '0x8408502033C418E1bbC97cE9ac48E5528F371A9f'

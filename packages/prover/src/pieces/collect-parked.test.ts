@@ -3,14 +3,14 @@ import { Readable } from 'node:stream'
 import { HOUR_MS } from '@lade/core/time'
 import { describe, expect, test } from 'vitest'
 import { DataSets } from '../data-sets/data-sets.ts'
-import { pieceOf, startTestProver, temporaryDir } from '../testing/rig.ts'
+import { pieceOf, startTestProver, temporaryDir } from '../testing/harness.ts'
 import { synapseClient } from '../testing/synapse-client.ts'
 import { collectParked } from './collect-parked.ts'
 import { PieceStore } from './piece-store.ts'
 
 const RECORD_KEEPER = '0x8408502033C418E1bbC97cE9ac48E5528F371A9f'
 
-async function openRig() {
+async function openHarness() {
   const dir = await temporaryDir()
   const clock = { time: Date.now() }
   const now = () => clock.time
@@ -42,7 +42,7 @@ async function openRig() {
 
 describe('collectParked', () => {
   test('throws away what nobody added, once its time is over, and nothing else', async () => {
-    const { store, clock, keep, add, collect } = await openRig()
+    const { store, clock, keep, add, collect } = await openHarness()
     const [left, added, wanted] = [await keep(1), await keep(3), await keep(5)]
     await add([added], '0x01')
     clock.time += HOUR_MS - 1
@@ -57,7 +57,7 @@ describe('collectParked', () => {
   })
 
   test('begins to count anew when the last data set has lost the piece', async () => {
-    const { store, dataSets, clock, keep, add, collect } = await openRig()
+    const { store, dataSets, clock, keep, add, collect } = await openHarness()
     const pieceCid = await keep(1)
     await add([pieceCid], '0x01')
     await add([pieceCid], '0x02')
@@ -75,7 +75,7 @@ describe('collectParked', () => {
   })
 
   test('leaves alone what an addition under way has, and not what a rejected one had', async () => {
-    const { clock, rejected, keep, add, collect } = await openRig()
+    const { clock, rejected, keep, add, collect } = await openHarness()
     const [pieceCid, other] = [await keep(1), await keep(2)]
     clock.time += 2 * HOUR_MS
     await add([pieceCid], '0x01')
@@ -87,7 +87,7 @@ describe('collectParked', () => {
   })
 
   test('counts on after a restart from when the piece was stored', async () => {
-    const { openStore, clock, keep, collect } = await openRig()
+    const { openStore, clock, keep, collect } = await openHarness()
     await keep(1)
     clock.time += HOUR_MS / 2
     expect(await collect(await openStore())).toBe(0)

@@ -1,7 +1,7 @@
 import { hashPiece, hashPieceLevel } from '@lade/core/piece'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pieceOf } from '../testing/rig.ts'
+import { pieceOf } from '../testing/harness.ts'
 import { LevelHasher, SECTION_BYTES } from './level-hasher.ts'
 
 describe('LevelHasher', () => {

@@ -2,7 +2,7 @@ import { open, readdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { pieceOf, type TestPiece, temporaryDir } from '../testing/rig.ts'
+import { pieceOf, type TestPiece, temporaryDir } from '../testing/harness.ts'
 import { PieceStore } from './piece-store.ts'
 
 const LIMITS = { maxBytes: 1_000_000, idleMs: 1000 }

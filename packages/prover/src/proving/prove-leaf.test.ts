@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { SECTION_BYTES } from '../pieces/level-hasher.ts'
 import { PieceReader } from '../pieces/piece-reader.ts'
 import { PieceStore } from '../pieces/piece-store.ts'
-import { pieceOf, temporaryDir } from '../testing/rig.ts'
+import { pieceOf, temporaryDir } from '../testing/harness.ts'
 import { proveLeaf } from './prove-leaf.ts'
 
 describe('proveLeaf', () => {

@@ -47,11 +47,11 @@ export function describeBlobStore(name: string, subject: BlobStoreSubject): void
 
 /** Runs one case on a store of its own. */
 export async function runCase(item: ConformanceCase, subject: BlobStoreSubject): Promise<void> {
-  const bench = { store: await subject.open(), subject }
+  const fixture = { store: await subject.open(), subject }
   try {
-    await item.run(bench)
+    await item.run(fixture)
   } finally {
-    await subject.discard(bench.store)
+    await subject.discard(fixture.store)
   }
 }
 

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Chain } from './chain.ts'
 import { expectOffline } from './conformance/expect-offline.ts'
-import type { ChainGround } from './conformance/ground.ts'
+import type { ChainFixture } from './conformance/fixture.ts'
 import { describeMarketplace } from './conformance/marketplace-cases.ts'
 import { messageOf, otherHalf, signer, signFor, withRecoveryValue } from './conformance/signatures.ts'
 
-export type { ChainGround } from './conformance/ground.ts'
+export type { ChainFixture } from './conformance/fixture.ts'
 
 export interface ChainSubject {
   /** Before every test; the account of the marketplace has sent nothing yet, has USDC, and has not approved anything. */
-  open(): Promise<ChainGround>
+  open(): Promise<ChainFixture>
 }
 
 const NOBODY = '0x0000000000000000000000000000000000000000'
@@ -17,13 +17,13 @@ const NOBODY = '0x0000000000000000000000000000000000000000'
 /** The promises of `Chain`, for every driver. */
 export function describeChain(name: string, subject: ChainSubject): void {
   describe(`Chain: ${name}`, () => {
-    let ground: ChainGround
+    let fixture: ChainFixture
     let chain: Chain
     beforeEach(async () => {
-      ground = await subject.open()
-      chain = ground.chain
+      fixture = await subject.open()
+      chain = fixture.chain
     })
-    afterEach(() => ground.close())
+    afterEach(() => fixture.close())
 
     describe('usdcBalance', () => {
       it('is 0 for an account that never had any', async () => {
@@ -31,21 +31,21 @@ export function describeChain(name: string, subject: ChainSubject): void {
       })
 
       it('is exact, in whichever case the account is written', async () => {
-        const account = await ground.fundedAccount(2n ** 60n + 1n)
+        const account = await fixture.fundedAccount(2n ** 60n + 1n)
         await expect(chain.usdcBalance(account)).resolves.toBe(2n ** 60n + 1n)
         await expect(chain.usdcBalance(account.toLowerCase() as typeof account)).resolves.toBe(2n ** 60n + 1n)
       })
 
       it('answers many questions side by side', async () => {
-        const account = await ground.fundedAccount(7n)
+        const account = await fixture.fundedAccount(7n)
         const answers = await Promise.all(Array.from({ length: 20 }, () => chain.usdcBalance(account)))
         expect(new Set(answers)).toEqual(new Set([7n]))
       })
 
       it('error: offline', async () => {
-        await ground.setOnline(false)
+        await fixture.setOnline(false)
         await expectOffline(chain.usdcBalance(NOBODY))
-        await ground.setOnline(true)
+        await fixture.setOnline(true)
         await expect(chain.usdcBalance(NOBODY)).resolves.toBe(0n)
       })
     })
@@ -58,7 +58,7 @@ export function describeChain(name: string, subject: ChainSubject): void {
         await expect(chain.isSignedBy({ account: signer.address, message, signature })).resolves.toBe(true)
         const lowerCase = signer.address.toLowerCase() as typeof signer.address
         await expect(chain.isSignedBy({ account: lowerCase, message, signature })).resolves.toBe(true)
-        await ground.setOnline(false)
+        await fixture.setOnline(false)
         await expect(chain.isSignedBy({ account: signer.address, message, signature })).resolves.toBe(true)
       })
 
@@ -66,9 +66,9 @@ export function describeChain(name: string, subject: ChainSubject): void {
         const signature = await signFor(message)
         const account = signer.address
         await expect(chain.isSignedBy({ account, message: messageOf('else'), signature })).resolves.toBe(false)
-        await expect(chain.isSignedBy({ account: ground.chain.marketplace.account, message, signature })).resolves.toBe(
-          false,
-        )
+        await expect(
+          chain.isSignedBy({ account: fixture.chain.marketplace.account, message, signature }),
+        ).resolves.toBe(false)
         await expect(chain.isSignedBy({ account: NOBODY, message, signature })).resolves.toBe(false)
       })
 
@@ -93,24 +93,24 @@ export function describeChain(name: string, subject: ChainSubject): void {
       })
 
       it('takes a signature that the contract at the account takes', async () => {
-        const { account, signature } = await ground.contractWallet(message)
+        const { account, signature } = await fixture.contractWallet(message)
         await expect(chain.isSignedBy({ account, message, signature })).resolves.toBe(true)
         const other = signature.map((byte, index) => (index === 5 ? byte ^ 1 : byte))
         await expect(chain.isSignedBy({ account, message, signature: other })).resolves.toBe(false)
       })
 
       it('error: offline, when only the chain can tell', async () => {
-        const { account, signature } = await ground.contractWallet(message)
-        await ground.setOnline(false)
+        const { account, signature } = await fixture.contractWallet(message)
+        await fixture.setOnline(false)
         await expectOffline(chain.isSignedBy({ account, message, signature }))
       })
     })
 
     it('says whether it can be reached', async () => {
       await expect(chain.check()).resolves.toBeUndefined()
-      await ground.setOnline(false)
+      await fixture.setOnline(false)
       await expectOffline(chain.check())
-      await ground.setOnline(true)
+      await fixture.setOnline(true)
       await expect(chain.check()).resolves.toBeUndefined()
     })
 
@@ -119,6 +119,6 @@ export function describeChain(name: string, subject: ChainSubject): void {
       await expect(chain.close()).resolves.toBeUndefined()
     })
 
-    describeMarketplace(() => ground)
+    describeMarketplace(() => fixture)
   })
 }

@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryLog } from '../testing/running/running-service.ts'
-import { openStagingGround, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { heldRecords } from './held-records.ts'
 import { type Clock, type ClockDeps, openClock } from './keep-clock.ts'
 import { ScriptedRunningTime } from './testing-running-time.ts'
@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 describe('openClock', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let running: ScriptedRunningTime
   let lines: string[]
   let clock: Clock
@@ -20,7 +20,7 @@ describe('openClock', () => {
 
   const open = (deps: Partial<ClockDeps> = {}): Promise<Clock> =>
     openClock({
-      records: ground.records,
+      records: fixture.records,
       instanceId: 'instance-1',
       log: memoryLog(lines),
       source: () => systemMs,
@@ -30,16 +30,16 @@ describe('openClock', () => {
     })
 
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     running = new ScriptedRunningTime()
     lines = []
-    systemMs = ground.clock.now
+    systemMs = fixture.clock.now
     clock = await open()
   })
 
   afterEach(async () => {
     await clock.close()
-    await ground.remove()
+    await fixture.remove()
   })
 
   const pass = async (ms: number, everyMs = MINUTE): Promise<void> => {
@@ -67,24 +67,24 @@ describe('openClock', () => {
   it('keeps the doubt over a restart, and gives files that were staged meanwhile their whole term', async () => {
     systemMs += 3 * HOUR
     await pass(HOUR)
-    ground.clock.now = clock.now()
-    const { file } = await ground.stage(Buffer.from('staged while time is behind'))
+    fixture.clock.now = clock.now()
+    const { file } = await fixture.stage(Buffer.from('staged while time is behind'))
     await clock.close()
     clock = await open()
     expect(clock.state()).toEqual({ offsetMs: 3 * HOUR, isDeletionPaused: true })
     await pass(2 * HOUR + 5 * MINUTE)
     expect(clock.state()).toEqual({ offsetMs: 0, isDeletionPaused: false })
     expect(clock.now()).toBe(systemMs)
-    const kept = await ground.records.files.bySequence(file.sequence)
+    const kept = await fixture.records.files.bySequence(file.sequence)
     expect(kept?.expiresAt).toBe(file.expiresAt + 3 * HOUR)
     await pass(5 * MINUTE)
-    expect(await ground.records.files.bySequence(file.sequence)).toEqual(kept)
+    expect(await fixture.records.files.bySequence(file.sequence)).toEqual(kept)
   })
 
   it('takes the time of the last upload for the last-seen time of an older version', async () => {
-    const { file } = await ground.stage(Buffer.from('staged long ago'))
+    const { file } = await fixture.stage(Buffer.from('staged long ago'))
     await clock.close()
-    await ground.records.inventory.setMark({ name: 'clock-seen', value: '' })
+    await fixture.records.inventory.setMark({ name: 'clock-seen', value: '' })
     systemMs += 400 * DAY
     clock = await open()
     expect(clock.now()).toBe(systemMs)
@@ -93,13 +93,13 @@ describe('openClock', () => {
 
   it('goes on while the records fail, and asks a source that is slow again', async () => {
     const failing = {
-      ...ground.records.inventory,
+      ...fixture.records.inventory,
       async setMark(): Promise<void> {
         throw new LadeError('storage_failed', { retryAfterSeconds: 5 })
       },
     }
     const slow = {
-      ...ground.records,
+      ...fixture.records,
       inventory: failing,
       async time() {
         running.pass(60_000)
@@ -116,7 +116,7 @@ describe('openClock', () => {
   })
 
   it('prefers the clock of the records to that of the system', async () => {
-    const own = await open({ records: { ...ground.records, time: async () => systemMs + 30_000 } })
+    const own = await open({ records: { ...fixture.records, time: async () => systemMs + 30_000 } })
     expect(own.now()).toBe(systemMs + 30_000)
     await own.close()
   })
@@ -124,12 +124,12 @@ describe('openClock', () => {
 
 describe('heldRecords', () => {
   it('end no file, remove no bytes, and let leases run out, while the ends of files wait', async () => {
-    const ground = await openStagingGround()
+    const fixture = await openStagingFixture()
     try {
-      const { file } = await ground.stage(Buffer.alloc(200_000, 1))
+      const { file } = await fixture.stage(Buffer.alloc(200_000, 1))
       const { principal, key, expiresAt } = file
-      let endsAt: number | undefined = ground.now()
-      const records = heldRecords(ground.records, () => endsAt)
+      let endsAt: number | undefined = fixture.now()
+      const records = heldRecords(fixture.records, () => endsAt)
       const later = expiresAt + 400 * DAY
       expect(await records.files.expire({ now: later, limit: 10 })).toBe(0)
       expect(await records.files.serving({ key, now: later })).toMatchObject({ outcome: 'found' })
@@ -141,12 +141,12 @@ describe('heldRecords', () => {
       expect(await records.leases.take({ name: 'scrub', holder: 'b', now: later, until: later })).toBeDefined()
       const removed = await records.files.remove({ principal, key, now: later })
       expect(removed).toMatchObject({ end: 'removed', endedAt: later })
-      const due = { instanceId: ground.instanceId, now: later, limit: 10 }
+      const due = { instanceId: fixture.instanceId, now: later, limit: 10 }
       expect(await records.discards.pending(due), 'what its owner removed goes at once').toHaveLength(1)
       endsAt = undefined
       expect(await records.files.serving({ key, now: later })).toEqual({ outcome: 'gone', end: 'removed' })
     } finally {
-      await ground.remove()
+      await fixture.remove()
     }
   })
 })

@@ -2,7 +2,7 @@ import { dealEntry } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FileRecord } from '../records/record-store.ts'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { dealEntryOf } from './deal-entry.ts'
 import { fullDeals } from './full-deals.ts'
 import { listDeals } from './list-deals.ts'
@@ -12,24 +12,24 @@ const urlOf = (cid: string): string => `https://example.org/p/${cid}`
 const bytesOf = (index: number): Buffer => Buffer.from(`file ${index}`)
 
 describe('deals', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const stage = async (count: number) => {
     const files = []
-    for (let index = 0; index < count; index += 1) files.push((await ground.stage(bytesOf(index))).file)
+    for (let index = 0; index < count; index += 1) files.push((await fixture.stage(bytesOf(index))).file)
     return files
   }
   const list = (asked: { cursor?: string; limit?: string; status?: string } = {}) =>
-    listDeals(ground.records, { principal: PRINCIPAL, now: ground.clock.now, ...asked })
+    listDeals(fixture.records, { principal: PRINCIPAL, now: fixture.clock.now, ...asked })
   const remove = (index: number) =>
-    ground.records.files.remove({
+    fixture.records.files.remove({
       principal: PRINCIPAL,
       key: `sha256:${sha256Hex(bytesOf(index))}`,
-      now: ground.clock.now,
+      now: fixture.clock.now,
     })
 
   it('are listed newest first and page by page', async () => {
@@ -52,12 +52,12 @@ describe('deals', () => {
 
   it('are listed once, however often a file was staged under the same deal', async () => {
     const [file] = await stage(1)
-    ground.clock.now += 1000
+    fixture.clock.now += 1000
     await remove(0)
-    const again = (await ground.stage(bytesOf(0))).file
+    const again = (await fixture.stage(bytesOf(0))).file
     expect(again.dealId).toBe(file?.dealId)
     expect((await list()).files).toEqual([again])
-    expect(await ownDeal(ground.records, { principal: PRINCIPAL, dealId: again.dealId })).toEqual(again)
+    expect(await ownDeal(fixture.records, { principal: PRINCIPAL, dealId: again.dealId })).toEqual(again)
   })
 
   it.each([
@@ -71,21 +71,21 @@ describe('deals', () => {
   it('are found by their id, by nobody but their principal', async () => {
     const [file] = await stage(2)
     const dealId = file?.dealId ?? ''
-    expect(await ownDeal(ground.records, { principal: PRINCIPAL, dealId })).toEqual(file)
+    expect(await ownDeal(fixture.records, { principal: PRINCIPAL, dealId })).toEqual(file)
     for (const other of [
       { principal: 'user:2', dealId },
       { principal: PRINCIPAL, dealId: `${dealId}0` },
     ]) {
-      await expect(ownDeal(ground.records, other)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(ownDeal(fixture.records, other)).rejects.toMatchObject({ code: 'not_found' })
     }
   })
 
   it('are shown with their status and its time', async () => {
     const [file] = await stage(1)
     if (file === undefined) throw new Error('no file')
-    const { now } = ground.clock
+    const { now } = fixture.clock
     const entryOf = async (shown: FileRecord, at: number) => {
-      const [deal] = await fullDeals(ground.records, [shown])
+      const [deal] = await fullDeals(fixture.records, [shown])
       return deal && dealEntry.parse(dealEntryOf(deal, urlOf, at))
     }
     expect(await entryOf(file, now)).toEqual({

@@ -2,7 +2,7 @@ import { DAY_MS } from '@lade/core/time'
 import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { NOT_PLACED } from '../deals/uploaded-deal.ts'
-import { fileRecordOf } from '../testing/running/staging-ground.ts'
+import { fileRecordOf } from '../testing/running/staging-fixture.ts'
 import { expiringFrom } from './deal-status.ts'
 import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 

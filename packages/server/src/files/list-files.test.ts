@@ -1,29 +1,29 @@
 import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { type ListFilesInput, listFiles } from './list-files.ts'
 
 describe('listFiles', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const stageAll = async (count: number) => {
     for (let index = 0; index < count; index += 1) {
       const filename = `File ${index}.txt`
-      await ground.stage(Buffer.from(`body ${index}`), { head: { filename }, deps: { inlineBytes: 100 } })
+      await fixture.stage(Buffer.from(`body ${index}`), { head: { filename }, deps: { inlineBytes: 100 } })
     }
   }
   const list = (input: Partial<ListFilesInput> = {}) =>
-    listFiles(ground.records, { principal: PRINCIPAL, now: ground.clock.now, ...input })
+    listFiles(fixture.records, { principal: PRINCIPAL, now: fixture.clock.now, ...input })
   const names = async (input: Partial<ListFilesInput> = {}) =>
     (await list(input)).files.map(({ filename }) => filename?.replace(/\D/g, ''))
 
   it('lists newest first, and only the files of the principal', async () => {
     await stageAll(3)
-    await ground.stage(Buffer.from('x'), { tier: { principal: 'user:2' } })
+    await fixture.stage(Buffer.from('x'), { tier: { principal: 'user:2' } })
     expect(await names()).toEqual(['2', '1', '0'])
     expect((await list()).nextCursor).toBeNull()
   })
@@ -46,9 +46,9 @@ describe('listFiles', () => {
   it('does not shift pages when files come and go meanwhile', async () => {
     await stageAll(4)
     const first = await list({ limit: '2' })
-    await ground.stage(Buffer.from('new'), { head: { filename: 'File 9.txt' } })
+    await fixture.stage(Buffer.from('new'), { head: { filename: 'File 9.txt' } })
     const [newest] = first.files
-    await ground.records.files.remove({ principal: PRINCIPAL, key: newest?.key ?? '', now: ground.clock.now })
+    await fixture.records.files.remove({ principal: PRINCIPAL, key: newest?.key ?? '', now: fixture.clock.now })
     expect(await names({ limit: '2', cursor: first.nextCursor ?? '' })).toEqual(['1', '0'])
   })
 
@@ -68,25 +68,25 @@ describe('listFiles', () => {
   })
 
   it('finds by media type with and without parameters', async () => {
-    await ground.stage(Buffer.from('a'), { head: { contentType: 'text/plain; charset=utf-8', filename: '1' } })
-    await ground.stage(Buffer.from('b'), { head: { contentType: 'text/plainer', filename: '2' } })
+    await fixture.stage(Buffer.from('a'), { head: { contentType: 'text/plain; charset=utf-8', filename: '1' } })
+    await fixture.stage(Buffer.from('b'), { head: { contentType: 'text/plainer', filename: '2' } })
     expect(await names({ contentType: 'TEXT/plain' })).toEqual(['1'])
     expect(await names({ contentType: 'text/%' })).toEqual([])
   })
 
   it('lists what has ended only under its status', async () => {
     await stageAll(1)
-    await ground.stage(Buffer.from('b'), { head: { filename: '1', termDays: 1 } })
-    await ground.stage(Buffer.from('c'), { head: { filename: '2' } })
+    await fixture.stage(Buffer.from('b'), { head: { filename: '1', termDays: 1 } })
+    await fixture.stage(Buffer.from('c'), { head: { filename: '2' } })
     const [removed] = (await list()).files
-    await ground.records.files.remove({ principal: PRINCIPAL, key: removed?.key ?? '', now: ground.clock.now })
-    ground.clock.now += DAY_MS
+    await fixture.records.files.remove({ principal: PRINCIPAL, key: removed?.key ?? '', now: fixture.clock.now })
+    fixture.clock.now += DAY_MS
     expect(await names()).toEqual(['0'])
     expect(await names({ status: 'staged' })).toEqual(['0'])
     expect(await names({ status: 'expired' })).toEqual(['1'])
     expect(await names({ status: 'removed' })).toEqual(['2'])
     expect(await names({ status: 'composed' })).toEqual([])
-    await ground.records.files.expire({ now: ground.clock.now, limit: 10 })
+    await fixture.records.files.expire({ now: fixture.clock.now, limit: 10 })
     expect(await names({ status: 'expired' })).toEqual(['1'])
   })
 

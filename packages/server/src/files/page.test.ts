@@ -1,29 +1,29 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { filteredPage, readPage } from './page.ts'
 
 const FILES = 12
 
 describe('filteredPage', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeAll(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     for (let index = 0; index < FILES; index += 1) {
       const filename = index % 5 === 1 ? `rare ${index}` : `file ${index}`
-      await ground.stage(Buffer.from(`body ${index}`), { head: { filename }, deps: { inlineBytes: 100 } })
+      await fixture.stage(Buffer.from(`body ${index}`), { head: { filename }, deps: { inlineBytes: 100 } })
     }
-    const [newest] = await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 1 })
-    await ground.records.files.remove({ principal: PRINCIPAL, key: newest?.key ?? '', now: ground.clock.now })
+    const [newest] = await fixture.records.files.list({ principal: PRINCIPAL, now: fixture.clock.now, limit: 1 })
+    await fixture.records.files.remove({ principal: PRINCIPAL, key: newest?.key ?? '', now: fixture.clock.now })
   })
-  afterAll(() => ground.remove())
+  afterAll(() => fixture.remove())
 
   const page = (asked: { cursor?: string | undefined; limit: string }, mostLookedAt: number, isOpen: boolean) =>
-    filteredPage(ground.records, { ...readPage(asked, 1000), principal: PRINCIPAL, isOpen, mostLookedAt }, (request) =>
-      ground.records.files.list({
+    filteredPage(fixture.records, { ...readPage(asked, 1000), principal: PRINCIPAL, isOpen, mostLookedAt }, (request) =>
+      fixture.records.files.list({
         ...request,
         principal: PRINCIPAL,
-        now: ground.clock.now,
+        now: fixture.clock.now,
         search: 'rare',
         ...(isOpen ? { ended: 'live' as const } : {}),
       }),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FileRecord } from '../records/record-store.ts'
 import type { ServedFile } from '../retrieval/served-file.ts'
-import { fileRecordOf } from '../testing/running/staging-ground.ts'
+import { fileRecordOf } from '../testing/running/staging-fixture.ts'
 import { cachingOf, entityTagOf, fileHeaders } from './file-headers.ts'
 
 const SHA256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'

@@ -1,26 +1,26 @@
 import { parseContentId } from '@lade/core/content'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { listPieces } from './list-pieces.ts'
 
 /** 255 bytes of 0xcc: vector 13 of the published ones, whose piece is padded to 512. */
 const BYTES = Buffer.alloc(255, 0xcc)
 
 describe('listPieces', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const list = (texts: readonly string[], principal = PRINCIPAL) => {
     const cids = texts.map((text) => parseContentId(text, sha256Hex))
-    return listPieces(ground.records, { cids, now: ground.clock.now, principal })
+    return listPieces(fixture.records, { cids, now: fixture.clock.now, principal })
   }
 
   it('says what the piece of each is, in the order asked, and which have none', async () => {
-    await ground.stage(BYTES, { cid: 'myfile0001' })
+    await fixture.stage(BYTES, { cid: 'myfile0001' })
     const hex = sha256Hex(BYTES)
     const item = {
       pieceCid: 'bafkzcibd7uaqi34irotxdjcyfdkedvj3a2v2o6pghvnh2xgw5dyywqhzr4dzvcz5',
@@ -42,11 +42,11 @@ describe('listPieces', () => {
   })
 
   it('knows private files for their owner only, and nothing of what has ended', async () => {
-    await ground.stage(BYTES, { head: { visibility: 'private' } })
+    await fixture.stage(BYTES, { head: { visibility: 'private' } })
     const hex = sha256Hex(BYTES)
     expect((await list([hex])).items).toHaveLength(1)
     expect((await list([hex], 'user:2')).missing).toEqual([hex])
-    ground.clock.now += 31 * 86_400_000
+    fixture.clock.now += 31 * 86_400_000
     expect((await list([hex])).missing).toEqual([hex])
   })
 })

@@ -12,20 +12,20 @@ import { type ProvenFile, proveFile, seedOf } from './challenge.ts'
 import { challengeQueues } from './challenge-queues.ts'
 import { Outages } from './outages.ts'
 import { DEFAULT_SCHEDULE } from './placement-schedule.ts'
-import { openPlacementGround, type PlacementGround, scriptedProvers } from './testing-placement.ts'
+import { openPlacementFixture, type PlacementFixture, scriptedProvers } from './testing-placement.ts'
 
 describe('proveFile', () => {
-  let ground: PlacementGround
+  let fixture: PlacementFixture
   let provers: ScriptedProver[]
   let budget: WorkBudget
   let queueOf: ReturnType<typeof challengeQueues>
   beforeEach(async () => {
-    ground = await openPlacementGround()
+    fixture = await openPlacementFixture()
     provers = scriptedProvers(['one', 'two'])
-    budget = new WorkBudget({ log: ground.log, networkOf: () => undefined })
+    budget = new WorkBudget({ log: fixture.log, networkOf: () => undefined })
     queueOf = challengeQueues(budget)
   })
-  afterEach(() => ground.close())
+  afterEach(() => fixture.close())
 
   const nobodyGone = new AbortController().signal
   const prove = (
@@ -35,11 +35,11 @@ describe('proveFile', () => {
   ): Promise<ProvenFile> =>
     proveFile(
       {
-        records: ground.records,
+        records: fixture.records,
         provers: asked,
         budget,
         queueOf,
-        now: () => ground.clock.now,
+        now: () => fixture.clock.now,
         schedule: DEFAULT_SCHEDULE,
         outages: new Outages(),
         signal: new AbortController().signal,
@@ -63,8 +63,8 @@ describe('proveFile', () => {
   }
 
   it('answers a proof that anybody can check', async () => {
-    const file = await ground.put(seededBytes(5000, 1))
-    await ground.pass(ground.job(provers))
+    const file = await fixture.put(seededBytes(5000, 1))
+    await fixture.pass(fixture.job(provers))
     const proven = await prove(file, 'ünïcode')
     expectProven(proven, 'ünïcode')
     expect(proven.inclusion).toBeUndefined()
@@ -72,8 +72,8 @@ describe('proveFile', () => {
   })
 
   it('of a small file proves the aggregate, and that the file is in it', async () => {
-    const files = [await ground.put(seededBytes(500, 1)), await ground.put(seededBytes(700, 2))]
-    await ground.pass(ground.job(provers, { aggregateBelowBytes: 1000, aggregateSeconds: 0 }))
+    const files = [await fixture.put(seededBytes(500, 1)), await fixture.put(seededBytes(700, 2))]
+    await fixture.pass(fixture.job(provers, { aggregateBelowBytes: 1000, aggregateSeconds: 0 }))
     const [file] = files as [FileRecord]
     const proven = await prove(file, 'n')
     expectProven(proven, 'n')
@@ -90,26 +90,26 @@ describe('proveFile', () => {
   })
 
   it('asks the next prover when one does not answer or lies, and has the liar audited', async () => {
-    const file = await ground.put(seededBytes(5000, 1))
-    const job = ground.job(provers, { copies: 2 })
-    await ground.pass(job)
+    const file = await fixture.put(seededBytes(5000, 1))
+    const job = fixture.job(provers, { copies: 2 })
+    await fixture.pass(job)
     const [one, two] = provers as [ScriptedProver, ScriptedProver]
     one.script.isUnreachable = true
     expect((await prove(file, 'a')).prover).toBe(two.name)
     one.script.isUnreachable = false
     one.script.liesAboutBytes = true
     expect((await prove(file, 'b')).prover).toBe(two.name)
-    await ground.pass(job, 10_000)
-    const [deal] = await ground.records.placements.deals([file.sequence])
+    await fixture.pass(job, 10_000)
+    const [deal] = await fixture.records.placements.deals([file.sequence])
     expect(deal?.pieces[0]?.copies.map(({ state }) => state)).toEqual(['failed', 'stored'])
   })
 
   it('error: not_placed before a copy was proved, prove_failed when no answer holds', async () => {
-    const file = await ground.put(seededBytes(5000, 1))
+    const file = await fixture.put(seededBytes(5000, 1))
     const failureOf = (nonce: string) => prove(file, nonce).catch((error: unknown) => error)
     const unplaced = await failureOf('n')
     expect(LadeError.has(unplaced, 'not_placed') && unplaced.evidence).toEqual({ dealStatus: 'staged' })
-    await ground.pass(ground.job(provers))
+    await fixture.pass(fixture.job(provers))
     for (const prover of provers) prover.script.liesAboutBytes = true
     const failed = await failureOf('n')
     expect(LadeError.has(failed, 'prove_failed') && failed.evidence.reason).toContain(
@@ -138,8 +138,8 @@ describe('proveFile', () => {
     const inHand = (prover: Prover | undefined): number => queueOf(prover?.name ?? '').size
 
     it('of one principal run two at a time, four wait, and more are refused; others have their turn', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
-      await ground.pass(ground.job(provers))
+      const file = await fixture.put(seededBytes(5000, 1))
+      await fixture.pass(fixture.job(provers))
       const { asked, underWay, release } = heldProvers()
       const own = Array.from({ length: 7 }, (_, index) => prove(file, `n${index}`, { asked }))
       const outcomes = Promise.allSettled(own)
@@ -159,12 +159,12 @@ describe('proveFile', () => {
 
     it('at a prover that is slow hold up nobody at another one', async () => {
       const [one, two] = provers as [ScriptedProver, ScriptedProver]
-      const file = await ground.put(seededBytes(5000, 1))
-      const job = ground.job(provers)
-      await ground.pass(job)
+      const file = await fixture.put(seededBytes(5000, 1))
+      const job = fixture.job(provers)
+      await fixture.pass(job)
       one.refuseNext('full')
-      const lone = await ground.put(seededBytes(6000, 3))
-      await ground.pass(job)
+      const lone = await fixture.put(seededBytes(6000, 3))
+      await fixture.pass(job)
       const { asked, underWay, release } = heldProvers()
       const principals = Array.from({ length: 10 }, (_, index) => `ip:198.51.100.${index}`)
       const slow = principals.map((principal) => prove(file, principal, { asked, principal }))
@@ -176,8 +176,8 @@ describe('proveFile', () => {
     })
 
     it('end when nobody waits for them, and leave their places to others', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
-      await ground.pass(ground.job(provers))
+      const file = await fixture.put(seededBytes(5000, 1))
+      await fixture.pass(fixture.job(provers))
       const { asked, underWay, ended, release } = heldProvers()
       const controller = new AbortController()
       const { signal } = controller
@@ -195,8 +195,8 @@ describe('proveFile', () => {
     })
 
     it('are charged, and refused while a principal is over its budget', async () => {
-      const file = await ground.put(seededBytes(3_000_000, 1))
-      await ground.pass(ground.job(provers))
+      const file = await fixture.put(seededBytes(3_000_000, 1))
+      await fixture.pass(fixture.job(provers))
       const principal = 'ip:192.0.2.7'
       await prove(file, 'n')
       // Two for checking the answer, and at least one for each MiB that was read.
@@ -209,7 +209,7 @@ describe('proveFile', () => {
   })
 
   it('refuses nonces that are no nonces', async () => {
-    const file = await ground.put(seededBytes(5000, 1))
+    const file = await fixture.put(seededBytes(5000, 1))
     await expect(prove(file, '')).rejects.toThrow(TypeError)
     await expect(prove(file, 'n'.repeat(129))).rejects.toThrow(TypeError)
     expect(seedOf('n')).toHaveLength(32)

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { pieceCidOf } from '@lade/core/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScriptedProver, type ScriptedProver } from '../proving/scripted-prover.ts'
-import { openStagingGround, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { createHandover, type HandedOver, type HandoverDeps } from './handover.ts'
 
 const BYTES = Buffer.alloc(1000, 'handed over ')
 
 describe('handing over', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let bytes: HandedOver
   let provers: ScriptedProver[]
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     provers = ['https://one.example', 'https://two.example'].map((name) => openScriptedProver({ name }))
-    const { file } = await ground.stage(BYTES, { head: { visibility: 'private' } })
+    const { file } = await fixture.stage(BYTES, { head: { visibility: 'private' } })
     bytes = {
       sha256: file.sha256 ?? '',
       sizeBytes: BYTES.length,
@@ -22,19 +22,19 @@ describe('handing over', () => {
       pieceSubtreeRoots: new Uint8Array(),
     }
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const handoverOf = (overrides: Partial<HandoverDeps> = {}) =>
     createHandover({
-      records: ground.records,
-      blobs: ground.blobs,
+      records: fixture.records,
+      blobs: fixture.blobs,
       provers,
       copies: 2,
       aggregateBelowBytes: 500,
       stage: 'sync',
       salt: 'a',
       publicUrl: () => 'https://lade.example',
-      now: () => ground.clock.now,
+      now: () => fixture.clock.now,
       newId: randomUUID,
       ...overrides,
     })
@@ -70,15 +70,15 @@ describe('handing over', () => {
   it('offers the bytes for as long as they are handed over, to provers that fetch them', async () => {
     const [prover] = provers
     if (prover === undefined) throw new Error('no prover')
-    const { now } = ground.clock
+    const { now } = fixture.clock
     const asked: unknown[] = []
     const park: ScriptedProver['park'] = async (piece) => {
-      asked.push(piece.sourceUrl, await ground.records.offers.find({ ...bytes, now }))
+      asked.push(piece.sourceUrl, await fixture.records.offers.find({ ...bytes, now }))
     }
     await handoverOf({ provers: [{ ...prover, park }] }).handOver(bytes, signal)
     const url = `https://lade.example/piece/${pieceCidOf(bytes)}`
     expect(asked).toEqual([url, { object: bytes.sha256, offsetBytes: 0 }])
-    expect(await ground.records.offers.find({ ...bytes, now })).toBeUndefined()
+    expect(await fixture.records.offers.find({ ...bytes, now })).toBeUndefined()
   })
 
   it('goes on to the next prover, and fails by what coming again could help against', async () => {

@@ -6,20 +6,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
 import type { AggregateMember, PieceRecord } from '../records/record-store.ts'
 import { pieceBytes } from './piece-bytes.ts'
-import { openPlacementGround, type PlacementGround } from './testing-placement.ts'
+import { openPlacementFixture, type PlacementFixture } from './testing-placement.ts'
 
 describe('pieceBytes', () => {
-  let ground: PlacementGround
+  let fixture: PlacementFixture
   beforeEach(async () => {
-    ground = await openPlacementGround()
+    fixture = await openPlacementFixture()
   })
-  afterEach(() => ground.close())
+  afterEach(() => fixture.close())
 
   /** An aggregate of these bytes as it is recorded, and as it is when it is built whole. */
   async function aggregateOf(contents: readonly Uint8Array[]) {
     const sorted = contents.toSorted((a, b) => b.length - a.length)
     const aggregate = new Aggregate(sorted.map((bytes) => hashPiece(bytes)))
-    const files = await Promise.all(sorted.map((bytes, at) => ground.put(bytes, { isBlob: at % 2 === 0 })))
+    const files = await Promise.all(sorted.map((bytes, at) => fixture.put(bytes, { isBlob: at % 2 === 0 })))
     const members = files.map(
       (file, at): AggregateMember => ({
         object: file.object,
@@ -40,8 +40,8 @@ describe('pieceBytes', () => {
   }
 
   function readerOf(piece: PieceRecord, members: readonly AggregateMember[]) {
-    const placements = { ...ground.records.placements, membersOf: async () => members }
-    return pieceBytes({ records: { ...ground.records, placements }, blobs: ground.blobs }, piece)
+    const placements = { ...fixture.records.placements, membersOf: async () => members }
+    return pieceBytes({ records: { ...fixture.records, placements }, blobs: fixture.blobs }, piece)
   }
 
   it('are, of an aggregate, those of the aggregate built whole, for any range', async () => {
@@ -68,9 +68,9 @@ describe('pieceBytes', () => {
   it('are, of an object, those of its slice, inline and in the blob store', async () => {
     for (const isBlob of [false, true]) {
       const content = seededBytes(5000, isBlob ? 1 : 2)
-      const { object } = await ground.put(content, { isBlob })
+      const { object } = await fixture.put(content, { isBlob })
       const source = { kind: 'object', object, offsetBytes: 1000 } as const
-      const slice = pieceBytes(ground, { id: 1, pieceRoot: '', sizeBytes: 3000, source })
+      const slice = pieceBytes(fixture, { id: 1, pieceRoot: '', sizeBytes: 3000, source })
       expect(Buffer.compare(await slice.read(0, 3000), content.subarray(1000, 4000))).toBe(0)
       expect(Buffer.compare(await slice.read(2990, 10), content.subarray(3990, 4000))).toBe(0)
       expect(() => slice.chunks({ offset: 2990, length: 11 })).toThrow(TypeError)

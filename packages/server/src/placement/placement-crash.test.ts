@@ -4,7 +4,7 @@ import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { ScriptedProver } from '../proving/scripted-prover.ts'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
-import { openPlacementGround, type PlacementGround, scriptedProvers, timesListed } from './testing-placement.ts'
+import { openPlacementFixture, type PlacementFixture, scriptedProvers, timesListed } from './testing-placement.ts'
 
 /** A process that ends at one of its calls to the records, for good. */
 interface Life {
@@ -69,7 +69,7 @@ function mortal(records: RecordStore, provers: readonly Prover[], { calls, isDon
 }
 
 async function live(
-  ground: PlacementGround,
+  fixture: PlacementFixture,
   provers: readonly ScriptedProver[],
   life: Life,
   at: number,
@@ -82,28 +82,28 @@ async function live(
   }
   if (second !== undefined) second.script.liesAboutBytes = life.isLying
   if (life.isLosing) for (const pieceCid of third?.parked.keys() ?? []) third?.lose(pieceCid)
-  const process = mortal(ground.records, provers, life)
-  const job = ground.job(process.provers, { ...OPTIONS, records: process.records, instanceId: `instance-${at}` })
+  const process = mortal(fixture.records, provers, life)
+  const job = fixture.job(process.provers, { ...OPTIONS, records: process.records, instanceId: `instance-${at}` })
   for (let round = 0; round < 30 && !process.isDead(); round += 1) {
-    await ground.pass(job, 10_000).catch(() => {})
+    await fixture.pass(job, 10_000).catch(() => {})
   }
   await job.stop().catch(() => {})
   if (first !== undefined) Object.assign(first.script, { lostAnswers: 0, isUnreachable: false, pendingTurns: 0 })
   if (second !== undefined) second.script.liesAboutBytes = false
   // Its lease runs out.
-  ground.clock.now += 11_000
+  fixture.clock.now += 11_000
 }
 
 const OPTIONS = { copies: 2, aggregateBelowBytes: 1000, aggregateSeconds: 30, auditSeconds: 60 }
 
 /** What is wrong with the placement of a file, where it should be as it is wanted. */
 async function wrongWith(
-  ground: PlacementGround,
+  fixture: PlacementFixture,
   provers: readonly ScriptedProver[],
   file: FileRecord,
   wanted: number,
 ): Promise<string[]> {
-  const { status, pieces } = await ground.deal(file)
+  const { status, pieces } = await fixture.deal(file)
   const wrong: string[] = status === 'active' ? [] : [`file ${file.sequence} is ${status}`]
   if (pieces.length === 0) wrong.push(`file ${file.sequence} has no pieces`)
   for (const piece of pieces) {
@@ -125,26 +125,26 @@ describe('a placement job that dies at any of its calls to the records', () => {
   it('leaves one accepted copy for each that is wanted, whoever comes after it', async () => {
     await fc.assert(
       fc.asyncProperty(lives, async (ended) => {
-        const ground = await openPlacementGround()
+        const fixture = await openPlacementFixture()
         try {
           const provers = scriptedProvers(['one', 'two', 'three'])
           const files = [
-            await ground.put(seededBytes(5000, 1)),
-            await ground.put(seededBytes(300, 2)),
-            await ground.put(seededBytes(400, 3)),
+            await fixture.put(seededBytes(5000, 1)),
+            await fixture.put(seededBytes(300, 2)),
+            await fixture.put(seededBytes(400, 3)),
           ]
-          for (const [at, life] of ended.entries()) await live(ground, provers, life, at)
-          const job = ground.job(provers, { ...OPTIONS, instanceId: 'the-last' })
-          await ground.pass(job, 1_000_000, 20_000)
-          const wrong = await Promise.all(files.map((file) => wrongWith(ground, provers, file, 2)))
+          for (const [at, life] of ended.entries()) await live(fixture, provers, life, at)
+          const job = fixture.job(provers, { ...OPTIONS, instanceId: 'the-last' })
+          await fixture.pass(job, 1_000_000, 20_000)
+          const wrong = await Promise.all(files.map((file) => wrongWith(fixture, provers, file, 2)))
           expect(wrong.flat()).toEqual([])
-          for (const file of files) await ground.remove(file)
-          await ground.pass(job, 40_000)
+          for (const file of files) await fixture.remove(file)
+          await fixture.pass(job, 40_000)
           expect(
             provers.flatMap(({ dataSets }) => [...dataSets.values()].flat()).filter((listed) => listed !== null),
           ).toEqual([])
         } finally {
-          await ground.close()
+          await fixture.close()
         }
       }),
       { numRuns: Number(process.env.LADE_TEST_RUNS ?? 8) },

@@ -5,8 +5,8 @@ import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
 import type { ScriptedProver } from '../proving/scripted-prover.ts'
 import type { CopyRecord, DealRecord } from '../records/record-store.ts'
 import {
-  openPlacementGround,
-  type PlacementGround,
+  openPlacementFixture,
+  type PlacementFixture,
   provedAt,
   scriptedProvers,
   timesListed,
@@ -31,27 +31,27 @@ function pieceCidsOf(prover: ScriptedProver): string[] {
 }
 
 describe('a placement job', () => {
-  let ground: PlacementGround
+  let fixture: PlacementFixture
   let one: ScriptedProver
   let two: ScriptedProver
   beforeEach(async () => {
-    ground = await openPlacementGround()
+    fixture = await openPlacementFixture()
     const [first, second] = scriptedProvers(['one', 'two'])
     if (first === undefined || second === undefined) throw new TypeError('two provers')
     one = first
     two = second
   })
-  afterEach(() => ground.close())
+  afterEach(() => fixture.close())
 
   const _lastAudit = async (file: { sequence: number }) =>
-    (await ground.records.placements.audits({ file: file.sequence, limit: 1 }))[0]
+    (await fixture.records.placements.audits({ file: file.sequence, limit: 1 }))[0]
 
   describe('placing', () => {
     it('sends a new file, adds it to a data set, and has it proved', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
-      const job = ground.job([one])
-      await ground.pass(job)
-      const deal = await ground.deal(file)
+      const file = await fixture.put(seededBytes(5000, 1))
+      const job = fixture.job([one])
+      await fixture.pass(job)
+      const deal = await fixture.deal(file)
       expect(deal).toMatchObject({ status: 'active', copiesWanted: 1 })
       expect(deal.pieces[0]?.copies[0]).toMatchObject({ state: 'stored', prover: ONE, dataSetId: '1', pieceId: '0' })
       expect(deal.pieces[0]?.copies[0]?.retrievableAt).toBe(deal.pieces[0]?.copies[0]?.provedAt)
@@ -62,28 +62,28 @@ describe('a placement job', () => {
     })
 
     it('is proposed once it was sent, and active only with a proof', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
+      const file = await fixture.put(seededBytes(5000, 1))
       one.script.pendingTurns = 8
       one.script.liesAboutBytes = true
-      const job = ground.job([one], { schedule: { coolDownMs: DAY_MS, settleAgainMs: DAY_MS } })
+      const job = fixture.job([one], { schedule: { coolDownMs: DAY_MS, settleAgainMs: DAY_MS } })
       const statuses: string[] = []
       for (let round = 0; round < 12; round += 1) {
-        await ground.pass(job, 10_000)
-        statuses.push((await ground.deal(file)).status)
+        await fixture.pass(job, 10_000)
+        statuses.push((await fixture.deal(file)).status)
       }
       expect([...new Set(statuses)]).toEqual(['proposed', 'staged', 'failed'])
     })
 
     it('keeps a private file here', async () => {
-      const file = await ground.put(seededBytes(5000, 1), { visibility: 'private' })
-      await ground.pass(ground.job([one]))
-      expect(await ground.deal(file)).toMatchObject({ status: 'staged', pieces: [] })
+      const file = await fixture.put(seededBytes(5000, 1), { visibility: 'private' })
+      await fixture.pass(fixture.job([one]))
+      expect(await fixture.deal(file)).toMatchObject({ status: 'staged', pieces: [] })
       expect(one.calls).toEqual([])
     })
 
     it('spreads files over provers', async () => {
-      for (let seed = 1; seed <= 6; seed += 1) await ground.put(seededBytes(500, seed))
-      await ground.pass(ground.job([one, two]))
+      for (let seed = 1; seed <= 6; seed += 1) await fixture.put(seededBytes(500, seed))
+      await fixture.pass(fixture.job([one, two]))
       expect([one.parked.size, two.parked.size]).toEqual([3, 3])
     })
 
@@ -91,8 +91,8 @@ describe('a placement job', () => {
       const [small] = scriptedProvers(['small'], { limits: { maximumBytes: 1000 } })
       const [big] = scriptedProvers(['big'], { limits: { minimumBytes: 1001 } })
       if (small === undefined || big === undefined) throw new TypeError('two provers')
-      const files = [await ground.put(seededBytes(1000, 1)), await ground.put(seededBytes(1001, 2))]
-      const placements = ground.records.placements
+      const files = [await fixture.put(seededBytes(1000, 1)), await fixture.put(seededBytes(1001, 2))]
+      const placements = fixture.records.placements
       const enrolments = files.map((file) => ({
         file: file.sequence,
         copiesWanted: 1,
@@ -101,16 +101,16 @@ describe('a placement job', () => {
           pieces: [{ pieceRoot: file.pieceRoot ?? '', sizeBytes: file.sizeBytes, object: file.object, offsetBytes: 0 }],
         },
       }))
-      await placements.enrol({ now: ground.clock.now, upTo: files[1]?.sequence ?? 0, enrolments })
-      await ground.pass(ground.job([small, big]))
-      expect(await Promise.all(files.map(async (file) => provedAt(await ground.deal(file))))).toEqual([
+      await placements.enrol({ now: fixture.clock.now, upTo: files[1]?.sequence ?? 0, enrolments })
+      await fixture.pass(fixture.job([small, big]))
+      expect(await Promise.all(files.map(async (file) => provedAt(await fixture.deal(file))))).toEqual([
         [['https://small.example']],
         [['https://big.example']],
       ])
     })
 
     it('needs no waiting, sending or slicing where this process is the only prover', async () => {
-      const file = await ground.put(seededBytes(50, 1))
+      const file = await fixture.put(seededBytes(50, 1))
       const content = seededBytes(50, 1)
       const local = openLocalProver({
         readPiece: async () => ({
@@ -118,24 +118,24 @@ describe('a placement job', () => {
           read: async (offset, length) => content.subarray(offset, offset + length),
         }),
       })
-      await ground.pass(ground.job([local], { aggregateBelowBytes: 1_000_000 }))
-      expect(await ground.deal(file)).toMatchObject({ status: 'active', pieces: [{ source: { kind: 'object' } }] })
+      await fixture.pass(fixture.job([local], { aggregateBelowBytes: 1_000_000 }))
+      expect(await fixture.deal(file)).toMatchObject({ status: 'active', pieces: [{ source: { kind: 'object' } }] })
     })
 
     it('puts several pieces into one addition, and makes one data set', async () => {
-      for (let seed = 1; seed <= 5; seed += 1) await ground.put(seededBytes(500, seed))
-      await ground.pass(ground.job([one]))
-      const late = await ground.put(seededBytes(500, 6))
-      await ground.pass(ground.job([one], { instanceId: 'instance-1' }))
+      for (let seed = 1; seed <= 5; seed += 1) await fixture.put(seededBytes(500, seed))
+      await fixture.pass(fixture.job([one]))
+      const late = await fixture.put(seededBytes(500, 6))
+      await fixture.pass(fixture.job([one], { instanceId: 'instance-1' }))
       expect([...one.dataSets.values()].map((pieces) => pieces.length)).toEqual([6])
-      expect((await ground.deal(late)).status).toBe('active')
+      expect((await fixture.deal(late)).status).toBe('active')
     })
 
     it('gives both users of the same bytes one piece', async () => {
       const bytes = seededBytes(5000, 1)
-      const files = [await ground.put(bytes), await ground.put(bytes, { principal: 'user:2' })]
-      await ground.pass(ground.job([one]))
-      const deals = await Promise.all(files.map((file) => ground.deal(file)))
+      const files = [await fixture.put(bytes), await fixture.put(bytes, { principal: 'user:2' })]
+      await fixture.pass(fixture.job([one]))
+      const deals = await Promise.all(files.map((file) => fixture.deal(file)))
       expect(deals.map(({ status }) => status)).toEqual(['active', 'active'])
       expect(one.calls.filter(({ method }) => method === 'park')).toHaveLength(1)
     })
@@ -146,80 +146,80 @@ describe('a placement job', () => {
 
     it('places two copies with two of three provers, and keeps two when one fails', async () => {
       const provers = scriptedProvers(names)
-      const file = await ground.put(seededBytes(5000, 1))
-      const job = ground.job(provers, { copies: 2 })
-      await ground.pass(job)
-      const [held = []] = provedAt(await ground.deal(file))
+      const file = await fixture.put(seededBytes(5000, 1))
+      const job = fixture.job(provers, { copies: 2 })
+      await fixture.pass(job)
+      const [held = []] = provedAt(await fixture.deal(file))
       expect(held).toHaveLength(2)
       const failing = provers.find(({ name }) => name === held[0])
       if (failing !== undefined) failing.script.liesAboutBytes = true
-      ground.clock.now += 1.1 * DAY_MS
-      await ground.pass(job)
-      const [after = []] = provedAt(await ground.deal(file))
+      fixture.clock.now += 1.1 * DAY_MS
+      await fixture.pass(job)
+      const [after = []] = provedAt(await fixture.deal(file))
       expect(after).toHaveLength(2)
       expect(after).not.toContain(held[0])
     })
 
     it('is raised and lowered, and what is too much leaves the data set', async () => {
       const provers = scriptedProvers(names)
-      const file = await ground.put(seededBytes(5000, 1))
-      const job = ground.job(provers)
-      await ground.pass(job)
+      const file = await fixture.put(seededBytes(5000, 1))
+      const job = fixture.job(provers)
+      await fixture.pass(job)
       const want = (copies: number) =>
-        ground.records.placements.want({ file: file.sequence, copies, now: ground.clock.now })
-      const listed = async () => timesListed(provers, pieceOf(await ground.deal(file)))
+        fixture.records.placements.want({ file: file.sequence, copies, now: fixture.clock.now })
+      const listed = async () => timesListed(provers, pieceOf(await fixture.deal(file)))
       await want(3)
-      await ground.pass(job)
-      expect(provedAt(await ground.deal(file))[0]).toHaveLength(3)
+      await fixture.pass(job)
+      expect(provedAt(await fixture.deal(file))[0]).toHaveLength(3)
       expect(await listed()).toBe(3)
       await want(1)
-      await ground.pass(job)
-      expect(provedAt(await ground.deal(file))[0]).toHaveLength(1)
+      await fixture.pass(job)
+      expect(provedAt(await fixture.deal(file))[0]).toHaveLength(1)
       expect(await listed()).toBe(1)
     })
 
     it('is as much as there are provers, and stays active', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
-      const job = ground.job([one], { copies: 2 })
-      await ground.pass(job, 60_000)
-      await ground.pass(job, 3_600_000, 100_000)
-      expect(await ground.deal(file)).toMatchObject({ status: 'active', cause: null })
+      const file = await fixture.put(seededBytes(5000, 1))
+      const job = fixture.job([one], { copies: 2 })
+      await fixture.pass(job, 60_000)
+      await fixture.pass(job, 3_600_000, 100_000)
+      expect(await fixture.deal(file)).toMatchObject({ status: 'active', cause: null })
     })
   })
 
   describe('a file that is removed', () => {
     it('releases its copies, and provers are told', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
-      const job = ground.job([one])
-      await ground.pass(job)
-      const piece = pieceOf(await ground.deal(file))
-      await ground.remove(file)
+      const file = await fixture.put(seededBytes(5000, 1))
+      const job = fixture.job([one])
+      await fixture.pass(job)
+      const piece = pieceOf(await fixture.deal(file))
+      await fixture.remove(file)
       one.script.isUnreachable = true
-      await ground.pass(job)
+      await fixture.pass(job)
       expect(timesListed([one], piece)).toBe(1)
       one.script.isUnreachable = false
-      await ground.pass(job, 1_000_000, 50_000)
+      await fixture.pass(job, 1_000_000, 50_000)
       expect(timesListed([one], piece)).toBe(0)
-      expect(copiesOf(await ground.deal(file))).toEqual(['o released'])
+      expect(copiesOf(await fixture.deal(file))).toEqual(['o released'])
     })
 
     it('keeps the copy that somebody else needs', async () => {
       const bytes = seededBytes(5000, 1)
-      const [mine, theirs] = [await ground.put(bytes), await ground.put(bytes, { principal: 'user:2' })]
-      const job = ground.job([one])
-      await ground.pass(job)
-      await ground.remove(mine)
-      await ground.pass(job)
-      expect(copiesOf(await ground.deal(theirs))).toEqual(['o stored'])
+      const [mine, theirs] = [await fixture.put(bytes), await fixture.put(bytes, { principal: 'user:2' })]
+      const job = fixture.job([one])
+      await fixture.pass(job)
+      await fixture.remove(mine)
+      await fixture.pass(job)
+      expect(copiesOf(await fixture.deal(theirs))).toEqual(['o stored'])
     })
   })
 
   describe('auditing', () => {
     it('repeats every day, give or take a tenth, with another seed', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
-      const job = ground.job([one])
-      await ground.pass(job, 10 * DAY_MS, 3_600_000)
-      const audits = await ground.records.placements.audits({ file: file.sequence, limit: 100 })
+      const file = await fixture.put(seededBytes(5000, 1))
+      const job = fixture.job([one])
+      await fixture.pass(job, 10 * DAY_MS, 3_600_000)
+      const audits = await fixture.records.placements.audits({ file: file.sequence, limit: 100 })
       expect(audits.length).toBeGreaterThanOrEqual(10)
       expect(audits.length).toBeLessThanOrEqual(12)
       expect(new Set(audits.map(({ seed }) => seed)).size).toBe(audits.length)
@@ -230,15 +230,15 @@ describe('a placement job', () => {
     it('compares bytes where a prover proves to its own chain only', async () => {
       const [curio] = scriptedProvers(['curio'], { auditedBy: 'retrieval' })
       if (curio === undefined) throw new TypeError('a prover')
-      const file = await ground.put(seededBytes(500_000, 1), { isBlob: true })
-      const job = ground.job([curio])
-      await ground.pass(job)
-      expect(await ground.deal(file)).toMatchObject({ status: 'active' })
+      const file = await fixture.put(seededBytes(500_000, 1), { isBlob: true })
+      const job = fixture.job([curio])
+      await fixture.pass(job)
+      expect(await fixture.deal(file)).toMatchObject({ status: 'active' })
       expect(curio.calls.filter(({ method }) => method === 'prove')).toEqual([])
       curio.script.liesAboutBytes = true
-      ground.clock.now += 1.1 * DAY_MS
-      await ground.pass(job)
-      const failed: CopyRecord[] = (await ground.deal(file)).pieces.flatMap(({ copies }) =>
+      fixture.clock.now += 1.1 * DAY_MS
+      await fixture.pass(job)
+      const failed: CopyRecord[] = (await fixture.deal(file)).pieces.flatMap(({ copies }) =>
         copies.filter(({ state }) => state === 'failed'),
       )
       expect(failed[0]?.cause).toMatch(/^The 65536 bytes at offset \d+ differ from the piece\.$/)
@@ -247,44 +247,44 @@ describe('a placement job', () => {
 
   describe('the lease', () => {
     it('lets one of two processes work, and the other one take over', async () => {
-      const file = await ground.put(seededBytes(5000, 1))
-      const first = ground.job([one], { instanceId: 'instance-1' })
-      const second = ground.job([one], { instanceId: 'instance-2' })
+      const file = await fixture.put(seededBytes(5000, 1))
+      const first = fixture.job([one], { instanceId: 'instance-1' })
+      const second = fixture.job([one], { instanceId: 'instance-2' })
       expect(await first.round()).toMatchObject({ isMine: true })
       expect(await second.round()).toEqual({ isMine: false, isBusy: false })
       await first.stop()
       expect(await second.round()).toMatchObject({ isMine: true })
-      await ground.pass(second)
-      expect((await ground.deal(file)).status).toBe('active')
+      await fixture.pass(second)
+      expect((await fixture.deal(file)).status).toBe('active')
     })
 
     it('of a process that died runs out', async () => {
-      const dead = ground.job([one], { instanceId: 'instance-1' })
-      const second = ground.job([one], { instanceId: 'instance-2' })
+      const dead = fixture.job([one], { instanceId: 'instance-1' })
+      const second = fixture.job([one], { instanceId: 'instance-2' })
       await dead.round()
-      ground.clock.now += 9000
+      fixture.clock.now += 9000
       expect(await second.round()).toMatchObject({ isMine: false })
-      ground.clock.now += 1001
+      fixture.clock.now += 1001
       expect(await second.round()).toMatchObject({ isMine: true })
     })
   })
 
   it('goes on after a step that fails, and says so in the log', async () => {
-    const file = await ground.put(seededBytes(5000, 1))
+    const file = await fixture.put(seededBytes(5000, 1))
     let failures = 2
     const placements = {
-      ...ground.records.placements,
+      ...fixture.records.placements,
       unsettled: async (request: { now: number; limit: number }) => {
         failures -= 1
         if (failures >= 0) throw new Error('the records are tired')
-        return ground.records.placements.unsettled(request)
+        return fixture.records.placements.unsettled(request)
       },
     }
-    const tired = { ...ground.records, placements }
+    const tired = { ...fixture.records, placements }
     const records = { ...tired, underLease: () => tired }
-    await ground.pass(ground.job([one], { records }), 90_000)
-    expect((await ground.deal(file)).status).toBe('active')
-    expect(ground.logLines.filter((line) => line.includes('the records are tired'))).toHaveLength(2)
+    await fixture.pass(fixture.job([one], { records }), 90_000)
+    expect((await fixture.deal(file)).status).toBe('active')
+    expect(fixture.logLines.filter((line) => line.includes('the records are tired'))).toHaveLength(2)
   })
 
   it('runs the proposer of deals in the same lease, as often as it asks', async () => {
@@ -295,8 +295,8 @@ describe('a placement job', () => {
         return { nextInMs: 20 }
       },
     }
-    const job = ground.job([one], { proposer })
-    const follower = ground.job([one], { proposer, instanceId: 'instance-2' })
+    const job = fixture.job([one], { proposer })
+    const follower = fixture.job([one], { proposer, instanceId: 'instance-2' })
     job.start()
     await expect.poll(() => rounds, { timeout: 5000 }).toBeGreaterThan(0)
     await job.round()
@@ -305,13 +305,13 @@ describe('a placement job', () => {
   })
 
   it('is woken by what comes', async () => {
-    const job = ground.job([one])
+    const job = fixture.job([one])
     job.start()
     await new Promise((resolve) => setTimeout(resolve, 200))
-    const file = await ground.put(seededBytes(5000, 1))
+    const file = await fixture.put(seededBytes(5000, 1))
     const startedAt = performance.now()
     job.wake()
-    await expect.poll(async () => (await ground.records.placements.deals([file.sequence])).length).toBe(1)
+    await expect.poll(async () => (await fixture.records.placements.deals([file.sequence])).length).toBe(1)
     expect(performance.now() - startedAt).toBeLessThan(2000)
   })
 })

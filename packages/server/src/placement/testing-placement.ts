@@ -21,7 +21,7 @@ const DAY = '2026-11-21'
 const YEAR_MS = 365 * 24 * 3_600_000
 
 /** Files in one SQLite file and a blob store in memory, provers that do as they are told, and a clock that the test moves. */
-export interface PlacementGround {
+export interface PlacementFixture {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly clock: { now: number }
@@ -32,7 +32,7 @@ export interface PlacementGround {
   /** Ends a file; its bytes are removed with the last file that needs them. */
   remove(file: FileRecord): Promise<void>
   deal(file: FileRecord): Promise<DealRecord>
-  /** A job with a quick schedule; it ends with the ground. */
+  /** A job with a quick schedule; it ends with the fixture. */
   job(provers: readonly Prover[], overrides?: JobOptions): PlacementJob
   /** Rounds, `stepMs` of the clock apart, until `forMs` are over. */
   pass(job: PlacementJob, forMs?: number, stepMs?: number): Promise<void>
@@ -41,7 +41,7 @@ export interface PlacementGround {
 
 /** What a test may have otherwise. */
 export interface JobOptions extends Partial<PlacementJobDeps> {
-  /** @default those of the ground */
+  /** @default those of the fixture */
   readonly records?: RecordStore
   /** Of the process that the job is in. @default 'instance-1' */
   readonly instanceId?: string
@@ -57,7 +57,7 @@ export interface PutOptions {
   readonly expiresInMs?: number
 }
 
-export async function openPlacementGround(): Promise<PlacementGround> {
+export async function openPlacementFixture(): Promise<PlacementFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'lade-placement-'))
   const records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
   const blobs = openMemoryBlobStore()
@@ -69,7 +69,7 @@ export async function openPlacementGround(): Promise<PlacementGround> {
   let ids = 0
 
   async function keepBlob(bytes: Uint8Array): Promise<void> {
-    const pending = await blobs.begin({ holder: 'ground', sizeBytes: bytes.length })
+    const pending = await blobs.begin({ holder: 'fixture', sizeBytes: bytes.length })
     await pending.write(bytes)
     await pending.commit(sha256Hex(bytes))
   }
@@ -121,10 +121,10 @@ export async function openPlacementGround(): Promise<PlacementGround> {
     async remove({ principal, key }) {
       await records.files.remove({ principal, key, now: clock.now })
       const now = clock.now
-      for (const blob of await records.discards.pending({ instanceId: 'ground', now, limit: 1000 })) {
-        if (!(await records.discards.begin({ ...blob, instanceId: 'ground', now }))) continue
+      for (const blob of await records.discards.pending({ instanceId: 'fixture', now, limit: 1000 })) {
+        if (!(await records.discards.begin({ ...blob, instanceId: 'fixture', now }))) continue
         await blobs.delete(blob)
-        await records.discards.finish({ ...blob, instanceId: 'ground' })
+        await records.discards.finish({ ...blob, instanceId: 'fixture' })
       }
     },
     async deal({ sequence }) {

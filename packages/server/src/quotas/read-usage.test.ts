@@ -2,25 +2,25 @@ import { DAY_MS } from '@lade/core/time'
 import { usageResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { readUsage } from './read-usage.ts'
 import { utcDay } from './utc-day.ts'
 
 describe('readUsage', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const read = (quotaBytes = 1000, quotaFiles = 10) =>
-    readUsage(ground.records, {
+    readUsage(fixture.records, {
       principal: PRINCIPAL,
       userId: '1',
       email: 'ada@example.org',
       quotaBytes,
       quotaFiles,
-      now: ground.clock.now,
+      now: fixture.clock.now,
     })
 
   it('shows seven empty days to somebody who staged nothing', async () => {
@@ -55,10 +55,10 @@ describe('readUsage', () => {
 
   it('counts today, the last seven days and what is stored, each by itself', async () => {
     for (const sizeBytes of [1, 2, 4, 8, 16, 32, 64, 128]) {
-      await ground.stage(Buffer.alloc(sizeBytes))
-      ground.clock.now += DAY_MS
+      await fixture.stage(Buffer.alloc(sizeBytes))
+      fixture.clock.now += DAY_MS
     }
-    ground.clock.now -= DAY_MS
+    fixture.clock.now -= DAY_MS
     const usage = await read()
     expect(usage.days.map(({ bytes }) => bytes)).toEqual([2, 4, 8, 16, 32, 64, 128])
     expect(usage.last7DaysTotalBytes).toBe(254)
@@ -67,8 +67,8 @@ describe('readUsage', () => {
   })
 
   it('takes what uploads in flight hold from what remains', async () => {
-    await ground.stage(Buffer.alloc(100))
-    const { clock, records, instanceId } = ground
+    await fixture.stage(Buffer.alloc(100))
+    const { clock, records, instanceId } = fixture
     await records.quotas.reserve({
       reservationId: 'r',
       instanceId,
@@ -87,16 +87,16 @@ describe('readUsage', () => {
   })
 
   it('never shows less than nothing when the quota was lowered', async () => {
-    await ground.stage(Buffer.alloc(100))
-    await ground.stage(Buffer.alloc(101))
+    await fixture.stage(Buffer.alloc(100))
+    await fixture.stage(Buffer.alloc(101))
     expect((await read(50, 1)).today).toMatchObject({ remainingBytes: 0, remainingFiles: 0 })
   })
 
   it('keeps a removed file charged, and stored no more', async () => {
     const bytes = Buffer.alloc(100)
-    await ground.stage(bytes)
+    await fixture.stage(bytes)
     const key = `sha256:${sha256Hex(bytes)}`
-    await ground.records.files.remove({ principal: PRINCIPAL, key, now: ground.clock.now })
+    await fixture.records.files.remove({ principal: PRINCIPAL, key, now: fixture.clock.now })
     expect(await read()).toMatchObject({ today: { bytes: 100, files: 1 }, stored: { bytes: 0, files: 0 } })
   })
 })

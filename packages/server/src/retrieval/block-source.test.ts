@@ -2,7 +2,7 @@ import { CID } from 'multiformats/cid'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OpenBlob } from '../blobs/blob-store.ts'
-import { openStagingGround, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { BlockSource } from './block-source.ts'
 import { carOf, directoryDag, fileDag, patternBytes, type TestDag } from './testing-dags.ts'
 
@@ -10,34 +10,34 @@ const CAR = { head: { contentType: 'application/vnd.ipld.car' } }
 const ROOM = { fileBytes: 10_000_000, dailyBytes: 100_000_000 }
 
 describe('BlockSource', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const openSource = (within?: string) =>
     new BlockSource({
-      records: ground.records,
-      blobs: ground.blobs,
-      now: () => ground.clock.now,
+      records: fixture.records,
+      blobs: fixture.blobs,
+      now: () => fixture.clock.now,
       ...(within === undefined ? {} : { within }),
     })
   const stageFile = async (bytes: Uint8Array, visibility: 'public' | 'private' = 'public') => {
     const dag = await fileDag(bytes, { profile: 'unixfs-v0-2015' })
-    await ground.stage(bytes, { cid: dag.root.toString(), tier: ROOM, head: { visibility } })
+    await fixture.stage(bytes, { cid: dag.root.toString(), tier: ROOM, head: { visibility } })
     return dag
   }
   const stageCar = async (dag: TestDag, visibility: 'public' | 'private' = 'public') => {
     const bytes = await carOf(dag.root, dag.blocks)
     const head = { ...CAR.head, visibility }
-    return (await ground.stage(bytes, { cid: dag.root.toString(), tier: ROOM, head })).file
+    return (await fixture.stage(bytes, { cid: dag.root.toString(), tier: ROOM, head })).file
   }
   /** What was opened and is not yet closed, and how often anything was opened. */
   const watchOpens = () => {
     const watched = { opens: 0, open: 0 }
-    const open = ground.blobs.open.bind(ground.blobs)
-    vi.spyOn(ground.blobs, 'open').mockImplementation(async (digest) => {
+    const open = fixture.blobs.open.bind(fixture.blobs)
+    vi.spyOn(fixture.blobs, 'open').mockImplementation(async (digest) => {
       const body = await open(digest)
       if (body === undefined) return undefined
       watched.opens += 1
@@ -72,7 +72,7 @@ describe('BlockSource', () => {
     for (let seed = 1; seed <= 9; seed += 1) {
       const bytes = patternBytes(1000, seed)
       const cid = CID.createV1(0x55, await sha256.digest(bytes))
-      await ground.stage(bytes, { cid: cid.toString(), tier: ROOM })
+      await fixture.stage(bytes, { cid: cid.toString(), tier: ROOM })
       cids.push(cid)
     }
     const watched = watchOpens()
@@ -89,11 +89,11 @@ describe('BlockSource', () => {
     await stageCar(directory)
     const whole = patternBytes(500, 5)
     const wholeCid = CID.createV1(0x55, await sha256.digest(whole))
-    await ground.stage(whole, { cid: wholeCid.toString(), tier: ROOM })
+    await fixture.stage(whole, { cid: wholeCid.toString(), tier: ROOM })
     const [leaf = ''] = file.blocks.keys()
 
-    const open = ground.blobs.open.bind(ground.blobs)
-    vi.spyOn(ground.blobs, 'open').mockImplementation(async (digest) => {
+    const open = fixture.blobs.open.bind(fixture.blobs)
+    vi.spyOn(fixture.blobs, 'open').mockImplementation(async (digest) => {
       const body = await open(digest)
       return body === undefined ? undefined : flipped(body)
     })
@@ -115,7 +115,7 @@ describe('BlockSource', () => {
     const dag = await stageFile(patternBytes(300_000))
     const [leaf = ''] = dag.blocks.keys()
     const source = openSource()
-    ground.blobs.fail('open')
+    fixture.blobs.fail('open')
     await expect(source.get(CID.parse(leaf))).rejects.toMatchObject({ code: 'storage_failed' })
     expect(await source.get(CID.parse(leaf))).toEqual(dag.blocks.get(leaf))
     await source.close()
@@ -124,7 +124,7 @@ describe('BlockSource', () => {
   it('finds nothing of private files, nor of those that have ended', async () => {
     const hidden = await stageFile(patternBytes(300_000), 'private')
     const ended = await stageFile(patternBytes(300_001))
-    ground.clock.now += 30 * 86_400_000
+    fixture.clock.now += 30 * 86_400_000
     const source = openSource()
     for (const cid of [...hidden.blocks.keys(), ...ended.blocks.keys()]) {
       expect(await source.get(CID.parse(cid))).toBeUndefined()
@@ -145,7 +145,7 @@ describe('BlockSource', () => {
     const source = openSource()
     expect(await source.get(CID.parse('bafkqaaa'))).toHaveLength(0)
     const bytes = patternBytes(100)
-    await ground.stage(bytes, { tier: ROOM })
+    await fixture.stage(bytes, { tier: ROOM })
     const digest = await sha256.digest(bytes)
     const identityLike = CID.createV1(0x55, {
       ...digest,

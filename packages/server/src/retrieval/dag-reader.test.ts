@@ -48,7 +48,7 @@ async function pbAttack(count = 47_000): Promise<Block> {
   return block(0x70, Buffer.concat(Array.from({ length: count }, () => link)))
 }
 
-interface Rig {
+interface Harness {
   readonly budget: WorkBudget
   readonly readings: BlockReadings
   readonly reader: (options?: Partial<DagReaderDeps>) => DagReader
@@ -56,7 +56,7 @@ interface Rig {
   readonly loads: () => number
 }
 
-function rigOf(blocks: readonly Block[], limitMs = 5000): Rig {
+function harnessOf(blocks: readonly Block[], limitMs = 5000): Harness {
   const byName = new Map(blocks.map(({ cid, bytes }) => [cid.toString(), bytes]))
   let loads = 0
   const bytesOf = (cid: CID) => (cid.multihash.code === 0 ? cid.multihash.digest : byName.get(cid.toString()))
@@ -101,7 +101,7 @@ test.each([
   const attack = await makeBlock()
   const { cid, bytes } = attack
   const other = await block(0x71, new Uint8Array(5000))
-  const { budget, readings, reader } = rigOf([attack, other])
+  const { budget, readings, reader } = harnessOf([attack, other])
   await reader().read(other.cid, { ask: 'links' })
   const { processorMs: inPlaceMs } = measuredResult(() => answerOf({ ask: 'links' }, cid.code, bytes))
   const before = process.threadCpuUsage()
@@ -120,7 +120,7 @@ test.each([
 test('a walk gives up the event loop every few milliseconds, also where nothing is waited for', async () => {
   const leaf = await cborBlock('leaf')
   const root = await cborBlock(Array.from({ length: 40_000 }, () => leaf.cid))
-  const { reader } = rigOf([leaf, root])
+  const { reader } = harnessOf([leaf, root])
   let turns = 0
   let isOver = false
   const countTurns = (): void => {
@@ -138,7 +138,7 @@ test('a walk ends at as many blocks and links as a CAR may have, each time that 
   const blocks = await doubling(40)
   const [root] = blocks
   if (root === undefined) return expect.fail()
-  const { reader } = rigOf(blocks)
+  const { reader } = harnessOf(blocks)
   const refused = {
     code: 'not_acceptable',
     evidence: { reason: 'The DAG has more than 1000 blocks: ask for parts of it.' },
@@ -151,7 +151,7 @@ test('a walk ends at as many blocks and links as a CAR may have, each time that 
 test('the links of inline blocks count', async () => {
   const nested = inline(0x71, dagCbor.encode(Array.from({ length: 9 }, () => inline(0x55, new Uint8Array()))))
   const root = await cborBlock(Array.from({ length: 100 }, () => nested))
-  const { reader } = rigOf([root])
+  const { reader } = harnessOf([root])
   expect(await walkAll(reader({ maxLinks: 1000 }), root.cid)).toBe(1)
   await expect(walkAll(reader({ maxLinks: 999 }), root.cid)).rejects.toMatchObject({ code: 'not_acceptable' })
 })
@@ -160,7 +160,7 @@ test('a walk that costs more than its bytes pay for is ended, and one that sends
   const blocks = await doubling(13)
   const [root] = blocks
   if (root === undefined) return expect.fail()
-  const { budget, reader } = rigOf(blocks, 1_000_000)
+  const { budget, reader } = harnessOf(blocks, 1_000_000)
   const failure = await walkAll(reader({ maxUnpaidMs: 500 }), root.cid, true).catch((error: unknown) => error)
   expect(LadeError.has(failure, 'over_budget') && failure.evidence).toMatchObject({ work: 'links', limit: 500 })
   expect(budget.counters().heldBack).toEqual([{ work: 'links', how: 'closed', count: 1 }])
@@ -178,7 +178,7 @@ test('a walk of somebody who is over the budget goes on slowly, and says so', as
   const blocks = await doubling(6)
   const [root] = blocks
   if (root === undefined) return expect.fail()
-  const { budget, reader } = rigOf(blocks, 5)
+  const { budget, reader } = harnessOf(blocks, 5)
   budget.spend({ principal: ME, work: 'links', processorMs: 1000 })
   expect(await walkAll(reader(), root.cid, true)).toBe(2 ** 7 - 1)
   expect(budget.counters().heldBack).toEqual([{ work: 'links', how: 'slowed', count: 1 }])
@@ -188,7 +188,7 @@ test('a walk ends when nobody waits for it', async () => {
   const blocks = await doubling(40)
   const [root] = blocks
   if (root === undefined) return expect.fail()
-  const { reader } = rigOf(blocks)
+  const { reader } = harnessOf(blocks)
   const gone = new AbortController()
   const walk = walkAll(reader({ signal: gone.signal }), root.cid, true)
   setImmediate(() => gone.abort(new Error('gone')))
@@ -198,7 +198,7 @@ test('a walk ends when nobody waits for it', async () => {
 test('somebody else reads the block when the one who was to read it has left', async () => {
   const attack = await pbAttack(2000)
   const other = await pbAttack(10_000)
-  const { readings, reader, loads } = rigOf([attack, other])
+  const { readings, reader, loads } = harnessOf([attack, other])
   const gone = new AbortController()
   // The thread is busy with the other block meanwhile.
   const busy = reader().read(other.cid, { ask: 'links' })
@@ -214,7 +214,7 @@ test('somebody else reads the block when the one who was to read it has left', a
 
 test('error: a block that is not here is missing, and one that does not decode is no list of links', async () => {
   const garbage = await block(0x71, new Uint8Array(5000).fill(0xff))
-  const { reader } = rigOf([garbage])
+  const { reader } = harnessOf([garbage])
   expect((await reader().read(garbage.cid, { ask: 'links' })).answer).toEqual({ fault: 'undecodable' })
   const absent = await cborBlock('absent')
   await expect(reader().load(absent.cid)).rejects.toMatchObject({ fault: 'missing' })

@@ -5,7 +5,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
 import { pieceHandle } from '../records/object-handle.ts'
 import type { FileRecord, ObjectPart } from '../records/record-store.ts'
-import { fileRecordOf } from '../testing/running/staging-ground.ts'
+import { fileRecordOf } from '../testing/running/staging-fixture.ts'
 import type { FoundFile } from './find-file.ts'
 import { type LocateFileDeps, locateFile, MIN_LOCATED_BYTES } from './locate-file.ts'
 

@@ -2,7 +2,7 @@ import { parseContentId } from '@lade/core/content'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { describe, expect, it } from 'vitest'
 import type { FileRecord } from '../records/record-store.ts'
-import { fileRecordOf } from '../testing/running/staging-ground.ts'
+import { fileRecordOf } from '../testing/running/staging-fixture.ts'
 import { servedFile } from './served-file.ts'
 
 const V0 = parseContentId('Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD', sha256Hex)

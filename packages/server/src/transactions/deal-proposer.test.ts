@@ -1,11 +1,11 @@
 import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import { describe, expect, test } from 'vitest'
 import { openScriptedChain } from '../chain/scripted-chain.ts'
-import { openDealGround, PROVER_ACCOUNT } from './testing-deals.ts'
+import { openDealFixture, PROVER_ACCOUNT } from './testing-deals.ts'
 
 describe('proposing', () => {
   test('proposes every copy once, in batches, and follows the deals until they are final', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states, dealOf, clock } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states, dealOf, clock } = await openDealFixture()
     const copies = await stage(7)
     const proposing = proposer({ maxBatch: 3, finalityBlocks: 5 })
     expect(await proposing.round()).toEqual({ nextInMs: 1_000 })
@@ -36,7 +36,7 @@ describe('proposing', () => {
   })
 
   test('tells callers only after the blocks that they wait for', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states, dealOf } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states, dealOf } = await openDealFixture()
     const [copy] = await stage(1)
     if (copy === undefined) throw new Error('no copy')
     const proposing = proposer({ confirmations: 3 })
@@ -49,7 +49,7 @@ describe('proposing', () => {
   })
 
   test('leaves copies of provers without an account, and of files that nobody needs any more', async () => {
-    const { chain, records, clock, proposer, stage, states } = await openDealGround()
+    const { chain, records, clock, proposer, stage, states } = await openDealFixture()
     const [foreign] = await stage(1, { prover: 'prover-z' })
     const [gone, live] = await stage(2)
     if (foreign === undefined || gone === undefined || live === undefined) throw new Error('no copies')
@@ -61,7 +61,7 @@ describe('proposing', () => {
   })
 
   test('drops a queued deal whose copy ends before it is proposed', async () => {
-    const { chain, records, clock, proposer, stage, states } = await openDealGround()
+    const { chain, records, clock, proposer, stage, states } = await openDealFixture()
     const copies = await stage(2)
     const proposing = proposer({ feeCap: 1n })
     await proposing.round()
@@ -75,7 +75,7 @@ describe('proposing', () => {
   })
 
   test('proposes no more than the balance pays for, what is under way included', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const { account } = chain.marketplace
     const copies = await stage(5)
     chain.setBalance(account, 20n)
@@ -95,7 +95,7 @@ describe('proposing', () => {
   })
 
   test('has the marketplace allowed to take payments first, once', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround({ needsApproval: true })
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture({ needsApproval: true })
     const copies = await stage(2)
     const proposing = proposer()
     await proposing.round()
@@ -107,7 +107,7 @@ describe('proposing', () => {
   })
 
   test('keeps no more than a few transactions waiting', async () => {
-    const { chain, proposer, stage, blocksAndRounds } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds } = await openDealFixture()
     await stage(20)
     const proposing = proposer({ maxBatch: 1 })
     await proposing.round()
@@ -117,7 +117,7 @@ describe('proposing', () => {
   })
 
   test('error: a chain without a marketplace proposes nothing', async () => {
-    const { proposer } = await openDealGround()
+    const { proposer } = await openDealFixture()
     const chain = { ...openScriptedChain(), marketplace: undefined }
     expect(() => proposer({ chain })).toThrow(TypeError)
   })
@@ -125,7 +125,7 @@ describe('proposing', () => {
 
 describe('a transaction that does not get there', () => {
   test('is sent again, the same bytes, when the network has lost it', async () => {
-    const { chain, proposer, stage, states, blocksAndRounds } = await openDealGround()
+    const { chain, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer()
     await proposing.round()
@@ -139,7 +139,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test.each([{ arrives: true }, { arrives: false }])('is never made anew when the answer is lost: %o', async (loss) => {
-    const { chain, proposer, stage, states, blocksAndRounds } = await openDealGround()
+    const { chain, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer()
     chain.loseNextAnswer(loss)
@@ -153,7 +153,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test('waits ever longer while the chain does not answer, and loses nothing', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer()
     chain.setOnline(false)
@@ -168,7 +168,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test('offers an eighth more under the same nonce after it waited long, but never more than the cap', async () => {
-    const { chain, clock, records, proposer, stage, states, blocksAndRounds } = await openDealGround()
+    const { chain, clock, records, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer({ raiseAfterMs: 60_000, feeCap: 4n * 10n ** 9n })
     await proposing.round()
@@ -198,7 +198,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test('offers more at once when the network says that it is too little', async () => {
-    const { chain, clock, proposer, stage, states, blocksAndRounds } = await openDealGround()
+    const { chain, clock, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer()
     await proposing.round()
@@ -213,7 +213,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test('does not race with another transaction that offers more for the same nonce', async () => {
-    const { chain, clock, proposer, stage, states, blocksAndRounds } = await openDealGround()
+    const { chain, clock, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const fees = { maxFeePerGas: 30n * 10n ** 9n, maxPriorityFeePerGas: 30n * 10n ** 9n }
     const other = await chain.marketplace.signEmpty({ nonce: 0, fees })
@@ -230,7 +230,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test('is kept when the network refuses it, and said to be', async () => {
-    const { chain, proposer, stage, states, blocksAndRounds } = await openDealGround()
+    const { chain, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer()
     chain.refuseNext('insufficient funds')
@@ -245,7 +245,7 @@ describe('a transaction that does not get there', () => {
 
 describe('a deal that is too short', () => {
   test('is extended by whole days to where its files need it, once', async () => {
-    const { chain, clock, records, proposer, stage, blocksAndRounds, dealOf } = await openDealGround()
+    const { chain, clock, records, proposer, stage, blocksAndRounds, dealOf } = await openDealFixture()
     const [copy] = await stage(1, { days: 7 })
     if (copy === undefined) throw new Error('no copy')
     const proposing = proposer({ finalityBlocks: 2 })
@@ -265,7 +265,7 @@ describe('a deal that is too short', () => {
   })
 
   test('is tried again later when the extension is undone, and let go in the end', async () => {
-    const { chain, clock, records, proposer, stage, blocksAndRounds } = await openDealGround()
+    const { chain, clock, records, proposer, stage, blocksAndRounds } = await openDealFixture()
     const [copy] = await stage(1, { days: 7 })
     if (copy === undefined) throw new Error('no copy')
     const proposing = proposer({ finalityBlocks: 2 })

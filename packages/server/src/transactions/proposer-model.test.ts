@@ -7,7 +7,7 @@ import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.t
 import type { ChainRecords, RecordStore } from '../records/record-store.ts'
 import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
 import type { DealProposer } from './deal-proposer.ts'
-import { type DealGround, openDealGround, PROVER_ACCOUNT } from './testing-deals.ts'
+import { type DealFixture, openDealFixture, PROVER_ACCOUNT } from './testing-deals.ts'
 
 const IS_FULL = process.env.LADE_TEST_PLAN === 'full'
 const SEQUENCES = IS_FULL ? 1_000 : 60
@@ -114,12 +114,12 @@ class World {
   readonly staged: StagedCopy[] = []
   readonly fuses: readonly [Fuse, Fuse] = [{ left: undefined }, { left: undefined }]
   readonly proposers: DealProposer[] = []
-  readonly #ground: DealGround
+  readonly #fixture: DealFixture
   readonly #stores: readonly [RecordStore, RecordStore]
   deaths = 0
 
-  constructor(ground: DealGround, stores: readonly [RecordStore, RecordStore]) {
-    this.#ground = ground
+  constructor(fixture: DealFixture, stores: readonly [RecordStore, RecordStore]) {
+    this.#fixture = fixture
     this.#stores = stores
     this.chain = openScriptedChain({ account: privateKeyToAddress(generatePrivateKey()) })
     this.chain.setBalance(this.chain.marketplace.account, 10n ** 15n)
@@ -131,7 +131,7 @@ class World {
     fuse.left = undefined
     const store = this.#stores[index]
     const chain: Chain = { ...this.chain, marketplace: mortal(this.chain.marketplace, SENDS, fuse) }
-    this.proposers[index] = this.#ground.proposer({
+    this.proposers[index] = this.#fixture.proposer({
       records: { chain: mortal(store.chain, WRITES, fuse) },
       chain,
       accounts: new Map([[this.prover, PROVER_ACCOUNT]]),
@@ -164,7 +164,7 @@ class World {
         this.fuses[next.by].left = next.after
         return this.round(next.by)
       case 'mine':
-        this.#ground.clock.now += next.blocks * 2_000
+        this.#fixture.clock.now += next.blocks * 2_000
         return void chain.mine(next.blocks)
       case 'reorganise':
         return chain.reorganise(next)
@@ -186,14 +186,14 @@ class World {
       case 'lag':
         return chain.setLag(next.blocks)
       case 'wait':
-        this.#ground.clock.now += next.seconds * 1_000
+        this.#fixture.clock.now += next.seconds * 1_000
         return
     }
   }
 
   async stage(count: number): Promise<void> {
     for (let index = 0; index < count; index += 1) {
-      const { now } = this.#ground.clock
+      const { now } = this.#fixture.clock
       this.staged.push(await stageCopy(this.#stores[0], { name: randomUUID(), prover: this.prover, now, days: 7 }))
     }
   }
@@ -206,7 +206,7 @@ class World {
     chain.setBaseFee(10n ** 9n)
     chain.revertWhen(() => false)
     for (let index = 0; index < MOST_HEALING_ROUNDS && !(await this.isSettled()); index += 1) {
-      this.#ground.clock.now += 2_000
+      this.#fixture.clock.now += 2_000
       chain.mine()
       await this.round(index % 2 === 0 ? 0 : 1)
     }
@@ -253,12 +253,12 @@ class World {
 test(
   'makes one deal for every copy, whatever dies, gets lost, or is taken back',
   async () => {
-    const ground = await openDealGround()
-    const stores = [ground.records, await ground.openAgain()] as const
+    const fixture = await openDealFixture()
+    const stores = [fixture.records, await fixture.openAgain()] as const
     let deaths = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: MAX_STEPS, size: 'max' }), async (steps) => {
-        const world = new World(ground, stores)
+        const world = new World(fixture, stores)
         await world.stage(2)
         for (const next of steps) {
           await world.take(next)

@@ -17,7 +17,7 @@ const GWEI = 10n ** 9n
 const START = Date.UTC(2026, 10, 21, 12)
 
 /** Records in one SQLite file, a scripted chain, and a clock that stands still, all gone when the test ends. */
-export interface DealGround {
+export interface DealFixture {
   readonly records: RecordStore
   readonly chain: ScriptedChain
   readonly clock: { now: number }
@@ -32,7 +32,7 @@ export interface DealGround {
   states(copies: readonly StagedCopy[]): Promise<readonly string[]>
 }
 
-export async function openDealGround(options: ScriptedChainOptions = {}): Promise<DealGround> {
+export async function openDealFixture(options: ScriptedChainOptions = {}): Promise<DealFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'lade-deals-'))
   const stores: RecordStore[] = []
   const openAgain = async (): Promise<RecordStore> => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Hash } from '../chain/chain.ts'
-import { openDealGround } from './testing-deals.ts'
+import { openDealFixture } from './testing-deals.ts'
 
 describe('a reorganisation', () => {
   test.each(['pool', 'again', 'dropped'] as const)('takes ids back and gives them again: %s', async (transactions) => {
-    const { chain, proposer, stage, blocksAndRounds, states, dealOf } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states, dealOf } = await openDealFixture()
     const copies = await stage(2)
     const proposing = proposer({ maxBatch: 1 })
     await proposing.round()
@@ -23,7 +23,7 @@ describe('a reorganisation', () => {
   })
 
   test('is not believed of a node that is behind the block', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer()
     await proposing.round()
@@ -38,7 +38,7 @@ describe('a reorganisation', () => {
   })
 
   test('that undoes the nonce of somebody else leaves a gap, which is filled', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     chain.useNonceElsewhere()
     const copies = await stage(1)
     const proposing = proposer()
@@ -54,7 +54,7 @@ describe('a reorganisation', () => {
 
 describe('a nonce that somebody else used', () => {
   test('has the deals queued again once that is final, and not before', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const copies = await stage(2)
     const proposing = proposer({ finalityBlocks: 5 })
     await proposing.round()
@@ -68,7 +68,7 @@ describe('a nonce that somebody else used', () => {
   })
 
   test('is not believed of nodes that answer from different blocks', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const copies = await stage(1)
     const find = chain.marketplace.find
     let isBehind = true
@@ -88,7 +88,7 @@ describe('a nonce that somebody else used', () => {
   })
 
   test('is ours again when that goes away before', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer({ finalityBlocks: 5 })
     await proposing.round()
@@ -103,7 +103,7 @@ describe('a nonce that somebody else used', () => {
 
 describe('a transaction that is undone', () => {
   test('has its deals queued again once that is final', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states, dealOf } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states, dealOf } = await openDealFixture()
     const copies = await stage(2)
     const proposing = proposer({ finalityBlocks: 5 })
     chain.revertWhen(() => true)
@@ -117,7 +117,7 @@ describe('a transaction that is undone', () => {
   })
 
   test('may succeed after a reorganisation, and then is the one that counts', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer({ finalityBlocks: 5 })
     chain.revertWhen(() => true)
@@ -131,7 +131,7 @@ describe('a transaction that is undone', () => {
   })
 
   test('is tried one by one after three times, and what is undone alone has failed', async () => {
-    const { chain, proposer, stage, blocksAndRounds, states } = await openDealGround()
+    const { chain, proposer, stage, blocksAndRounds, states } = await openDealFixture()
     const copies = await stage(4)
     const bad = copies[1]?.pieceRoot
     chain.revertWhen((call) => call.kind === 'propose' && call.deals.some(({ pieceRoot }) => pieceRoot === bad))

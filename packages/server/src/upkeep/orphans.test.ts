@@ -2,36 +2,36 @@ import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryLog } from '../testing/running/running-service.ts'
-import { openStagingGround, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import { createDamageControl } from './damage.ts'
 import { allowOrphans } from './orphans.ts'
 import { createScrub, type Scrub } from './scrub.ts'
 
 describe('blobs that the records do not know', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let scrub: Scrub
   let lines: string[]
 
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     lines = []
     scrub = scrubFor(7)
     await scrub.round()
   })
   afterEach(async () => {
     await scrub.stop()
-    await ground.remove()
+    await fixture.remove()
   })
 
-  const scrubFor = (orphanDays: number, instanceId = ground.instanceId): Scrub => {
-    const { records, blobs, clock } = ground
+  const scrubFor = (orphanDays: number, instanceId = fixture.instanceId): Scrub => {
+    const { records, blobs, clock } = fixture
     const parts = { records, blobs, log: memoryLog(lines), now: () => clock.now }
     return createScrub({ ...parts, damage: createDamageControl(parts), instanceId, days: 1, orphanDays })
   }
   const leave = async (text: string): Promise<string> => {
     const bytes = Buffer.from(text)
-    const pending = await ground.blobs.begin({ holder: 'gone', sizeBytes: bytes.length })
+    const pending = await fixture.blobs.begin({ holder: 'gone', sizeBytes: bytes.length })
     await pending.write(bytes)
     await pending.commit(sha256Hex(bytes))
     return sha256Hex(bytes)
@@ -42,20 +42,20 @@ describe('blobs that the records do not know', () => {
     return digests
   }
   const walk = async (days = 1): Promise<void> => {
-    ground.clock.now += days * DAY_MS
+    fixture.clock.now += days * DAY_MS
     await scrub.round()
-    await discardObjects(ground)
+    await discardObjects(fixture)
   }
 
   it('are kept for as many days as are configured, and removed then', async () => {
     const orphan = await leave('orphan')
     for (let day = 1; day <= 7; day += 1) {
       await walk()
-      expect(await ground.blobs.digests(), `day ${day}`).toEqual([orphan])
+      expect(await fixture.blobs.digests(), `day ${day}`).toEqual([orphan])
       expect(await scrub.orphans()).toEqual({ waiting: 1, isStopped: false })
     }
     await walk()
-    expect(await ground.blobs.digests()).toEqual([])
+    expect(await fixture.blobs.digests()).toEqual([])
     expect(await scrub.orphans()).toEqual({ waiting: 0, isStopped: false })
   })
 
@@ -65,20 +65,20 @@ describe('blobs that the records do not know', () => {
     const orphan = await leave('orphan')
     await walk()
     await walk(36_500)
-    expect(await ground.blobs.digests()).toEqual([orphan])
+    expect(await fixture.blobs.digests()).toEqual([orphan])
   })
 
   it('are no orphans any more once somebody uploads the same bytes', async () => {
     const orphan = await leave('orphan')
     await walk()
-    await ground.stage(Buffer.from('orphan'))
+    await fixture.stage(Buffer.from('orphan'))
     expect(await scrub.orphans()).toMatchObject({ waiting: 0 })
     await walk(8)
-    expect(await ground.blobs.digests()).toEqual([orphan])
+    expect(await fixture.blobs.digests()).toEqual([orphan])
   })
 
   it('stop all removal of orphans when a walk meets many of them, until the operator agrees', async () => {
-    await ground.stage(Buffer.from('needed'))
+    await fixture.stage(Buffer.from('needed'))
     const many = await leaveMany(101, 'orphan')
     await walk()
     expect(await scrub.orphans()).toEqual({ waiting: 0, isStopped: true })
@@ -89,14 +89,14 @@ describe('blobs that the records do not know', () => {
     await scrub.stop()
     scrub = scrubFor(7, 'instance-2')
     for (let days = 0; days < 4; days += 1) await walk(10)
-    expect((await ground.blobs.digests()).length).toBe(102)
+    expect((await fixture.blobs.digests()).length).toBe(102)
     expect(await scrub.orphans()).toEqual({ waiting: 0, isStopped: true })
 
-    await allowOrphans(ground.records.inventory, many.length)
+    await allowOrphans(fixture.records.inventory, many.length)
     await walk()
     expect(await scrub.orphans()).toEqual({ waiting: 101, isStopped: false })
     await walk(8)
-    expect(await ground.blobs.digests()).toEqual([sha256Hex(Buffer.from('needed'))])
+    expect(await fixture.blobs.digests()).toEqual([sha256Hex(Buffer.from('needed'))])
   })
 
   it('are removed up to a hundred, or a hundredth of what is stored', async () => {

@@ -1,7 +1,12 @@
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { utcDay } from '../quotas/utc-day.ts'
-import { NOTHING_REMAINS, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import {
+  NOTHING_REMAINS,
+  openStagingFixture,
+  PRINCIPAL,
+  type StagingFixture,
+} from '../testing/running/staging-fixture.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import { recover } from './recover.ts'
 
@@ -9,43 +14,43 @@ const BYTES = Buffer.from('left behind')
 const SHA256 = sha256Hex(BYTES)
 
 describe('recover', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const run = (alive: readonly string[] = []) =>
     recover({
-      records: ground.records,
-      blobs: ground.blobs,
-      instanceId: ground.instanceId,
+      records: fixture.records,
+      blobs: fixture.blobs,
+      instanceId: fixture.instanceId,
       isAlive: async (id) => alive.includes(id),
-      now: () => ground.clock.now,
+      now: () => fixture.clock.now,
     })
   const reserve = (instanceId: string, leaseMs = 60_000) =>
-    ground.records.quotas.reserve({
+    fixture.records.quotas.reserve({
       reservationId: `of-${instanceId}`,
       instanceId,
       principal: PRINCIPAL,
-      day: utcDay(ground.clock.now),
+      day: utcDay(fixture.clock.now),
       key: `sha256:${SHA256}`,
       sizeBytes: BYTES.length,
       capBytes: 1000,
       capFiles: 10,
       maxInFlight: 8,
-      now: ground.clock.now,
-      leaseUntil: ground.clock.now + leaseMs,
+      now: fixture.clock.now,
+      leaseUntil: fixture.clock.now + leaseMs,
     })
   /** What a process leaves that dies between making bytes readable and recording their file. */
   const leaveBehind = async (instanceId: string) => {
-    await ground.records.instances.register({ instanceId, now: ground.clock.now })
+    await fixture.records.instances.register({ instanceId, now: fixture.clock.now })
     await reserve(instanceId)
-    const unfinished = await ground.blobs.begin({ holder: instanceId, sizeBytes: 5 })
+    const unfinished = await fixture.blobs.begin({ holder: instanceId, sizeBytes: 5 })
     await unfinished.write(BYTES)
-    const pending = await ground.blobs.begin({ holder: instanceId, sizeBytes: BYTES.length })
+    const pending = await fixture.blobs.begin({ holder: instanceId, sizeBytes: BYTES.length })
     await pending.write(BYTES)
-    await ground.records.quotas.claim({
+    await fixture.records.quotas.claim({
       reservationId: `of-${instanceId}`,
       key: `sha256:${SHA256}`,
       sha256: SHA256,
@@ -56,22 +61,22 @@ describe('recover', () => {
 
   it('finds nothing to do where nobody died', async () => {
     expect(await run()).toEqual({ deadInstances: 0, reservations: 0, pendingBlobs: 0 })
-    expect(await ground.records.instances.list()).toEqual([ground.instanceId])
+    expect(await fixture.records.instances.list()).toEqual([fixture.instanceId])
   })
 
   it('cleans up after a dead instance: reservations, pending bytes, and bytes without a record', async () => {
     await leaveBehind('instance-2')
     expect(await run()).toEqual({ deadInstances: 1, reservations: 1, pendingBlobs: 1 })
-    expect(await ground.records.instances.list()).toEqual([ground.instanceId])
-    await discardObjects(ground)
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.records.instances.list()).toEqual([fixture.instanceId])
+    await discardObjects(fixture)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('leaves everything of a living instance alone', async () => {
     await leaveBehind('instance-2')
     expect(await run(['instance-2'])).toEqual({ deadInstances: 0, reservations: 0, pendingBlobs: 0 })
-    await discardObjects(ground)
-    expect(await ground.remains()).toMatchObject({
+    await discardObjects(fixture)
+    expect(await fixture.remains()).toMatchObject({
       blobs: [SHA256],
       pendingHolders: ['instance-2'],
       reservedBytes: BYTES.length,
@@ -79,34 +84,34 @@ describe('recover', () => {
   })
 
   it('leaves its own things alone, whatever is said of it', async () => {
-    await reserve(ground.instanceId)
-    await ground.blobs.begin({ holder: ground.instanceId, sizeBytes: 5 })
+    await reserve(fixture.instanceId)
+    await fixture.blobs.begin({ holder: fixture.instanceId, sizeBytes: 5 })
     expect(await run([])).toEqual({ deadInstances: 0, reservations: 0, pendingBlobs: 0 })
-    expect(await ground.remains()).toMatchObject({ pendingHolders: [ground.instanceId], reservedBytes: BYTES.length })
+    expect(await fixture.remains()).toMatchObject({ pendingHolders: [fixture.instanceId], reservedBytes: BYTES.length })
   })
 
   it('keeps bytes that a dead instance had made readable and somebody else has recorded', async () => {
     await leaveBehind('instance-2')
-    await ground.stage(BYTES, { tier: { principal: 'user:2' } })
+    await fixture.stage(BYTES, { tier: { principal: 'user:2' } })
     await run()
-    await discardObjects(ground)
-    expect(await ground.blobs.digests()).toEqual([SHA256])
+    await discardObjects(fixture)
+    expect(await fixture.blobs.digests()).toEqual([SHA256])
   })
 
   it('sweeps pending bytes of a holder that is registered nowhere', async () => {
-    await ground.blobs.begin({ holder: 'forgotten', sizeBytes: 5 })
+    await fixture.blobs.begin({ holder: 'forgotten', sizeBytes: 5 })
     expect(await run()).toMatchObject({ deadInstances: 0, pendingBlobs: 1 })
-    expect(await ground.blobs.pendingHolders()).toEqual([])
+    expect(await fixture.blobs.pendingHolders()).toEqual([])
   })
 
   it('returns reservations whose lease has ended, also of the living', async () => {
-    await ground.records.instances.register({ instanceId: 'instance-2', now: ground.clock.now })
+    await fixture.records.instances.register({ instanceId: 'instance-2', now: fixture.clock.now })
     await reserve('instance-2', 60_000)
-    ground.clock.now += 60_000
+    fixture.clock.now += 60_000
     expect(await run(['instance-2'])).toMatchObject({ reservations: 0 })
-    ground.clock.now += 1
+    fixture.clock.now += 1
     expect(await run(['instance-2'])).toMatchObject({ reservations: 1 })
-    expect((await ground.usage()).reservedBytes).toBe(0)
+    expect((await fixture.usage()).reservedBytes).toBe(0)
   })
 
   it('can run twice, and from two instances at once', async () => {
@@ -118,15 +123,15 @@ describe('recover', () => {
 
   it('error: pending bytes that cannot be swept keep their instance known, for the next round', async () => {
     await leaveBehind('instance-2')
-    ground.blobs.fail('sweep')
+    fixture.blobs.fail('sweep')
     await expect(run()).rejects.toMatchObject({ code: 'storage_failed' })
-    expect(await ground.records.instances.list()).toContain('instance-2')
+    expect(await fixture.records.instances.list()).toContain('instance-2')
     expect(await run()).toEqual({ deadInstances: 1, reservations: 1, pendingBlobs: 1 })
   })
 
   it('works without a blob store', async () => {
     await leaveBehind('instance-2')
-    const { records, instanceId, clock } = ground
+    const { records, instanceId, clock } = fixture
     const found = await recover({
       records,
       blobs: undefined,

@@ -2,19 +2,19 @@ import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryLog } from '../testing/running/running-service.ts'
-import { openStagingGround, type StagingGround } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import { createDamageControl, type DamageControl } from './damage.ts'
 import { createScrub, type Scrub } from './scrub.ts'
 
 describe('createScrub on staged files', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let damage: DamageControl
   let scrub: Scrub
 
   beforeEach(async () => {
-    ground = await openStagingGround()
-    const { records, blobs, instanceId, clock } = ground
+    fixture = await openStagingFixture()
+    const { records, blobs, instanceId, clock } = fixture
     const parts = { blobs, log: memoryLog([]), now: () => clock.now }
     damage = createDamageControl(parts)
     scrub = createScrub({ ...parts, records, damage, instanceId, days: 1 })
@@ -22,58 +22,58 @@ describe('createScrub on staged files', () => {
   })
   afterEach(async () => {
     await scrub.stop()
-    await ground.remove()
+    await fixture.remove()
   })
 
   /** Makes bytes readable under a digest, as a medium that changed them or a process that died would have. */
   const leave = async (bytes: Uint8Array, sha256 = sha256Hex(bytes)) => {
-    const pending = await ground.blobs.begin({ holder: 'gone', sizeBytes: bytes.length })
+    const pending = await fixture.blobs.begin({ holder: 'gone', sizeBytes: bytes.length })
     await pending.write(bytes)
     await pending.commit(sha256)
     return sha256
   }
   const walk = async () => {
-    ground.clock.now += DAY_MS
+    fixture.clock.now += DAY_MS
     return scrub.round()
   }
 
   it('puts wrong bytes away, and the next upload of the right ones serves the files of all', async () => {
     const [right, damaged] = [Buffer.from('stays right'), Buffer.from('goes wrong!')]
-    await ground.stage(right, { tier: { principal: 'user:1' } })
-    await ground.stage(damaged, { tier: { principal: 'user:1' } })
+    await fixture.stage(right, { tier: { principal: 'user:1' } })
+    await fixture.stage(damaged, { tier: { principal: 'user:1' } })
     await leave(Buffer.from('GOES WRONG!'), sha256Hex(damaged))
     expect(await walk()).toBe(true)
     expect(damage.counters()).toMatchObject({ quarantined: 1, missing: 0 })
-    expect(await ground.blobs.digests()).toEqual([sha256Hex(right)])
+    expect(await fixture.blobs.digests()).toEqual([sha256Hex(right)])
 
     await walk()
     expect(damage.counters()).toMatchObject({ quarantined: 1, missing: 1 })
-    await ground.stage(damaged, { tier: { principal: 'user:2' } })
+    await fixture.stage(damaged, { tier: { principal: 'user:2' } })
     await walk()
     expect(damage.counters()).toMatchObject({ quarantined: 1, missing: 1 })
-    expect(await scrub.lastFinishedAt()).toBe(ground.clock.now)
+    expect(await scrub.lastFinishedAt()).toBe(fixture.clock.now)
   })
 
   it('has bytes removed that nobody needs, and keeps those of files and of uploads that end meanwhile', async () => {
     const kept = Buffer.from('kept')
-    await ground.stage(kept)
+    await fixture.stage(kept)
     const orphan = await leave(Buffer.from('left behind by a process that died'))
     const uploading = Buffer.from('being uploaded')
     let isScrubbed = false
-    ground.blobs.beforeCommit = async () => {
+    fixture.blobs.beforeCommit = async () => {
       if (isScrubbed) return
       isScrubbed = true
       // Readable before its record is there.
       await leave(uploading)
       await walk()
     }
-    await ground.stage(uploading)
+    await fixture.stage(uploading)
     expect(isScrubbed).toBe(true)
-    await discardObjects(ground)
-    expect(await ground.blobs.digests()).toContain(orphan)
-    ground.clock.now += 30 * DAY_MS
-    await discardObjects(ground)
-    expect(await ground.blobs.digests()).toEqual([sha256Hex(kept), sha256Hex(uploading)].sort())
-    expect(await ground.records.quotas.audit()).toEqual([])
+    await discardObjects(fixture)
+    expect(await fixture.blobs.digests()).toContain(orphan)
+    fixture.clock.now += 30 * DAY_MS
+    await discardObjects(fixture)
+    expect(await fixture.blobs.digests()).toEqual([sha256Hex(kept), sha256Hex(uploading)].sort())
+    expect(await fixture.records.quotas.audit()).toEqual([])
   })
 })

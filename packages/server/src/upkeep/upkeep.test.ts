@@ -5,32 +5,32 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RecordStore } from '../records/record-store.ts'
 import { memoryLog } from '../testing/running/running-service.ts'
-import { fileRecordOf, openStagingGround, PRINCIPAL, type StagingGround } from '../testing/running/staging-ground.ts'
+import { fileRecordOf, openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { Reservations } from '../uploads/reservations.ts'
 import { createUpkeep, type UpkeepDeps } from './upkeep.ts'
 
 const BYTES = Buffer.from('kept up')
 
 describe('createUpkeep', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let lines: string[]
   let flushes: number
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     lines = []
     flushes = 0
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const upkeepOf = (overrides: Partial<UpkeepDeps> = {}) =>
     createUpkeep({
-      records: ground.records,
-      blobs: ground.blobs,
-      reservations: ground.reservations,
-      removing: ground.removing,
-      instanceId: ground.instanceId,
+      records: fixture.records,
+      blobs: fixture.blobs,
+      reservations: fixture.reservations,
+      removing: fixture.removing,
+      instanceId: fixture.instanceId,
       isAlive: async () => false,
-      now: () => ground.clock.now,
+      now: () => fixture.clock.now,
       graceMs: 0,
       log: memoryLog(lines),
       flush: async () => {
@@ -40,52 +40,52 @@ describe('createUpkeep', () => {
       ...overrides,
     })
   const failing = (quotas: Partial<RecordStore['quotas']>): RecordStore => ({
-    ...ground.records,
-    quotas: { ...ground.records.quotas, ...quotas },
+    ...fixture.records,
+    quotas: { ...fixture.records.quotas, ...quotas },
   })
   const down = async (): Promise<never> => {
     throw new LadeError('storage_failed', { retryAfterSeconds: 1 })
   }
 
   it('ends files past their term, removes their bytes and flushes', async () => {
-    await ground.stage(BYTES, { head: { termDays: 1 } })
+    await fixture.stage(BYTES, { head: { termDays: 1 } })
     const upkeep = upkeepOf()
-    ground.clock.now += DAY_MS - 1
+    fixture.clock.now += DAY_MS - 1
     await upkeep.round()
-    expect(await ground.blobs.digests()).toEqual([sha256Hex(BYTES)])
-    ground.clock.now += 1
+    expect(await fixture.blobs.digests()).toEqual([sha256Hex(BYTES)])
+    fixture.clock.now += 1
     await upkeep.round()
-    expect(await ground.blobs.digests()).toEqual([])
+    expect(await fixture.blobs.digests()).toEqual([])
     const key = `sha256:${sha256Hex(BYTES)}`
-    const file = await ground.records.files.latest({ principal: PRINCIPAL, key, now: ground.clock.now })
+    const file = await fixture.records.files.latest({ principal: PRINCIPAL, key, now: fixture.clock.now })
     expect(file).toMatchObject({ end: 'expired', endedAt: file?.expiresAt })
     expect(flushes).toBe(2)
   })
 
   it('registers again where another instance took this one for dead', async () => {
-    const { instances } = ground.records
-    await instances.deregister({ instanceId: ground.instanceId, now: ground.clock.now })
+    const { instances } = fixture.records
+    await instances.deregister({ instanceId: fixture.instanceId, now: fixture.clock.now })
     await upkeepOf().round()
-    expect(await instances.list()).toContain(ground.instanceId)
+    expect(await instances.list()).toContain(fixture.instanceId)
   })
 
   it('forgets the nonces of wallets that are past their time', async () => {
-    const { now } = ground.clock
-    const use = (nonce: string) => ground.records.nonces.use({ account: 'wallet:1:0x', nonce, until: now + 1 })
+    const { now } = fixture.clock
+    const use = (nonce: string) => fixture.records.nonces.use({ account: 'wallet:1:0x', nonce, until: now + 1 })
     await Promise.all(Array.from({ length: 2_001 }, (_, index) => use(`n${index}`)))
     await upkeepOf().round()
     expect(await use('n0')).toBe(false)
-    ground.clock.now += 1
+    fixture.clock.now += 1
     await upkeepOf().round()
     expect(await Promise.all([use('n0'), use('n2000')])).toEqual([true, true])
   })
 
   it('sweeps the blocks of bytes that are gone', async () => {
-    const { now } = ground.clock
+    const { now } = fixture.clock
     const file = fileRecordOf({ expiresAt: now + 1 })
     const digests = Buffer.alloc(5_000 * 32)
     for (let node = 0; node < 5_000; node += 1) digests.writeUInt32BE(node, 32 * node)
-    await ground.records.quotas.commitAtOnce({
+    await fixture.records.quotas.commitAtOnce({
       admit: { ...file, day: '2026-11-21', capBytes: 1000, capFiles: 10, maxInFlight: 1, now },
       commit: {
         now,
@@ -99,34 +99,34 @@ describe('createUpkeep', () => {
         file: { ...file, sha256: 'ab'.repeat(32) },
       },
     })
-    ground.clock.now += 1
+    fixture.clock.now += 1
     await upkeepOf().round()
-    expect(await ground.records.blocks.sweep({ limit: 10 })).toBe(0)
+    expect(await fixture.records.blocks.sweep({ limit: 10 })).toBe(0)
   })
 
   it('keeps what was charged on the day of an expired file', async () => {
-    await ground.stage(BYTES, { head: { termDays: 1 } })
-    ground.clock.now += 2 * DAY_MS
+    await fixture.stage(BYTES, { head: { termDays: 1 } })
+    fixture.clock.now += 2 * DAY_MS
     await upkeepOf().round()
-    expect(await ground.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 0, drift: [] })
+    expect(await fixture.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 0, drift: [] })
   })
 
   it('keeps the reservations of this instance alive, however long an upload takes', async () => {
     const upkeep = upkeepOf()
     let rounds = 0
-    ground.blobs.beforeCommit = async () => {
+    fixture.blobs.beforeCommit = async () => {
       for (rounds = 0; rounds < 5; rounds += 1) {
-        ground.clock.now += 50_000
+        fixture.clock.now += 50_000
         await upkeep.round()
       }
     }
-    await expect(ground.stage(BYTES)).resolves.toHaveProperty('file')
+    await expect(fixture.stage(BYTES)).resolves.toHaveProperty('file')
     expect(rounds).toBe(5)
   })
 
   it('error: a reservation whose release failed is returned in the end, without a restart', async () => {
     let failures = 2
-    const { release } = ground.records.quotas
+    const { release } = fixture.records.quotas
     const records = failing({
       release: (request) => {
         failures -= 1
@@ -134,33 +134,33 @@ describe('createUpkeep', () => {
       },
     })
     const reservations = new Reservations(records)
-    ground.prover.refuseNext('no')
-    await expect(ground.stage(BYTES, { deps: { records, reservations } })).rejects.toMatchObject({
+    fixture.prover.refuseNext('no')
+    await expect(fixture.stage(BYTES, { deps: { records, reservations } })).rejects.toMatchObject({
       code: 'stage_failed',
     })
     const upkeep = upkeepOf({ records, reservations })
     await upkeep.round()
-    expect((await ground.usage()).reservedBytes).toBe(BYTES.length)
+    expect((await fixture.usage()).reservedBytes).toBe(BYTES.length)
     await upkeep.round()
-    expect((await ground.usage()).reservedBytes).toBe(0)
+    expect((await fixture.usage()).reservedBytes).toBe(0)
   })
 
   it('error: bytes that cannot be removed do not keep the other steps from their work', async () => {
-    await ground.stage(BYTES, { head: { termDays: 1 } })
-    ground.clock.now += DAY_MS
-    ground.blobs.fail('delete', 100)
+    await fixture.stage(BYTES, { head: { termDays: 1 } })
+    fixture.clock.now += DAY_MS
+    fixture.blobs.fail('delete', 100)
     await upkeepOf().round()
     expect(flushes).toBe(1)
     expect(lines.join('')).toContain('injected: delete')
   })
 
   it('error: pending bytes that cannot be swept do not keep files from expiring', async () => {
-    await ground.stage(BYTES, { head: { termDays: 1 } })
-    ground.clock.now += DAY_MS
-    await ground.records.instances.register({ instanceId: 'dead', now: ground.clock.now })
-    ground.blobs.fail('sweep', 100)
+    await fixture.stage(BYTES, { head: { termDays: 1 } })
+    fixture.clock.now += DAY_MS
+    await fixture.records.instances.register({ instanceId: 'dead', now: fixture.clock.now })
+    fixture.blobs.fail('sweep', 100)
     await upkeepOf().round()
-    expect(await ground.blobs.digests()).toEqual([])
+    expect(await fixture.blobs.digests()).toEqual([])
     expect(flushes).toBe(1)
   })
 
@@ -173,7 +173,7 @@ describe('createUpkeep', () => {
   it('logs what it recovered, and nothing in a quiet round', async () => {
     await upkeepOf().round()
     expect(lines).toEqual([])
-    await ground.records.instances.register({ instanceId: 'dead', now: ground.clock.now })
+    await fixture.records.instances.register({ instanceId: 'dead', now: fixture.clock.now })
     await upkeepOf().round()
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ deadInstances: 1, reservations: 0, pendingBlobs: 0 }),

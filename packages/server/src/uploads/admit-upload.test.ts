@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { headOf, openStagingGround, type StagingGround, tierOf } from '../testing/running/staging-ground.ts'
+import { headOf, openStagingFixture, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
 import { admitUpload, overQuota, type UploadHead } from './admit-upload.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -7,15 +7,15 @@ const BYTES = Buffer.alloc(100)
 const sponsored = { name: 'sponsored', owner: null, defaultTermDays: 7, maxTermDays: 7 } as const
 
 describe('admitUpload', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let ids = 0
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const admit = (tier: Partial<UploadTier> = {}, head: Partial<UploadHead> = {}, isStorageBound = true) => {
-    const { reservations, instanceId, clock } = ground
+    const { reservations, instanceId, clock } = fixture
     const newId = () => {
       ids += 1
       return `upload-${ids}`
@@ -31,7 +31,7 @@ describe('admitUpload', () => {
 
   it('reserves the bytes, for the term of the tier', async () => {
     expect(await admit()).toMatchObject({ termDays: 30 })
-    expect((await ground.usage()).reservedBytes).toBe(100)
+    expect((await fixture.usage()).reservedBytes).toBe(100)
   })
 
   it('gives the term asked for, and the default of the tier otherwise', async () => {
@@ -46,10 +46,10 @@ describe('admitUpload', () => {
   })
 
   it('charges the UTC day of admission, so that a full day is empty again at midnight', async () => {
-    ground.clock.now = Date.UTC(2026, 10, 21, 23, 59, 59, 999)
+    fixture.clock.now = Date.UTC(2026, 10, 21, 23, 59, 59, 999)
     await admit({ dailyBytes: 100 })
     expect(await refusal({ dailyBytes: 100 })).toBe('quota_exceeded')
-    ground.clock.now += 1
+    fixture.clock.now += 1
     expect(await refusal({ dailyBytes: 100 })).toBe('admitted')
   })
 
@@ -70,7 +70,7 @@ describe('admitUpload', () => {
     await refusal({ dailyBytes: 99 })
     await refusal({ fileBytes: 99 })
     await refusal({}, {}, false)
-    expect((await ground.usage()).reservedBytes).toBe(0)
+    expect((await fixture.usage()).reservedBytes).toBe(0)
   })
 
   it('lets a file of exactly the largest size in', async () => {

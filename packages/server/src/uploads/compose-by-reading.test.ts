@@ -13,7 +13,7 @@ import { BlockSource } from '../retrieval/block-source.ts'
 import { cidOf } from '../retrieval/content-cid.ts'
 import { openObject } from '../retrieval/open-object.ts'
 import { carOf, fileDag, patternBytes } from '../retrieval/testing-dags.ts'
-import { openStagingGround, PRINCIPAL, type StagingGround, tierOf } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
 import { type ComposeDeps, type ComposeInput, composeFile } from './compose-file.ts'
 import { discardObjects } from './discard-objects.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -29,13 +29,13 @@ interface Options {
 }
 
 describe('composeFile, by reading', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let budget: WorkBudget
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     budget = new WorkBudget({ log: { warn: () => {} }, networkOf: () => undefined })
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const compose = (cid: string, parts: readonly Uint8Array[], options: Options = {}) =>
     composeNamed(
@@ -46,13 +46,13 @@ describe('composeFile, by reading', () => {
   const composeNamed = (cid: string, parts: readonly ContentId[], { tier, head, deps, signal }: Options = {}) =>
     composeFile(
       {
-        records: ground.records,
-        reservations: ground.reservations,
-        blobs: ground.blobs,
-        handover: ground.handover,
+        records: fixture.records,
+        reservations: fixture.reservations,
+        blobs: fixture.blobs,
+        handover: fixture.handover,
         hashers: hashContentHere,
-        instanceId: ground.instanceId,
-        now: () => ground.clock.now,
+        instanceId: fixture.instanceId,
+        now: () => fixture.clock.now,
         newId: () => 'reading-1',
         budget,
         readings: new FairQueue({ work: 'compose', budget, slots: 1 }),
@@ -73,11 +73,11 @@ describe('composeFile, by reading', () => {
       },
     )
   const stage = async (...parts: readonly Uint8Array[]) => {
-    for (const part of parts) await ground.stage(part, { tier: WIDE, deps: { inlineBytes: 1000 } })
+    for (const part of parts) await fixture.stage(part, { tier: WIDE, deps: { inlineBytes: 1000 } })
   }
   const remove = (cid: string) => {
     const { key } = parseContentId(cid, sha256Hex)
-    return ground.records.files.remove({ principal: PRINCIPAL, key, now: ground.clock.now })
+    return fixture.records.files.remove({ principal: PRINCIPAL, key, now: fixture.clock.now })
   }
   const failure = (attempt: Promise<unknown>) =>
     attempt.then(
@@ -104,7 +104,7 @@ describe('composeFile, by reading', () => {
       const file = await compose(root.text, [first, last])
       expect(file).toMatchObject({ pieceRoot, sha256: sha256Hex(whole) })
 
-      const object = await openObject(ground, file)
+      const object = await openObject(fixture, file)
       if (object.kind !== 'blob') throw new Error('a composed object is no inline one')
       const { body } = object
       expect(body.sizeBytes).toBe(whole.length)
@@ -113,7 +113,7 @@ describe('composeFile, by reading', () => {
       expect(Buffer.compare(await bytesOf(body), whole)).toBe(0)
       await body.close()
 
-      const source = new BlockSource({ records: ground.records, blobs: ground.blobs, now: () => ground.clock.now })
+      const source = new BlockSource({ records: fixture.records, blobs: fixture.blobs, now: () => fixture.clock.now })
       const blockOf = async ({ cid }: ContentId) => cid && source.get(cidOf(cid))
       expect(await blockOf(root)).toBeInstanceOf(Uint8Array)
       const leaf = parseContentId(`f01551220${sha256Hex(last)}`, sha256Hex)
@@ -124,18 +124,18 @@ describe('composeFile, by reading', () => {
     it('finds bytes that were read as a whole among those that were uploaded, and the other way round', async () => {
       await stage(first, last)
       const file = await compose(sha256Hex(whole), [first, last])
-      await ground.stage(whole, { tier: { ...WIDE, principal: 'user:2' } })
-      expect(await discardObjects(ground)).toBe(1)
-      expect(await ground.blobs.digests()).toEqual([sha256Hex(first)])
-      expect((await ground.stage(whole, { tier: WIDE })).file).toEqual(file)
-      await discardObjects(ground)
+      await fixture.stage(whole, { tier: { ...WIDE, principal: 'user:2' } })
+      expect(await discardObjects(fixture)).toBe(1)
+      expect(await fixture.blobs.digests()).toEqual([sha256Hex(first)])
+      expect((await fixture.stage(whole, { tier: WIDE })).file).toEqual(file)
+      await discardObjects(fixture)
       await remove(sha256Hex(whole))
-      const object = await openObject(ground, file)
+      const object = await openObject(fixture, file)
       if (object.kind !== 'blob') throw new Error('a composed object is no inline one')
       expect(await bytesOf(object.body, { offset: whole.length - 5, length: 5 })).toEqual(last.subarray(-5))
-      await ground.records.files.remove({ principal: 'user:2', key: file.key, now: ground.clock.now })
-      await discardObjects(ground)
-      expect(await ground.blobs.digests()).toEqual([])
+      await fixture.records.files.remove({ principal: 'user:2', key: file.key, now: fixture.clock.now })
+      await discardObjects(fixture)
+      expect(await fixture.blobs.digests()).toEqual([])
     }, 60_000)
   })
 
@@ -145,9 +145,9 @@ describe('composeFile, by reading', () => {
     for (const cid of [blake3Cid(hexOf(blake3.of(part))), blake2b256Cid(hexOf(blake2b256.of(part)))]) {
       const file = await compose(cid, [part])
       const { key } = parseContentId(cid, sha256Hex)
-      expect(await ground.records.files.latest({ principal: PRINCIPAL, key, now: ground.clock.now })).toEqual(file)
+      expect(await fixture.records.files.latest({ principal: PRINCIPAL, key, now: fixture.clock.now })).toEqual(file)
     }
-    expect(await ground.remains()).toMatchObject({ reservedBytes: 0, storedFiles: 1 })
+    expect(await fixture.remains()).toMatchObject({ reservedBytes: 0, storedFiles: 1 })
   })
 
   it('refuses bytes that have another id, and changes nothing', async () => {
@@ -159,20 +159,22 @@ describe('composeFile, by reading', () => {
       code: 'cid_mismatch',
       evidence: { expected: cid, actual: blake3Cid(hexOf(blake3.of(part))) },
     })
-    expect(await ground.remains()).toMatchObject({ reservedBytes: 0, storedFiles: 1, blobs: [sha256Hex(part)] })
+    expect(await fixture.remains()).toMatchObject({ reservedBytes: 0, storedFiles: 1, blobs: [sha256Hex(part)] })
   })
 
   it('refuses parts whose bytes are lost, and takes them when they were sent again', async () => {
     const part = patternBytes(5_000)
     const cid = blake3Cid(hexOf(blake3.of(part)))
     await stage(part)
-    const before = await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 10 })
-    await ground.blobs.delete({ sha256: sha256Hex(part), put: '' })
+    const before = await fixture.records.files.list({ principal: PRINCIPAL, now: fixture.clock.now, limit: 10 })
+    await fixture.blobs.delete({ sha256: sha256Hex(part), put: '' })
     expect(await failure(compose(cid, [part]))).toMatchObject({
       code: 'missing_parts',
       evidence: { missing: [sha256Hex(part)], count: 1 },
     })
-    expect(await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 10 })).toEqual(before)
+    expect(await fixture.records.files.list({ principal: PRINCIPAL, now: fixture.clock.now, limit: 10 })).toEqual(
+      before,
+    )
     await stage(part)
     expect(await compose(cid, [part])).toMatchObject({ sha256: sha256Hex(part) })
   })
@@ -180,7 +182,7 @@ describe('composeFile, by reading', () => {
   it('knows the sha2-256 of one part without reading it', async () => {
     const part = patternBytes(5_000)
     await stage(part)
-    ground.blobs.fail('open', 100)
+    fixture.blobs.fail('open', 100)
     expect(await failure(compose(sha256Hex(patternBytes(5_000, 9)), [part]))).toMatchObject({ code: 'cid_mismatch' })
   })
 
@@ -193,7 +195,7 @@ describe('composeFile, by reading', () => {
     // One part is a file of the same bytes already, which learns the name.
     expect(file).toMatchObject({ sha256: sha256Hex(car), cid: sha256Hex(car) })
     const { key } = parseContentId(String(dag.root), sha256Hex)
-    expect(await ground.records.files.serving({ key, now: ground.clock.now })).toMatchObject({ view: 'unixfs' })
+    expect(await fixture.records.files.serving({ key, now: fixture.clock.now })).toMatchObject({ view: 'unixfs' })
     expect(await failure(compose(String(dag.root), [car.subarray(1)], { head }))).toMatchObject({
       code: 'missing_parts',
     })
@@ -225,14 +227,14 @@ describe('composeFile, by reading', () => {
     const part = patternBytes(5_000)
     await stage(part)
     const cid = blake3Cid(hexOf(blake3.of(part)))
-    ground.blobs.fail('open')
+    fixture.blobs.fail('open')
     expect(await failure(compose(cid, [part]))).toMatchObject({ code: 'storage_failed' })
     const blobs = {
-      ...ground.blobs,
+      ...fixture.blobs,
       async open(sha256: string): Promise<OpenBlob | undefined> {
         await remove(sha256)
-        await discardObjects(ground)
-        return ground.blobs.open(sha256)
+        await discardObjects(fixture)
+        return fixture.blobs.open(sha256)
       },
     }
     expect(await failure(compose(cid, [part], { deps: { blobs } }))).toMatchObject({

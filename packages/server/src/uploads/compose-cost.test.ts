@@ -9,18 +9,18 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { patternBytes } from '../retrieval/testing-dags.ts'
 import { madeUpPart, recordPart, wholeOf } from '../testing/running/made-up-parts.ts'
-import { openStagingGround, PRINCIPAL, type StagingGround, tierOf } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
 import { type ComposeDeps, composeFile } from './compose-file.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 const WIDE = { fileBytes: 2 ** 42, dailyBytes: 2 ** 42 }
 
 describe('what a composition costs', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let budget: WorkBudget
   let spent: SpentWork[]
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     budget = new WorkBudget({ log: { warn: () => {} }, networkOf: () => undefined })
     spent = []
     const { spend } = budget
@@ -29,7 +29,7 @@ describe('what a composition costs', () => {
       spend.call(budget, work)
     })
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const compose = (
     cid: string,
@@ -38,13 +38,13 @@ describe('what a composition costs', () => {
   ) =>
     composeFile(
       {
-        records: ground.records,
-        reservations: ground.reservations,
-        blobs: { ...ground.blobs, stat: async (sha256) => ({ sha256, put: '', sizeBytes: PART_BYTES }) },
-        handover: ground.handover,
+        records: fixture.records,
+        reservations: fixture.reservations,
+        blobs: { ...fixture.blobs, stat: async (sha256) => ({ sha256, put: '', sizeBytes: PART_BYTES }) },
+        handover: fixture.handover,
         hashers: hashContentHere,
-        instanceId: ground.instanceId,
-        now: () => ground.clock.now,
+        instanceId: fixture.instanceId,
+        now: () => fixture.clock.now,
         newId: () => crypto.randomUUID(),
         budget,
         readings: new FairQueue({ work: 'compose', budget, slots: 4, slotsPerPrincipal: 1 }),
@@ -78,23 +78,23 @@ describe('what a composition costs', () => {
     const { unixfs, sizeBytes } = wholeOf(repeated)
 
     it('is charged every time but the first, and looked up once', async () => {
-      await recordPart(ground, part)
-      const find = vi.spyOn(ground.records.compositions, 'find')
+      await recordPart(fixture, part)
+      const find = vi.spyOn(fixture.records.compositions, 'find')
       const file = await compose(unixfs, ids)
       expect(file.sizeBytes).toBe(sizeBytes)
       expect(find.mock.calls.flatMap(([{ keys }]) => keys)).toEqual([idOf(unixfs).key, `sha256:${part.sha256}`])
-      const { days, stored } = await ground.usage()
+      const { days, stored } = await fixture.usage()
       expect([days[0]?.bytes, stored]).toEqual([sizeBytes, { bytes: sizeBytes, files: 1 }])
       expect(await compose(unixfs, ids, { tier: { dailyBytes: 0 } })).toEqual(file)
-      expect((await ground.usage()).days[0]?.bytes).toBe(sizeBytes)
-      expect(await ground.records.quotas.audit()).toEqual([])
+      expect((await fixture.usage()).days[0]?.bytes).toBe(sizeBytes)
+      expect(await fixture.records.quotas.audit()).toEqual([])
     })
 
     it('is refused when the day has no room for it, before anything of it is looked at but its size', async () => {
-      await recordPart(ground, part)
+      await recordPart(fixture, part)
       const stat = vi.fn()
-      const factsOf = vi.spyOn(ground.records.compositions, 'factsOf')
-      const deps = { blobs: { ...ground.blobs, stat } }
+      const factsOf = vi.spyOn(fixture.records.compositions, 'factsOf')
+      const deps = { blobs: { ...fixture.blobs, stat } }
       expect(await failure(compose(unixfs, ids, { tier: { dailyBytes: sizeBytes - 1 }, deps }))).toMatchObject({
         code: 'quota_exceeded',
         evidence: { used: PART_BYTES, limit: sizeBytes - 1 },
@@ -108,17 +108,17 @@ describe('what a composition costs', () => {
     })
 
     it('is refused by the transaction when the day fills up meanwhile', async () => {
-      await recordPart(ground, part)
+      await recordPart(fixture, part)
       const stat = async (sha256: string) => {
-        await recordPart(ground, madeUpPart('other'))
+        await recordPart(fixture, madeUpPart('other'))
         return { sha256, put: '', sizeBytes: PART_BYTES }
       }
       const refused = compose(unixfs, ids, {
         tier: { dailyBytes: sizeBytes, name: 'sponsored' },
-        deps: { blobs: { ...ground.blobs, stat } },
+        deps: { blobs: { ...fixture.blobs, stat } },
       })
       expect(await failure(refused)).toMatchObject({ code: 'rate_limited', evidence: { used: 2 * PART_BYTES } })
-      expect((await ground.usage()).stored.files).toBe(2)
+      expect((await fixture.usage()).stored.files).toBe(2)
     })
   })
 
@@ -138,7 +138,7 @@ describe('what a composition costs', () => {
     expect(spentMs / rounds).toBeLessThan(50)
 
     budget.spend({ principal: PRINCIPAL, work: 'compose', processorMs: 20_000 })
-    const find = vi.spyOn(ground.records.compositions, 'find')
+    const find = vi.spyOn(fixture.records.compositions, 'find')
     expect(await failure(refuse(0))).toMatchObject({ code: 'over_budget', evidence: { work: 'compose' } })
     expect(find).not.toHaveBeenCalled()
     expect(
@@ -155,14 +155,14 @@ describe('what a composition costs', () => {
     const wrong = blake3Cid(hexOf(blake3.of(patternBytes(9))))
     const parts = [idOf(sha256Hex(part))]
     beforeEach(async () => {
-      await ground.stage(part, { tier: WIDE, deps: { inlineBytes: 10_000_000 } })
+      await fixture.stage(part, { tier: WIDE, deps: { inlineBytes: 10_000_000 } })
     })
     /** How often what was read has been made unpaid, and that the bytes had paid for all of it before. */
     const unpaidReadings = (takeBack: MockInstance<WorkBudget['takeBack']>) =>
       takeBack.mock.calls.map(([{ principal, work, paidMs }]) => ({ principal, work, isPaid: paidMs > 0 }))
 
     it('is paid by the parts when there is a new file, and by nothing when there is none', async () => {
-      const deps = { blobs: ground.blobs }
+      const deps = { blobs: fixture.blobs }
       const takeBack = vi.spyOn(budget, 'takeBack')
       const unpaid = { principal: PRINCIPAL, work: 'compose', isPaid: true }
       expect(await failure(compose(wrong, parts, { deps }))).toMatchObject({ code: 'cid_mismatch' })
@@ -170,12 +170,12 @@ describe('what a composition costs', () => {
       // One part is a file of the same bytes already.
       await compose(right, parts, { deps })
       expect(unpaidReadings(takeBack)).toEqual([unpaid, unpaid])
-      await ground.records.files.remove({
+      await fixture.records.files.remove({
         principal: PRINCIPAL,
         key: `sha256:${sha256Hex(part)}`,
-        now: ground.clock.now,
+        now: fixture.clock.now,
       })
-      await ground.stage(part, { cid: 'myfile0001', tier: WIDE, deps: { inlineBytes: 10_000_000 } })
+      await fixture.stage(part, { cid: 'myfile0001', tier: WIDE, deps: { inlineBytes: 10_000_000 } })
       const other = blake3Cid(hexOf(blake3.of(part)))
       expect(await compose(other, [idOf('myfile0001')], { deps })).toMatchObject({ sizeBytes: part.length })
       expect(unpaidReadings(takeBack)).toEqual([unpaid, unpaid])
@@ -200,7 +200,7 @@ describe('what a composition costs', () => {
         }
       }
       const attempts = Array.from({ length: 3 }, () =>
-        failure(compose(wrong, parts, { deps: { blobs: ground.blobs, readings, hashers } })),
+        failure(compose(wrong, parts, { deps: { blobs: fixture.blobs, readings, hashers } })),
       )
       const codes = (await Promise.all(attempts)).map((error) => (error as { code?: string }).code)
       expect([codes, most, reading]).toEqual([['cid_mismatch', 'cid_mismatch', 'cid_mismatch'], 1, 0])
@@ -210,7 +210,7 @@ describe('what a composition costs', () => {
         return hashContentHere(...args)
       }
       const both = [0, 1].map(() =>
-        failure(compose(wrong, parts, { deps: { blobs: ground.blobs, readings, hashers: emptying } })),
+        failure(compose(wrong, parts, { deps: { blobs: fixture.blobs, readings, hashers: emptying } })),
       )
       const after = (await Promise.all(both)).map((error) => (error as { code?: string }).code)
       expect(after).toEqual(['cid_mismatch', 'over_budget'])

@@ -8,7 +8,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
 import { type MadeUpPart, madeUpPart, pieceOf, recordPart, wholeOf } from '../testing/running/made-up-parts.ts'
-import { openStagingGround, PRINCIPAL, type StagingGround, tierOf } from '../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
 import { type ComposeDeps, type ComposeInput, composeFile } from './compose-file.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -22,7 +22,7 @@ interface Options {
 }
 
 describe('composeFile, from what was kept', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let budget: WorkBudget
   /** Of blobs that are taken to be there. */
   const sizes = new Map<string, number>()
@@ -31,21 +31,21 @@ describe('composeFile, from what was kept', () => {
     return sizeBytes === undefined ? undefined : { sha256, put: '', sizeBytes }
   }
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     budget = new WorkBudget({ log: { warn: () => {} }, networkOf: () => undefined })
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const compose = (cid: string, parts: readonly (MadeUpPart | string)[], { tier, head, deps }: Options = {}) =>
     composeFile(
       {
-        records: ground.records,
-        reservations: ground.reservations,
-        blobs: { ...ground.blobs, stat: statOf },
-        handover: ground.handover,
+        records: fixture.records,
+        reservations: fixture.reservations,
+        blobs: { ...fixture.blobs, stat: statOf },
+        handover: fixture.handover,
         hashers: hashContentHere,
-        instanceId: ground.instanceId,
-        now: () => ground.clock.now,
+        instanceId: fixture.instanceId,
+        now: () => fixture.clock.now,
         newId: () => 'reading-1',
         budget,
         readings: new FairQueue({ work: 'compose', budget, slots: 1 }),
@@ -69,15 +69,15 @@ describe('composeFile, from what was kept', () => {
     const files: FileRecord[] = []
     // There are no bytes that could be stored.
     for (const { sha256, sizeBytes } of parts) sizes.set(sha256, sizeBytes)
-    for (const part of parts) files.push(await recordPart(ground, part))
+    for (const part of parts) files.push(await recordPart(fixture, part))
     return files
   }
   /** Everything that a composition could change. */
   const state = async () => ({
-    files: await ground.records.files.list({ principal: PRINCIPAL, now: ground.clock.now, limit: 1000 }),
-    usage: await ground.usage(),
-    drift: await ground.records.quotas.audit(),
-    discards: await ground.records.discards.pending({ instanceId: 'instance-1', now: ground.clock.now, limit: 100 }),
+    files: await fixture.records.files.list({ principal: PRINCIPAL, now: fixture.clock.now, limit: 1000 }),
+    usage: await fixture.usage(),
+    drift: await fixture.records.quotas.audit(),
+    discards: await fixture.records.discards.pending({ instanceId: 'instance-1', now: fixture.clock.now, limit: 100 }),
   })
   const refused = async (attempt: Promise<unknown>): Promise<unknown> => {
     const before = await state()
@@ -97,13 +97,13 @@ describe('composeFile, from what was kept', () => {
     parts.push(madeUpPart('last', 3 * MIB + 5, [profile]))
     await record(...parts)
     const { unixfs, sizeBytes, pieceRoot, dag } = wholeOf(parts, profile)
-    const open = vi.spyOn(ground.blobs, 'open')
+    const open = vi.spyOn(fixture.blobs, 'open')
     const file = await compose(unixfs, parts)
     expect(open).not.toHaveBeenCalled()
     expect(file).toMatchObject({ cid: unixfs, sizeBytes, pieceRoot, sha256: null, verified: true, termDays: 30 })
     expect(file.dealId).toMatch(/^d-0x[0-9a-f]{32}$/)
     const multihash = Buffer.from(`1220${dag.root}`, 'hex')
-    const place = await ground.records.blocks.find({ multihash, now: ground.clock.now })
+    const place = await fixture.records.blocks.find({ multihash, now: fixture.clock.now })
     expect(place).toMatchObject({ kind: 'node', profile, node: dag.digests.length / 32 - 1, object: file.object })
     expect((await state()).usage.stored).toEqual({ bytes: sizeBytes, files: 1 })
   })
@@ -117,10 +117,10 @@ describe('composeFile, from what was kept', () => {
       await record(...parts)
       const { unixfs } = wholeOf(parts, profile)
       expect(await compose(unixfs, parts)).toMatchObject({ sizeBytes: 2 * PART_BYTES, end: null })
-      await ground.records.files.remove({
+      await fixture.records.files.remove({
         principal: PRINCIPAL,
         key: parseContentId(unixfs, sha256Hex).key,
-        now: ground.clock.now,
+        now: fixture.clock.now,
       })
     }
     await record(...parts)
@@ -141,7 +141,7 @@ describe('composeFile, from what was kept', () => {
   it.each(['pieceV1', 'pieceV2'] as const)('checks a piece CID, %s, of parts that keep no leaves', async (form) => {
     const parts = [madeUpPart('1', 2 * PART_BYTES, []), madeUpPart('2', PART_BYTES, []), madeUpPart('last', 99, [])]
     await record(...parts)
-    const open = vi.spyOn(ground.blobs, 'open')
+    const open = vi.spyOn(fixture.blobs, 'open')
     const whole = pieceOf(parts)
     const file = await compose(whole[form], parts)
     expect(open).not.toHaveBeenCalled()
@@ -157,7 +157,7 @@ describe('composeFile, from what was kept', () => {
     await record(one, last)
     const { unixfs } = wholeOf([one, one, two, one, last])
     const file = await compose(unixfs, [one, inner.unixfs, one, last])
-    const parts = await ground.records.compositions.partsOf(file.object)
+    const parts = await fixture.records.compositions.partsOf(file.object)
     expect(parts.map(({ object }) => object)).toEqual([one, one, two, one, last].map(({ sha256 }) => sha256))
     expect((await state()).usage.stored).toEqual({ bytes: 4 * PART_BYTES + 7 * MIB, files: 1 })
   })
@@ -168,7 +168,7 @@ describe('composeFile, from what was kept', () => {
     const { unixfs } = wholeOf([part])
     expect(await compose(unixfs, [part])).toEqual(file)
     expect(
-      await ground.records.files.latest({ principal: PRINCIPAL, key: `dag-pb:${wholeOf([part]).dag.root}`, now: 0 }),
+      await fixture.records.files.latest({ principal: PRINCIPAL, key: `dag-pb:${wholeOf([part]).dag.root}`, now: 0 }),
     ).toEqual(file)
   })
 
@@ -177,7 +177,7 @@ describe('composeFile, from what was kept', () => {
     await record(...parts)
     const head = { contentType: 'text/plain', filename: null, visibility: 'private', termDays: 3 } as const
     const file = await compose(wholeOf(parts).unixfs, parts, { head })
-    const { now } = ground.clock
+    const { now } = fixture.clock
     expect(file).toMatchObject({ ...head, uploadedAt: now, expiresAt: now + 3 * 86_400_000, owner: 'ada@example.org' })
   })
 
@@ -186,7 +186,7 @@ describe('composeFile, from what was kept', () => {
     await record(...parts)
     const { unixfs, pieceV2 } = wholeOf(parts)
     const file = await compose(unixfs, parts)
-    ground.clock.now += 1000
+    fixture.clock.now += 1000
     expect(await compose(unixfs, parts)).toEqual(file)
     expect(await compose(pieceV2, [madeUpPart('never was')])).toEqual(file)
   })
@@ -196,7 +196,7 @@ describe('composeFile, from what was kept', () => {
     const { sizeBytes, unixfs, pieceRoot } = wholeOf(parts)
     const piece = { root: Buffer.from(pieceRoot, 'hex'), rawSizeBytes: sizeBytes, subtreeRoots: Buffer.alloc(64) }
     const whole = { ...madeUpPart('whole', sizeBytes, []), piece }
-    await recordPart(ground, whole, { principal: 'user:2' })
+    await recordPart(fixture, whole, { principal: 'user:2' })
     await record(...parts)
     expect(await compose(unixfs, parts)).toMatchObject({ sha256: whole.sha256, principal: PRINCIPAL })
     expect((await state()).discards.map(({ sha256 }) => sha256).toSorted()).toEqual(
@@ -226,9 +226,9 @@ describe('composeFile, from what was kept', () => {
 
   it('names the parts that are missing, a hundred at most, before those of others', async () => {
     const foreign = madeUpPart('foreign')
-    await recordPart(ground, foreign, { principal: 'user:2' })
+    await recordPart(fixture, foreign, { principal: 'user:2' })
     const hidden = madeUpPart('hidden')
-    await recordPart(ground, hidden, { principal: 'user:2', visibility: 'private' })
+    await recordPart(fixture, hidden, { principal: 'user:2', visibility: 'private' })
     const { unixfs } = wholeOf([foreign, hidden])
     expect(await refused(compose(unixfs, [foreign, hidden, hidden]))).toMatchObject({
       code: 'missing_parts',
@@ -297,7 +297,7 @@ describe('composeFile, from what was kept', () => {
     const parts = [madeUpPart('1'), madeUpPart('2', 1000)]
     const { pieceV1, pieceRoot } = wholeOf(parts)
     const piece = { root: Buffer.from(pieceRoot, 'hex'), rawSizeBytes: 900, subtreeRoots: Buffer.alloc(0) }
-    await recordPart(ground, { ...madeUpPart('first', 900, []), piece }, { principal: 'user:2' })
+    await recordPart(fixture, { ...madeUpPart('first', 900, []), piece }, { principal: 'user:2' })
     await record(...parts)
     expect(await refused(compose(pieceV1, parts))).toMatchObject({ code: 'cid_conflict', evidence: { cid: pieceV1 } })
   })
@@ -305,14 +305,14 @@ describe('composeFile, from what was kept', () => {
   it('names a part that ended while it was being checked', async () => {
     const parts = [madeUpPart('1'), madeUpPart('2', 1)]
     await record(...parts)
-    const { compositions } = ground.records
+    const { compositions } = fixture.records
     const key = `sha256:${parts[1]?.sha256}`
     const records: RecordStore = {
-      ...ground.records,
+      ...fixture.records,
       compositions: {
         ...compositions,
         async commit(commit) {
-          await ground.records.files.remove({ principal: PRINCIPAL, key, now: ground.clock.now })
+          await fixture.records.files.remove({ principal: PRINCIPAL, key, now: fixture.clock.now })
           return compositions.commit(commit)
         },
       },

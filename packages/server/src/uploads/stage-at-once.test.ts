@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   headOf,
   NOTHING_REMAINS,
-  openStagingGround,
+  openStagingFixture,
   PRINCIPAL,
-  type StagingGround,
+  type StagingFixture,
   tierOf,
-} from '../testing/running/staging-ground.ts'
+} from '../testing/running/staging-fixture.ts'
 import type { UploadHead } from './admit-upload.ts'
 import { type AtOnceDeps, stageAtOnce } from './stage-at-once.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -25,17 +25,23 @@ interface Options {
 }
 
 describe('stageAtOnce', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   let taken: number
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
     taken = 0
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const stage = (bytes: Uint8Array, { cid, tier, head, deps }: Options = {}) =>
     stageAtOnce(
-      { records: ground.records, blobs: ground.blobs, handover: ground.handover, now: () => ground.clock.now, ...deps },
+      {
+        records: fixture.records,
+        blobs: fixture.blobs,
+        handover: fixture.handover,
+        now: () => fixture.clock.now,
+        ...deps,
+      },
       { tier: tierOf(tier), head: headOf(bytes, cid, head) },
       () => {
         taken += 1
@@ -46,15 +52,15 @@ describe('stageAtOnce', () => {
   it('keeps the bytes in the records with their charge, and never holds a reservation', async () => {
     const { file, usedBytes } = await stage(BYTES)
     expect([file.sha256, usedBytes]).toEqual([SHA256, BYTES.length])
-    expect(Buffer.from((await ground.records.files.inlineBytes(SHA256)) ?? [])).toEqual(BYTES)
-    expect(await ground.remains()).toEqual({ ...NOTHING_REMAINS, chargedBytes: BYTES.length, storedFiles: 1 })
+    expect(Buffer.from((await fixture.records.files.inlineBytes(SHA256)) ?? [])).toEqual(BYTES)
+    expect(await fixture.remains()).toEqual({ ...NOTHING_REMAINS, chargedBytes: BYTES.length, storedFiles: 1 })
   })
 
   it('answers a repetition with the first deal, in this way and in the other, and charges nothing', async () => {
     const { file } = await stage(BYTES)
     expect((await stage(BYTES)).file).toEqual(file)
-    expect((await ground.stage(BYTES, { deps: { inlineBytes: 100 } })).file).toEqual(file)
-    expect(await ground.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 1 })
+    expect((await fixture.stage(BYTES, { deps: { inlineBytes: 100 } })).file).toEqual(file)
+    expect(await fixture.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 1 })
   })
 
   it('admits exactly up to the cap, however many arrive at once', async () => {
@@ -64,7 +70,7 @@ describe('stageAtOnce', () => {
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'quota_exceeded' })
     }
-    expect(await ground.remains()).toMatchObject({ chargedBytes: 70, reservedBytes: 0, drift: [] })
+    expect(await fixture.remains()).toMatchObject({ chargedBytes: 70, reservedBytes: 0, drift: [] })
   })
 
   it.each<[string, string, Options]>([
@@ -78,8 +84,8 @@ describe('stageAtOnce', () => {
     ['a file without storage', 'storage_offline', { deps: { blobs: undefined } }],
   ])('refuses %s as %s before it takes the body', async (_title, code, options) => {
     await expect(stage(BYTES, options)).rejects.toMatchObject({ code })
-    expect([taken, ground.prover.calls]).toEqual([0, []])
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect([taken, fixture.prover.calls]).toEqual([0, []])
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it.each<[string, string, Options]>([
@@ -87,7 +93,7 @@ describe('stageAtOnce', () => {
     ['one upload too many', 'too_many_uploads', { tier: { concurrency: 0 } }],
   ])('refuses %s as %s, and leaves nothing', async (_title, code, options) => {
     await expect(stage(BYTES, options)).rejects.toMatchObject({ code })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('refuses a full day before it says anything about the bytes', async () => {
@@ -100,13 +106,13 @@ describe('stageAtOnce', () => {
       code: 'cid_mismatch',
       evidence: { expected: sha256Hex(OTHER), actual: SHA256 },
     })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('refuses other bytes under an opaque id that is taken, and charges nothing', async () => {
     await stage(BYTES, { cid: OPAQUE, tier: { principal: 'user:2' } })
     await expect(stage(OTHER, { cid: OPAQUE })).rejects.toMatchObject({ code: 'cid_conflict' })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('keeps one of two different bodies that claim one opaque id at once', async () => {
@@ -120,7 +126,7 @@ describe('stageAtOnce', () => {
 
   it('removes small bytes with their last file', async () => {
     await stage(BYTES)
-    await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
-    expect(await ground.records.files.inlineBytes(SHA256)).toBeUndefined()
+    await fixture.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: fixture.clock.now })
+    expect(await fixture.records.files.inlineBytes(SHA256)).toBeUndefined()
   })
 })

@@ -10,11 +10,11 @@ import type { BlobFault } from '../testing/doubles/faulty-blob-store.ts'
 import {
   headOf,
   NOTHING_REMAINS,
-  openStagingGround,
+  openStagingFixture,
   PRINCIPAL,
-  type StagingGround,
+  type StagingFixture,
   tierOf,
-} from '../testing/running/staging-ground.ts'
+} from '../testing/running/staging-fixture.ts'
 import { admitUpload } from './admit-upload.ts'
 import { discardObjects } from './discard-objects.ts'
 import { stageUpload } from './stage-upload.ts'
@@ -25,11 +25,11 @@ const SHA256 = sha256Hex(BYTES)
 const OPAQUE = 'myfile0001'
 
 describe('stageUpload', () => {
-  let ground: StagingGround
+  let fixture: StagingFixture
   beforeEach(async () => {
-    ground = await openStagingGround()
+    fixture = await openStagingFixture()
   })
-  afterEach(() => ground.remove())
+  afterEach(() => fixture.remove())
 
   const failure = (run: Promise<unknown>): Promise<unknown> =>
     run.then(
@@ -38,21 +38,21 @@ describe('stageUpload', () => {
       },
       (error: unknown) => error,
     )
-  const discard = () => discardObjects(ground)
+  const discard = () => discardObjects(fixture)
   const failing = (fault: Partial<RecordStore['quotas']>): RecordStore => ({
-    ...ground.records,
-    quotas: { ...ground.records.quotas, ...fault },
+    ...fixture.records,
+    quotas: { ...fixture.records.quotas, ...fault },
   })
   const down = async (): Promise<never> => {
     throw new LadeError('storage_failed', { retryAfterSeconds: 5 })
   }
 
   it('keeps the bytes, the record and the charge, and nothing pending', async () => {
-    const { file, usedBytes } = await ground.stage(BYTES)
+    const { file, usedBytes } = await fixture.stage(BYTES)
     expect(file).toMatchObject({ sha256: SHA256, sizeBytes: BYTES.length, principal: PRINCIPAL, termDays: 30 })
     expect(file.expiresAt - file.uploadedAt).toBe(30 * 86_400_000)
     expect(usedBytes).toBe(BYTES.length)
-    expect(await ground.remains()).toEqual({
+    expect(await fixture.remains()).toEqual({
       ...NOTHING_REMAINS,
       blobs: [SHA256],
       chargedBytes: BYTES.length,
@@ -61,65 +61,65 @@ describe('stageUpload', () => {
   })
 
   it('keeps small bytes in the records, and the blob store empty', async () => {
-    await ground.stage(BYTES, { deps: { inlineBytes: BYTES.length } })
-    expect(await ground.records.files.inlineBytes(SHA256)).toEqual(BYTES)
-    expect(await ground.blobs.digests()).toEqual([])
+    await fixture.stage(BYTES, { deps: { inlineBytes: BYTES.length } })
+    expect(await fixture.records.files.inlineBytes(SHA256)).toEqual(BYTES)
+    expect(await fixture.blobs.digests()).toEqual([])
   })
 
   it('answers a repetition with the first deal, and charges nothing', async () => {
-    const first = await ground.stage(BYTES)
-    const again = await ground.stage(BYTES)
+    const first = await fixture.stage(BYTES)
+    const again = await fixture.stage(BYTES)
     expect(again.file).toEqual(first.file)
-    expect(await ground.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 1 })
+    expect(await fixture.remains()).toMatchObject({ chargedBytes: BYTES.length, storedFiles: 1 })
   })
 
   it('hands the bytes to a prover before it answers, and says in the records that it has them', async () => {
-    const { file, isPlaced } = await ground.stage(BYTES)
+    const { file, isPlaced } = await fixture.stage(BYTES)
     const pieceCid = pieceCidOf({ pieceRoot: file.pieceRoot ?? '', sizeBytes: BYTES.length })
     expect(isPlaced).toBe(true)
-    expect([...ground.prover.parked]).toEqual([[pieceCid, BYTES]])
-    const [deal] = await ground.records.placements.deals([file.sequence])
+    expect([...fixture.prover.parked]).toEqual([[pieceCid, BYTES]])
+    const [deal] = await fixture.records.placements.deals([file.sequence])
     expect(deal).toMatchObject({ status: 'proposed', copiesWanted: 1 })
     expect(deal?.pieces).toMatchObject([{ copies: [{ prover: 'reference', state: 'parked' }] }])
   })
 
   it('has one deal id for one caller and its bytes, and another one for another caller', async () => {
-    const { file } = await ground.stage(BYTES)
-    const other = await ground.stage(BYTES, { tier: { principal: 'user:2' } })
-    await ground.records.files.remove({ principal: PRINCIPAL, key: file.key, now: ground.clock.now })
-    const again = await ground.stage(BYTES)
+    const { file } = await fixture.stage(BYTES)
+    const other = await fixture.stage(BYTES, { tier: { principal: 'user:2' } })
+    await fixture.records.files.remove({ principal: PRINCIPAL, key: file.key, now: fixture.clock.now })
+    const again = await fixture.stage(BYTES)
     expect(again.file.dealId).toBe(file.dealId)
     expect(other.file.dealId).not.toBe(file.dealId)
   })
 
   it('hands private bytes and small ones to nobody', async () => {
-    await ground.stage(BYTES, { head: { visibility: 'private' } })
-    await ground.stage(BYTES, { tier: { principal: 'user:2' }, deps: { inlineBytes: BYTES.length } })
-    expect(ground.prover.calls).toEqual([])
+    await fixture.stage(BYTES, { head: { visibility: 'private' } })
+    await fixture.stage(BYTES, { tier: { principal: 'user:2' }, deps: { inlineBytes: BYTES.length } })
+    expect(fixture.prover.calls).toEqual([])
   })
 
   it('error: what the prover refuses leaves nothing and charges nothing', async () => {
-    ground.prover.refuseNext('too small')
-    expect(await failure(ground.stage(BYTES, { cid: OPAQUE }))).toMatchObject({
+    fixture.prover.refuseNext('too small')
+    expect(await failure(fixture.stage(BYTES, { cid: OPAQUE }))).toMatchObject({
       code: 'stage_failed',
       evidence: { reason: 'too small' },
     })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
-    await expect(ground.stage(OTHER, { cid: OPAQUE })).resolves.toHaveProperty('file')
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
+    await expect(fixture.stage(OTHER, { cid: OPAQUE })).resolves.toHaveProperty('file')
   })
 
   describe.each([
     ['in the blob store', 0],
     ['in the records', 1_000_000],
   ])('with objects %s', (_title, inlineBytes) => {
-    const stage = (bytes: Uint8Array, options: Parameters<StagingGround['stage']>[1] = {}) =>
-      ground.stage(bytes, { ...options, deps: { inlineBytes, ...options.deps } })
+    const stage = (bytes: Uint8Array, options: Parameters<StagingFixture['stage']>[1] = {}) =>
+      fixture.stage(bytes, { ...options, deps: { inlineBytes, ...options.deps } })
 
     it('refuses bytes that do not hash to the cid, naming both in its form', async () => {
       const error = await failure(stage(BYTES, { cid: sha256Hex(OTHER), head: { sizeBytes: BYTES.length } }))
       expect(error).toMatchObject({ code: 'cid_mismatch', evidence: { expected: sha256Hex(OTHER), actual: SHA256 } })
-      expect(ground.prover.calls).toEqual([])
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      expect(fixture.prover.calls).toEqual([])
+      expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
     })
 
     it.each([
@@ -128,7 +128,7 @@ describe('stageUpload', () => {
     ])('refuses a body for which the declared length is too %s', async (_title, extra, code) => {
       const error = await failure(stage(BYTES, { head: { sizeBytes: BYTES.length + extra } }))
       expect(error).toMatchObject({ code })
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
     })
 
     it('error: a body that breaks off leaves nothing', async () => {
@@ -139,7 +139,7 @@ describe('stageUpload', () => {
         })(),
       )
       expect(await failure(stage(BYTES, { body }))).toMatchObject({ code: 'incomplete_body' })
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
     })
 
     it('error: an upload that is ended from outside fails with that reason and leaves nothing', async () => {
@@ -149,7 +149,7 @@ describe('stageUpload', () => {
       await sleep(20)
       controller.abort(reason)
       expect(await staging).toBe(reason)
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
     })
 
     it('refuses other bytes under an opaque id that is taken, and leaves no orphan', async () => {
@@ -157,102 +157,102 @@ describe('stageUpload', () => {
       const error = await failure(stage(OTHER, { cid: OPAQUE, tier: { principal: 'user:2' } }))
       expect(error).toMatchObject({ code: 'cid_conflict', evidence: { cid: OPAQUE, actual: sha256Hex(OTHER) } })
       await discard()
-      expect(await ground.blobs.digests()).toEqual(inlineBytes === 0 ? [SHA256] : [])
-      expect((await ground.usage('user:2')).reservedBytes).toBe(0)
+      expect(await fixture.blobs.digests()).toEqual(inlineBytes === 0 ? [SHA256] : [])
+      expect((await fixture.usage('user:2')).reservedBytes).toBe(0)
     })
 
     it('error: records that cannot commit leave nothing once they work again', async () => {
       const error = await failure(stage(BYTES, { deps: { records: failing({ commit: down }) } }))
       expect(error).toMatchObject({ code: 'storage_failed' })
       await discard()
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
     })
 
     it('error: an upload whose reservation was returned meanwhile is lease_lost, and leaves nothing', async () => {
       const records = failing({
         async commit(commit) {
-          await ground.records.quotas.release({ reservationId: commit.reservationId, now: ground.clock.now })
-          return ground.records.quotas.commit(commit)
+          await fixture.records.quotas.release({ reservationId: commit.reservationId, now: fixture.clock.now })
+          return fixture.records.quotas.commit(commit)
         },
       })
       expect(await failure(stage(BYTES, { deps: { records } }))).toMatchObject({ code: 'lease_lost' })
       await discard()
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+      expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
     })
   })
 
   it.each<BlobFault>(['begin', 'write', 'flush', 'commit', 'after-commit'])(
     'error: a store that fails at %s leaves nothing',
     async (fault) => {
-      ground.blobs.fail(fault)
-      expect(await failure(ground.stage(BYTES))).toMatchObject({ code: 'storage_failed' })
+      fixture.blobs.fail(fault)
+      expect(await failure(fixture.stage(BYTES))).toMatchObject({ code: 'storage_failed' })
       await discard()
-      expect(await ground.remains()).toEqual(NOTHING_REMAINS)
-      await expect(ground.stage(BYTES)).resolves.toHaveProperty('file')
+      expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
+      await expect(fixture.stage(BYTES)).resolves.toHaveProperty('file')
     },
   )
 
   it('error: a store that cannot even forget still returns the reservation, under the first error', async () => {
-    ground.prover.refuseNext('no')
-    ground.blobs.fail('abort')
-    expect(await failure(ground.stage(BYTES))).toMatchObject({ code: 'stage_failed' })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    fixture.prover.refuseNext('no')
+    fixture.blobs.fail('abort')
+    expect(await failure(fixture.stage(BYTES))).toMatchObject({ code: 'stage_failed' })
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('error: records that cannot claim leave nothing', async () => {
-    const error = await failure(ground.stage(BYTES, { deps: { records: failing({ claim: down }) } }))
+    const error = await failure(fixture.stage(BYTES, { deps: { records: failing({ claim: down }) } }))
     expect(error).toMatchObject({ code: 'storage_failed' })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('error: records that cannot take the release answer the first error', async () => {
-    ground.prover.refuseNext('no')
-    const error = await failure(ground.stage(BYTES, { deps: { records: failing({ release: down }) } }))
+    fixture.prover.refuseNext('no')
+    const error = await failure(fixture.stage(BYTES, { deps: { records: failing({ release: down }) } }))
     expect(error).toMatchObject({ code: 'stage_failed' })
-    expect(await ground.blobs.pendingHolders()).toEqual([])
+    expect(await fixture.blobs.pendingHolders()).toEqual([])
   })
 
   it('error: a reservation that is gone when the bytes are announced is lease_lost', async () => {
     const records = failing({ claim: async () => ({ outcome: 'lost' }) })
-    expect(await failure(ground.stage(BYTES, { deps: { records } }))).toMatchObject({ code: 'lease_lost' })
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await failure(fixture.stage(BYTES, { deps: { records } }))).toMatchObject({ code: 'lease_lost' })
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('error: bytes that become readable after their reservation was returned are removed again', async () => {
-    ground.blobs.beforeCommit = async () => {
-      await ground.records.quotas.releaseExpired({ now: ground.clock.now + 3_600_000 })
+    fixture.blobs.beforeCommit = async () => {
+      await fixture.records.quotas.releaseExpired({ now: fixture.clock.now + 3_600_000 })
       await discard()
     }
-    expect(await failure(ground.stage(BYTES))).toMatchObject({ code: 'lease_lost' })
+    expect(await failure(fixture.stage(BYTES))).toMatchObject({ code: 'lease_lost' })
     await discard()
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('refuses other bytes under an opaque id that was taken after they had become readable, and removes them', async () => {
-    ground.blobs.beforeCommit = async () => {
-      ground.blobs.beforeCommit = () => {}
-      await ground.stage(BYTES, { cid: OPAQUE, tier: { principal: 'user:2' } })
+    fixture.blobs.beforeCommit = async () => {
+      fixture.blobs.beforeCommit = () => {}
+      await fixture.stage(BYTES, { cid: OPAQUE, tier: { principal: 'user:2' } })
     }
-    expect(await failure(ground.stage(OTHER, { cid: OPAQUE }))).toMatchObject({ code: 'cid_conflict' })
+    expect(await failure(fixture.stage(OTHER, { cid: OPAQUE }))).toMatchObject({ code: 'cid_conflict' })
     await discard()
-    expect(await ground.remains()).toEqual({ ...NOTHING_REMAINS, blobs: [SHA256] })
+    expect(await fixture.remains()).toEqual({ ...NOTHING_REMAINS, blobs: [SHA256] })
   })
 
   it('waits while the same bytes are being removed, and keeps them then', async () => {
-    await ground.stage(BYTES)
-    await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
+    await fixture.stage(BYTES)
+    await fixture.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: fixture.clock.now })
     let isDeleting = false
-    ground.blobs.beforeDelete = async () => {
+    fixture.blobs.beforeDelete = async () => {
       isDeleting = true
       await sleep(100)
       isDeleting = false
     }
     const removing = discard()
     while (!isDeleting) await sleep(1)
-    await ground.stage(BYTES)
+    await fixture.stage(BYTES)
     expect(isDeleting).toBe(false)
     await removing
-    expect(await ground.blobs.digests()).toEqual([SHA256])
+    expect(await fixture.blobs.digests()).toEqual([SHA256])
   })
 
   it('error: gives up when the same bytes are being removed for seconds on end, and leaves nothing', async () => {
@@ -265,7 +265,7 @@ describe('stageUpload', () => {
           return { outcome: 'busy' }
         },
       })
-      const staging = failure(ground.stage(BYTES, { deps: { records } }))
+      const staging = failure(fixture.stage(BYTES, { deps: { records } }))
       let isSettled = false
       staging.finally(() => {
         isSettled = true
@@ -276,7 +276,7 @@ describe('stageUpload', () => {
     } finally {
       vi.useRealTimers()
     }
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('error: stops waiting for the removal of the same bytes when the upload is ended, and leaves nothing', async () => {
@@ -290,34 +290,34 @@ describe('stageUpload', () => {
         return { outcome: 'busy' }
       },
     })
-    expect(await failure(ground.stage(BYTES, { deps: { records }, signal: ending.signal }))).toBe(reason)
+    expect(await failure(fixture.stage(BYTES, { deps: { records }, signal: ending.signal }))).toBe(reason)
     expect(asked).toBe(2)
-    expect(await ground.remains()).toEqual(NOTHING_REMAINS)
+    expect(await fixture.remains()).toEqual(NOTHING_REMAINS)
   })
 
   it('counts a repetition whose file was removed meanwhile, and refuses it when it no longer fits', async () => {
     const tier = { dailyBytes: BYTES.length }
-    await ground.stage(BYTES, { tier })
-    ground.blobs.beforeCommit = async () => {
-      await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
+    await fixture.stage(BYTES, { tier })
+    fixture.blobs.beforeCommit = async () => {
+      await fixture.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: fixture.clock.now })
     }
-    expect(await failure(ground.stage(BYTES, { tier }))).toMatchObject({ code: 'quota_exceeded' })
-    ground.blobs.beforeCommit = () => {}
+    expect(await failure(fixture.stage(BYTES, { tier }))).toMatchObject({ code: 'quota_exceeded' })
+    fixture.blobs.beforeCommit = () => {}
     await discard()
-    expect(await ground.remains()).toEqual({ ...NOTHING_REMAINS, chargedBytes: BYTES.length })
+    expect(await fixture.remains()).toEqual({ ...NOTHING_REMAINS, chargedBytes: BYTES.length })
   })
 
   it('leaves no bytes twice when a repetition of small bytes goes to the blob store', async () => {
-    await ground.stage(BYTES, { deps: { inlineBytes: BYTES.length } })
-    await ground.stage(BYTES)
-    await ground.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: ground.clock.now })
+    await fixture.stage(BYTES, { deps: { inlineBytes: BYTES.length } })
+    await fixture.stage(BYTES)
+    await fixture.records.files.remove({ principal: PRINCIPAL, key: `sha256:${SHA256}`, now: fixture.clock.now })
     await discard()
-    expect(await ground.blobs.digests()).toEqual([])
+    expect(await fixture.blobs.digests()).toEqual([])
   })
 
   it('says that it wants the body once, and not before the store can take it', async () => {
     const controller = new AbortController()
-    const { records, reservations, removing, blobs, handover, instanceId, clock } = ground
+    const { records, reservations, removing, blobs, handover, instanceId, clock } = fixture
     for (const inlineBytes of [0, 1_000_000]) {
       const deps = {
         records,

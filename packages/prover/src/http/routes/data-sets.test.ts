@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { pieceOf, startTestProver, type TestPiece } from '../../testing/rig.ts'
+import { pieceOf, startTestProver, type TestPiece } from '../../testing/harness.ts'
 import { synapseClient } from '../../testing/synapse-client.ts'
 
 const RECORD_KEEPER = '0x8408502033C418E1bbC97cE9ac48E5528F371A9f'

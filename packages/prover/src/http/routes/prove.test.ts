@@ -11,7 +11,7 @@ import {
 } from '@lade/core/piece'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pieceOf, pieceOfBytes, startTestProver, type TestPiece } from '../../testing/rig.ts'
+import { pieceOf, pieceOfBytes, startTestProver, type TestPiece } from '../../testing/harness.ts'
 import { synapseClient } from '../../testing/synapse-client.ts'
 
 interface VectorProof {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { pieceOf, startTestProver, type TestPiece } from '../../testing/rig.ts'
+import { pieceOf, startTestProver, type TestPiece } from '../../testing/harness.ts'
 import { type PullRequest, synapseClient } from '../../testing/synapse-client.ts'
 
 const RECORD_KEEPER = '0x8408502033C418E1bbC97cE9ac48E5528F371A9f'

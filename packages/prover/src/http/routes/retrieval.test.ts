@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pieceOf, pieceOfBytes, startTestProver } from '../../testing/rig.ts'
+import { pieceOf, pieceOfBytes, startTestProver } from '../../testing/harness.ts'
 import { synapseClient } from '../../testing/synapse-client.ts'
 
 async function startWith(piece: { pieceCid: string; bytes: Uint8Array<ArrayBuffer> }) {

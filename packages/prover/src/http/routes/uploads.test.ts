@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { pieceCidV2, zeroCommitment } from '@lade/core/piece'
 import { describe, expect, test } from 'vitest'
-import { pieceOf, startTestProver } from '../../testing/rig.ts'
+import { pieceOf, startTestProver } from '../../testing/harness.ts'
 import { synapseClient } from '../../testing/synapse-client.ts'
 
 const EVENT_ID = String.raw`\[eid: [0-9a-f-]{36}\]\n$`

@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { expect } from 'vitest'
 import {
-  type Bench,
+  type BlobFixture,
   blobOf,
   type ConformanceCase,
   expectBytes,
@@ -21,7 +21,7 @@ const BLOB = blobOf('on a bad disk')
 const WRITES_BEHIND = 8
 
 /** Breaks the medium, runs `act`, and expects the failure to be called one. */
-async function expectStorageFailure({ store, subject }: Bench, act: () => Promise<unknown>): Promise<void> {
+async function expectStorageFailure({ store, subject }: BlobFixture, act: () => Promise<unknown>): Promise<void> {
   subject.breakNext?.(store)
   const outcome = await act().then(
     (value) => ({ value }),
@@ -34,14 +34,14 @@ async function expectStorageFailure({ store, subject }: Bench, act: () => Promis
 }
 
 /** A case about a call that fails and has no pending blob to care for. */
-function failsOn(call: string, act: (bench: Bench) => Promise<unknown>): ConformanceCase {
+function failsOn(call: string, act: (fixture: BlobFixture) => Promise<unknown>): ConformanceCase {
   return {
     title: `error: a medium that fails on ${call} is storage_failed, and the next ${call} works`,
     needs: ['breakNext'],
-    async run(bench) {
-      await put(bench.store, BLOB)
-      await expectStorageFailure(bench, () => act(bench))
-      await act(bench)
+    async run(fixture) {
+      await put(fixture.store, BLOB)
+      await expectStorageFailure(fixture, () => act(fixture))
+      await act(fixture)
     },
   }
 }
@@ -51,8 +51,8 @@ function killsPendingOn(step: 'write' | 'flush' | 'commit'): ConformanceCase {
   return {
     title: `error: a medium that fails on ${step} is storage_failed, again on every later step, and abort leaves nothing`,
     needs: ['breakNext'],
-    async run(bench) {
-      const { store, subject } = bench
+    async run(fixture) {
+      const { store, subject } = fixture
       const blob = blobOf(seededBytes((subject.heldBackBytes ?? 0) + 13, 10))
       const pending = await write(store, blob)
       const steps = {
@@ -63,7 +63,7 @@ function killsPendingOn(step: 'write' | 'flush' | 'commit'): ConformanceCase {
         flush: () => pending.flush(),
         commit: () => pending.commit(blob.sha256),
       }
-      await expectStorageFailure(bench, steps[step])
+      await expectStorageFailure(fixture, steps[step])
       for (const later of Object.values(steps)) {
         await expect(later()).rejects.toSatisfy((error) => LadeError.has(error, 'storage_failed'))
       }
@@ -92,13 +92,13 @@ export const BROKEN_MEDIUM_CASES: readonly ConformanceCase[] = [
   {
     title: 'error: a medium that fails on quarantine is storage_failed, and the next quarantine works',
     needs: ['breakNext'],
-    async run(bench) {
-      await put(bench.store, BLOB)
-      const blob = await opened(bench.store, BLOB.sha256)
-      await expectStorageFailure(bench, () => blob.quarantine())
+    async run(fixture) {
+      await put(fixture.store, BLOB)
+      const blob = await opened(fixture.store, BLOB.sha256)
+      await expectStorageFailure(fixture, () => blob.quarantine())
       expect(await blob.quarantine()).toBe(true)
       await blob.close()
-      await expectInvisible(bench.store, BLOB.sha256)
+      await expectInvisible(fixture.store, BLOB.sha256)
     },
   },
   killsPendingOn('write'),
@@ -107,17 +107,17 @@ export const BROKEN_MEDIUM_CASES: readonly ConformanceCase[] = [
   {
     title: 'error: a medium that fails in the middle of a read is storage_failed, and the blob can be read again',
     needs: ['breakNext'],
-    async run(bench) {
+    async run(fixture) {
       const blob = blobOf(seededBytes(3_000_000, 9))
-      await put(bench.store, blob)
-      const body = await opened(bench.store, blob.sha256)
+      await put(fixture.store, blob)
+      const body = await opened(fixture.store, blob.sha256)
       for (const range of [undefined, { offset: 10, length: 10 }]) {
-        await expectStorageFailure(bench, async () => {
+        await expectStorageFailure(fixture, async () => {
           for await (const chunk of body.chunks(range)) expect(chunk.length).toBeGreaterThan(0)
         })
       }
       await body.close()
-      expectBytes(await get(bench.store, blob.sha256), blob.bytes)
+      expectBytes(await get(fixture.store, blob.sha256), blob.bytes)
     },
   },
 ]

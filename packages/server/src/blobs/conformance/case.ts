@@ -26,7 +26,7 @@ export interface BlobStoreSubject {
 }
 
 /** What a case works on. A case that reopens the store puts the new one here, so that it is the one discarded. */
-export interface Bench {
+export interface BlobFixture {
   store: BlobStore
   readonly subject: BlobStoreSubject
 }
@@ -36,7 +36,7 @@ export interface ConformanceCase {
   readonly title: string
   /** Hooks of the subject without which the case says nothing. */
   readonly needs?: readonly ('reopen' | 'breakNext' | 'openHandles')[]
-  run(bench: Bench): Promise<void>
+  run(fixture: BlobFixture): Promise<void>
 }
 
 export const HOLDER = 'instance-1'

@@ -47,17 +47,17 @@ export const DAMAGE_CASES: readonly ConformanceCase[] = [
   {
     title: 'leaves a blob in quarantine when it is opened again',
     needs: ['reopen'],
-    async run(bench) {
+    async run(fixture) {
       const [kept, wrong] = [blobOf('kept'), blobOf('wrong')]
-      await put(bench.store, kept)
-      await put(bench.store, wrong)
-      await quarantine(bench.store, wrong.sha256)
-      await bench.store.close()
-      if (bench.subject.reopen !== undefined) bench.store = await bench.subject.reopen(bench.store)
-      await expectInvisible(bench.store, wrong.sha256)
-      expect(await listed(bench.store)).toEqual([kept.sha256])
-      await put(bench.store, wrong)
-      expectBytes(await get(bench.store, wrong.sha256), wrong.bytes)
+      await put(fixture.store, kept)
+      await put(fixture.store, wrong)
+      await quarantine(fixture.store, wrong.sha256)
+      await fixture.store.close()
+      if (fixture.subject.reopen !== undefined) fixture.store = await fixture.subject.reopen(fixture.store)
+      await expectInvisible(fixture.store, wrong.sha256)
+      expect(await listed(fixture.store)).toEqual([kept.sha256])
+      await put(fixture.store, wrong)
+      expectBytes(await get(fixture.store, wrong.sha256), wrong.bytes)
     },
   },
   {

@@ -37,11 +37,11 @@ export const INSTALLATION_CASES: readonly ConformanceCase[] = [
   {
     title: 'keeps the text of an installation when it is opened again',
     needs: ['reopen'],
-    async run(bench) {
-      await bench.store.installation.write('kept')
-      await bench.store.close()
-      if (bench.subject.reopen !== undefined) bench.store = await bench.subject.reopen(bench.store)
-      expect(await bench.store.installation.read()).toBe('kept')
+    async run(fixture) {
+      await fixture.store.installation.write('kept')
+      await fixture.store.close()
+      if (fixture.subject.reopen !== undefined) fixture.store = await fixture.subject.reopen(fixture.store)
+      expect(await fixture.store.installation.read()).toBe('kept')
     },
   },
   {

@@ -106,26 +106,26 @@ export const LIFETIME_CASES: readonly ConformanceCase[] = [
   {
     title: 'survives being opened again, with what a crash left still to be swept',
     needs: ['reopen'],
-    async run(bench) {
+    async run(fixture) {
       const [kept, removed] = [blobOf(seededBytes(2_000_000, 10)), blobOf('removed')]
-      await put(bench.store, kept)
-      await put(bench.store, removed)
-      await remove(bench.store, removed.sha256)
-      const sizeBytes = (bench.subject.heldBackBytes ?? 0) + 10
-      const pending = await bench.store.begin({ holder: HOLDER, sizeBytes })
+      await put(fixture.store, kept)
+      await put(fixture.store, removed)
+      await remove(fixture.store, removed.sha256)
+      const sizeBytes = (fixture.subject.heldBackBytes ?? 0) + 10
+      const pending = await fixture.store.begin({ holder: HOLDER, sizeBytes })
       await pending.write(Uint8Array.of(1, 2, 3))
 
-      await bench.store.close()
-      if (bench.subject.reopen !== undefined) bench.store = await bench.subject.reopen(bench.store)
+      await fixture.store.close()
+      if (fixture.subject.reopen !== undefined) fixture.store = await fixture.subject.reopen(fixture.store)
 
-      expect(await listed(bench.store)).toEqual([kept.sha256])
-      expectBytes(await get(bench.store, kept.sha256), kept.bytes)
-      const fresh = await bench.store.begin({ holder: HOLDER, sizeBytes: 1 })
+      expect(await listed(fixture.store)).toEqual([kept.sha256])
+      expectBytes(await get(fixture.store, kept.sha256), kept.bytes)
+      const fresh = await fixture.store.begin({ holder: HOLDER, sizeBytes: 1 })
       await fresh.abort()
-      expect(await bench.store.pendingHolders()).toContain(HOLDER)
-      expect(await bench.store.sweepPending(HOLDER)).toBe(1)
-      await put(bench.store, removed)
-      expectBytes(await get(bench.store, removed.sha256), removed.bytes)
+      expect(await fixture.store.pendingHolders()).toContain(HOLDER)
+      expect(await fixture.store.sweepPending(HOLDER)).toBe(1)
+      await put(fixture.store, removed)
+      expectBytes(await get(fixture.store, removed.sha256), removed.bytes)
     },
   },
   {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { DealProposal, Fees, Hash, Marketplace, MarketplaceCall } from '../chain.ts'
 import { expectOffline } from './expect-offline.ts'
-import type { ChainGround } from './ground.ts'
+import type { ChainFixture } from './fixture.ts'
 
 const PROVER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const UNKNOWN_HASH: Hash = `0x${'ab'.repeat(32)}`
@@ -21,14 +21,14 @@ function proposing(count: number): MarketplaceCall {
 }
 
 /** The promises of `Marketplace`. */
-export function describeMarketplace(groundOf: () => ChainGround): void {
+export function describeMarketplace(fixtureOf: () => ChainFixture): void {
   describe('marketplace', () => {
-    let ground: ChainGround
+    let fixture: ChainFixture
     let marketplace: Marketplace
     let fees: Fees
     beforeEach(async () => {
-      ground = groundOf()
-      marketplace = ground.chain.marketplace
+      fixture = fixtureOf()
+      marketplace = fixture.chain.marketplace
       fees = await marketplace.fees()
     })
 
@@ -41,7 +41,7 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
     }
     const approve = async () => {
       await sendSigned({ kind: 'approve' }, 0)
-      await ground.mine()
+      await fixture.mine()
     }
     const blockOf = async (hash: Hash) => {
       const place = await marketplace.find(hash)
@@ -58,7 +58,7 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
     it('signs the same call, nonce and fees to the same transaction, also while nobody answers', async () => {
       const request = { call: proposing(3), nonce: 4, fees }
       const signed = await marketplace.sign(request)
-      await ground.setOnline(false)
+      await fixture.setOnline(false)
       await expect(marketplace.sign(request)).resolves.toEqual(signed)
       await expect(marketplace.signEmpty(request)).resolves.toEqual(await marketplace.signEmpty(request))
       await expect(marketplace.sign({ ...request, nonce: 5 })).resolves.not.toEqual(signed)
@@ -79,7 +79,7 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
       const three = await sendSigned(proposing(3), 2)
       expect([one.outcome, three.outcome]).toEqual(['accepted', 'accepted'])
       await expect(marketplace.find(one.hash)).resolves.toEqual({ place: 'pool' })
-      await ground.mine()
+      await fixture.mine()
       const places = [await blockOf(one.hash), await blockOf(three.hash)]
       expect(places.map(({ succeeded }) => succeeded)).toEqual([true, true])
       expect(places.map(({ dealIds }) => dealIds.length)).toEqual([1, 3])
@@ -91,11 +91,11 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
     it('extends a deal', async () => {
       await approve()
       const proposed = await sendSigned(proposing(1), 1)
-      await ground.mine()
+      await fixture.mine()
       const [dealId = 0n] = (await blockOf(proposed.hash)).dealIds
       const extension = { kind: 'extend', dealId, extraSeconds: 86_400, paymentMicroUsdc: 5n } as const
       const extended = await sendSigned(extension, 2)
-      await ground.mine()
+      await fixture.mine()
       await expect(blockOf(extended.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
     })
 
@@ -103,14 +103,14 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
       await approve()
       const extension = { kind: 'extend', dealId: 2n ** 200n, extraSeconds: 1, paymentMicroUsdc: 0n } as const
       const { hash } = await sendSigned(extension, 1)
-      await ground.mine()
+      await fixture.mine()
       await expect(blockOf(hash)).resolves.toMatchObject({ succeeded: false, dealIds: [] })
       await expect(marketplace.confirmedNonce()).resolves.toBe(2)
     })
 
     it('proposes nothing without an approval', async () => {
       const { hash } = await sendSigned(proposing(2), 0)
-      await ground.mine()
+      await fixture.mine()
       await expect(blockOf(hash)).resolves.toMatchObject({ succeeded: false, dealIds: [] })
     })
 
@@ -121,7 +121,7 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
     it('takes the same transaction as often as it comes, and says when its nonce is used up', async () => {
       const sent = await sendSigned(undefined, 0)
       await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'accepted' })
-      await ground.mine()
+      await fixture.mine()
       await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'nonce_used' })
       const late = await sendSigned({ kind: 'approve' }, 0)
       expect(late.outcome).toBe('nonce_used')
@@ -136,7 +136,7 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
       }
       const second = await sendSigned({ kind: 'approve' }, 0, aQuarterMore)
       expect(second.outcome).toBe('accepted')
-      await ground.mine()
+      await fixture.mine()
       await expect(marketplace.find(first.hash)).resolves.toEqual({ place: 'unknown' })
       await expect(blockOf(second.hash)).resolves.toMatchObject({ succeeded: true })
     })
@@ -144,11 +144,11 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
     it('holds a transaction back until the nonces before it are used', async () => {
       const second = await sendSigned(undefined, 1)
       expect(second.outcome).toBe('accepted')
-      await ground.mine()
+      await fixture.mine()
       await expect(marketplace.find(second.hash)).resolves.toEqual({ place: 'pool' })
       await expect(marketplace.confirmedNonce()).resolves.toBe(0)
       const first = await sendSigned(undefined, 0)
-      await ground.mine()
+      await fixture.mine()
       await expect(blockOf(first.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
       await expect(blockOf(second.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
       await expect(marketplace.confirmedNonce()).resolves.toBe(2)
@@ -157,7 +157,7 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
     it('says what the nonce was at a block of the past', async () => {
       const before = await marketplace.head()
       await sendSigned(undefined, 0)
-      await ground.mine(3)
+      await fixture.mine(3)
       await expect(marketplace.nonceAt(before.number)).resolves.toBe(0)
       await expect(marketplace.nonceAt(before.number + 1)).resolves.toBe(1)
       await expectOffline(marketplace.nonceAt(before.number + 1_000))
@@ -171,13 +171,13 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
 
     it('finds a transaction again after its block is gone', async () => {
       const sent = await sendSigned({ kind: 'approve' }, 0)
-      await ground.mine(2)
+      await fixture.mine(2)
       const before = await blockOf(sent.hash)
-      await ground.reorganise(2)
+      await fixture.reorganise(2)
       expect((await marketplace.find(sent.hash)).place).not.toBe('block')
       await expect(marketplace.confirmedNonce()).resolves.toBe(0)
       await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'accepted' })
-      await ground.mine()
+      await fixture.mine()
       const after = await blockOf(sent.hash)
       expect(after.block.hash).not.toBe(before.block.hash)
       expect(after.succeeded).toBe(true)
@@ -185,16 +185,16 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
 
     it('takes a transaction again that the network forgot', async () => {
       const sent = await sendSigned(undefined, 0)
-      await ground.drop(sent.hash)
+      await fixture.drop(sent.hash)
       await expect(marketplace.find(sent.hash)).resolves.toEqual({ place: 'unknown' })
       await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'accepted' })
-      await ground.mine()
+      await fixture.mine()
       await expect(blockOf(sent.hash)).resolves.toMatchObject({ succeeded: true })
     })
 
     it('moves its head with every block', async () => {
       const before = await marketplace.head()
-      await ground.mine(3)
+      await fixture.mine(3)
       const after = await marketplace.head()
       expect(after.number).toBe(before.number + 3)
       expect(after.hash).not.toBe(before.hash)
@@ -202,7 +202,7 @@ export function describeMarketplace(groundOf: () => ChainGround): void {
 
     it('error: offline, for every question', async () => {
       const { raw, hash } = await marketplace.signEmpty({ nonce: 0, fees })
-      await ground.setOnline(false)
+      await fixture.setOnline(false)
       await expectOffline(marketplace.fees())
       await expectOffline(marketplace.confirmedNonce())
       await expectOffline(marketplace.nonceAt(0))

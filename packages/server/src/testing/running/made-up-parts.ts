@@ -6,7 +6,7 @@ import { PART_BYTES } from '@lade/core/wire'
 import { sha256, sha256Hex } from '@lade/node/hashing/sha256'
 import { utcDay } from '../../quotas/utc-day.ts'
 import type { FileRecord, ImportCommit, NewFile } from '../../records/record-store.ts'
-import { PRINCIPAL, type StagingGround } from './staging-ground.ts'
+import { PRINCIPAL, type StagingFixture } from './staging-fixture.ts'
 
 /** A file of which there is everything but the bytes: digests that a check of them could have left. */
 export interface MadeUpPart {
@@ -55,7 +55,7 @@ export function madeUpPart(
 
 /** Records the file as staged under its sha2-256, without charging anything to a quota that matters. */
 export async function recordPart(
-  { records, clock }: StagingGround,
+  { records, clock }: StagingFixture,
   part: MadeUpPart,
   overrides: Partial<NewFile> = {},
 ): Promise<FileRecord> {

@@ -3,7 +3,7 @@ import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../../../../services/until.ts'
 import { memoryLog } from '../../../testing/running/running-service.ts'
-import { openStagingGround, PRINCIPAL, type StagingGround } from '../../../testing/running/staging-ground.ts'
+import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../../../testing/running/staging-fixture.ts'
 import { createDamageControl } from '../../../upkeep/damage.ts'
 import { createScrub } from '../../../upkeep/scrub.ts'
 import { discardObjects } from '../../../uploads/discard-objects.ts'
@@ -19,35 +19,35 @@ import { type FakeHome, PART_BYTES, startFakeHome } from './testing-subject.ts'
 const ROUNDS = 6
 const keyOf = ({ sha256 }: SampleBlob) => `lade/objects/${sha256.slice(0, 2)}/${sha256}`
 
-let ground: StagingGround
+let fixture: StagingFixture
 let home: FakeHome
 let store: S3BlobStore
 beforeEach(async () => {
-  ground = await openStagingGround()
+  fixture = await openStagingFixture()
   home = await startFakeHome()
   store = await open()
 })
 afterEach(async () => {
   await store.close()
   await home.s3.close()
-  await ground.remove()
+  await fixture.remove()
 })
 
 const open = (options?: Partial<S3BlobStoreOptions>): Promise<S3BlobStore> =>
-  home.open({ putsOf: (sha256) => ground.records.inventory.puts(sha256), ...options })
+  home.open({ putsOf: (sha256) => fixture.records.inventory.puts(sha256), ...options })
 
 /** As the older version put it. */
 const underDigest = (): BlobStore => ({ ...store, begin: (options) => store.begin({ ...options, put: '' }) })
 
-/** The ground's own prover reads the ground's own store. */
+/** The fixture's own prover reads the fixture's own store. */
 const handover = { isNeeded: () => false, dealId: () => 'd-0x00', handOver: () => Promise.reject(new Error('unused')) }
 const stage = (blob: SampleBlob, principal = PRINCIPAL, blobs: BlobStore = store) =>
-  ground.stage(blob.bytes, { tier: { principal, dailyBytes: 1e9, fileBytes: 1e8 }, deps: { blobs, handover } })
+  fixture.stage(blob.bytes, { tier: { principal, dailyBytes: 1e9, fileBytes: 1e8 }, deps: { blobs, handover } })
 const removeFile = async ({ sha256 }: SampleBlob, principal = PRINCIPAL) => {
   const key = `sha256:${sha256}`
-  expect(await ground.records.files.remove({ principal, key, now: ground.clock.now })).toBeDefined()
+  expect(await fixture.records.files.remove({ principal, key, now: fixture.clock.now })).toBeDefined()
 }
-const discard = (blobs: BlobStore = store) => discardObjects({ ...ground, blobs })
+const discard = (blobs: BlobStore = store) => discardObjects({ ...fixture, blobs })
 
 /** Gives a removal up as soon as the store was asked for it. */
 const givingUp = (): BlobStore => ({
@@ -147,7 +147,7 @@ describe('a store that answers what it knew before, during a second upload', () 
         expectBytes(await get(store, blob.sha256), blob.bytes)
         if (isTaken) await removeFile(blob, 'user:2')
         await removeFile(blob)
-        ground.clock.now += DAY_MS
+        fixture.clock.now += DAY_MS
         await discard()
         expect(await listed(store)).toEqual([])
       }
@@ -165,7 +165,7 @@ describe('a reader', () => {
     for await (const chunk of body?.chunks() ?? []) {
       if (chunks.length === 0) {
         await stage(blob, 'user:2')
-        ground.clock.now += DAY_MS
+        fixture.clock.now += DAY_MS
         expect(await discard()).toBe(1)
       }
       chunks.push(Uint8Array.from(chunk))
@@ -216,7 +216,7 @@ describe('objects that an older version put under their digests alone', () => {
     expect(keys()).toHaveLength(2)
     expect(await discard()).toBe(0)
     expect(await store.stat(blob.sha256)).not.toMatchObject({ put: '' })
-    ground.clock.now += store.traits.locatedMs + 60_000
+    fixture.clock.now += store.traits.locatedMs + 60_000
     expect(await discard()).toBe(1)
     expect(keys()).toEqual([expect.stringContaining(`${keyOf(blob)}/`)])
     expectBytes(await get(store, blob.sha256), blob.bytes)
@@ -230,7 +230,7 @@ describe('objects that an older version put under their digests alone', () => {
   })
 
   test('are scrubbed, and a copy under another name takes the place of one that is missing', async () => {
-    const { records, instanceId, clock } = ground
+    const { records, instanceId, clock } = fixture
     const parts = { blobs: store, log: memoryLog([]), now: () => clock.now, records, integrity: records.integrity }
     const damage = createDamageControl(parts)
     const scrub = createScrub({ ...parts, damage, instanceId, days: 1 })

@@ -8,4 +8,4 @@ beforeAll(async () => {
 })
 afterAll(() => network.stop())
 
-describeChain('evm', { open: () => network.openGround() })
+describeChain('evm', { open: () => network.openFixture() })

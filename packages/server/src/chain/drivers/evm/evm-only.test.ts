@@ -62,34 +62,34 @@ describe('evm only', () => {
   })
 
   it('asks for a balance once in a while, however often it is wanted', async () => {
-    const ground = await network.openGround({ balanceMaxAgeMs: 60_000 })
-    const account = await ground.fundedAccount(5n)
-    ground.relay.asked.length = 0
-    await Promise.all(Array.from({ length: 50 }, () => ground.chain.usdcBalance(account)))
+    const fixture = await network.openFixture({ balanceMaxAgeMs: 60_000 })
+    const account = await fixture.fundedAccount(5n)
+    fixture.relay.asked.length = 0
+    await Promise.all(Array.from({ length: 50 }, () => fixture.chain.usdcBalance(account)))
     await network.mint(account, 1n)
-    await expect(ground.chain.usdcBalance(account)).resolves.toBe(5n)
-    expect(ground.relay.asked.map(({ method }) => method)).toEqual(['eth_call'])
-    await ground.close()
+    await expect(fixture.chain.usdcBalance(account)).resolves.toBe(5n)
+    expect(fixture.relay.asked.map(({ method }) => method)).toEqual(['eth_call'])
+    await fixture.close()
   })
 
   it('asks the node nothing about a signature by a key', async () => {
-    const ground = await network.openGround()
-    ground.relay.asked.length = 0
+    const fixture = await network.openFixture()
+    fixture.relay.asked.length = 0
     const message = messageOf('hello')
-    await ground.chain.isSignedBy({ account: signer.address, message, signature: await signFor(message) })
-    expect(ground.relay.asked).toEqual([])
-    await ground.close()
+    await fixture.chain.isSignedBy({ account: signer.address, message, signature: await signFor(message) })
+    expect(fixture.relay.asked).toEqual([])
+    await fixture.close()
   })
 
   it('writes every field of a proposal to the chain', async () => {
-    const ground = await network.openGround()
-    const { marketplace } = ground.chain
+    const fixture = await network.openFixture()
+    const { marketplace } = fixture.chain
     const fees = await marketplace.fees()
     await marketplace.send((await marketplace.sign({ call: { kind: 'approve' }, nonce: 0, fees })).raw)
     const call: MarketplaceCall = { kind: 'propose', deals: [deal, { ...deal, paymentMicroUsdc: 0n }] }
     const { raw, hash } = await marketplace.sign({ call, nonce: 1, fees })
     await marketplace.send(raw)
-    await ground.mine()
+    await fixture.mine()
     const place = await marketplace.find(hash)
     const [dealId = 0n] = place.place === 'block' ? place.dealIds : []
     const read = { address: network.marketplace, abi: marketplaceAbi, functionName: 'deals', args: [dealId] } as const
@@ -101,17 +101,17 @@ describe('evm only', () => {
       duration: deal.durationSeconds,
       remaining: deal.paymentMicroUsdc,
     })
-    await ground.close()
+    await fixture.close()
   })
 
   it('gives transactions enough gas and to spare', async () => {
-    const ground = await network.openGround()
-    const { marketplace } = ground.chain
+    const fixture = await network.openFixture()
+    const { marketplace } = fixture.chain
     const fees = await marketplace.fees()
     const shareUsed = async (call: MarketplaceCall, nonce: number) => {
       const { raw, hash } = await marketplace.sign({ call, nonce, fees })
       await marketplace.send(raw)
-      await ground.mine()
+      await fixture.mine()
       const { status, gasUsed } = await network.client.getTransactionReceipt({ hash })
       const { gas } = await network.client.getTransaction({ hash })
       const place = await marketplace.find(hash)
@@ -124,18 +124,18 @@ describe('evm only', () => {
     used.push(await shareUsed({ kind: 'extend', dealId, extraSeconds: 60, paymentMicroUsdc: 9n }, 3))
     for (const { share } of used) expect(share).toBeLessThan(0.8)
     expect(used[2]?.dealIds).toHaveLength(40)
-    await ground.close()
+    await fixture.close()
   })
 
   it('error: refused for want of funds, in the words of the node', async () => {
-    const ground = await network.openGround()
-    const { marketplace } = ground.chain
+    const fixture = await network.openFixture()
+    const { marketplace } = fixture.chain
     await network.client.setBalance({ address: marketplace.account, value: 1n })
     const { raw } = await marketplace.signEmpty({ nonce: 0, fees: await marketplace.fees() })
     const outcome = await marketplace.send(raw)
     expect(outcome).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(/insufficient funds/i) })
     await expect(marketplace.send('0x02c0')).resolves.toHaveProperty('outcome', 'refused')
-    await ground.close()
+    await fixture.close()
   })
 
   it('counts no deals of other contracts', async () => {
@@ -144,7 +144,7 @@ describe('evm only', () => {
       ...{ rpcUrl: network.rpcUrl, privateKey: ANVIL_KEY, usdc: network.usdc },
     })
     await network.client.setAutomine(false)
-    const elsewhere = await network.openGround({ marketplace: other })
+    const elsewhere = await network.openFixture({ marketplace: other })
     const { marketplace } = elsewhere.chain
     const fees = await marketplace.fees()
     await marketplace.send((await marketplace.sign({ call: { kind: 'approve' }, nonce: 0, fees })).raw)
@@ -152,8 +152,8 @@ describe('evm only', () => {
     await marketplace.send(raw)
     await elsewhere.mine()
     await expect(marketplace.find(hash)).resolves.toMatchObject({ succeeded: true, dealIds: [1n] })
-    const ground = await network.openGround()
-    await expect(ground.chain.marketplace.find(hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
-    await Promise.all([ground.close(), elsewhere.close()])
+    const fixture = await network.openFixture()
+    await expect(fixture.chain.marketplace.find(hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+    await Promise.all([fixture.close(), elsewhere.close()])
   })
 })

@@ -11,24 +11,24 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Address, Chain } from '../../chain.ts'
 import { messageOf, otherHalf, signer, signFor } from '../../conformance/signatures.ts'
-import { type AnvilNetwork, type EvmGround, startAnvilNetwork } from './testing/anvil-network.ts'
+import { type AnvilNetwork, type EvmFixture, startAnvilNetwork } from './testing/anvil-network.ts'
 import { openRelay } from './testing/relay.ts'
 
 const message = messageOf('a message')
 
 describe('wallets that are contracts', () => {
   let network: AnvilNetwork
-  let ground: EvmGround
+  let fixture: EvmFixture
   let chain: Chain
   let factory: Address
   beforeAll(async () => {
     network = await startAnvilNetwork()
-    ground = await network.openGround()
-    chain = ground.chain
+    fixture = await network.openFixture()
+    chain = fixture.chain
     factory = await network.deploy({ ...network.wallets().factory, args: [] })
   })
   afterAll(async () => {
-    await ground.close()
+    await fixture.close()
     await network.stop()
   })
 
@@ -59,7 +59,7 @@ describe('wallets that are contracts', () => {
     const { account, args, inner, wrap } = await undeployedWallet()
     const call = { address: factory, abi: network.wallets().factory.abi, functionName: 'deploy', args, chain: null }
     await network.client.writeContract(call)
-    await ground.mine()
+    await fixture.mine()
     await expect(chain.isSignedBy({ account, message, signature: wrap(inner) })).resolves.toBe(true)
     await expect(chain.isSignedBy({ account, message, signature: hexToBytes(inner) })).resolves.toBe(true)
   })
@@ -91,7 +91,7 @@ describe('wallets that are contracts', () => {
   })
 
   it('refuses contracts that fail, never end, are no wallets or answer anything but the word', async () => {
-    const { account, signature } = await ground.contractWallet(message)
+    const { account, signature } = await fixture.contractWallet(message)
     const wrongWord = await network.deploy({ ...network.wallets().wrongWord, args: [] })
     const refused = [
       { account, signature: signature.subarray(0, 64) },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { refused, unusable } from './failure.ts'
 
-function openRig() {
+function openHarness() {
   const clock = { time: 0 }
   const breaker = new CircuitBreaker({ failures: 10, openMs: 1000, now: () => clock.time })
   let calls = 0
@@ -24,7 +24,7 @@ function openRig() {
 
 describe('CircuitBreaker', () => {
   test('opens at the tenth failure in a row and calls nothing while it is open', async () => {
-    const { clock, call, failTimes, calls } = openRig()
+    const { clock, call, failTimes, calls } = openHarness()
     await failTimes(9)
     await call()
     await failTimes(10)
@@ -39,7 +39,7 @@ describe('CircuitBreaker', () => {
   })
 
   test('lets one call through after a while: closed when it succeeds, open for twice as long when it fails', async () => {
-    const { breaker, clock, call, failTimes, calls } = openRig()
+    const { breaker, clock, call, failTimes, calls } = openHarness()
     await failTimes(10)
     clock.time = 1000
     const gate = Promise.withResolvers<void>()
@@ -58,7 +58,7 @@ describe('CircuitBreaker', () => {
   })
 
   test('takes refusals for answers, and what the caller ended for nothing at all', async () => {
-    const { clock, call, failTimes, calls } = openRig()
+    const { clock, call, failTimes, calls } = openHarness()
     await failTimes(9)
     await call(refused('too small'))
     await failTimes(9)
@@ -75,7 +75,7 @@ describe('CircuitBreaker', () => {
   })
 
   test('stays open for five minutes at most', async () => {
-    const { clock, call, failTimes, calls } = openRig()
+    const { clock, call, failTimes, calls } = openHarness()
     await failTimes(10)
     for (let turn = 0; turn < 20; turn += 1) {
       clock.time += 300_000

@@ -21,7 +21,7 @@ interface Steps {
   finalize?(turn: number): string | undefined
 }
 
-async function openRig(steps: Steps = {}, options: Partial<HttpProverOptions> = {}) {
+async function openHarness(steps: Steps = {}, options: Partial<HttpProverOptions> = {}) {
   const asked: string[] = []
   let isStored = false
   const turnOf = (step: string) => asked.filter((name) => name === step).length
@@ -86,7 +86,7 @@ async function failureOf(action: Promise<unknown>) {
 
 describe('parking by upload', () => {
   test('sends the bytes once, with their length and without asking whether it may', async () => {
-    const { peer, asked, park } = await openRig()
+    const { peer, asked, park } = await openHarness()
     await park()
     expect(asked).toEqual(['find', 'open', 'put', 'finalize', 'find'])
     const head = peer.heads.find((text) => text.startsWith('PUT'))
@@ -96,13 +96,13 @@ describe('parking by upload', () => {
   })
 
   test('sends nothing that is there already', async () => {
-    const { asked, park } = await openRig({ find: () => FOUND })
+    const { asked, park } = await openHarness({ find: () => FOUND })
     await park()
     expect(asked).toEqual(['find'])
   })
 
   test('begins again from the start when the connection breaks', async () => {
-    const { asked, park } = await openRig({
+    const { asked, park } = await openHarness({
       put(socket, turn, bodyBytes) {
         if (turn > 2) takeAll(socket, bodyBytes)
         else socket.once('data', () => socket.destroy())
@@ -114,28 +114,28 @@ describe('parking by upload', () => {
   })
 
   test('gives up after three times', async () => {
-    const { asked, park } = await openRig({ put: (socket) => void socket.destroy() })
+    const { asked, park } = await openHarness({ put: (socket) => void socket.destroy() })
     expect((await failureOf(park())).retryAfterSeconds).toBeGreaterThan(0)
     expect(asked.filter((step) => step === 'put')).toHaveLength(3)
   })
 
   test('asks whether it was taken when the answer to the last step is lost', async () => {
-    const { asked, park } = await openRig({ finalize: (turn) => (turn === 1 ? undefined : answerOf(404)) })
+    const { asked, park } = await openHarness({ finalize: (turn) => (turn === 1 ? undefined : answerOf(404)) })
     await park()
     expect(asked).toEqual(['find', 'open', 'put', 'finalize', 'finalize', 'find'])
   })
 
   test('begins again when the prover has forgotten the upload', async () => {
-    const { asked, park } = await openRig({ finalize: (turn) => answerOf(turn === 1 ? 404 : 200) })
+    const { asked, park } = await openHarness({ finalize: (turn) => answerOf(turn === 1 ? 404 : 200) })
     await park()
     expect(asked.filter((step) => step === 'put')).toHaveLength(2)
   })
 
   test('waits until the piece is found, and no longer than it should', async () => {
-    const late = await openRig({ find: (turn) => (turn < 6 ? answerOf(404) : FOUND) })
+    const late = await openHarness({ find: (turn) => (turn < 6 ? answerOf(404) : FOUND) })
     await late.park()
     expect(late.asked.filter((step) => step === 'find')).toHaveLength(6)
-    const lost = await openRig({ find: () => answerOf(404) })
+    const lost = await openHarness({ find: () => answerOf(404) })
     expect(await failureOf(lost.park())).toEqual({
       reason: 'It received the bytes but cannot find the piece.',
       retryAfterSeconds: 30,
@@ -143,14 +143,14 @@ describe('parking by upload', () => {
   })
 
   test('lets the prover fail now and then while it is waited for', async () => {
-    const { park } = await openRig({
+    const { park } = await openHarness({
       find: (turn) => (turn === 1 || turn === 4 ? answerOf(404) : turn < 5 ? answerOf(500) : FOUND),
     })
     await park()
   })
 
   test('stops sending when the answer comes early, and takes it for what it is', async () => {
-    const { asked, park } = await openRig({ put: (socket) => void socket.write(answerOf(413, 'too much')) })
+    const { asked, park } = await openHarness({ put: (socket) => void socket.write(answerOf(413, 'too much')) })
     const { big, askedBytes } = bigPiece()
     expect(await failureOf(park(big))).toEqual({ reason: 'It answered 413: too much' })
     expect(askedBytes()).toBeLessThan(16 * MiB)
@@ -158,7 +158,7 @@ describe('parking by upload', () => {
   })
 
   test('asks for no more than the prover reads, and gives up when it reads nothing', async () => {
-    const { park } = await openRig({ put: (socket) => void socket.pause() }, { attempts: 1 })
+    const { park } = await openHarness({ put: (socket) => void socket.pause() }, { attempts: 1 })
     const { big, askedBytes } = bigPiece()
     const { reason } = await failureOf(park(big))
     expect(reason).toBe('It does not read the request within 0.3 seconds.')
@@ -166,7 +166,7 @@ describe('parking by upload', () => {
   })
 
   test('ends at its deadline, whatever it is waiting for', async () => {
-    const { park } = await openRig({ find: () => answerOf(404) }, { parkMs: -1800, findMs: 60_000 })
+    const { park } = await openHarness({ find: () => answerOf(404) }, { parkMs: -1800, findMs: 60_000 })
     expect((await failureOf(park())).reason).toMatch(/^It did not accept the piece within \d+ seconds\.$/)
   })
 
@@ -174,12 +174,12 @@ describe('parking by upload', () => {
     ['fewer', PIECE.bytes.length + 1],
     ['more', PIECE.bytes.length - 1],
   ])('is a mistake of the caller with %s bytes than were said', async (_, sizeBytes) => {
-    const { park } = await openRig({}, { attempts: 1 })
+    const { park } = await openHarness({}, { attempts: 1 })
     await expect(park({ sizeBytes })).rejects.toThrow(TypeError)
   })
 
   test('takes no piece of a size that the prover does not', async () => {
-    const { asked, park } = await openRig()
+    const { asked, park } = await openHarness()
     expect((await failureOf(park({ sizeBytes: 126 }))).retryAfterSeconds).toBeUndefined()
     expect((await failureOf(park({ sizeBytes: 1_065_353_217 }))).retryAfterSeconds).toBeUndefined()
     expect(asked).toEqual([])

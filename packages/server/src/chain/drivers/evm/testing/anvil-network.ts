@@ -3,7 +3,7 @@ import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
 import { createClient, type Hex, hexToBytes, http, publicActions, testActions, walletActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Address, Chain, Hash, Marketplace } from '../../../chain.ts'
-import type { ChainGround } from '../../../conformance.ts'
+import type { ChainFixture } from '../../../conformance.ts'
 import { type EvmChainOptions, openEvmChain } from '../evm-chain.ts'
 import { openRelay, type Relay } from './relay.ts'
 import { compileWallet, type WalletContracts } from './wallet-contract.ts'
@@ -12,7 +12,7 @@ const ETHER = 10n ** 18n
 
 export type AnvilClient = ReturnType<typeof openClient>
 
-export interface EvmGround extends ChainGround {
+export interface EvmFixture extends ChainFixture {
   readonly relay: Relay
   readonly privateKey: Hash
 }
@@ -29,7 +29,7 @@ export interface AnvilNetwork {
   deploy(contract: { abi: readonly unknown[]; bytecode: Hex; args: readonly unknown[] }): Promise<Address>
   mint(account: Address, microUsdc: bigint): Promise<void>
   /** An account of its own on this chain, behind a relay of its own. */
-  openGround(options?: Partial<EvmChainOptions>): Promise<EvmGround>
+  openFixture(options?: Partial<EvmChainOptions>): Promise<EvmFixture>
   stop(): Promise<void>
 }
 
@@ -64,13 +64,13 @@ export async function startAnvilNetwork(): Promise<AnvilNetwork> {
       const { status } = await mined(await client.writeContract(call))
       if (status !== 'success') throw new Error('nothing was minted')
     },
-    openGround: (options) => openGround(network, options),
+    openFixture: (options) => openFixture(network, options),
     stop: () => anvil.stop(),
   }
   return network
 }
 
-async function openGround(network: AnvilNetwork, options: Partial<EvmChainOptions> = {}): Promise<EvmGround> {
+async function openFixture(network: AnvilNetwork, options: Partial<EvmChainOptions> = {}): Promise<EvmFixture> {
   const { client } = network
   const privateKey = generatePrivateKey()
   const { address } = privateKeyToAccount(privateKey)

@@ -23,7 +23,7 @@ export interface Servers {
 }
 
 /** Three instances on PostgreSQL and S3 behind nginx, with a relay on the way to either of the two. */
-export interface FleetRig extends Servers {
+export interface FleetHarness extends Servers {
   readonly fleet: Fleet
   readonly commits: CommitRelay
   readonly s3: TcpRelay
@@ -52,7 +52,10 @@ export function useServers(): () => Servers {
 }
 
 /** Starts a fleet with nothing in it, which ends with the running test. @param env - settings besides those of every fault test. */
-export async function startRig({ postgres, ceph }: Servers, env: Record<string, string> = {}): Promise<FleetRig> {
+export async function startHarness(
+  { postgres, ceph }: Servers,
+  env: Record<string, string> = {},
+): Promise<FleetHarness> {
   const name = `fleet-${randomBytes(4).toString('hex')}`
   // Tests end in reverse: this comes after the instances.
   onTestFinished(() => ceph.empty(BUCKET, name))

@@ -1,7 +1,7 @@
 import type { Address, Chain, Hash, Marketplace } from '../chain.ts'
 
 /** A chain to be tested, and the network behind it, which does as it is told. No block comes by itself. */
-export interface ChainGround {
+export interface ChainFixture {
   readonly chain: Chain & { readonly marketplace: Marketplace }
   /** An account of nobody's, with so much USDC. */
   fundedAccount(microUsdc: bigint): Promise<Address>

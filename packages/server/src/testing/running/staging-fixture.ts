@@ -19,7 +19,7 @@ import type { UploadTier } from '../../uploads/upload-tier.ts'
 import { type FaultyBlobStore, openFaultyBlobStore } from '../doubles/faulty-blob-store.ts'
 
 /** Everything that the use cases need, in memory and in one SQLite file, with a clock that stands still. */
-export interface StagingGround {
+export interface StagingFixture {
   readonly records: RecordStore
   readonly blobs: FaultyBlobStore
   readonly prover: ScriptedProver
@@ -99,8 +99,8 @@ export function headOf(bytes: Uint8Array, cid = sha256Hex(bytes), overrides: Par
 }
 
 /** Objects of any size go to the blob store, unless `deps.inlineBytes` says otherwise. */
-export async function openStagingGround(): Promise<StagingGround> {
-  const dir = mkdtempSync(join(tmpdir(), 'lade-ground-'))
+export async function openStagingFixture(): Promise<StagingFixture> {
+  const dir = mkdtempSync(join(tmpdir(), 'lade-fixture-'))
   const records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
   const blobs = openFaultyBlobStore()
   // Tests stage a few bytes.

@@ -53,15 +53,15 @@ export interface Piece {
   readonly pieceSize: bigint
 }
 
-export interface GroundOptions {
+export interface FixtureOptions {
   /** The code of a token that is minted as `TestUsdc` is. @default `TestUsdc` */
   readonly token?: Hex
 }
 
-export type Ground = Awaited<ReturnType<typeof openGround>>
+export type Fixture = Awaited<ReturnType<typeof openFixture>>
 
 /** A chain of its own with a marketplace: a block for every transaction and otherwise on demand, and time likewise. */
-export async function openGround(options: GroundOptions = {}) {
+export async function openFixture(options: FixtureOptions = {}) {
   const anvil = await startAnvil()
   const client = createClient({ transport: http(anvil.rpcUrl, { retryCount: 0 }), pollingInterval: 20 })
     .extend(publicActions)

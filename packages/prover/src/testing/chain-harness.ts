@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import type { ChainSettings } from '../chain/chain-settings.ts'
 import { parsePieceName } from '../pieces/piece-name.ts'
 import { startChainRelay } from './chain-relay.ts'
-import type { TestPiece } from './rig.ts'
+import type { TestPiece } from './harness.ts'
 
 const BLOCK_SECONDS = 10
 export const PERIOD_SECONDS = 100
@@ -16,10 +16,10 @@ export const WINDOW_SECONDS = 400
 export const PAY_OF_PERIOD = 1000n
 
 /** A chain with the real contracts whose time the test moves, and a client of the marketplace on it. */
-export type ChainRig = Awaited<ReturnType<typeof startChainRig>>
+export type ChainHarness = Awaited<ReturnType<typeof startChainHarness>>
 
-/** Starts a chain that ends with the test. Blocks come by {@link ChainRig.mine} only, each ten seconds after the one before. */
-export async function startChainRig() {
+/** Starts a chain that ends with the test. Blocks come by {@link ChainHarness.mine} only, each ten seconds after the one before. */
+export async function startChainHarness() {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const { rpcUrl } = anvil
