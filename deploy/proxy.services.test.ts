@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Caller, errorCode, send, tokenCaller, upload } from '../faults/caller.ts'
 import { childrenOf } from '../faults/child-processes.ts'
 import { newContent, sha256Hex } from '../faults/content.ts'
-import { describeHarness, pathOf, program } from '../faults/harness.ts'
+import { describeScenario, pathOf, program } from '../faults/harness.ts'
 import { type ServerProcess, startServer } from '../faults/server-process.ts'
 import { tempDirectory } from '../faults/temp-directory.ts'
 import { freePort } from '../services/free-port.ts'
@@ -91,7 +91,7 @@ function writtenBytes(pid: number): number {
   return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1])
 }
 
-describeHarness(
+describeScenario(
   { id: 'proxy', name: 'behind nginx with the file of deploy/nginx', needs: [program('nginx', 'nginx')] },
   () => {
     test('bodies pass whole, both ways, and nothing of them by a disk of nginx', async () => {

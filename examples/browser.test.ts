@@ -6,7 +6,7 @@ import { createLadeClient } from '@lade/client'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startOwnServer } from '../acceptance/own-server.ts'
 import type { OwnServer } from '../acceptance/server-under-test.ts'
-import { describeHarness, program } from '../faults/harness.ts'
+import { describeScenario, program } from '../faults/harness.ts'
 import { type Chromium, type Page, startChromium } from './testing/chromium.ts'
 import { cidOf, served } from './testing/content.ts'
 import { type PageServer, servePage } from './testing/page-server.ts'
@@ -35,7 +35,7 @@ const ROWS = `[...document.querySelectorAll('.file')].map((row) => ({
   link: row.querySelector('dl').hidden ? null : row.querySelector('.link').href,
 }))`
 
-describeHarness({ id: 'browser-example', name: 'browser', needs: [program('chromium', 'chromium')] }, () => {
+describeScenario({ id: 'browser-example', name: 'browser', needs: [program('chromium', 'chromium')] }, () => {
   let server: OwnServer
   let pages: PageServer
   let chromium: Chromium

@@ -6,7 +6,7 @@ import { type Caller, send, sponsoredCaller, tokenCaller } from './caller.ts'
 import { newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { type FakeClock, fakeClock, faketime } from './fake-clock.ts'
-import { describeHarness } from './harness.ts'
+import { describeScenario } from './harness.ts'
 import { brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { PLAN } from './plan.ts'
@@ -109,7 +109,7 @@ async function meet(run: Run, { jump, meeting }: Try): Promise<void> {
   }
 }
 
-describeHarness({ id: 'clock-jumps', name: 'a system clock that jumps', needs: [faketime] }, () => {
+describeScenario({ id: 'clock-jumps', name: 'a system clock that jumps', needs: [faketime] }, () => {
   test.each(TRIES.slice(0, PLAN.clockJumps))(
     'loses no file: $jump s, $meeting, set back: $isSetBack',
     async (tried) => {

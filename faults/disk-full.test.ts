@@ -5,7 +5,7 @@ import { type Answer, type Caller, errorCode, send, tokenCaller } from './caller
 import { type Content, newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { eventually } from './eventually.ts'
-import { describeHarness, mounting } from './harness.ts'
+import { describeScenario, mounting } from './harness.ts'
 import { atRest, brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
@@ -90,7 +90,7 @@ async function uploadOnce(server: ServerProcess, user: Caller, ledger: Ledger): 
   return answer?.status === 200 ? [] : [`upload answered ${answer?.status}`]
 }
 
-describeHarness({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
+describeScenario({ id: 'disk-full', name: 'a full disk', needs: [mounting] }, () => {
   test('refuses uploads, keeps serving, and takes uploads again when files were removed', async () => {
     const server = await startOnSmallDisk(24 * MB, {})
     const user = await tokenCaller(server.url)

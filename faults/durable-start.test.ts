@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { send, sponsoredCaller } from './caller.ts'
 import { newContent } from './content.ts'
-import { describeHarness, mounting, program, tracing } from './harness.ts'
+import { describeScenario, mounting, program, tracing } from './harness.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
 import { mountTmpfs } from './mount.ts'
@@ -14,7 +14,7 @@ import { tempDirectory } from './temp-directory.ts'
 const KB = 1024
 const MB = 1024 * KB
 
-describeHarness({ id: 'start-on-full-disk', name: 'a start on a disk with little room', needs: [mounting] }, () => {
+describeScenario({ id: 'start-on-full-disk', name: 'a start on a disk with little room', needs: [mounting] }, () => {
   test('leaves a long log where it is, instead of filling the disk with it', async () => {
     const dataDir = join(tempDirectory(), 'disk')
     mountTmpfs(dataDir, 24 * MB)
@@ -35,7 +35,7 @@ describeHarness({ id: 'start-on-full-disk', name: 'a start on a disk with little
   })
 })
 
-describeHarness(
+describeScenario(
   {
     id: 'durable-directory',
     name: 'a directory that is made durable',

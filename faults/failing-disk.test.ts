@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { FAILING_DISK_NEEDS, type FileSystem } from './failing-disk.ts'
 import { FAULT_KINDS, type FaultKind, failingDiskRound, type RoundResult } from './failing-disk-round.ts'
-import { describeHarness, program, tracing } from './harness.ts'
+import { describeScenario, program, tracing } from './harness.ts'
 import { PLAN } from './plan.ts'
 import { runSeed, seededRandom } from './seeded-random.ts'
 
@@ -26,7 +26,7 @@ const ROUNDS = PLAN.isFull
 
 const WITHOUT_MEND = { NODE_OPTIONS: `--import ${new URL('./without-mend.mjs', import.meta.url).href}` }
 
-describeHarness(
+describeScenario(
   {
     id: 'failing-disk',
     name: 'a disk that fails once and works again, then a power cut',

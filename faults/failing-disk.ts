@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { until } from '../services/until.ts'
-import { type HarnessNeed, loopDevices, mounting, pathOf, program } from './harness.ts'
+import { loopDevices, mounting, pathOf, program, type ScenarioNeed } from './harness.ts'
 import { run, unmount } from './mount.ts'
 import { tempDirectory } from './temp-directory.ts'
 
@@ -13,7 +13,7 @@ const START_MS = 10_000
 export type FileSystem = 'ext4' | 'xfs'
 
 /** What a {@link failingDisk} needs of the machine. */
-export const FAILING_DISK_NEEDS: readonly HarnessNeed[] = [
+export const FAILING_DISK_NEEDS: readonly ScenarioNeed[] = [
   mounting,
   loopDevices,
   program('losetup', 'mount'),

@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HarnessNeed } from './harness.ts'
+import type { ScenarioNeed } from './harness.ts'
 import { tempDirectory } from './temp-directory.ts'
 
 const LIBRARIES = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
 const library = LIBRARIES.find((path) => existsSync(path))
 
 /** A library that shows processes another system clock. */
-export const faketime: HarnessNeed = { name: 'libfaketime (package faketime)', isMet: () => library !== undefined }
+export const faketime: ScenarioNeed = { name: 'libfaketime (package faketime)', isMet: () => library !== undefined }
 
 /** The system clock of the processes that are started with its variables. Their monotonic clock is the machine's. */
 export interface FakeClock {

@@ -6,7 +6,7 @@ import { type Caller, errorCode, send, tokenCaller } from './caller.ts'
 import { newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { eventually } from './eventually.ts'
-import { describeHarness, mounting } from './harness.ts'
+import { describeScenario, mounting } from './harness.ts'
 import { atRest, brokenInvariants } from './invariants.ts'
 import { Ledger, type Staging } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
@@ -92,7 +92,7 @@ async function remove(server: ServerProcess, ledger: Ledger, stagings: readonly 
   }
 }
 
-describeHarness({ id: 'full-records-disk', name: 'a full disk under the records', needs: [mounting] }, () => {
+describeScenario({ id: 'full-records-disk', name: 'a full disk under the records', needs: [mounting] }, () => {
   const DISKS = [
     { what: 'bytes', options: {}, ballastOn: ballastOfBytes },
     { what: 'inodes', options: { inodes: 200 }, ballastOn: ballastOfInodes },

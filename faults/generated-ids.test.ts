@@ -20,7 +20,7 @@ const sha256Hex = (bytes: Uint8Array): string => createHash('sha256').update(byt
 /** What an id names apart from its spelling: the CID where it is one. */
 const nameIn = (id: string): string => (/^[0-9a-f]{64}$/i.test(id) ? id.toLowerCase() : (cidIn(id)?.toString() ?? id))
 
-test('made up, damaged and oddly spelled ids end as a right answer or a clear refusal', async () => {
+test('fake, damaged and oddly spelled ids end as a right answer or a clear refusal', async () => {
   const server = await startServer()
   const attempts = await generateAttempts(runSeed, PLAN.generatedIds)
   const contents = new Map<string, string>()

@@ -14,7 +14,7 @@ import {
   unixfsRoots,
 } from './id-oracle.ts'
 
-/** Bytes, and an id to send them under: right, wrong by a little, or made up. */
+/** Bytes, and an id to send them under: right, wrong by a little, or fake. */
 export interface Attempt {
   readonly body: Buffer
   readonly id: string
@@ -84,7 +84,7 @@ function trueParts({ body, piece, roots }: KnownBody): fc.Arbitrary<Parts> {
   )
 }
 
-const madeUpParts: fc.Arbitrary<Parts> = fc.record({
+const fakeParts: fc.Arbitrary<Parts> = fc.record({
   codec: fc.oneof(fc.constantFrom(...CODECS), fc.nat(), fc.maxSafeNat()),
   hash: fc.oneof(fc.constantFrom(...HASHES), fc.nat(), fc.maxSafeNat()),
   digest: fc
@@ -165,7 +165,7 @@ const plainText = fc.string({
 
 /**
  * Uploads to try. About half of the ids are right for their body or for another one of few bodies, in every spelling; the
- * rest is wrong in some part of its bytes or its text, or made up.
+ * rest is wrong in some part of its bytes or its text, or fake.
  *
  * @param seed - the same seed gives the same attempts.
  */
@@ -173,7 +173,7 @@ export async function generateAttempts(seed: number, amount: number): Promise<re
   const known = await knownBodies(seed)
   const someKnown = fc.constantFrom(...known)
   const cidText = fc
-    .tuple(fc.oneof(someKnown.chain(trueParts), madeUpParts), faults, writing)
+    .tuple(fc.oneof(someKnown.chain(trueParts), fakeParts), faults, writing)
     .map(([parts, fault, how]) => written(spoiled(parts, fault), how))
   const trueCidText = (of: KnownBody) =>
     fc.tuple(trueParts(of), writing, fc.boolean()).map(([parts, how, isV0]) => {

@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, test } from 'vitest'
 
-/** What a harness needs of the machine, and how to see whether it is there. */
-export interface HarnessNeed {
+/** What a scenario needs of the machine, and how to see whether it is there. */
+export interface ScenarioNeed {
   /** Said when it is missing. */
   readonly name: string
   readonly isMet: () => boolean
 }
 
 /** A program on the path. @param debianPackage - where it comes from. */
-export function program(name: string, debianPackage: string): HarnessNeed {
+export function program(name: string, debianPackage: string): ScenarioNeed {
   return { name: `${name} (package ${debianPackage})`, isMet: () => pathOf(name) !== undefined }
 }
 
 /** May mount file systems: root, or a container with CAP_SYS_ADMIN. */
-export const mounting: HarnessNeed = {
+export const mounting: ScenarioNeed = {
   name: 'the right to mount',
   isMet() {
     const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(readOptional('/proc/self/status'))?.[1] ?? '0'
@@ -24,35 +24,35 @@ export const mounting: HarnessNeed = {
   },
 }
 
-export const loopDevices: HarnessNeed = { name: 'loop devices', isMet: () => existsSync('/dev/loop-control') }
+export const loopDevices: ScenarioNeed = { name: 'loop devices', isMet: () => existsSync('/dev/loop-control') }
 
 /** May watch the system calls of other processes. */
-export const tracing: HarnessNeed = {
+export const tracing: ScenarioNeed = {
   name: 'the right to trace',
   isMet: () => pathOf('strace') !== undefined && succeeds('strace', ['-qq', '-o', '/dev/null', 'true']),
 }
 
 /**
- * A `describe` of tests that need a harness. Where it cannot be built the tests are skipped and said to be; under `CI` that
+ * A `describe` of tests that need a scenario. Where it cannot be built the tests are skipped and said to be; under `CI` that
  * is a failure, unless `LADE_TEST_MAY_SKIP` lists `id`, so that no run is green for want of trying.
  */
-export function describeHarness(
-  harness: { id: string; name: string; needs: readonly HarnessNeed[] },
+export function describeScenario(
+  scenario: { id: string; name: string; needs: readonly ScenarioNeed[] },
   body: () => void,
 ): void {
-  const missing = harness.needs.filter((need) => !need.isMet()).map((need) => need.name)
+  const missing = scenario.needs.filter((need) => !need.isMet()).map((need) => need.name)
   if (missing.length === 0) {
-    describe(harness.name, body)
+    describe(scenario.name, body)
     return
   }
-  const because = `${harness.id} needs ${missing.join(', ')}`
-  const maySkip = (process.env.LADE_TEST_MAY_SKIP ?? '').split(',').includes(harness.id)
-  process.stderr.write(`\nSKIPPED: ${harness.name}: ${because}\n`)
+  const because = `${scenario.id} needs ${missing.join(', ')}`
+  const maySkip = (process.env.LADE_TEST_MAY_SKIP ?? '').split(',').includes(scenario.id)
+  process.stderr.write(`\nSKIPPED: ${scenario.name}: ${because}\n`)
   if (process.env.CI === undefined || maySkip) {
-    describe.skip(`${harness.name} [SKIPPED: ${because}]`, body)
+    describe.skip(`${scenario.name} [SKIPPED: ${because}]`, body)
     return
   }
-  describe(harness.name, () => {
+  describe(scenario.name, () => {
     test('error: may not be skipped in CI', () => {
       throw new Error(`${because}; name it in LADE_TEST_MAY_SKIP if this machine cannot have it`)
     })

@@ -85,7 +85,7 @@ export const PLAN = {
   rollingRestarts: count(1, 5),
   /** Stops by SIGTERM of one instance of a fleet. */
   fleetDrains: count(3, 50),
-  /** Uploads under ids that are made up, wrong by a little, or right in an odd spelling. */
+  /** Uploads under ids that are fake, wrong by a little, or right in an odd spelling. */
   generatedIds: count(500, 5000),
   /** Files that are placed with provers that fail at random. */
   stormFiles: count(60, 2000),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { newContent, sha256Hex } from './content.ts'
-import { describeHarness, loopDevices, mounting, program } from './harness.ts'
+import { describeScenario, loopDevices, mounting, program } from './harness.ts'
 import { brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS, eightCallers, startLoad } from './load.ts'
@@ -59,7 +59,7 @@ async function cutUnderLoad(random: SeededRandom, env: Readonly<Record<string, s
   }
 }
 
-describeHarness({ id: 'power-cut', name: 'a power cut under load', needs: NEEDS }, () => {
+describeScenario({ id: 'power-cut', name: 'a power cut under load', needs: NEEDS }, () => {
   test.each(Array.from({ length: PLAN.powerCuts }, (_, index) => index))(
     'loses no acknowledged upload and leaves nothing behind (%i)',
     async (index) => {
@@ -86,7 +86,7 @@ describeHarness({ id: 'power-cut', name: 'a power cut under load', needs: NEEDS 
   })
 })
 
-describeHarness(
+describeScenario(
   {
     id: 'power-cut-control',
     name: 'a power cut while fsync does nothing',

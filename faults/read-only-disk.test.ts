@@ -5,7 +5,7 @@ import { type Caller, errorCode, send, tokenCaller } from './caller.ts'
 import { newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { eventually } from './eventually.ts'
-import { describeHarness, loopDevices, mounting, program, tracing } from './harness.ts'
+import { describeScenario, loopDevices, mounting, program, tracing } from './harness.ts'
 import { atRest, brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
@@ -94,7 +94,7 @@ function remount(disk: PowerCutDisk, mode: 'ro' | 'rw'): void {
 
 const NEEDS = [mounting, loopDevices, program('mkfs.ext4', 'e2fsprogs')]
 
-describeHarness({ id: 'read-only-disk', name: 'a disk that takes no writes', needs: NEEDS }, () => {
+describeScenario({ id: 'read-only-disk', name: 'a disk that takes no writes', needs: NEEDS }, () => {
   const ENDS = [
     { after: 'a clean end', end: (server: ServerProcess) => server.stop(), without: [] },
     { after: 'a crash', end: (server: ServerProcess) => server.kill(), without: [] },
@@ -134,7 +134,7 @@ describeHarness({ id: 'read-only-disk', name: 'a disk that takes no writes', nee
   })
 })
 
-describeHarness({ id: 'read-only-calls', name: 'records that cannot be written for a time', needs: [tracing] }, () => {
+describeScenario({ id: 'read-only-calls', name: 'records that cannot be written for a time', needs: [tracing] }, () => {
   test('are read meanwhile, and written again without a restart', async () => {
     const { server, ...served } = await startWithFiles(tempDirectory())
     const trace = await traceThread(server.pid, 'records', ['openat,pwrite64,ftruncate:error=EROFS'])

@@ -33,7 +33,7 @@ function attackOf(head: string, addresses = 250): string {
 
 const PLAIN = `() => ''`
 /** A signature that no key made, of an account that nobody has: each by itself, and each to be looked up. */
-const MADE_UP = `() => {
+const FAKE = `() => {
   const created = Math.floor(Date.now() / 1000)
   const keyId = 'erc8128:${CHAIN_ID}:0x' + randomBytes(20).toString('hex')
   const parameters = ';created=' + created + ';expires=' + (created + 60) + ';nonce="' + randomBytes(9).toString('hex') + '";keyid="' + keyId + '"'
@@ -84,16 +84,16 @@ test(`${CONNECTIONS} connections that ask for /readyz have the chain asked once 
   await expectUnharmed(server, '/readyz', seen)
 })
 
-test(`${CONNECTIONS} connections with made-up signatures have the chain asked a bounded number of times`, async () => {
+test(`${CONNECTIONS} connections with fake signatures have the chain asked a bounded number of times`, async () => {
   const { server, asked } = await startWithNode()
   const startedAt = performance.now()
-  const script = attackOf(MADE_UP)
+  const script = attackOf(FAKE)
   const seen = await measureAttack({ server, script, args: ['/api/files', String(CONNECTIONS)], forMs: PLAN.attackMs })
   const codes = asked.get('eth_getCode') ?? 0
   // What all may leave unpaid together, what each of 250 addresses may on top of it, what was under way when it was used up, and what comes back.
   const minutes = Math.ceil((performance.now() - startedAt) / 60_000)
   expect(codes).toBeLessThanOrEqual(600 + 250 * 10 + 250 * 4 + minutes * 250 * 7)
-  await expectUnharmed(server, 'made-up signatures', seen)
+  await expectUnharmed(server, 'fake signatures', seen)
 })
 
 test(`${CONNECTIONS} connections that are refused fill no log`, async () => {

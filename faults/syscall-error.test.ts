@@ -5,7 +5,7 @@ import { errorCode, send, tokenCaller, upload } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { eventually } from './eventually.ts'
-import { describeHarness, program, tracing } from './harness.ts'
+import { describeScenario, program, tracing } from './harness.ts'
 import { atRest, brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
@@ -72,7 +72,7 @@ function syncsOfPendingFiles(lines: readonly string[]): Map<string, string[]> {
   return new Map([...Map.groupBy(syncs, ({ path }) => path)].map(([path, of]) => [path, of.map(({ call }) => call)]))
 }
 
-describeHarness(
+describeScenario(
   {
     id: 'syscall-error',
     name: 'a system call that fails during an upload',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Caller, tokenCaller } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
-import { describeHarness, program, tracing } from './harness.ts'
+import { describeScenario, program, tracing } from './harness.ts'
 import { brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
@@ -122,7 +122,7 @@ async function killAtSomeCalls(): Promise<void> {
   expect(victims.hit, `of ${victims.tried}`).toBeGreaterThan(victims.tried / 2)
 }
 
-describeHarness(
+describeScenario(
   {
     id: 'syscall-kill',
     name: 'SIGKILL at the system calls of an upload',

@@ -203,7 +203,7 @@ describe('checkArrows', () => {
   })
 
   test('lets tests and conformance suites import more', () => {
-    const files = ['a.test.ts', 'a.test-d.ts', 'conformance.ts', 'conformance/cases.ts', 'scripted-prover.ts']
+    const files = ['a.test.ts', 'a.test-d.ts', 'conformance.ts', 'conformance/cases.ts', 'fake-prover.ts']
     const statement = "import './drivers/local/local-prover.ts'\nimport '../main.ts'\n"
     const { broken } = check(
       Object.fromEntries(files.map((file) => [`packages/server/src/proving/${file}`, statement])),

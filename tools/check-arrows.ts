@@ -350,7 +350,7 @@ const GENERATED = ['node_modules', 'dist']
 const SOURCE = /\.(?:ts|mts|js|mjs)$/
 /** Tests, conformance suites, what they are made of, and test doubles. */
 const FOR_TESTS =
-  /(?:\.(?:test|test-d)\.ts|\/(?:conformance|testing|testing-[^/]+|[^/]+-testing|scripted-[^/]+)\.ts|\/(?:conformance|testing)\/.*)$/
+  /(?:\.(?:test|test-d)\.ts|\/(?:conformance|testing|testing-[^/]+|[^/]+-testing|fake-[^/]+)\.ts|\/(?:conformance|testing)\/.*)$/
 
 /** One import of a file, as written. */
 export interface Import {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startFalseService, startTestService, type TestService } from './testing-service.ts'
+import { startFakeService, startTestService, type TestService } from './testing-service.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 const LADE = `"${process.execPath}" "${MAIN}"`
@@ -94,7 +94,7 @@ describe('a pipe', () => {
 
 describe('an interruption', () => {
   it('ends a get with 130, keeps what came, and says so', async () => {
-    const slow = await startFalseService((_request, response) => {
+    const slow = await startFakeService((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 1_000_000 })
       response.write('x'.repeat(10_000))
     })

@@ -31,7 +31,7 @@ export async function startTestService(
 }
 
 /** Starts something that answers whatever `listener` says, as a service that is not to be trusted might. */
-export async function startFalseService(listener: RequestListener): Promise<Pick<TestService, 'url' | 'close'>> {
+export async function startFakeService(listener: RequestListener): Promise<Pick<TestService, 'url' | 'close'>> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

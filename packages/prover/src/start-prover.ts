@@ -26,7 +26,7 @@ export interface Prover {
  * Starts a storage provider of one machine that speaks Curio's PDP protocol, keeps the pieces it is given, and proves them.
  *
  * An answer that says a piece is stored is sent once its bytes were checked against its CID and flushed. There is no chain
- * behind its data sets: their transactions are made up, and signatures are not looked at. With `chain` it also follows a marketplace,
+ * behind its data sets: their transactions are fake, and signatures are not looked at. With `chain` it also follows a marketplace,
  * where it is paid for its proofs.
  *
  * @throws {Error} when the folder cannot be opened or the port cannot be bound; nothing is left open then.

@@ -8,7 +8,7 @@ import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openScriptedProver } from './proving/scripted-prover.ts'
+import { openFakeProver } from './proving/fake-prover.ts'
 import { openFaultyBlobStore } from './testing/doubles/faulty-blob-store.ts'
 import {
   bearer,
@@ -225,7 +225,7 @@ describe('a service without storage', () => {
 
 describe('faults behind a running service', () => {
   it('error: a file that the prover refuses is stage_failed, kept nowhere and charged to nobody', async () => {
-    const prover = openScriptedProver()
+    const prover = openFakeProver()
     const blobs = openFaultyBlobStore()
     const service = await run({ env: { LADE_AGGREGATE_BELOW_MB: '0' }, substitutes: { provers: [prover], blobs } })
     const { token } = await service.signUp()
@@ -243,7 +243,7 @@ describe('faults behind a running service', () => {
   })
 
   it('error: a prover that does not answer is stage_failed, and says when to come again', async () => {
-    const prover = openScriptedProver()
+    const prover = openFakeProver()
     const service = await run({ env: { LADE_AGGREGATE_BELOW_MB: '0' }, substitutes: { provers: [prover] } })
     prover.script.isUnreachable = true
     const refused = await service.upload(randomBytes(300_000))
@@ -251,7 +251,7 @@ describe('faults behind a running service', () => {
   })
 
   it('answers small files at once, and every file where that is configured, whoever answers behind it', async () => {
-    const prover = openScriptedProver()
+    const prover = openFakeProver()
     prover.script.isUnreachable = true
     const service = await run({ substitutes: { provers: [prover] } })
     expect((await service.upload(randomBytes(300_000))).status).toBe(200)

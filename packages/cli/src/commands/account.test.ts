@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../run.ts'
-import { startFalseService, startTestService, type TestService } from '../testing-service.ts'
+import { startFakeService, startTestService, type TestService } from '../testing-service.ts'
 import { type TestTerminalOptions, testTerminal } from '../testing-terminal.ts'
 
 let service: TestService
@@ -228,7 +228,7 @@ describe('lade doctor', () => {
   })
 
   it('ends with 1 where something is broken, and goes on with the rest', async () => {
-    const elsewhere = await startFalseService((_request, response) => response.end('hello'))
+    const elsewhere = await startFakeService((_request, response) => response.end('hello'))
     try {
       const args = ['doctor', '--url', elsewhere.url, '--data-dir', join(homeDir, 'none')]
       const { exitCode, stdout } = await lade(args)

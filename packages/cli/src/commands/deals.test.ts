@@ -2,21 +2,21 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DealEntry } from '@lade/core/wire'
-import { openScriptedProver, type ScriptedProver } from '@lade/server/testing/scripted-prover'
+import { type FakeProver, openFakeProver } from '@lade/server/testing/fake-prover'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { widthOf } from '../output/printable.ts'
 import { run } from '../run.ts'
-import { startFalseService, startTestService, type TestService } from '../testing-service.ts'
+import { startFakeService, startTestService, type TestService } from '../testing-service.ts'
 import { type TestTerminalOptions, testTerminal } from '../testing-terminal.ts'
 
 let service: TestService
-let provers: ScriptedProver[]
+let provers: FakeProver[]
 let homeDir = ''
 /** Staged before the tests, and held by the first prover that it was offered to. */
 let deal: DealEntry
 let token = ''
 beforeAll(async () => {
-  provers = ['https://one.example', 'https://two.example'].map((name) => openScriptedProver({ name }))
+  provers = ['https://one.example', 'https://two.example'].map((name) => openFakeProver({ name }))
   const env = { LADE_AGGREGATE_BELOW_MB: '0', LADE_TERM_MAX_DAYS: '60', LADE_AUDIT_SECONDS: '1' }
   service = await startTestService(env, { provers })
   homeDir = await mkdtemp(join(tmpdir(), 'lade-cli-deals-'))
@@ -98,7 +98,7 @@ describe('lade deals extend', () => {
   it('asks no other service than the one that was named', async () => {
     const { dealId } = deal
     const asked: (string | undefined)[] = []
-    const other = await startFalseService((request, response) => {
+    const other = await startFakeService((request, response) => {
       asked.push(request.url)
       response.writeHead(404).end()
     })
@@ -186,7 +186,7 @@ describe('lade challenge', () => {
   it('ends with 1 when the proof does not hold, or there is none', async () => {
     const { cid } = await put('other')
     // One who answers by the proof for a file that is held.
-    const liar = await startFalseService(async (request, response) => {
+    const liar = await startFakeService(async (request, response) => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
       const answer = await fetch(`${service.url}/p/${cid}/challenge`, {

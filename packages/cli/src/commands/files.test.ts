@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../run.ts'
-import { startFalseService, startTestService, type TestService } from '../testing-service.ts'
+import { startFakeService, startTestService, type TestService } from '../testing-service.ts'
 import { type TestTerminalOptions, testTerminal } from '../testing-terminal.ts'
 
 const HELLO = 'hello world'
@@ -301,7 +301,7 @@ describe('lade get', () => {
 
   describe('from a service that is not to be trusted', () => {
     const answering = (body: string, headers: Record<string, string> = {}) =>
-      startFalseService((_request, response) => {
+      startFakeService((_request, response) => {
         response.writeHead(200, { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(body), ...headers })
         response.end(body)
       })

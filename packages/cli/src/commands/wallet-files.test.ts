@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openScriptedChain, type ScriptedChain } from '@lade/server/testing/scripted-chain'
+import { type FakeChain, openFakeChain } from '@lade/server/testing/fake-chain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../run.ts'
 import { startTestService, type TestService } from '../testing-service.ts'
@@ -10,12 +10,12 @@ import { type TestTerminalOptions, testTerminal } from '../testing-terminal.ts'
 const ONE_USDC = 1_000_000n
 const TEXT = 'hello from a wallet\n'
 
-let chain: ScriptedChain
+let chain: FakeChain
 let service: TestService
 let dir = ''
 let address: `0x${string}` = '0x'
 beforeAll(async () => {
-  chain = openScriptedChain()
+  chain = openFakeChain()
   // The endpoint is never asked, since the chain stands in its place.
   const env = { LADE_CHAIN_RPC: 'http://127.0.0.1:1', LADE_USDC: `0x${'2'.repeat(40)}` }
   service = await startTestService(env, { chain })

@@ -7,7 +7,7 @@ import { verifyMessage } from 'viem'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../run.ts'
 import { keystoreOf } from '../testing-keystore.ts'
-import { startFalseService } from '../testing-service.ts'
+import { startFakeService } from '../testing-service.ts'
 import { type TestTerminalOptions, testTerminal } from '../testing-terminal.ts'
 
 /** The first account that Anvil hands out. Everybody has its key. */
@@ -163,7 +163,7 @@ describe('--wallet', () => {
       )
       say(...(answer?.(request) ?? [200, { files: [], count: 0, nextCursor: null }]))
     }
-    const { url, close } = await startFalseService(listener)
+    const { url, close } = await startFakeService(listener)
     return { asked, url, close } satisfies Seen
   }
   const enabled = { chainId: CHAIN_ID, usdc: `0x${'2'.repeat(40)}`, usdcPerGib: '0.5' }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { hashPiece, pieceCidV2 } from '@lade/core/piece'
 import { DAY_MS } from '@lade/core/time'
 import type { DealEntry } from '@lade/core/wire'
-import { openScriptedProver, type ScriptedProver } from '@lade/server/testing/scripted-prover'
+import { type FakeProver, openFakeProver } from '@lade/server/testing/fake-prover'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createLadeClient } from '../client.ts'
 import type { LadeClient } from '../options.ts'
@@ -13,11 +13,11 @@ const MIB = 1_048_576
 
 let service: OwnService
 let client: LadeClient
-let provers: ScriptedProver[]
+let provers: FakeProver[]
 /** Small files wait for others to be handed to a prover with; this one does while the other tests run. */
 let small: { readonly dealId: string; readonly pieceCid: string | null }
 beforeAll(async () => {
-  provers = ['https://one.example', 'https://two.example'].map((name) => openScriptedProver({ name }))
+  provers = ['https://one.example', 'https://two.example'].map((name) => openFakeProver({ name }))
   const env = { LADE_AGGREGATE_BELOW_MB: '1', LADE_AGGREGATE_SECONDS: '1' }
   service = await startOwnService(env, { provers })
   client = createLadeClient({ url: service.url, token: await service.token() })

@@ -1,4 +1,4 @@
-import { openScriptedChain, type ScriptedChain } from '@lade/server/testing/scripted-chain'
+import { type FakeChain, openFakeChain } from '@lade/server/testing/fake-chain'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLadeClient, walletOf } from '../client.ts'
@@ -13,10 +13,10 @@ const CHAIN_ID = 31_337
 const ONE_USDC = 1_000_000n
 const account = privateKeyToAccount(ANVIL_KEY)
 
-let chain: ScriptedChain
+let chain: FakeChain
 let service: OwnService
 beforeAll(async () => {
-  chain = openScriptedChain({ chainId: CHAIN_ID })
+  chain = openFakeChain({ chainId: CHAIN_ID })
   chain.setBalance(account.address, ONE_USDC)
   // The endpoint is never asked, since the chain stands in its place.
   const env = { LADE_CHAIN_RPC: 'http://127.0.0.1:1', LADE_USDC: `0x${'2'.repeat(40)}`, LADE_USDC_PER_GIB: '1' }

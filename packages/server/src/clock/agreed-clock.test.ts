@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AgreedClock, SAMPLE_MS, TOLERANCE_MS, type Verdict } from './agreed-clock.ts'
 import type { ClockStep, LastSeen } from './clock-marks.ts'
-import { ScriptedRunningTime } from './testing-running-time.ts'
+import { FakeRunningTime } from './testing-running-time.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
 const MINUTE = 60_000
@@ -12,7 +12,7 @@ const STEPS = [10 * MINUTE, -10 * MINUTE, 2 * DAY, -2 * DAY, 400 * DAY]
 
 /** A machine with a clock that can be set, and records that keep what clocks write. */
 class Machine {
-  readonly running = new ScriptedRunningTime()
+  readonly running = new FakeRunningTime()
   /** The source is this far ahead of the true time. */
   aheadMs = 0
   trueMs = NOW
@@ -238,7 +238,7 @@ describe('the agreed time', () => {
 
   it('of a process that was paused is taken over from the others', () => {
     const machine = new Machine()
-    const pausedTime = new ScriptedRunningTime()
+    const pausedTime = new FakeRunningTime()
     const paused = new AgreedClock({ by: 'b', running: pausedTime })
     paused.begin(machine.reading)
     machine.live(3 * HOUR)

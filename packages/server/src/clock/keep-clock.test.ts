@@ -4,7 +4,7 @@ import { memoryLog } from '../testing/running/running-service.ts'
 import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { heldRecords } from './held-records.ts'
 import { type Clock, type ClockDeps, openClock } from './keep-clock.ts'
-import { ScriptedRunningTime } from './testing-running-time.ts'
+import { FakeRunningTime } from './testing-running-time.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -12,7 +12,7 @@ const DAY = 24 * HOUR
 
 describe('openClock', () => {
   let fixture: StagingFixture
-  let running: ScriptedRunningTime
+  let running: FakeRunningTime
   let lines: string[]
   let clock: Clock
   /** The system clock, which tests set. */
@@ -31,7 +31,7 @@ describe('openClock', () => {
 
   beforeEach(async () => {
     fixture = await openStagingFixture()
-    running = new ScriptedRunningTime()
+    running = new FakeRunningTime()
     lines = []
     systemMs = fixture.clock.now
     clock = await open()

@@ -1,7 +1,7 @@
 import type { RunningTime } from './running-time.ts'
 
 /** A running time that a test moves. */
-export class ScriptedRunningTime implements RunningTime {
+export class FakeRunningTime implements RunningTime {
   boot: string | undefined = 'boot 1'
   #ms = 5_000_000
 

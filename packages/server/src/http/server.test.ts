@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openScriptedProver } from '../proving/scripted-prover.ts'
+import { openFakeProver } from '../proving/fake-prover.ts'
 import { openFaultyBlobStore } from '../testing/doubles/faulty-blob-store.ts'
 import { rawRequest } from '../testing/running/raw-request.ts'
 import { bearer, type RunningService, runService } from '../testing/running/running-service.ts'
@@ -13,7 +13,7 @@ const BYTES = Buffer.from('logged')
 const SHA256 = sha256Hex(BYTES)
 
 describe('the log of a running service', () => {
-  const prover = openScriptedProver()
+  const prover = openFakeProver()
   const blobs = openFaultyBlobStore()
   let service: RunningService
   beforeEach(async () => {

@@ -3,23 +3,23 @@ import { indexEntryCount, rawOffsetBytes, verifyInclusion } from '@lade/core/pie
 import { Aggregate as DataSegmentAggregate, Piece } from '@web3-storage/data-segment'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
-import type { ScriptedProver } from '../proving/scripted-prover.ts'
+import type { FakeProver } from '../proving/fake-prover.ts'
 import type { DealRecord, FileRecord } from '../records/record-store.ts'
 import { inclusionOf } from './inclusion.ts'
 import { pieceBytes } from './piece-bytes.ts'
 import type { PlacementJob } from './placement-job.ts'
-import { openPlacementFixture, type PlacementFixture, scriptedProvers, timesListed } from './testing-placement.ts'
+import { fakeProvers, openPlacementFixture, type PlacementFixture, timesListed } from './testing-placement.ts'
 
 const KIB = 1024
 const TARGET = { aggregateBelowBytes: 100 * KIB, aggregateTargetBytes: 128 * KIB, aggregateSeconds: 60 }
 
 describe('aggregation', () => {
   let fixture: PlacementFixture
-  let prover: ScriptedProver
+  let prover: FakeProver
   let job: PlacementJob
   beforeEach(async () => {
     fixture = await openPlacementFixture()
-    const [only] = scriptedProvers(['one'])
+    const [only] = fakeProvers(['one'])
     if (only === undefined) throw new TypeError('a prover')
     prover = only
     job = fixture.job([prover], TARGET)
@@ -116,7 +116,7 @@ describe('aggregation', () => {
   })
 
   it('is as high as every prover wants pieces to be', async () => {
-    const provers = scriptedProvers(['picky'], { limits: { minimumBytes: 10_000 } })
+    const provers = fakeProvers(['picky'], { limits: { minimumBytes: 10_000 } })
     const file = await fixture.put(seededBytes(200, 1))
     await fixture.pass(fixture.job(provers, TARGET), 120_000)
     expect(await fixture.deal(file)).toMatchObject({ status: 'active', pieces: [{ sizeBytes: 127 * 128 }] })
@@ -160,7 +160,7 @@ describe('aggregation', () => {
   })
 
   it('is moved as it is when all of its files are here', async () => {
-    const provers = scriptedProvers(['a', 'b'])
+    const provers = fakeProvers(['a', 'b'])
     const moving = fixture.job(provers, { ...TARGET, instanceId: 'instance-1' })
     const [one] = await putAll([300, 400])
     await fixture.pass(moving, 120_000)

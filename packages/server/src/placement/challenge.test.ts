@@ -4,24 +4,24 @@ import { challengeIndex, leafCount, verifyInclusion, verifyLeafProof } from '@la
 import { WorkBudget } from '@lade/node/budget/work-budget'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
+import type { FakeProver } from '../proving/fake-prover.ts'
 import { pieceNamed } from '../proving/piece-name.ts'
 import type { Prover } from '../proving/prover.ts'
-import type { ScriptedProver } from '../proving/scripted-prover.ts'
 import type { FileRecord } from '../records/record-store.ts'
 import { type ProvenFile, proveFile, seedOf } from './challenge.ts'
 import { challengeQueues } from './challenge-queues.ts'
 import { Outages } from './outages.ts'
 import { DEFAULT_SCHEDULE } from './placement-schedule.ts'
-import { openPlacementFixture, type PlacementFixture, scriptedProvers } from './testing-placement.ts'
+import { fakeProvers, openPlacementFixture, type PlacementFixture } from './testing-placement.ts'
 
 describe('proveFile', () => {
   let fixture: PlacementFixture
-  let provers: ScriptedProver[]
+  let provers: FakeProver[]
   let budget: WorkBudget
   let queueOf: ReturnType<typeof challengeQueues>
   beforeEach(async () => {
     fixture = await openPlacementFixture()
-    provers = scriptedProvers(['one', 'two'])
+    provers = fakeProvers(['one', 'two'])
     budget = new WorkBudget({ log: fixture.log, networkOf: () => undefined })
     queueOf = challengeQueues(budget)
   })
@@ -93,7 +93,7 @@ describe('proveFile', () => {
     const file = await fixture.put(seededBytes(5000, 1))
     const job = fixture.job(provers, { copies: 2 })
     await fixture.pass(job)
-    const [one, two] = provers as [ScriptedProver, ScriptedProver]
+    const [one, two] = provers as [FakeProver, FakeProver]
     one.script.isUnreachable = true
     expect((await prove(file, 'a')).prover).toBe(two.name)
     one.script.isUnreachable = false
@@ -123,7 +123,7 @@ describe('proveFile', () => {
       const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
       const underWay: string[] = []
       const ended: string[] = []
-      const held = (prover: ScriptedProver): Prover => ({
+      const held = (prover: FakeProver): Prover => ({
         ...prover,
         async prove(question, options) {
           underWay.push(prover.name)
@@ -158,7 +158,7 @@ describe('proveFile', () => {
     })
 
     it('at a prover that is slow hold up nobody at another one', async () => {
-      const [one, two] = provers as [ScriptedProver, ScriptedProver]
+      const [one, two] = provers as [FakeProver, FakeProver]
       const file = await fixture.put(seededBytes(5000, 1))
       const job = fixture.job(provers)
       await fixture.pass(job)

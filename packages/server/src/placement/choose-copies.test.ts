@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openScriptedProver } from '../proving/scripted-prover.ts'
+import { openFakeProver } from '../proving/fake-prover.ts'
 import type { CopyRecord, CopyState, UnsettledPiece } from '../records/record-store.ts'
 import { chooseCopies, type ProverView } from './choose-copies.ts'
 
@@ -40,7 +40,7 @@ function pieceOf(copies: readonly CopyRecord[], copiesWanted: number): Unsettled
 function viewOf(overrides: Partial<ProverView> & { readonly names?: readonly string[] } = {}): ProverView {
   const { names = NAMES, ...others } = overrides
   return {
-    provers: names.map((name) => openScriptedProver({ name })),
+    provers: names.map((name) => openFakeProver({ name })),
     isHere: () => true,
     loadOf: () => 0,
     schedule: SCHEDULE,
@@ -92,7 +92,7 @@ describe('chooseCopies', () => {
   })
 
   it('prefers provers of the network, then those that answer, then those with the fewest copies', () => {
-    const provers = NAMES.map((name) => ({ ...openScriptedProver({ name }), isLocal: name === 'a' }))
+    const provers = NAMES.map((name) => ({ ...openFakeProver({ name }), isLocal: name === 'a' }))
     const loads = new Map([
       ['b', 3],
       ['c', 1],
@@ -113,7 +113,7 @@ describe('chooseCopies', () => {
   })
 
   it('says so when no prover takes pieces of that size', () => {
-    const small = [openScriptedProver({ name: 'a', limits: { maximumBytes: 999 } })]
+    const small = [openFakeProver({ name: 'a', limits: { maximumBytes: 999 } })]
     expect(chooseCopies(pieceOf([], 1), viewOf({ provers: small }))).toEqual({
       add: [],
       release: [],

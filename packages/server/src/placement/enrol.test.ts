@@ -1,8 +1,8 @@
 import { joinPieces } from '@lade/core/piece'
 import { hexOf } from '@lade/node/hashing/hex'
 import { describe, expect, it } from 'vitest'
+import { openFakeProver } from '../proving/fake-prover.ts'
 import type { Prover, ProverLimits } from '../proving/prover.ts'
-import { openScriptedProver } from '../proving/scripted-prover.ts'
 import type { Enrolment, RecordStore, UnenrolledFile } from '../records/record-store.ts'
 import { SUBTREE_RAW_BYTES } from './cut-pieces.ts'
 import { enrolFiles } from './enrol.ts'
@@ -61,7 +61,7 @@ async function enrolmentsOf(
 }
 
 function prover(limits: Partial<ProverLimits> = {}): Prover {
-  return openScriptedProver({ limits })
+  return openFakeProver({ limits })
 }
 
 const LOCAL: Prover = { ...prover({ minimumBytes: 1, maximumBytes: Number.MAX_SAFE_INTEGER }), isLocal: true }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pieceCidOf } from '@lade/core/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openScriptedProver, type ScriptedProver } from '../proving/scripted-prover.ts'
+import { type FakeProver, openFakeProver } from '../proving/fake-prover.ts'
 import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
 import { createHandover, type HandedOver, type HandoverDeps } from './handover.ts'
 
@@ -10,10 +10,10 @@ const BYTES = Buffer.alloc(1000, 'handed over ')
 describe('handing over', () => {
   let fixture: StagingFixture
   let bytes: HandedOver
-  let provers: ScriptedProver[]
+  let provers: FakeProver[]
   beforeEach(async () => {
     fixture = await openStagingFixture()
-    provers = ['https://one.example', 'https://two.example'].map((name) => openScriptedProver({ name }))
+    provers = ['https://one.example', 'https://two.example'].map((name) => openFakeProver({ name }))
     const { file } = await fixture.stage(BYTES, { head: { visibility: 'private' } })
     bytes = {
       sha256: file.sha256 ?? '',
@@ -72,7 +72,7 @@ describe('handing over', () => {
     if (prover === undefined) throw new Error('no prover')
     const { now } = fixture.clock
     const asked: unknown[] = []
-    const park: ScriptedProver['park'] = async (piece) => {
+    const park: FakeProver['park'] = async (piece) => {
       asked.push(piece.sourceUrl, await fixture.records.offers.find({ ...bytes, now }))
     }
     await handoverOf({ provers: [{ ...prover, park }] }).handOver(bytes, signal)

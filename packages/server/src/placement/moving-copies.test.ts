@@ -1,16 +1,10 @@
 import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
+import type { FakeProver } from '../proving/fake-prover.ts'
 import type { Prover } from '../proving/prover.ts'
-import type { ScriptedProver } from '../proving/scripted-prover.ts'
 import type { DealRecord } from '../records/record-store.ts'
-import {
-  openPlacementFixture,
-  type PlacementFixture,
-  provedAt,
-  scriptedProvers,
-  timesListed,
-} from './testing-placement.ts'
+import { fakeProvers, openPlacementFixture, type PlacementFixture, provedAt, timesListed } from './testing-placement.ts'
 
 const ONE = 'https://one.example'
 const TWO = 'https://two.example'
@@ -26,17 +20,17 @@ function pieceOf({ pieces }: DealRecord): DealRecord['pieces'][number] {
   return piece
 }
 
-function pieceCidsOf(prover: ScriptedProver): string[] {
+function pieceCidsOf(prover: FakeProver): string[] {
   return [...prover.parked.keys()]
 }
 
 describe('a placement job, when a prover fails', () => {
   let fixture: PlacementFixture
-  let one: ScriptedProver
-  let two: ScriptedProver
+  let one: FakeProver
+  let two: FakeProver
   beforeEach(async () => {
     fixture = await openPlacementFixture()
-    const [first, second] = scriptedProvers(['one', 'two'])
+    const [first, second] = fakeProvers(['one', 'two'])
     if (first === undefined || second === undefined) throw new TypeError('two provers')
     one = first
     two = second

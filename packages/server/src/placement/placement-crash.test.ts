@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
+import type { FakeProver } from '../proving/fake-prover.ts'
 import type { Prover } from '../proving/prover.ts'
-import type { ScriptedProver } from '../proving/scripted-prover.ts'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
-import { openPlacementFixture, type PlacementFixture, scriptedProvers, timesListed } from './testing-placement.ts'
+import { fakeProvers, openPlacementFixture, type PlacementFixture, timesListed } from './testing-placement.ts'
 
 /** A process that ends at one of its calls to the records, for good. */
 interface Life {
@@ -68,12 +68,7 @@ function mortal(records: RecordStore, provers: readonly Prover[], { calls, isDon
   }
 }
 
-async function live(
-  fixture: PlacementFixture,
-  provers: readonly ScriptedProver[],
-  life: Life,
-  at: number,
-): Promise<void> {
+async function live(fixture: PlacementFixture, provers: readonly FakeProver[], life: Life, at: number): Promise<void> {
   const [first, second, third] = provers
   if (first !== undefined) {
     first.script.lostAnswers = life.lostAnswers
@@ -99,7 +94,7 @@ const OPTIONS = { copies: 2, aggregateBelowBytes: 1000, aggregateSeconds: 30, au
 /** What is wrong with the placement of a file, where it should be as it is wanted. */
 async function wrongWith(
   fixture: PlacementFixture,
-  provers: readonly ScriptedProver[],
+  provers: readonly FakeProver[],
   file: FileRecord,
   wanted: number,
 ): Promise<string[]> {
@@ -127,7 +122,7 @@ describe('a placement job that dies at any of its calls to the records', () => {
       fc.asyncProperty(lives, async (ended) => {
         const fixture = await openPlacementFixture()
         try {
-          const provers = scriptedProvers(['one', 'two', 'three'])
+          const provers = fakeProvers(['one', 'two', 'three'])
           const files = [
             await fixture.put(seededBytes(5000, 1)),
             await fixture.put(seededBytes(300, 2)),

@@ -2,15 +2,9 @@ import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
 import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
-import type { ScriptedProver } from '../proving/scripted-prover.ts'
+import type { FakeProver } from '../proving/fake-prover.ts'
 import type { CopyRecord, DealRecord } from '../records/record-store.ts'
-import {
-  openPlacementFixture,
-  type PlacementFixture,
-  provedAt,
-  scriptedProvers,
-  timesListed,
-} from './testing-placement.ts'
+import { fakeProvers, openPlacementFixture, type PlacementFixture, provedAt, timesListed } from './testing-placement.ts'
 
 const ONE = 'https://one.example'
 const _TWO = 'https://two.example'
@@ -26,17 +20,17 @@ function pieceOf({ pieces }: DealRecord): DealRecord['pieces'][number] {
   return piece
 }
 
-function pieceCidsOf(prover: ScriptedProver): string[] {
+function pieceCidsOf(prover: FakeProver): string[] {
   return [...prover.parked.keys()]
 }
 
 describe('a placement job', () => {
   let fixture: PlacementFixture
-  let one: ScriptedProver
-  let two: ScriptedProver
+  let one: FakeProver
+  let two: FakeProver
   beforeEach(async () => {
     fixture = await openPlacementFixture()
-    const [first, second] = scriptedProvers(['one', 'two'])
+    const [first, second] = fakeProvers(['one', 'two'])
     if (first === undefined || second === undefined) throw new TypeError('two provers')
     one = first
     two = second
@@ -88,8 +82,8 @@ describe('a placement job', () => {
     })
 
     it('asks no prover for a piece that is too small or too big for it', async () => {
-      const [small] = scriptedProvers(['small'], { limits: { maximumBytes: 1000 } })
-      const [big] = scriptedProvers(['big'], { limits: { minimumBytes: 1001 } })
+      const [small] = fakeProvers(['small'], { limits: { maximumBytes: 1000 } })
+      const [big] = fakeProvers(['big'], { limits: { minimumBytes: 1001 } })
       if (small === undefined || big === undefined) throw new TypeError('two provers')
       const files = [await fixture.put(seededBytes(1000, 1)), await fixture.put(seededBytes(1001, 2))]
       const placements = fixture.records.placements
@@ -145,7 +139,7 @@ describe('a placement job', () => {
     const names = ['one', 'two', 'three']
 
     it('places two copies with two of three provers, and keeps two when one fails', async () => {
-      const provers = scriptedProvers(names)
+      const provers = fakeProvers(names)
       const file = await fixture.put(seededBytes(5000, 1))
       const job = fixture.job(provers, { copies: 2 })
       await fixture.pass(job)
@@ -161,7 +155,7 @@ describe('a placement job', () => {
     })
 
     it('is raised and lowered, and what is too much leaves the data set', async () => {
-      const provers = scriptedProvers(names)
+      const provers = fakeProvers(names)
       const file = await fixture.put(seededBytes(5000, 1))
       const job = fixture.job(provers)
       await fixture.pass(job)
@@ -228,7 +222,7 @@ describe('a placement job', () => {
     })
 
     it('compares bytes where a prover proves to its own chain only', async () => {
-      const [curio] = scriptedProvers(['curio'], { auditedBy: 'retrieval' })
+      const [curio] = fakeProvers(['curio'], { auditedBy: 'retrieval' })
       if (curio === undefined) throw new TypeError('a prover')
       const file = await fixture.put(seededBytes(500_000, 1), { isBlob: true })
       const job = fixture.job([curio])

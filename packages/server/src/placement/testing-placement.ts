@@ -8,8 +8,8 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../blobs/drivers/memory/memory-blob-store.ts'
+import { type FakeProver, type FakeProverOptions, openFakeProver } from '../proving/fake-prover.ts'
 import type { Prover } from '../proving/prover.ts'
-import { openScriptedProver, type ScriptedProver, type ScriptedProverOptions } from '../proving/scripted-prover.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import { createLeaseholder } from '../records/leaseholder.ts'
 import type { DealRecord, FileRecord, PieceRecord, RecordStore, Visibility } from '../records/record-store.ts'
@@ -165,13 +165,13 @@ export async function openPlacementFixture(): Promise<PlacementFixture> {
 }
 
 /** Provers of these names, with the limits of the network unless `options` say otherwise. */
-export function scriptedProvers(names: readonly string[], options: ScriptedProverOptions = {}): ScriptedProver[] {
-  return names.map((name) => openScriptedProver({ name: `https://${name}.example`, ...options }))
+export function fakeProvers(names: readonly string[], options: FakeProverOptions = {}): FakeProver[] {
+  return names.map((name) => openFakeProver({ name: `https://${name}.example`, ...options }))
 }
 
 /** How often a piece stands in the data sets of these provers. */
 export function timesListed(
-  provers: readonly ScriptedProver[],
+  provers: readonly FakeProver[],
   piece: Pick<PieceRecord, 'pieceRoot' | 'sizeBytes'>,
 ): number {
   const pieceCid = pieceCidOf(piece)

@@ -1,6 +1,6 @@
 import { describeProver } from './conformance.ts'
 import { openLocalProver } from './drivers/local/local-prover.ts'
-import { openScriptedProver } from './scripted-prover.ts'
+import { openFakeProver } from './fake-prover.ts'
 
 describeProver('local', {
   wrongBytes: 'unseen',
@@ -28,10 +28,10 @@ describeProver('local', {
   },
 })
 
-describeProver('scripted', {
+describeProver('fake', {
   wrongBytes: 'refused',
   async open({ additions }) {
-    const prover = openScriptedProver()
+    const prover = openFakeProver()
     const { script } = prover
     if (additions === 'when settled') script.pendingTurns = Number.POSITIVE_INFINITY
     return {

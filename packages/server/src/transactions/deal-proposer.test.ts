@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import { describe, expect, test } from 'vitest'
-import { openScriptedChain } from '../chain/scripted-chain.ts'
+import { openFakeChain } from '../chain/fake-chain.ts'
 import { openDealFixture, PROVER_ACCOUNT } from './testing-deals.ts'
 
 describe('proposing', () => {
@@ -118,7 +118,7 @@ describe('proposing', () => {
 
   test('error: a chain without a marketplace proposes nothing', async () => {
     const { proposer } = await openDealFixture()
-    const chain = { ...openScriptedChain(), marketplace: undefined }
+    const chain = { ...openFakeChain(), marketplace: undefined }
     expect(() => proposer({ chain })).toThrow(TypeError)
   })
 })

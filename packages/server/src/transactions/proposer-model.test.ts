@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import type { Chain, Marketplace } from '../chain/chain.ts'
-import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
+import { type FakeChain, openFakeChain } from '../chain/fake-chain.ts'
 import type { ChainRecords, RecordStore } from '../records/record-store.ts'
 import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
 import type { DealProposer } from './deal-proposer.ts'
@@ -109,7 +109,7 @@ const SENDS = ['sign', 'signEmpty', 'send'] as const satisfies readonly (keyof M
 
 /** One account on one chain, and two processes that both take themselves for the only one. */
 class World {
-  readonly chain: ScriptedChain
+  readonly chain: FakeChain
   readonly prover = `prover-${randomUUID()}`
   readonly staged: StagedCopy[] = []
   readonly fuses: readonly [Fuse, Fuse] = [{ left: undefined }, { left: undefined }]
@@ -121,7 +121,7 @@ class World {
   constructor(fixture: DealFixture, stores: readonly [RecordStore, RecordStore]) {
     this.#fixture = fixture
     this.#stores = stores
-    this.chain = openScriptedChain({ account: privateKeyToAddress(generatePrivateKey()) })
+    this.chain = openFakeChain({ account: privateKeyToAddress(generatePrivateKey()) })
     this.chain.setBalance(this.chain.marketplace.account, 10n ** 15n)
     for (const index of [0, 1] as const) this.#start(index)
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import type { Address } from '../chain/chain.ts'
-import { openScriptedChain, type ScriptedChain, type ScriptedChainOptions } from '../chain/scripted-chain.ts'
+import { type FakeChain, type FakeChainOptions, openFakeChain } from '../chain/fake-chain.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import type { OnchainDealRecord, RecordStore } from '../records/record-store.ts'
 import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
@@ -16,10 +16,10 @@ export const PROVER_ACCOUNT: Address = '0x70997970C51812dc3A010C7d01b50e0d17dc79
 const GWEI = 10n ** 9n
 const START = Date.UTC(2026, 10, 21, 12)
 
-/** Records in one SQLite file, a scripted chain, and a clock that stands still, all gone when the test ends. */
+/** Records in one SQLite file, a fake chain, and a clock that stands still, all gone when the test ends. */
 export interface DealFixture {
   readonly records: RecordStore
-  readonly chain: ScriptedChain
+  readonly chain: FakeChain
   readonly clock: { now: number }
   /** Another handle on the same records, as another process has. */
   openAgain(): Promise<RecordStore>
@@ -32,7 +32,7 @@ export interface DealFixture {
   states(copies: readonly StagedCopy[]): Promise<readonly string[]>
 }
 
-export async function openDealFixture(options: ScriptedChainOptions = {}): Promise<DealFixture> {
+export async function openDealFixture(options: FakeChainOptions = {}): Promise<DealFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'lade-deals-'))
   const stores: RecordStore[] = []
   const openAgain = async (): Promise<RecordStore> => {
@@ -45,7 +45,7 @@ export async function openDealFixture(options: ScriptedChainOptions = {}): Promi
     rmSync(dir, { recursive: true, force: true })
   })
   const records = await openAgain()
-  const chain = openScriptedChain(options)
+  const chain = openFakeChain(options)
   chain.setBalance(chain.marketplace.account, 10n ** 12n)
   const clock = { now: START }
   let staged = 0

@@ -8,7 +8,7 @@ import { hexOf } from '@lade/node/hashing/hex'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { patternBytes } from '../retrieval/testing-dags.ts'
-import { madeUpPart, recordPart, wholeOf } from '../testing/running/made-up-parts.ts'
+import { fakePart, recordPart, wholeOf } from '../testing/running/fake-parts.ts'
 import { openStagingFixture, PRINCIPAL, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
 import { type ComposeDeps, composeFile } from './compose-file.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -72,7 +72,7 @@ describe('what a composition costs', () => {
     )
 
   describe('a part that is repeated', () => {
-    const part = madeUpPart('part')
+    const part = fakePart('part')
     const repeated = Array.from({ length: 40 }, () => part)
     const ids = repeated.map(({ sha256 }) => idOf(sha256))
     const { unixfs, sizeBytes } = wholeOf(repeated)
@@ -110,7 +110,7 @@ describe('what a composition costs', () => {
     it('is refused by the transaction when the day fills up meanwhile', async () => {
       await recordPart(fixture, part)
       const stat = async (sha256: string) => {
-        await recordPart(fixture, madeUpPart('other'))
+        await recordPart(fixture, fakePart('other'))
         return { sha256, put: '', sizeBytes: PART_BYTES }
       }
       const refused = compose(unixfs, ids, {

@@ -7,7 +7,7 @@ import { hashContentHere } from '@lade/node/hashing/content-hasher'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
-import { type MadeUpPart, madeUpPart, pieceOf, recordPart, wholeOf } from '../testing/running/made-up-parts.ts'
+import { type FakePart, fakePart, pieceOf, recordPart, wholeOf } from '../testing/running/fake-parts.ts'
 import { openStagingFixture, PRINCIPAL, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
 import { type ComposeDeps, type ComposeInput, composeFile } from './compose-file.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -36,7 +36,7 @@ describe('composeFile, from what was kept', () => {
   })
   afterEach(() => fixture.remove())
 
-  const compose = (cid: string, parts: readonly (MadeUpPart | string)[], { tier, head, deps }: Options = {}) =>
+  const compose = (cid: string, parts: readonly (FakePart | string)[], { tier, head, deps }: Options = {}) =>
     composeFile(
       {
         records: fixture.records,
@@ -65,7 +65,7 @@ describe('composeFile, from what was kept', () => {
         signal: new AbortController().signal,
       },
     )
-  const record = async (...parts: readonly MadeUpPart[]): Promise<FileRecord[]> => {
+  const record = async (...parts: readonly FakePart[]): Promise<FileRecord[]> => {
     const files: FileRecord[] = []
     // There are no bytes that could be stored.
     for (const { sha256, sizeBytes } of parts) sizes.set(sha256, sizeBytes)
@@ -93,8 +93,8 @@ describe('composeFile, from what was kept', () => {
 
   const PROFILES: readonly ImportProfileName[] = ['unixfs-v0-2015', 'unixfs-v1-2025', 'raw-256k-174', 'raw-1m-174']
   it.each(PROFILES)('checks a root of %s without reading a byte', async (profile) => {
-    const parts = [1, 2].map((name) => madeUpPart(`${name}`, PART_BYTES, [profile]))
-    parts.push(madeUpPart('last', 3 * MIB + 5, [profile]))
+    const parts = [1, 2].map((name) => fakePart(`${name}`, PART_BYTES, [profile]))
+    parts.push(fakePart('last', 3 * MIB + 5, [profile]))
     await record(...parts)
     const { unixfs, sizeBytes, pieceRoot, dag } = wholeOf(parts, profile)
     const open = vi.spyOn(fixture.blobs, 'open')
@@ -109,10 +109,7 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('finds the profile among several, and one whose leaves are cut alike', async () => {
-    const parts = [
-      madeUpPart('1', PART_BYTES, PROFILES),
-      madeUpPart('2', PART_BYTES, ['unixfs-v1-2025', 'raw-256k-174']),
-    ]
+    const parts = [fakePart('1', PART_BYTES, PROFILES), fakePart('2', PART_BYTES, ['unixfs-v1-2025', 'raw-256k-174'])]
     for (const profile of ['unixfs-v1-2025', 'raw-256k-174'] as const) {
       await record(...parts)
       const { unixfs } = wholeOf(parts, profile)
@@ -132,14 +129,14 @@ describe('composeFile, from what was kept', () => {
     ['a byte', 1],
     ['a whole leaf', MIB],
   ])('takes %s for a raw leaf, whatever id it came under', async (_title, lastBytes) => {
-    const parts = [madeUpPart('1'), madeUpPart('last', lastBytes, [])]
+    const parts = [fakePart('1'), fakePart('last', lastBytes, [])]
     await record(...parts)
     const { unixfs } = wholeOf(parts)
     expect(await compose(unixfs, parts)).toMatchObject({ sizeBytes: PART_BYTES + lastBytes })
   })
 
   it.each(['pieceV1', 'pieceV2'] as const)('checks a piece CID, %s, of parts that keep no leaves', async (form) => {
-    const parts = [madeUpPart('1', 2 * PART_BYTES, []), madeUpPart('2', PART_BYTES, []), madeUpPart('last', 99, [])]
+    const parts = [fakePart('1', 2 * PART_BYTES, []), fakePart('2', PART_BYTES, []), fakePart('last', 99, [])]
     await record(...parts)
     const open = vi.spyOn(fixture.blobs, 'open')
     const whole = pieceOf(parts)
@@ -149,11 +146,11 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('takes a part twice, and one that is composed itself', async () => {
-    const [one, two] = [madeUpPart('1'), madeUpPart('2')]
+    const [one, two] = [fakePart('1'), fakePart('2')]
     await record(one, two)
     const inner = wholeOf([one, two])
     await compose(inner.unixfs, [one, two])
-    const last = madeUpPart('last', 7 * MIB)
+    const last = fakePart('last', 7 * MIB)
     await record(one, last)
     const { unixfs } = wholeOf([one, one, two, one, last])
     const file = await compose(unixfs, [one, inner.unixfs, one, last])
@@ -163,7 +160,7 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('makes the one part the whole, and finds it by its new name', async () => {
-    const part = madeUpPart('only', 5 * MIB)
+    const part = fakePart('only', 5 * MIB)
     const [file] = await record(part)
     const { unixfs } = wholeOf([part])
     expect(await compose(unixfs, [part])).toEqual(file)
@@ -173,7 +170,7 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('gives the file its own type, name, visibility and term', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 5)]
+    const parts = [fakePart('1'), fakePart('2', 5)]
     await record(...parts)
     const head = { contentType: 'text/plain', filename: null, visibility: 'private', termDays: 3 } as const
     const file = await compose(wholeOf(parts).unixfs, parts, { head })
@@ -182,20 +179,20 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('answers the same deal again, also when the parts are gone', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 5)]
+    const parts = [fakePart('1'), fakePart('2', 5)]
     await record(...parts)
     const { unixfs, pieceV2 } = wholeOf(parts)
     const file = await compose(unixfs, parts)
     fixture.clock.now += 1000
     expect(await compose(unixfs, parts)).toEqual(file)
-    expect(await compose(pieceV2, [madeUpPart('never was')])).toEqual(file)
+    expect(await compose(pieceV2, [fakePart('never was')])).toEqual(file)
   })
 
   it('uses bytes that somebody staged as a whole, and lets go of the parts', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 5)]
+    const parts = [fakePart('1'), fakePart('2', 5)]
     const { sizeBytes, unixfs, pieceRoot } = wholeOf(parts)
     const piece = { root: Buffer.from(pieceRoot, 'hex'), rawSizeBytes: sizeBytes, subtreeRoots: Buffer.alloc(64) }
-    const whole = { ...madeUpPart('whole', sizeBytes, []), piece }
+    const whole = { ...fakePart('whole', sizeBytes, []), piece }
     await recordPart(fixture, whole, { principal: 'user:2' })
     await record(...parts)
     expect(await compose(unixfs, parts)).toMatchObject({ sha256: whole.sha256, principal: PRINCIPAL })
@@ -205,7 +202,7 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('refuses parts in another order, and says which id that order has', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2')]
+    const parts = [fakePart('1'), fakePart('2')]
     await record(...parts)
     const [right, wrong] = [wholeOf(parts), wholeOf(parts.toReversed())]
     for (const form of ['unixfs', 'pieceV1', 'pieceV2'] as const) {
@@ -217,17 +214,17 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('says which id the parts have where they keep another profile than the one of its version', async () => {
-    const parts = [madeUpPart('1', PART_BYTES, ['raw-256k-174']), madeUpPart('2', PART_BYTES, ['raw-256k-174'])]
+    const parts = [fakePart('1', PART_BYTES, ['raw-256k-174']), fakePart('2', PART_BYTES, ['raw-256k-174'])]
     await record(...parts)
-    const other = wholeOf([madeUpPart('3'), madeUpPart('4')]).unixfs
+    const other = wholeOf([fakePart('3'), fakePart('4')]).unixfs
     const actual = wholeOf(parts, 'raw-256k-174').unixfs
     expect(await refused(compose(other, parts))).toMatchObject({ evidence: { expected: other, actual } })
   })
 
   it('names the parts that are missing, a hundred at most, before those of others', async () => {
-    const foreign = madeUpPart('foreign')
+    const foreign = fakePart('foreign')
     await recordPart(fixture, foreign, { principal: 'user:2' })
-    const hidden = madeUpPart('hidden')
+    const hidden = fakePart('hidden')
     await recordPart(fixture, hidden, { principal: 'user:2', visibility: 'private' })
     const { unixfs } = wholeOf([foreign, hidden])
     expect(await refused(compose(unixfs, [foreign, hidden, hidden]))).toMatchObject({
@@ -248,7 +245,7 @@ describe('composeFile, from what was kept', () => {
     ['are not there', undefined],
     ['are cut short', PART_BYTES - 1],
   ])('names the parts whose bytes %s, although all that it needs of them was kept', async (_, storedBytes) => {
-    const parts = [madeUpPart('1'), madeUpPart('2'), madeUpPart('3')]
+    const parts = [fakePart('1'), fakePart('2'), fakePart('3')]
     await record(...parts)
     const [, second] = parts
     if (second === undefined) throw new TypeError('no second part')
@@ -266,9 +263,9 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('refuses parts of other sizes than 127 MiB, but for the last', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('short', PART_BYTES - 1), madeUpPart('2')]
+    const parts = [fakePart('1'), fakePart('short', PART_BYTES - 1), fakePart('2')]
     await record(...parts)
-    expect(await refused(compose(wholeOf([parts[0] ?? madeUpPart('1')]).unixfs, parts))).toMatchObject({
+    expect(await refused(compose(wholeOf([parts[0] ?? fakePart('1')]).unixfs, parts))).toMatchObject({
       code: 'invalid_parts',
       evidence: {
         reason: expect.stringMatching(/^Part 2 of 3 .* has 133169151 bytes\. .* multiple of 133169152 bytes\.$/),
@@ -277,7 +274,7 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('refuses an id that cannot be checked', async () => {
-    const part = madeUpPart('1')
+    const part = fakePart('1')
     await record(part)
     expect(await refused(compose('myfile0001', [part]))).toMatchObject({ code: 'invalid_cid' })
   })
@@ -288,22 +285,22 @@ describe('composeFile, from what was kept', () => {
     ['invalid_visibility', { tier: { name: 'sponsored' }, head: { visibility: 'private' } }],
     ['storage_offline', { deps: { blobs: undefined } }],
   ])('refuses what the tier has against it, as %s', async (code, options) => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
+    const parts = [fakePart('1'), fakePart('2', 1)]
     await record(...parts)
     expect(await refused(compose(wholeOf(parts).unixfs, parts, options))).toMatchObject({ code })
   })
 
   it('refuses a version 1 piece CID that is bound to other bytes', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 1000)]
+    const parts = [fakePart('1'), fakePart('2', 1000)]
     const { pieceV1, pieceRoot } = wholeOf(parts)
     const piece = { root: Buffer.from(pieceRoot, 'hex'), rawSizeBytes: 900, subtreeRoots: Buffer.alloc(0) }
-    await recordPart(fixture, { ...madeUpPart('first', 900, []), piece }, { principal: 'user:2' })
+    await recordPart(fixture, { ...fakePart('first', 900, []), piece }, { principal: 'user:2' })
     await record(...parts)
     expect(await refused(compose(pieceV1, parts))).toMatchObject({ code: 'cid_conflict', evidence: { cid: pieceV1 } })
   })
 
   it('names a part that ended while it was being checked', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
+    const parts = [fakePart('1'), fakePart('2', 1)]
     await record(...parts)
     const { compositions } = fixture.records
     const key = `sha256:${parts[1]?.sha256}`
@@ -325,7 +322,7 @@ describe('composeFile, from what was kept', () => {
   })
 
   it('composes once, however often it is asked at the same moment', async () => {
-    const parts = [madeUpPart('1'), madeUpPart('2', 1)]
+    const parts = [fakePart('1'), fakePart('2', 1)]
     await record(...parts)
     const { unixfs } = wholeOf(parts)
     const files = await Promise.all(Array.from({ length: 8 }, () => compose(unixfs, parts)))
@@ -336,7 +333,7 @@ describe('composeFile, from what was kept', () => {
   it('puts 40 parts of 5,080 leaves together in less than 300 ms', async () => {
     const tookMs: number[] = []
     for (const whole of ['a', 'b', 'c']) {
-      const parts = Array.from({ length: 40 }, (_, index) => madeUpPart(`${whole}${index}`))
+      const parts = Array.from({ length: 40 }, (_, index) => fakePart(`${whole}${index}`))
       await record(...parts)
       const { unixfs } = wholeOf(parts)
       const begin = performance.now()

@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { createSiweMessage } from 'viem/siwe'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
+import { type FakeChain, openFakeChain } from '../chain/fake-chain.ts'
 import { SigningKey } from '../tokens/signing-key.ts'
 import { SigningKeys } from '../tokens/signing-keys.ts'
 import { verifyToken } from '../tokens/token-codec.ts'
@@ -16,11 +16,11 @@ const NOW = Date.UTC(2026, 10, 21, 12)
 const PUBLIC_URL = 'https://lade.example'
 const key = await SigningKey.fromBytes(Buffer.alloc(32, 7))
 
-let chain: ScriptedChain
+let chain: FakeChain
 let nonces = openTestNonces()
 let now = NOW
 beforeEach(() => {
-  chain = openScriptedChain({ chainId: 8453 })
+  chain = openFakeChain({ chainId: 8453 })
   nonces = openTestNonces()
   now = NOW
 })

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
+import { type FakeChain, openFakeChain } from '../chain/fake-chain.ts'
 import { readWalletSignature } from './signature-input.ts'
 import {
   ALICE,
@@ -42,10 +42,10 @@ interface Asked {
   readonly at?: number
 }
 
-let chain: ScriptedChain
+let chain: FakeChain
 let nonces = openTestNonces()
 beforeEach(() => {
-  chain = openScriptedChain({ chainId: 8453 })
+  chain = openFakeChain({ chainId: 8453 })
   nonces = openTestNonces()
 })
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WorkBudget } from '@lade/node/budget/work-budget'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Address } from '../chain/chain.ts'
-import { openScriptedChain, type ScriptedChain } from '../chain/scripted-chain.ts'
+import { type FakeChain, openFakeChain } from '../chain/fake-chain.ts'
 import { networkOf } from '../quota-rule/network-of.ts'
 import { ALICE, BOB } from './testing-wallets.ts'
 import { WalletChains } from './wallet-chains.ts'
@@ -10,11 +10,11 @@ import { WalletChains } from './wallet-chains.ts'
 const ATTACKER = 'ip:192.0.2.1'
 const OTHER = 'ip:192.0.2.2'
 const message = Buffer.from('a message')
-const madeUp = Buffer.alloc(65, 27)
+const fake = Buffer.alloc(65, 27)
 
 describe('the chain as wallets may ask it', () => {
   const clock = { now: 0 }
-  let inner: ScriptedChain
+  let inner: FakeChain
   let budget: WorkBudget
   let chains: WalletChains
   let asked: number
@@ -25,7 +25,7 @@ describe('the chain as wallets may ask it', () => {
     asked = 0
     questionMs = 0
     atOnce = { now: 0, most: 0 }
-    inner = openScriptedChain()
+    inner = openFakeChain()
     const { isSignedBy } = inner
     inner.isSignedBy = (request, asking = (question) => question()) =>
       isSignedBy(request, (question) =>
@@ -42,7 +42,7 @@ describe('the chain as wallets may ask it', () => {
     chains = new WalletChains({ chain: inner, budget })
   })
 
-  const ask = (principal: string, account: Address = ALICE.address, signature: Uint8Array = madeUp) =>
+  const ask = (principal: string, account: Address = ALICE.address, signature: Uint8Array = fake) =>
     chains.for(principal).isSignedBy({ account, message, signature })
 
   it('asks nobody about a signature of the key, however much is asked for others', async () => {
@@ -56,7 +56,7 @@ describe('the chain as wallets may ask it', () => {
     expect(budget.usedMs(OTHER)).toBe(0)
   })
 
-  it('asks about 100 made-up signatures at most, four at once, and it is asked by others as before', async () => {
+  it('asks about 100 fake signatures at most, four at once, and it is asked by others as before', async () => {
     questionMs = 150
     const outcomes = await Promise.allSettled(Array.from({ length: 500 }, () => ask(ATTACKER)))
     expect(asked).toBeGreaterThan(50)
@@ -70,7 +70,7 @@ describe('the chain as wallets may ask it', () => {
     await expect(ask(ATTACKER)).rejects.toMatchObject({ code: 'over_budget' })
 
     questionMs = 0
-    inner.acceptAsContract(BOB.address, madeUp)
+    inner.acceptAsContract(BOB.address, fake)
     for (let times = 0; times < 105; times += 1) await expect(ask(OTHER, BOB.address)).resolves.toBe(true)
     clock.now = 120_000
     await expect(ask(ATTACKER)).resolves.toBe(false)
@@ -88,12 +88,12 @@ describe('the chain as wallets may ask it', () => {
     await expect(poor()).rejects.toMatchObject({ code: 'over_budget' })
   })
 
-  it('recovers the key of another first, and lets others come in between made-up signatures', async () => {
+  it('recovers the key of another first, and lets others come in between fake signatures', async () => {
     const signature = Buffer.from((await ALICE.signMessage({ message: { raw: message } })).slice(2), 'hex')
     const order: string[] = []
     const flood = Array.from({ length: 30 }, async () => {
       await ask(ATTACKER).catch(() => {})
-      order.push('made up')
+      order.push('fake')
     })
     await flood[0]
     await ask(OTHER, ALICE.address, signature)
@@ -113,7 +113,7 @@ describe('the chain as wallets may ask it', () => {
 
   it('asks nothing for a client that has gone', async () => {
     await expect(
-      chains.for(ATTACKER, () => true).isSignedBy({ account: ALICE.address, message, signature: madeUp }),
+      chains.for(ATTACKER, () => true).isSignedBy({ account: ALICE.address, message, signature: fake }),
     ).resolves.toBe(false)
     expect(asked).toBe(0)
   })

@@ -28,10 +28,10 @@ export interface WalletChainsOptions {
 }
 
 /**
- * The chain as those may ask it who claim to be wallets: made-up signatures and wallets without USDC must not have it asked without end.
+ * The chain as those may ask it who claim to be wallets: fake signatures and wallets without USDC must not have it asked without end.
  *
  * A signature that a key alone can tell asks nobody. Keys are recovered one at a time, those of others before those of who has used a lot; behind
- * one that does not fit comes a pause, so that made-up signatures hold up nobody. Questions run four at once for a principal, and first for whoever has used the least. A
+ * one that does not fit comes a pause, so that fake signatures hold up nobody. Questions run four at once for a principal, and first for whoever has used the least. A
  * question that ends in a refusal (not signed, no USDC, no answer) is charged to the budget as 50 ms of unpaid time; who has used that up is
  * refused before anything is asked. Questions that end well are free, so nobody is shut out by others.
  */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openScriptedChain } from '../chain/scripted-chain.ts'
+import { openFakeChain } from '../chain/fake-chain.ts'
 import { ALICE } from './testing-wallets.ts'
 import { quotaBytesOf, usdcText, walletQuotaBytes } from './wallet-quota.ts'
 
@@ -38,7 +38,7 @@ describe('quotaBytesOf', () => {
 
 describe('walletQuotaBytes', () => {
   it('asks the chain what the wallet holds, each time', async () => {
-    const chain = openScriptedChain()
+    const chain = openFakeChain()
     const wallet = { chainId: chain.chainId, address: ALICE.address }
     const quota = () => walletQuotaBytes({ chain, microUsdcPerGib: 2_000_000n }, wallet)
     expect(await quota()).toBe(0)

@@ -29,7 +29,7 @@ interface OfPiece {
   readonly Params: { readonly id: string; readonly pieceId: string }
 }
 
-/** Data sets and the pieces in them. Transactions are made up and confirm by themselves. */
+/** Data sets and the pieces in them. Transactions are fake and confirm by themselves. */
 export function dataSetRoutes(app: FastifyInstance, service: ProverService): void {
   const { dataSets } = service
 

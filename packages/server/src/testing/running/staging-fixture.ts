@@ -7,7 +7,7 @@ import { parseContentId } from '@lade/core/content'
 import { hashContentHere } from '@lade/node/hashing/content-hasher'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { createHandover, type Handover } from '../../placement/handover.ts'
-import { openScriptedProver, type ScriptedProver } from '../../proving/scripted-prover.ts'
+import { type FakeProver, openFakeProver } from '../../proving/fake-prover.ts'
 import { utcDay } from '../../quotas/utc-day.ts'
 import { openSqliteRecordStore } from '../../records/drivers/sqlite/sqlite-record-store.ts'
 import type { FileRecord, RecordStore, Usage } from '../../records/record-store.ts'
@@ -22,7 +22,7 @@ import { type FaultyBlobStore, openFaultyBlobStore } from '../doubles/faulty-blo
 export interface StagingFixture {
   readonly records: RecordStore
   readonly blobs: FaultyBlobStore
-  readonly prover: ScriptedProver
+  readonly prover: FakeProver
   /** Hands every upload that is not kept in the records to `prover`. */
   readonly handover: Handover
   readonly instanceId: string
@@ -104,7 +104,7 @@ export async function openStagingFixture(): Promise<StagingFixture> {
   const records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
   const blobs = openFaultyBlobStore()
   // Tests stage a few bytes.
-  const prover = openScriptedProver({ limits: { minimumBytes: 1 } })
+  const prover = openFakeProver({ limits: { minimumBytes: 1 } })
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   const instanceId = 'instance-1'
   await records.instances.register({ instanceId, now: clock.now })

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { challengeIndex, leafCount, pieceHeight, verifyInclusion, verifyLeafProof } from '@lade/core/piece'
 import { challengeResult, type DealEntry, dealEntry, dealProofs } from '@lade/core/wire'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type FakeProver, openFakeProver } from '../../../proving/fake-prover.ts'
 import { pieceNamed } from '../../../proving/piece-name.ts'
-import { openScriptedProver, type ScriptedProver } from '../../../proving/scripted-prover.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex')
@@ -11,11 +11,11 @@ const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex')
 describe('deals of a running service', () => {
   let service: RunningService
   let token: string
-  let provers: ScriptedProver[]
+  let provers: FakeProver[]
   afterEach(() => service.remove())
 
   const run = async (env: Record<string, string> = {}) => {
-    provers = ['https://one.example', 'https://two.example'].map((name) => openScriptedProver({ name }))
+    provers = ['https://one.example', 'https://two.example'].map((name) => openFakeProver({ name }))
     const settings = { LADE_AGGREGATE_BELOW_MB: '0', LADE_AGGREGATE_SECONDS: '1', LADE_AUDIT_SECONDS: '1', ...env }
     service = await runService({ env: settings, substitutes: { provers } })
     token = (await service.signUp()).token

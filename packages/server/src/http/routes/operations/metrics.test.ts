@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openScriptedProver } from '../../../proving/scripted-prover.ts'
+import { openFakeProver } from '../../../proving/fake-prover.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const TOKEN = 'a token for metrics alone'.replaceAll(' ', '-')
@@ -25,7 +25,7 @@ describe('GET /metrics', () => {
   })
 
   it('counts copies, deals and audits, also those that fail', async () => {
-    const prover = openScriptedProver({ name: 'https://one.example' })
+    const prover = openFakeProver({ name: 'https://one.example' })
     const env = { LADE_METRICS_TOKEN: TOKEN, LADE_AGGREGATE_BELOW_MB: '0', LADE_AUDIT_SECONDS: '1' }
     service = await runService({ env, substitutes: { provers: [prover] } })
     await service.upload(randomBytes(100_000))

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openScriptedProver, type ScriptedProver } from '../../../proving/scripted-prover.ts'
+import { type FakeProver, openFakeProver } from '../../../proving/fake-prover.ts'
 import { type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 describe('/readyz', () => {
-  let prover: ScriptedProver
+  let prover: FakeProver
   let service: RunningService
   beforeEach(async () => {
-    prover = openScriptedProver()
+    prover = openFakeProver()
     service = await runService({ substitutes: { provers: [prover] } })
   })
   afterEach(() => service.remove())

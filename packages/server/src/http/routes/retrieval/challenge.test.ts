@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { seededBytes } from '../../../blobs/conformance/seeded-bytes.ts'
+import { openFakeProver } from '../../../proving/fake-prover.ts'
 import type { Prover } from '../../../proving/prover.ts'
-import { openScriptedProver } from '../../../proving/scripted-prover.ts'
 import { type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const BYTES = seededBytes(5000, 1)
@@ -19,14 +19,14 @@ describe('POST /p/{cid}/challenge', () => {
     underWay = 0
     ended = 0
     hold = undefined
-    const scripted = openScriptedProver({ name: 'https://one.example' })
+    const fake = openFakeProver({ name: 'https://one.example' })
     const prover: Prover = {
-      ...scripted,
+      ...fake,
       async prove(question, options) {
         underWay += 1
         options?.signal?.addEventListener('abort', () => (ended += 1), { once: true })
         await hold
-        return scripted.prove(question, options)
+        return fake.prove(question, options)
       },
     }
     const env = { LADE_TRUSTED_PROXIES: '127.0.0.1', LADE_AGGREGATE_BELOW_MB: '0' }

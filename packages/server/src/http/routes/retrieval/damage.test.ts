@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openScriptedProver } from '../../../proving/scripted-prover.ts'
+import { openFakeProver } from '../../../proving/fake-prover.ts'
 import { databaseFileOf, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 describe('/p/{cid} of bytes that changed on the disk', () => {
@@ -12,7 +12,7 @@ describe('/p/{cid} of bytes that changed on the disk', () => {
   let service: RunningService
   beforeAll(async () => {
     // One that answers would have the bytes read, and the damage found, before the readers of these tests.
-    const prover = openScriptedProver()
+    const prover = openFakeProver()
     prover.script.isUnreachable = true
     service = await runService({
       env: { LADE_SPONSORED_DAILY_MB: '1000', LADE_METRICS_TOKEN: 'metrics-of-this-test', LADE_STAGE: 'async' },

@@ -4,7 +4,7 @@ import { createSignerClient } from '@slicekit/erc8128'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openScriptedChain, type ScriptedChain } from '../../../chain/scripted-chain.ts'
+import { type FakeChain, openFakeChain } from '../../../chain/fake-chain.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 import {
   ALICE,
@@ -23,9 +23,9 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const OCTETS = 'application/octet-stream'
 
 let service: RunningService
-let chain: ScriptedChain
+let chain: FakeChain
 beforeAll(async () => {
-  chain = openScriptedChain()
+  chain = openFakeChain()
   service = await runService({ env: ENV, substitutes: { chain } })
 })
 afterAll(() => service.remove())
@@ -572,7 +572,7 @@ describe('a service without a chain', () => {
   })
 })
 
-describe('made-up signatures without end', () => {
+describe('fake signatures without end', () => {
   it('are over_budget for the address that they come from, and for nobody else', async () => {
     const own = await runService({ env: { ...ENV, LADE_TRUSTED_PROXIES: '127.0.0.1' }, substitutes: { chain } })
     try {
@@ -582,8 +582,8 @@ describe('made-up signatures without end', () => {
         const forged = signature === undefined ? {} : { signature }
         return own.fetch(target, { headers: { ...headers, ...forged, 'x-forwarded-for': sender } })
       }
-      const madeUp = `eth=:${Buffer.alloc(65, 27).toString('base64')}:`
-      const answers = await Promise.all(Array.from({ length: 200 }, () => askFrom('198.51.100.7', madeUp)))
+      const fake = `eth=:${Buffer.alloc(65, 27).toString('base64')}:`
+      const answers = await Promise.all(Array.from({ length: 200 }, () => askFrom('198.51.100.7', fake)))
       const refusals = answers.filter(({ status }) => status === 429)
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]))
       expect(refusals.length).toBeGreaterThan(50)

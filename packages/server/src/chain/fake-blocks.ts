@@ -1,8 +1,8 @@
 import { keccak256, toHex } from 'viem'
 import type { BlockPlace, DealProposal, Fees, Hash, MarketplaceCall } from './chain.ts'
 
-/** A transaction of the scripted chain; its raw form is this as JSON. A call of null has no effect. */
-export interface ScriptedTransaction {
+/** A transaction of the fake chain; its raw form is this as JSON. A call of null has no effect. */
+export interface FakeTransaction {
   readonly hash: Hash
   readonly nonce: number
   readonly call: MarketplaceCall | null
@@ -10,17 +10,17 @@ export interface ScriptedTransaction {
 }
 
 /** A transaction in a block, with what came of it. */
-export interface IncludedTransaction extends ScriptedTransaction {
+export interface IncludedTransaction extends FakeTransaction {
   readonly succeeded: boolean
   readonly dealIds: readonly bigint[]
 }
 
-export interface ScriptedBlock extends BlockPlace {
+export interface FakeBlock extends BlockPlace {
   readonly transactions: readonly IncludedTransaction[]
 }
 
 /** A deal of the canonical chain. */
-export interface ScriptedDeal {
+export interface FakeDeal {
   readonly dealId: bigint
   readonly proposal: DealProposal
   readonly transaction: Hash
@@ -30,12 +30,12 @@ export interface ScriptedDeal {
 }
 
 /** The raw form of a transaction: the same parts give the same text. */
-export function encodeScripted(parts: Omit<ScriptedTransaction, 'hash'> & { readonly chainId: number }): Hash {
+export function encodeFake(parts: Omit<FakeTransaction, 'hash'> & { readonly chainId: number }): Hash {
   return toHex(JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)))
 }
 
-/** @throws {SyntaxError} when `raw` is no transaction of a scripted chain. */
-export function decodeScripted(raw: Hash): ScriptedTransaction {
+/** @throws {SyntaxError} when `raw` is no transaction of a fake chain. */
+export function decodeFake(raw: Hash): FakeTransaction {
   const text = Buffer.from(raw.slice(2), 'hex').toString()
   const revive = (_: string, value: unknown) =>
     typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value
@@ -43,7 +43,7 @@ export function decodeScripted(raw: Hash): ScriptedTransaction {
 }
 
 /** The deals that a chain of blocks holds, in the order of their ids. */
-export function dealsIn(blocks: readonly ScriptedBlock[]): ScriptedDeal[] {
+export function dealsIn(blocks: readonly FakeBlock[]): FakeDeal[] {
   const included = blocks.flatMap(({ transactions, ...block }) => transactions.map((each) => ({ ...each, block })))
   const extraSeconds = new Map<bigint, number>()
   for (const { call, succeeded } of included) {

@@ -9,7 +9,7 @@ import type { FileRecord, ImportCommit, NewFile } from '../../records/record-sto
 import { PRINCIPAL, type StagingFixture } from './staging-fixture.ts'
 
 /** A file of which there is everything but the bytes: digests that a check of them could have left. */
-export interface MadeUpPart {
+export interface FakePart {
   readonly sha256: string
   readonly sizeBytes: number
   readonly imports: readonly ImportCommit[]
@@ -24,12 +24,12 @@ const nodeOf = (word: string): Buffer => {
   return node
 }
 
-/** @param profiles - those that the file keeps its leaves of, made up for each kind of leaf. */
-export function madeUpPart(
+/** @param profiles - those that the file keeps its leaves of, invented for each kind of leaf. */
+export function fakePart(
   name: string,
   sizeBytes = PART_BYTES,
   profiles: readonly ImportProfileName[] = ['unixfs-v1-2025'],
-): MadeUpPart {
+): FakePart {
   const subtrees = Math.ceil(sizeBytes / rawCapacityBytes(SUBTREE_HEIGHT))
   const subtreeRoots = Buffer.concat(Array.from({ length: subtrees }, (_, index) => nodeOf(`${name} tree ${index}`)))
   const isOne = subtrees === 1
@@ -56,7 +56,7 @@ export function madeUpPart(
 /** Records the file as staged under its sha2-256, without charging anything to a quota that matters. */
 export async function recordPart(
   { records, clock }: StagingFixture,
-  part: MadeUpPart,
+  part: FakePart,
   overrides: Partial<NewFile> = {},
 ): Promise<FileRecord> {
   const { now } = clock
@@ -100,7 +100,7 @@ export async function recordPart(
 }
 
 /** The parts one behind the other, as a piece. */
-export function pieceOf(parts: readonly MadeUpPart[]) {
+export function pieceOf(parts: readonly FakePart[]) {
   const piece = joinPieces(parts.map((part) => part.piece))
   return {
     sizeBytes: piece.rawSizeBytes,
@@ -111,7 +111,7 @@ export function pieceOf(parts: readonly MadeUpPart[]) {
 }
 
 /** The parts one behind the other, as a piece and as a UnixFS file of leaves that all of them keep. */
-export function wholeOf(parts: readonly MadeUpPart[], profile: ImportProfileName = 'unixfs-v1-2025') {
+export function wholeOf(parts: readonly FakePart[], profile: ImportProfileName = 'unixfs-v1-2025') {
   const piece = pieceOf(parts)
   const { chunkBytes, leaves } = IMPORT_PROFILES[profile]
   const kept = parts.map((part) => {

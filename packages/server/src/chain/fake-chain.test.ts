@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { describeChain } from './conformance.ts'
-import { openScriptedChain } from './scripted-chain.ts'
+import { openFakeChain } from './fake-chain.ts'
 
 let accounts = 0
 
-describeChain('scripted', {
+describeChain('fake', {
   async open() {
-    const chain = openScriptedChain({ needsApproval: true })
+    const chain = openFakeChain({ needsApproval: true })
     const newAccount = () => {
       accounts += 1
       return `0x${accounts.toString(16).padStart(40, 'c')}` as const
@@ -33,9 +33,9 @@ describeChain('scripted', {
   },
 })
 
-describe('scripted only', () => {
+describe('fake only', () => {
   it('keeps deals exactly while their block is there', async () => {
-    const chain = openScriptedChain()
+    const chain = openFakeChain()
     const { marketplace } = chain
     const proposal = { prover: marketplace.account, pieceRoot: 'aa', paddedSizeBytes: 128, durationSeconds: 9 }
     const call = { kind: 'propose', deals: [{ ...proposal, paymentMicroUsdc: 2n ** 70n }] } as const
@@ -53,7 +53,7 @@ describe('scripted only', () => {
   })
 
   it('wants a tenth more of a replacement, for both fees', async () => {
-    const { marketplace } = openScriptedChain()
+    const { marketplace } = openFakeChain()
     const send = async (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => {
       const { raw } = await marketplace.signEmpty({ nonce: 0, fees: { maxFeePerGas, maxPriorityFeePerGas } })
       return (await marketplace.send(raw)).outcome
@@ -65,7 +65,7 @@ describe('scripted only', () => {
   })
 
   it('loses answers, with and without what they were about', async () => {
-    const chain = openScriptedChain()
+    const chain = openFakeChain()
     const { raw, hash } = await chain.marketplace.signEmpty({ nonce: 0, fees: await chain.marketplace.fees() })
     chain.loseNextAnswer({ arrives: false })
     await expect(chain.marketplace.send(raw)).rejects.toHaveProperty('code', 'chain_offline')
@@ -76,7 +76,7 @@ describe('scripted only', () => {
   })
 
   it('lags behind and has nonces used up elsewhere', async () => {
-    const chain = openScriptedChain()
+    const chain = openFakeChain()
     const { raw, hash } = await chain.marketplace.signEmpty({ nonce: 0, fees: await chain.marketplace.fees() })
     await chain.marketplace.send(raw)
     chain.useNonceElsewhere()

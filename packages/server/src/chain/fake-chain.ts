@@ -4,17 +4,17 @@ import type { Address, BlockPlace, Chain, Fees, Hash, Marketplace, MarketplaceCa
 import { isSignedByKey } from './drivers/evm/signed-by-key.ts'
 import {
   dealsIn,
-  decodeScripted,
-  encodeScripted,
+  decodeFake,
+  encodeFake,
+  type FakeBlock,
+  type FakeDeal,
+  type FakeTransaction,
   type IncludedTransaction,
-  type ScriptedBlock,
-  type ScriptedDeal,
-  type ScriptedTransaction,
-} from './scripted-blocks.ts'
+} from './fake-blocks.ts'
 
 const GWEI = 10n ** 9n
 
-export interface ScriptedChainOptions {
+export interface FakeChainOptions {
   /** @default 31337 */
   readonly chainId?: number
   /** The operator's account. @default the first of anvil */
@@ -26,10 +26,10 @@ export interface ScriptedChainOptions {
 }
 
 /** A chain for tests, in memory: blocks, reorganisations, losses and refusals come on demand. */
-export interface ScriptedChain extends Chain {
+export interface FakeChain extends Chain {
   readonly marketplace: Marketplace
   /** Every deal in the canonical blocks, in the order of their ids. */
-  readonly deals: readonly ScriptedDeal[]
+  readonly deals: readonly FakeDeal[]
   /** What was sent, also what was refused or lost, oldest first. */
   readonly sent: readonly Hash[]
   /** Hashes that wait for a block, by nonce. */
@@ -67,16 +67,16 @@ export interface ScriptedChain extends Chain {
  * Opens a chain in memory that behaves as the network may at its worst.
  *
  * @example
- * const chain = openScriptedChain()
+ * const chain = openFakeChain()
  * const { raw, hash } = await chain.marketplace.sign({ call, nonce: 0, fees: await chain.marketplace.fees() })
  * await chain.marketplace.send(raw)
  * chain.mine()
  * await chain.marketplace.find(hash) // { place: 'block', succeeded: true, dealIds: [1n], … }
  */
-export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedChain {
+export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   const { chainId = 31_337, account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' } = options
-  const blocks: ScriptedBlock[] = [{ number: 0, hash: keccak256('0x00'), transactions: [] }]
-  const pool = new Map<number, ScriptedTransaction>()
+  const blocks: FakeBlock[] = [{ number: 0, hash: keccak256('0x00'), transactions: [] }]
+  const pool = new Map<number, FakeTransaction>()
   const balances = new Map<string, bigint>()
   const contractSignatures = new Map<string, string[]>()
   const sent: Hash[] = []
@@ -93,18 +93,18 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
     if (!isOnline) throw offline()
   }
   const seen = () => blocks.slice(0, Math.max(1, blocks.length - lagBlocks))
-  const nonceAfter = (chain: readonly ScriptedBlock[]) =>
+  const nonceAfter = (chain: readonly FakeBlock[]) =>
     chain.reduce((count, { transactions }) => count + transactions.length, 0)
   const isApproved = (included: readonly { call: MarketplaceCall | null; succeeded: boolean }[]) =>
     included.some(({ call, succeeded }) => call?.kind === 'approve' && succeeded)
 
-  const headOf = (chain: readonly ScriptedBlock[]): BlockPlace => {
+  const headOf = (chain: readonly FakeBlock[]): BlockPlace => {
     const last = chain.at(-1)
     if (last === undefined) throw new TypeError('a chain has at least its first block')
     return { number: last.number, hash: last.hash }
   }
 
-  const include = (transaction: ScriptedTransaction, before: readonly IncludedTransaction[]): IncludedTransaction => {
+  const include = (transaction: FakeTransaction, before: readonly IncludedTransaction[]): IncludedTransaction => {
     const { call } = transaction
     const dealCount = before.reduce((count, { dealIds }) => count + dealIds.length, 0)
     const spends = call?.kind === 'propose' || call?.kind === 'extend'
@@ -121,7 +121,7 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
     }
   }
 
-  const addBlock = (transactions: readonly ScriptedTransaction[]) => {
+  const addBlock = (transactions: readonly FakeTransaction[]) => {
     const included = blocks.flatMap((block) => block.transactions)
     const before = included.length
     for (const transaction of transactions) included.push(include(transaction, included))
@@ -133,8 +133,8 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
     })
   }
 
-  const takeFromPool = (): ScriptedTransaction[] => {
-    const taken: ScriptedTransaction[] = []
+  const takeFromPool = (): FakeTransaction[] => {
+    const taken: FakeTransaction[] = []
     for (let nonce = nonceAfter(blocks); ; nonce += 1) {
       const next = pool.get(nonce)
       if (next === undefined || next.fees.maxFeePerGas < baseFee) return taken
@@ -148,7 +148,7 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
     return headOf(blocks)
   }
 
-  const take = (transaction: ScriptedTransaction): SendOutcome => {
+  const take = (transaction: FakeTransaction): SendOutcome => {
     if (transaction.nonce < nonceAfter(blocks)) return { outcome: 'nonce_used' }
     const waiting = pool.get(transaction.nonce)
     if (waiting?.hash === transaction.hash) return { outcome: 'accepted' }
@@ -160,7 +160,7 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
   }
 
   const sign = (call: MarketplaceCall | null, nonce: number, fees: Fees) => {
-    const raw = encodeScripted({ call, nonce, fees, chainId })
+    const raw = encodeFake({ call, nonce, fees, chainId })
     return { hash: keccak256(raw), raw }
   }
 
@@ -188,7 +188,7 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
     signEmpty: async ({ nonce, fees }) => sign(null, nonce, fees),
     async send(raw) {
       online()
-      const transaction = decodeScripted(raw)
+      const transaction = decodeFake(raw)
       sent.push(transaction.hash)
       const reason = refusals.shift()
       if (reason !== undefined) return { outcome: 'refused', reason }
@@ -216,7 +216,7 @@ export function openScriptedChain(options: ScriptedChainOptions = {}): ScriptedC
   const pooled = () => [...pool.values()].sort((a, b) => a.nonce - b.nonce).map(({ hash }) => hash)
 
   return {
-    name: 'scripted',
+    name: 'fake',
     chainId,
     marketplace,
     sent,

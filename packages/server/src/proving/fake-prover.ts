@@ -8,7 +8,7 @@ import type { Addition, PieceToPark, Prover, ProverLimits, StoredPiece } from '.
 
 const RETRY_AFTER_SECONDS = 5
 
-/** What goes wrong with a scripted prover. Everything may be set, and set back, at any time. */
+/** What goes wrong with a fake prover. Everything may be set, and set back, at any time. */
 export interface ProverScript {
   /** True: nothing is answered. @default false */
   isUnreachable: boolean
@@ -24,7 +24,7 @@ export interface ProverScript {
   lostAnswers: number
 }
 
-/** A call that a scripted prover saw, in the order of `calls`. */
+/** A call that a fake prover saw, in the order of `calls`. */
 export type ProverCall =
   | { readonly method: 'park'; readonly pieceCid: string; readonly sizeBytes: number; readonly sourceUrl: string }
   | { readonly method: 'add'; readonly addition: Addition }
@@ -35,7 +35,7 @@ export type ProverCall =
   | { readonly method: 'check' }
 
 /** A prover for tests: holds pieces in memory as a real one holds them on its disk, and fails on demand. */
-export interface ScriptedProver extends Prover {
+export interface FakeProver extends Prover {
   readonly calls: readonly ProverCall[]
   readonly script: ProverScript
   /** The bytes of each parked piece. */
@@ -50,7 +50,7 @@ export interface ScriptedProver extends Prover {
   settle(rejectedFor?: string): void
 }
 
-export interface ScriptedProverOptions {
+export interface FakeProverOptions {
   /** @default reference */
   readonly name?: string
   readonly limits?: Partial<ProverLimits>
@@ -68,11 +68,11 @@ interface KnownAddition {
 
 /**
  * @example
- * const prover = openScriptedProver({ name: 'https://one.example' })
+ * const prover = openFakeProver({ name: 'https://one.example' })
  * prover.script.isUnreachable = true
  * await prover.check() // rejects with stage_failed
  */
-export function openScriptedProver(options: ScriptedProverOptions = {}): ScriptedProver {
+export function openFakeProver(options: FakeProverOptions = {}): FakeProver {
   const { name = 'reference', auditedBy = 'proof', account = null } = options
   const limits = { minimumBytes: 127, maximumBytes: 1_065_353_216, piecesPerAddition: 40, ...options.limits }
   const calls: ProverCall[] = []
