@@ -34,7 +34,7 @@ const SCHEDULE = {
   callDeadlineMs: 5000,
   removalCheckMs: 1000,
   coolDownMs: 1000,
-  settleAgainMs: 500,
+  reconcileAgainMs: 500,
 }
 
 const ANSWER_FAULTS: readonly AnswerFault[] = [

@@ -140,7 +140,7 @@ export async function reads(store: RecordStore, sample: Sample, now: number): Pr
       times: 100,
     },
     { name: 'waiting 100', run: async () => void (await placements.waiting({ limit: 100 })), times: 100 },
-    { name: 'unsettled 20', run: async () => void (await placements.unsettled({ now, limit: 20 })), times: 100 },
+    { name: 'unreconciled 20', run: async () => void (await placements.unreconciled({ now, limit: 20 })), times: 100 },
     {
       name: 'due 20, any prover',
       run: async () => void (await placements.due({ state: 'pending', now, limit: 20 })),

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openFakeProver } from '../proving/fake-prover.ts'
-import type { CopyRecord, CopyState, UnsettledPiece } from '../records/record-store.ts'
+import type { CopyRecord, CopyState, UnreconciledPiece } from '../records/record-store.ts'
 import { chooseCopies, type ProverView } from './choose-copies.ts'
 
 const NOW = 1_000_000_000
 const NAMES = ['a', 'b', 'c', 'd']
-const SCHEDULE = { coolDownMs: 1000, settleAgainMs: 60_000 }
+const SCHEDULE = { coolDownMs: 1000, reconcileAgainMs: 60_000 }
 
 function copyOf(id: number, overrides: Partial<CopyRecord> = {}): CopyRecord {
   return {
@@ -32,7 +32,7 @@ function failedOf(id: number, prover: string, endedAt: number): CopyRecord {
   return copyOf(id, { prover, state: 'failed', endedAt, cause: `cause ${id}` })
 }
 
-function pieceOf(copies: readonly CopyRecord[], copiesWanted: number): UnsettledPiece {
+function pieceOf(copies: readonly CopyRecord[], copiesWanted: number): UnreconciledPiece {
   const piece = { id: 1, pieceRoot: '', sizeBytes: 1000, source: { kind: 'aggregate' } } as const
   return { piece, copiesWanted, neededUntil: null, copies, isComplete: true, revision: 1 }
 }

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import type { Prover } from '../proving/prover.ts'
-import type { CopyRecord, UnsettledPiece } from '../records/record-store.ts'
+import type { CopyRecord, UnreconciledPiece } from '../records/record-store.ts'
 import { doubledMs, type PlacementSchedule } from './placement-schedule.ts'
 
 /** What is known of the provers while copies are chosen. */
@@ -9,7 +9,7 @@ export interface ProverView {
   readonly isHere: (prover: string) => boolean
   /** Live copies of any piece. */
   readonly loadOf: (prover: string) => number
-  readonly schedule: Pick<PlacementSchedule, 'coolDownMs' | 'settleAgainMs'>
+  readonly schedule: Pick<PlacementSchedule, 'coolDownMs' | 'reconcileAgainMs'>
   readonly now: number
 }
 
@@ -29,21 +29,22 @@ export interface ChosenCopies {
  * one are asked, first those of the network, then those that answer, then those with the fewest copies. A prover that failed the piece is
  * asked again only where no other is left, after a time that doubles with every failure.
  */
-export function chooseCopies(unsettled: UnsettledPiece, view: ProverView): ChosenCopies {
-  const live = unsettled.copies.filter(isLive)
-  const missing = unsettled.copiesWanted - live.length
-  if (missing <= 0) return { add: [], release: releasedOf(live, unsettled.copiesWanted), nextAt: null, failure: null }
+export function chooseCopies(unreconciled: UnreconciledPiece, view: ProverView): ChosenCopies {
+  const live = unreconciled.copies.filter(isLive)
+  const missing = unreconciled.copiesWanted - live.length
+  if (missing <= 0)
+    return { add: [], release: releasedOf(live, unreconciled.copiesWanted), nextAt: null, failure: null }
 
-  const candidates = candidatesFor(unsettled, view)
+  const candidates = candidatesFor(unreconciled, view)
   const free = candidates.filter(({ freeAt }) => freeAt <= view.now)
   const add = free.slice(0, missing).map(({ prover }) => prover.name)
   if (add.length === missing) return { add, release: [], nextAt: null, failure: null }
 
-  const failures = unsettled.copies.filter(({ state }) => state === 'failed').length
-  const again = view.now + doubledMs(view.schedule.settleAgainMs, failures, HOUR_MS)
+  const failures = unreconciled.copies.filter(({ state }) => state === 'failed').length
+  const again = view.now + doubledMs(view.schedule.reconcileAgainMs, failures, HOUR_MS)
   const nextAt = Math.min(again, ...candidates.filter((one) => !free.includes(one)).map(({ freeAt }) => freeAt))
   const isLost = live.length + add.length === 0
-  return { add, release: [], nextAt, failure: isLost ? sentenceOf(unsettled, candidates.length > 0) : null }
+  return { add, release: [], nextAt, failure: isLost ? sentenceOf(unreconciled, candidates.length > 0) : null }
 }
 
 export function isLive({ endedAt }: CopyRecord): boolean {
@@ -68,7 +69,7 @@ interface Candidate {
 }
 
 /** Provers without a live copy that take pieces of this size, the best first. */
-function candidatesFor({ piece, copies }: UnsettledPiece, view: ProverView): Candidate[] {
+function candidatesFor({ piece, copies }: UnreconciledPiece, view: ProverView): Candidate[] {
   const { provers, isHere, loadOf, schedule } = view
   const holders = new Set(copies.filter(isLive).map(({ prover }) => prover))
   const candidates = provers
@@ -98,7 +99,7 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0)
 }
 
-function sentenceOf({ piece, copies }: UnsettledPiece, isAnyLeft: boolean): string {
+function sentenceOf({ piece, copies }: UnreconciledPiece, isAnyLeft: boolean): string {
   if (!isAnyLeft) return `No prover accepts pieces of ${piece.sizeBytes} bytes.`
   const last = copies.filter(({ state }) => state === 'failed').at(-1)
   return `Every prover failed. The last one, ${last?.prover ?? 'unknown'}: ${last?.cause ?? 'no reason given.'}`

@@ -59,7 +59,7 @@ describe('a placement job', () => {
       const file = await fixture.put(seededBytes(5000, 1))
       one.script.pendingTurns = 8
       one.script.liesAboutBytes = true
-      const job = fixture.job([one], { schedule: { coolDownMs: DAY_MS, settleAgainMs: DAY_MS } })
+      const job = fixture.job([one], { schedule: { coolDownMs: DAY_MS, reconcileAgainMs: DAY_MS } })
       const statuses: string[] = []
       for (let round = 0; round < 12; round += 1) {
         await fixture.pass(job, 10_000)
@@ -268,10 +268,10 @@ describe('a placement job', () => {
     let failures = 2
     const placements = {
       ...fixture.records.placements,
-      unsettled: async (request: { now: number; limit: number }) => {
+      unreconciled: async (request: { now: number; limit: number }) => {
         failures -= 1
         if (failures >= 0) throw new Error('the records are tired')
-        return fixture.records.placements.unsettled(request)
+        return fixture.records.placements.unreconciled(request)
       },
     }
     const tired = { ...fixture.records, placements }

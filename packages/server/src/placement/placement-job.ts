@@ -12,14 +12,14 @@ import type { PlacementContext } from './placement-context.ts'
 import { PlacementCounters, type PlacementCounts } from './placement-counters.ts'
 import { PlacementQueues } from './placement-queues.ts'
 import { DEFAULT_SCHEDULE, type PlacementSchedule } from './placement-schedule.ts'
-import { detachRemovedProvers, settlePieces } from './settle.ts'
+import { detachRemovedProvers, reconcilePieces } from './reconcile.ts'
 import { TaskQueue } from './task-queue.ts'
 
 /** Of whoever does this work. */
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
 /** Files and pieces that are looked at in one round; uploads wait for the transaction that enrols them. */
 const ENROL_BATCH = 500
-const SETTLE_BATCH = 256
+const RECONCILE_BATCH = 256
 const AGGREGATE_TARGET_BYTES = 64 * 1024 * 1024
 /** The shortest time from the end of one round to the beginning of the next, and how much longer than the round itself. */
 const MIN_REST_MS = 25
@@ -132,7 +132,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     term = undefined
     ending.abort(reason)
     queues.dismiss()
-    await Promise.all([queues.settled(), proposing.settled()])
+    await Promise.all([queues.whenIdle(), proposing.whenIdle()])
   }
 
   /** Takes the lease, or keeps it. */
@@ -153,7 +153,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     if (!held.hasDetached) {
       await step(async () => {
         await detachRemovedProvers(context)
-        await records.placements.unsettleAll({ now: now() })
+        await records.placements.markAllUnreconciled({ now: now() })
         held.hasDetached = true
         return true
       })
@@ -161,7 +161,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     const steps = [
       async () => (await enrolFiles(context, ENROL_BATCH)) > 0,
       () => aggregateWaiting(context),
-      async () => (await settlePieces(context, SETTLE_BATCH)) > 0,
+      async () => (await reconcilePieces(context, RECONCILE_BATCH)) > 0,
       () => queues.start(),
     ]
     let isBusy = false
@@ -244,7 +244,7 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
     },
     async round() {
       const round = await begin()
-      await Promise.all([term?.queues.settled(), term?.proposing.settled()])
+      await Promise.all([term?.queues.whenIdle(), term?.proposing.whenIdle()])
       return round
     },
     snapshot: () => counters.snapshot(),

@@ -75,8 +75,8 @@ export class PlacementQueues {
   }
 
   /** Resolves when nothing is under way any more. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#all().map((queue) => queue.settled()))
+  async whenIdle(): Promise<void> {
+    await Promise.all(this.#all().map((queue) => queue.whenIdle()))
   }
 
   /** Forgets what has not begun; what is under way ends by the signal of the context. */

@@ -25,7 +25,7 @@ export interface PlacementSchedule {
   /** How long a prover is not asked again for a piece that it failed; doubled with every failure, up to a day. @default 300_000 */
   readonly coolDownMs: number
   /** When a piece that finds no prover is looked at again; doubled with every failure, up to an hour. @default 60_000 */
-  readonly settleAgainMs: number
+  readonly reconcileAgainMs: number
 }
 
 export const DEFAULT_SCHEDULE: PlacementSchedule = {
@@ -41,7 +41,7 @@ export const DEFAULT_SCHEDULE: PlacementSchedule = {
   parkBytesPerSecond: 262_144,
   removalCheckMs: 172_800_000,
   coolDownMs: 300_000,
-  settleAgainMs: 60_000,
+  reconcileAgainMs: 60_000,
 }
 
 /** `firstMs`, doubled with every failure before this one, and at most `maxMs`. */

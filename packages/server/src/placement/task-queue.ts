@@ -45,7 +45,7 @@ export class TaskQueue {
   }
 
   /** Resolves when nothing runs or waits. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     if (this.isIdle) return
     this.#idle ??= Promise.withResolvers<void>()
     await this.#idle.promise

@@ -30,9 +30,9 @@ import { partCases } from './conformance/part-cases.ts'
 import { pieceCases } from './conformance/piece-cases.ts'
 import { quotaCases } from './conformance/quota-cases.ts'
 import { raceCases } from './conformance/race-cases.ts'
+import { reconciliationCases } from './conformance/reconciliation-cases.ts'
 import { inventoryCases, secretCases } from './conformance/secret-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
-import { settlementCases } from './conformance/settlement-cases.ts'
 import { statusCases } from './conformance/status-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
@@ -85,7 +85,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('nonces', () => nonceCases(cases))
     describe('enrolments', () => enrolmentCases(cases))
     describe('uploads that are parked', () => parkedUploadCases(cases))
-    describe('settlements', () => settlementCases(cases))
+    describe('reconciliations', () => reconciliationCases(cases))
     describe('copies', () => copyCases(cases))
     describe('additions', () => additionCases(cases))
     describe('audits', () => auditCases(cases))

@@ -149,7 +149,7 @@ export interface WaitingFile {
 }
 
 /** A piece that somebody should look at: it is new, lost a copy, is wanted more often or less, or is wanted no more. */
-export interface UnsettledPiece {
+export interface UnreconciledPiece {
   readonly piece: PieceRecord
   /** The most copies that one of its live deals wants; 0 when nobody needs it any more. */
   readonly copiesWanted: number
@@ -159,15 +159,15 @@ export interface UnsettledPiece {
   readonly copies: readonly CopyRecord[]
   /** Only for aggregates: whether the bytes of all members are still here; true for others. */
   readonly isComplete: boolean
-  /** Grows with every settlement and every change that has to be settled. */
+  /** Grows with every reconciliation and every change that has to be reconciled. */
   readonly revision: number
 }
 
-export interface Settlement {
+export interface Reconciliation {
   readonly piece: number
   /**
-   * That of the piece as it was looked at. When it is another one by now, somebody has settled the piece or changed what it needs:
-   * nothing is recorded, and the piece stays as unsettled as it is. Without one, changes that came since then can be missed.
+   * That of the piece as it was looked at. When it is another one by now, somebody has reconciled the piece or changed what it needs:
+   * nothing is recorded, and the piece stays as unreconciled as it is. Without one, changes that came since then can be missed.
    */
   readonly revision?: number
   /** Provers that get a copy from now on. */
@@ -213,9 +213,9 @@ export interface AuditRecord {
 
 /**
  * What is placed with which prover. Every method is one transaction. A change of a copy changes the `status` of the deals that it
- * carries in the same transaction, and a copy that ends has its piece settled again.
+ * carries in the same transaction, and a copy that ends has its piece reconciled again.
  *
- * A file that ends closes its deal in the transaction that ends it; its pieces are then settled again.
+ * A file that ends closes its deal in the transaction that ends it; its pieces are then reconciled again.
  */
 export interface PlacementRecords {
   /** Live files without a deal, oldest first; `after` is the last sequence that was looked at. */
@@ -239,11 +239,11 @@ export interface PlacementRecords {
   /** Takes an aggregate apart: its live deals wait again, its copies are released. */
   dissolve(request: { piece: number; now: number }): Promise<void>
 
-  unsettled(request: { now: number; limit: number }): Promise<readonly UnsettledPiece[]>
+  unreconciled(request: { now: number; limit: number }): Promise<readonly UnreconciledPiece[]>
   /** Additions for a prover that has a live copy already are passed over. */
-  settle(request: Settlement & { now: number }): Promise<void>
-  /** Has every piece that is held by fewer provers than wanted settled again, as when provers are configured anew. */
-  unsettleAll(request: { now: number }): Promise<void>
+  reconcile(request: Reconciliation & { now: number }): Promise<void>
+  /** Has every piece that is held by fewer provers than wanted reconciled again, as when provers are configured anew. */
+  markAllUnreconciled(request: { now: number }): Promise<void>
 
   /** Live copies in this state that are due, the longest due first. */
   due(request: {
@@ -257,7 +257,7 @@ export interface PlacementRecords {
   /** Counts a failed attempt and says when the next one is, of a live copy or of one that is to be removed. */
   retryLater(request: { copy: number; nextAt: number }): Promise<void>
   /**
-   * Ends a copy. Its deals lose its proof, and the piece is settled again. What a data set has of it, or may have, is to be taken out: nobody
+   * Ends a copy. Its deals lose its proof, and the piece is reconciled again. What a data set has of it, or may have, is to be taken out: nobody
    * pays for what is lost.
    */
   fail(request: { copy: number; cause: string; now: number }): Promise<void>
@@ -326,9 +326,9 @@ export interface PlacementRecords {
     pieceRoot: string
     sizeBytes: number
   }): Promise<{ readonly piece: PieceRecord; readonly pieceSubtreeRoots: Uint8Array } | undefined>
-  /** Sets how many copies a live deal wants; its pieces are settled again. False for a deal that is not live. */
+  /** Sets how many copies a live deal wants; its pieces are reconciled again. False for a deal that is not live. */
   want(request: { file: number; copies: number; now: number }): Promise<boolean>
-  /** Lets a live file end later, never sooner; its pieces are settled again. False when it has ended. */
+  /** Lets a live file end later, never sooner; its pieces are reconciled again. False when it has ended. */
   extend(request: { file: number; now: number; expiresAt: number; termDays: number }): Promise<boolean>
   /** Counts for the metrics: copies by prover and state, deals by status, files that wait. */
   counts(): Promise<{

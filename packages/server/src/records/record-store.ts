@@ -78,9 +78,9 @@ export type {
   PlacedStatus,
   Placement,
   PlacementRecords,
-  Settlement,
+  Reconciliation,
   UnenrolledFile,
-  UnsettledPiece,
+  UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
 export type { Revocation, TokenRecord, TokenRecords } from './token-records.ts'

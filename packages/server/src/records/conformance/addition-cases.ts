@@ -9,9 +9,9 @@ import {
   openAddition,
   place,
   placedFile,
+  reconcile,
   SOUTH,
-  settle,
-  unsettledPieces,
+  unreconciledPieces,
 } from './placing.ts'
 
 export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
@@ -135,7 +135,7 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const [, two] = files
     if (two === undefined) throw new Error('three files')
     const addition = await openAddition(store, NORTH, copiesOf(files))
-    await settle(store, { piece: two.piece, release: [two.copy] })
+    await reconcile(store, { piece: two.piece, release: [two.copy] })
     const removable = () => store.placements.removable({ limit: 10, now: NOW + HOUR })
     expect(await removable()).toEqual([])
     await confirm(store, addition, NOW + 1)
@@ -149,7 +149,7 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const [one, two] = files
     const { id: addition } = await openAddition(store, NORTH, copiesOf(files))
     await store.placements.fail({ copy: one?.copy ?? 0, cause: 'lost', now: NOW })
-    await settle(store, { piece: two?.piece ?? 0, release: [two?.copy ?? 0] })
+    await reconcile(store, { piece: two?.piece ?? 0, release: [two?.copy ?? 0] })
     const rejected = { addition, now: NOW, nextAt: NOW + HOUR, cause: null }
     await store.placements.additionRejected(rejected)
     expect(await states(store, files)).toEqual(['failed', 'released', 'parked'])
@@ -171,7 +171,7 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       expect(await copyAt(store, file, NORTH)).toMatchObject({ state: 'failed', endedAt: NOW + 1, cause: 'reverted' })
       expect(await dealStatus(store, file)).toEqual(['staged', 1])
     }
-    expect((await unsettledPieces(store, NOW + 1)).toSorted()).toEqual(files.map(({ piece }) => piece).toSorted())
+    expect((await unreconciledPieces(store, NOW + 1)).toSorted()).toEqual(files.map(({ piece }) => piece).toSorted())
     expect(await store.placements.additions()).toEqual([])
   })
 

@@ -9,9 +9,9 @@ import {
   enrolWaiting,
   NORTH,
   place,
+  reconcile,
   SOUTH,
-  settle,
-  unsettled,
+  unreconciled,
   wholePiece,
 } from './placing.ts'
 
@@ -53,7 +53,7 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     const holds = { object: digestOf('two'), pieceRoot: ROOT, sizeBytes: SIZE_BYTES }
     expect(await store.placements.aggregatesOf([digestOf('two'), digestOf('three')])).toEqual([holds])
     const needed = { copiesWanted: 1, neededUntil: one.expiresAt, copies: [], isComplete: true }
-    expect(await unsettled(store)).toMatchObject([{ piece: record, ...needed }])
+    expect(await unreconciled(store)).toMatchObject([{ piece: record, ...needed }])
     const members = ['one', 'two'].map((word, index) => ({
       object: digestOf(word),
       pieceRoot: pieceRootOf(word),
@@ -90,7 +90,7 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     expect(await aggregate(store, [one, two])).toBe(false)
     expect(await aggregate(store, [one, one])).toBe(false)
     expect(await aggregate(store, [await stage(store, upload({ content: 'unenrolled' })), one])).toBe(false)
-    expect([await unsettled(store), await found(store)]).toEqual([[], undefined])
+    expect([await unreconciled(store), await found(store)]).toEqual([[], undefined])
     expect(await aggregate(store, [one])).toBe(true)
     expect(await aggregate(store, [one, three])).toBe(false)
     expect(await waiting(store)).toEqual([[three.sequence, 0]])
@@ -102,19 +102,19 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     await remove(store, one)
     const kept = async () => (await store.placements.membersOf(piece)).map(({ isKept }) => isKept)
     expect(await kept()).toEqual([true, true])
-    expect(await unsettled(store)).toMatchObject([{ isComplete: true, copiesWanted: 1 }])
+    expect(await unreconciled(store)).toMatchObject([{ isComplete: true, copiesWanted: 1 }])
     await store.files.remove({ principal: BOB, key: one.key, now: NOW })
     expect(await kept()).toEqual([false, true])
-    expect(await unsettled(store)).toMatchObject([{ isComplete: false, copiesWanted: 1 }])
+    expect(await unreconciled(store)).toMatchObject([{ isComplete: false, copiesWanted: 1 }])
     expect(await found(store)).toBeUndefined()
     await stage(store, upload({ content: 'one', principal: BOB }))
     expect(await found(store)).toMatchObject({ id: piece })
     await remove(store, two)
-    expect(await unsettled(store)).toMatchObject([{ isComplete: false, copiesWanted: 0, neededUntil: null }])
+    expect(await unreconciled(store)).toMatchObject([{ isComplete: false, copiesWanted: 0, neededUntil: null }])
     expect(await found(store)).toBeUndefined()
   })
 
-  it('is taken apart: its live deals wait again, its copies are released, and it is settled for good', async (store) => {
+  it('is taken apart: its live deals wait again, its copies are released, and it is reconciled for good', async (store) => {
     const { one, two, piece } = await aggregated(store)
     const { id: stored } = await place(store, { file: one, piece, prover: NORTH, as: 'proved' }, NOW + 1)
     await place(store, { file: one, piece, prover: SOUTH, as: 'parked' }, NOW + 1)
@@ -126,9 +126,9 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     expect(await dealStatus(store, one)).toEqual(['active', 1])
     expect((await dealOf(store, one)).pieces[0]?.copies.map(({ state }) => state)).toEqual(['released', 'released'])
     expect(await store.placements.removable({ limit: 10, now: NOW + 2 })).toMatchObject([{ copy: { id: stored } }])
-    expect([await unsettled(store, NOW + HOUR), await found(store)]).toEqual([[], undefined])
-    await store.placements.unsettleAll({ now: NOW + HOUR })
-    expect(await unsettled(store, NOW + HOUR)).toEqual([])
+    expect([await unreconciled(store, NOW + HOUR), await found(store)]).toEqual([[], undefined])
+    await store.placements.markAllUnreconciled({ now: NOW + HOUR })
+    expect(await unreconciled(store, NOW + HOUR)).toEqual([])
     await store.placements.dissolve({ piece, now: NOW + 3 })
     expect(await waiting(store)).toEqual([[two.sequence, 2]])
   })
@@ -140,7 +140,7 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     expect(await aggregate(store, [one, two], NOW + 2)).toBe(true)
     expect((await dealOf(store, two)).pieces).toMatchObject([{ id: piece, paddedOffsetBytes: 128 }])
     expect(await dealStatus(store, two)).toEqual(['staged', 1])
-    expect(await unsettled(store, NOW + 2)).toMatchObject([{ piece: { id: piece }, copiesWanted: 1 }])
+    expect(await unreconciled(store, NOW + 2)).toMatchObject([{ piece: { id: piece }, copiesWanted: 1 }])
     expect(await store.placements.membersOf(piece)).toHaveLength(2)
   })
 
@@ -159,11 +159,11 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
     expect(await enrol(store, file, { pieces: [wholePiece(file)] })).toEqual([piece])
     await remove(store, one)
     const source = { kind: 'object', object: file.object, offsetBytes: 0 }
-    expect(await unsettled(store)).toMatchObject([{ piece: { source }, isComplete: true }])
+    expect(await unreconciled(store)).toMatchObject([{ piece: { source }, isComplete: true }])
     await store.placements.dissolve({ piece, now: NOW + 1 })
     expect(await waiting(store)).toEqual([[two.sequence, 0]])
     expect((await dealOf(store, file)).pieces).toMatchObject([{ id: piece, source }])
-    expect(await unsettled(store, NOW + 1)).toMatchObject([{ piece: { id: piece }, copiesWanted: 1 }])
+    expect(await unreconciled(store, NOW + 1)).toMatchObject([{ piece: { id: piece }, copiesWanted: 1 }])
   })
 
   itWithTwo('takes a file into one aggregate through two handles', async (store, other) => {
@@ -178,11 +178,11 @@ export function aggregateCases({ it, itWithTwo, itAcrossRestart }: Cases): void 
 
   itAcrossRestart('is kept with its members', async (store, restart) => {
     const { one, piece } = await aggregated(store)
-    const before = [await dealOf(store, one), await store.placements.membersOf(piece), await unsettled(store)]
+    const before = [await dealOf(store, one), await store.placements.membersOf(piece), await unreconciled(store)]
     const again = await restart()
-    const after = [await dealOf(again, one), await again.placements.membersOf(piece), await unsettled(again)]
+    const after = [await dealOf(again, one), await again.placements.membersOf(piece), await unreconciled(again)]
     expect(after).toEqual(before)
-    await settle(again, { piece, add: [NORTH] })
+    await reconcile(again, { piece, add: [NORTH] })
   })
 
   it('leaves the deals of others of whoever removes a member', async (store) => {

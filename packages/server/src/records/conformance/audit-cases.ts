@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type Cases, digestOf, HOUR, NOW, stage, times, upload } from './case.ts'
-import { audit, copyAt, dealStatus, enrol, NORTH, place, placedFile, SOUTH, unsettledPieces } from './placing.ts'
+import { audit, copyAt, dealStatus, enrol, NORTH, place, placedFile, SOUTH, unreconciledPieces } from './placing.ts'
 
 export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   it('makes a copy proved when a proof held, and says when the next one is due', async (store) => {
@@ -19,10 +19,10 @@ export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await audit(store, copy, { at: NOW + 1, passed: false, cause: 'late', nextAt: NOW + 2 })
     const unproved = { state: 'stored', provedAt: null, attempts: 1, nextAt: NOW + 2, endedAt: null, cause: null }
     expect(await copyAt(store, file, NORTH)).toMatchObject(unproved)
-    expect(await unsettledPieces(store, NOW + 1)).toEqual([])
+    expect(await unreconciledPieces(store, NOW + 1)).toEqual([])
     await audit(store, copy, { at: NOW + 3, passed: false, cause: 'wrong leaf', isFinal: true })
     expect(await copyAt(store, file, NORTH)).toMatchObject({ state: 'failed', endedAt: NOW + 3, cause: 'wrong leaf' })
-    expect(await unsettledPieces(store, NOW + 3)).toEqual([piece])
+    expect(await unreconciledPieces(store, NOW + 3)).toEqual([piece])
   })
 
   it('lists the audits of every copy of a file, newest first', async (store) => {

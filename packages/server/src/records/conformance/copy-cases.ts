@@ -13,9 +13,9 @@ import {
   NORTH,
   place,
   placedFile,
+  reconcile,
   SOUTH,
-  settle,
-  unsettled,
+  unreconciled,
   wholePiece,
 } from './placing.ts'
 
@@ -63,7 +63,7 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await store.placements.parked({ copy, now: NOW + 1 })).toBe(false)
     expect(await copyAt(store, file, NORTH)).toMatchObject({ parkedAt: NOW })
     const { id: released } = await place(store, { file, piece, prover: SOUTH, as: 'pending' })
-    await settle(store, { piece, release: [released] })
+    await reconcile(store, { piece, release: [released] })
     expect(await store.placements.parked({ copy: released, now: NOW })).toBe(false)
     expect(await store.placements.parked({ copy: 4_711, now: NOW })).toBe(false)
   })
@@ -85,7 +85,7 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
 
   it('tries to take out a released copy again later, until the prover was told', async (store) => {
     const { piece, copy } = await placedFile(store, 'stored')
-    await settle(store, { piece, release: [copy] })
+    await reconcile(store, { piece, release: [copy] })
     const removable = async (now: number) =>
       (await store.placements.removable({ limit: 10, now })).map(({ copy: one }) => [one.id, one.attempts])
     expect(await removable(NOW - 1)).toEqual([])
@@ -110,7 +110,7 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
 
   it('gives a prover a new copy of what it is to take out', async (store) => {
     const { file, piece, copy } = await placedFile(store, 'proved')
-    await settle(store, { piece, release: [copy] })
+    await reconcile(store, { piece, release: [copy] })
     const again = await place(store, { file, piece, prover: NORTH, as: 'proved' })
     expect(again).toMatchObject({ state: 'stored', pieceId: `id of ${again.id}`, endedAt: null })
     const removable = await store.placements.removable({ limit: 10, now: NOW })
@@ -133,9 +133,9 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const { id: copy } = await place(store, { ...other, prover: NORTH, as: 'parked' })
     await store.files.remove({ principal: other.file.principal, key: other.file.key, now: NOW })
     expect(await found()).toEqual(record)
-    await settle(store, { piece: other.piece, release: [copy] })
+    await reconcile(store, { piece: other.piece, release: [copy] })
     expect(await found()).toBeUndefined()
-    await settle(store, { piece: other.piece, add: [SOUTH] })
+    await reconcile(store, { piece: other.piece, add: [SOUTH] })
     expect(await found()).toEqual(record)
     await store.files.remove({ principal: file.principal, key: file.key, now: NOW })
     expect(await found()).toBeUndefined()
@@ -180,7 +180,7 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     ])
     expect(waiting).toBe(1)
     for (const { key } of [waits, file, file]) await store.files.remove({ principal: ALICE, key, now: NOW })
-    await settle(store, { piece, release: [copy] })
+    await reconcile(store, { piece, release: [copy] })
     const released = { prover: NORTH, state: 'released', count: 1 }
     expect(await store.placements.counts()).toEqual({ copies: [released], deals: [], waiting: 0 })
     await placedFile(store, 'parked', { content: 'three' })
@@ -203,7 +203,7 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const { file, piece, copy } = await placedFile(store, 'stored')
     await Promise.all([
       store.placements.fail({ copy, cause: 'lost', now: NOW }),
-      settle(other, { piece, release: [copy] }),
+      reconcile(other, { piece, release: [copy] }),
     ])
     const { state } = await copyAt(store, file, NORTH)
     expect(['failed', 'released']).toContain(state)
@@ -218,6 +218,6 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const again = await restart()
     expect(await dealOf(again, file)).toEqual(before)
     expect(await dueCopies(again, 'stored', { now: NOW + HOUR })).toEqual([copy])
-    expect(await unsettled(again)).toEqual([])
+    expect(await unreconciled(again)).toEqual([])
   })
 }

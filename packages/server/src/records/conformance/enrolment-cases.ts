@@ -13,7 +13,7 @@ import {
   WEEK,
 } from './case.ts'
 import { composed, handleOf, stageParts } from './composing.ts'
-import { dealOf, dealStatus, enrol, enrolWaiting, slices, unsettled, wholePiece } from './placing.ts'
+import { dealOf, dealStatus, enrol, enrolWaiting, slices, unreconciled, wholePiece } from './placing.ts'
 
 export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases): void {
   const found = (store: RecordStore, after = 0, limit = 100) => store.placements.unenrolled({ after, limit })
@@ -77,7 +77,7 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     )
   })
 
-  it('enrols a file with its pieces, which are to be settled', async (store) => {
+  it('enrols a file with its pieces, which are to be reconciled', async (store) => {
     const file = await stage(store, upload({ sizeBytes: 300 }))
     await enrol(store, file, { copiesWanted: 2, pieces: slices(file, ['a', 'b', 'c']) })
     const source = { kind: 'object', object: file.object } as const
@@ -95,10 +95,10 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
         copies: [],
       })),
     })
-    const pieces = await unsettled(store)
+    const pieces = await unreconciled(store)
     expect(pieces.map(({ piece }) => piece.pieceRoot)).toEqual(['a', 'b', 'c'].map(pieceRootOf))
     expect(pieces[0]).toMatchObject({ copiesWanted: 2, neededUntil: NOW + WEEK, copies: [], isComplete: true })
-    expect(await unsettled(store, NOW - 1)).toEqual([])
+    expect(await unreconciled(store, NOW - 1)).toEqual([])
   })
 
   it('keeps how far files were looked at, which only grows', async (store) => {
@@ -114,7 +114,7 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     await store.placements.enrol({ now: NOW, upTo: sequence, enrolments: [keep] })
     expect(await store.placements.deals([sequence])).toMatchObject([{ status: 'staged', pieces: [] }])
     expect(await store.placements.waiting({ limit: 10 })).toEqual([])
-    expect([await unsettled(store), await found(store)]).toEqual([[], []])
+    expect([await unreconciled(store), await found(store)]).toEqual([[], []])
   })
 
   it('has small files wait, oldest first', async (store) => {
@@ -164,7 +164,7 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     expect(await dealOf(store, two)).toMatchObject({
       pieces: [{}, { source: { object: one.object, offsetBytes: 0 } }, {}],
     })
-    expect((await unsettled(store)).map(({ copiesWanted }) => copiesWanted).toSorted()).toEqual([1, 3])
+    expect((await unreconciled(store)).map(({ copiesWanted }) => copiesWanted).toSorted()).toEqual([1, 3])
   })
 
   it('finds the bytes of a piece where they still are', async (store) => {
@@ -193,23 +193,23 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
       code: 'storage_failed',
     })
     expect(await foundFiles(store)).toEqual([file.sequence])
-    expect([await unsettled(store), await store.placements.enrolledUpTo()]).toEqual([[], 0])
+    expect([await unreconciled(store), await store.placements.enrolledUpTo()]).toEqual([[], 0])
   })
 
   itWithTwo('enrols a file once through two handles', async (store, other) => {
     const file = await stage(store, upload())
     await Promise.all([store, other, store, other].map((each) => enrol(each, file)))
     expect(await dealStatus(other, file)).toEqual(['staged', 0])
-    expect(await unsettled(other)).toHaveLength(1)
+    expect(await unreconciled(other)).toHaveLength(1)
     expect((await store.placements.counts()).deals).toEqual([{ status: 'staged', count: 1 }])
   })
 
   itAcrossRestart('keeps what was enrolled', async (store, restart) => {
     const file = await stage(store, upload())
     await enrol(store, file)
-    const before = [await dealOf(store, file), await unsettled(store)]
+    const before = [await dealOf(store, file), await unreconciled(store)]
     const again = await restart()
-    expect([await dealOf(again, file), await unsettled(again)]).toEqual(before)
+    expect([await dealOf(again, file), await unreconciled(again)]).toEqual(before)
     expect(await again.placements.enrolledUpTo()).toBe(file.sequence)
   })
 
@@ -219,8 +219,8 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     breakNow()
     const failed = { code: 'storage_failed' }
     await expect(found(store)).rejects.toMatchObject(failed)
-    await expect(unsettled(store)).rejects.toMatchObject(failed)
+    await expect(unreconciled(store)).rejects.toMatchObject(failed)
     await expect(store.placements.deals([file.sequence])).rejects.toMatchObject(failed)
-    await expect(store.placements.unsettleAll({ now: NOW })).rejects.toMatchObject(failed)
+    await expect(store.placements.markAllUnreconciled({ now: NOW })).rejects.toMatchObject(failed)
   })
 }

@@ -10,9 +10,9 @@ import {
   NORTH,
   place,
   placedFile,
+  reconcile,
   SOUTH,
-  settle,
-  unsettled,
+  unreconciled,
 } from './placing.ts'
 
 /** Uploads whose pieces provers have before they are recorded. */
@@ -51,7 +51,7 @@ export function parkedUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): vo
         })),
       })
       expect(await unenrolled(store)).toEqual([])
-      expect(await unsettled(store)).toMatchObject(Array(2).fill({ copiesWanted: 2 }))
+      expect(await unreconciled(store)).toMatchObject(Array(2).fill({ copiesWanted: 2 }))
       expect(await store.placements.due({ state: 'parked', now: NOW, limit: 10 })).toHaveLength(4)
     })
   }
@@ -74,7 +74,7 @@ export function parkedUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): vo
   it('places nothing when the upload is refused', async (store) => {
     const of = upload({ capBytes: 99, placement: placement() })
     expect(await commitAtOnce(store, of)).toMatchObject({ outcome: 'over_quota' })
-    expect([await store.placements.deals([1]), await unsettled(store)]).toEqual([[], []])
+    expect([await store.placements.deals([1]), await unreconciled(store)]).toEqual([[], []])
   })
 
   it('gives a prover no second copy of a piece that it has', async (store) => {
@@ -82,7 +82,7 @@ export function parkedUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): vo
     const bobs = await stage(store, upload({ principal: BOB, placement: placement({ parkedAt: [NORTH] }) }))
     expect((await dealOf(store, bobs)).pieces).toMatchObject([{ id: piece, copies: [{ id: copy, state: 'stored' }] }])
     expect([await dealStatus(store, file), await dealStatus(store, bobs)]).toEqual(Array(2).fill(['active', 0]))
-    expect(await unsettled(store)).toMatchObject([{ copiesWanted: 2, copies: [{ id: copy }] }])
+    expect(await unreconciled(store)).toMatchObject([{ copiesWanted: 2, copies: [{ id: copy }] }])
   })
 
   it('parks a copy that was yet to be sent', async (store) => {
@@ -96,7 +96,7 @@ export function parkedUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): vo
 
   it('brings a deal back that had failed', async (store) => {
     const { file, piece } = await enrolled(store)
-    await settle(store, { piece, failure: 'nobody' })
+    await reconcile(store, { piece, failure: 'nobody' })
     await stage(store, upload({ principal: BOB, now: NOW + 1, placement: placement() }))
     expect(await dealStatus(store, file)).toEqual(['proposed', 1])
   })

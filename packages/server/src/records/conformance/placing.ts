@@ -5,9 +5,9 @@ import type {
   DealRecord,
   FileRecord,
   NewPiece,
+  Reconciliation,
   RecordStore,
-  Settlement,
-  UnsettledPiece,
+  UnreconciledPiece,
 } from '../record-store.ts'
 import { digestOf, NOW, pieceRootOf, stage, type Upload, upload } from './case.ts'
 
@@ -81,22 +81,25 @@ export async function dealStatus(store: RecordStore, file: FileRecord) {
   return cause === null ? [status, statusAt - NOW] : [status, statusAt - NOW, cause]
 }
 
-export function settle(store: RecordStore, of: Partial<Settlement> & { piece: number; now?: number }): Promise<void> {
-  return store.placements.settle({ now: NOW, add: [], release: [], nextAt: null, failure: null, ...of })
+export function reconcile(
+  store: RecordStore,
+  of: Partial<Reconciliation> & { piece: number; now?: number },
+): Promise<void> {
+  return store.placements.reconcile({ now: NOW, add: [], release: [], nextAt: null, failure: null, ...of })
 }
 
-export function unsettled(store: RecordStore, now = NOW): Promise<readonly UnsettledPiece[]> {
-  return store.placements.unsettled({ now, limit: 100 })
+export function unreconciled(store: RecordStore, now = NOW): Promise<readonly UnreconciledPiece[]> {
+  return store.placements.unreconciled({ now, limit: 100 })
 }
 
-/** The numbers of the pieces to be settled, in their order. */
-export async function unsettledPieces(store: RecordStore, now = NOW): Promise<number[]> {
-  return (await unsettled(store, now)).map(({ piece }) => piece.id)
+/** The numbers of the pieces to be reconciled, in their order. */
+export async function unreconciledPieces(store: RecordStore, now = NOW): Promise<number[]> {
+  return (await unreconciled(store, now)).map(({ piece }) => piece.id)
 }
 
-/** Settles every piece as it is. */
-export async function settleAll(store: RecordStore, now = NOW): Promise<void> {
-  for (const piece of await unsettledPieces(store, now)) await settle(store, { piece, now })
+/** Reconciles every piece as it is. */
+export async function reconcileAll(store: RecordStore, now = NOW): Promise<void> {
+  for (const piece of await unreconciledPieces(store, now)) await reconcile(store, { piece, now })
 }
 
 /** The latest copy of a file's first piece at this prover. */
@@ -115,7 +118,7 @@ export async function place(
 ): Promise<CopyRecord> {
   const { file, piece, prover } = of
   const length = STRETCHES.indexOf(of.as)
-  await settle(store, { piece, add: [prover], now })
+  await reconcile(store, { piece, add: [prover], now })
   const { id: copy } = await copyAt(store, file, prover)
   if (length >= 1) await store.placements.parked({ copy, now })
   const addition = length >= 2 ? await openAddition(store, prover, [copy], now) : undefined

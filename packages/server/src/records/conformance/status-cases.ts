@@ -11,8 +11,8 @@ import {
   openAddition,
   place,
   placedFile,
+  reconcile,
   SOUTH,
-  settle,
   slices,
 } from './placing.ts'
 
@@ -54,7 +54,7 @@ export function statusCases({ it, itAcrossRestart }: Cases): void {
     const { id: south } = await place(store, { file, piece, prover: SOUTH, as: 'proved' })
     await store.placements.fail({ copy: north, cause: 'lost', now: NOW + 1 })
     expect(await dealStatus(store, file)).toEqual(['active', 0])
-    await settle(store, { piece, release: [south], now: NOW + 2 })
+    await reconcile(store, { piece, release: [south], now: NOW + 2 })
     expect(await dealStatus(store, file)).toEqual(['staged', 2])
   })
 
@@ -63,7 +63,7 @@ export function statusCases({ it, itAcrossRestart }: Cases): void {
     const [first = 0, second = 0] = await enrol(store, file, { pieces: slices(file, ['a', 'b']) })
     await place(store, { file, piece: first, prover: NORTH, as: 'proved' }, NOW + 1)
     expect(await dealStatus(store, file)).toEqual(['proposed', 1])
-    await settle(store, { piece: second, add: [NORTH] })
+    await reconcile(store, { piece: second, add: [NORTH] })
     const [
       {
         copy: { id: other },
@@ -85,19 +85,19 @@ export function statusCases({ it, itAcrossRestart }: Cases): void {
   it('fails when no prover is left to ask, until one is asked again', async (store) => {
     const { file, piece, copy } = await placedFile(store, 'parked')
     await store.placements.fail({ copy, cause: 'refused', now: NOW + 1 })
-    await settle(store, { piece, failure: 'nobody takes it', nextAt: NOW + 9, now: NOW + 2 })
+    await reconcile(store, { piece, failure: 'nobody takes it', nextAt: NOW + 9, now: NOW + 2 })
     expect(await dealStatus(store, file)).toEqual(['failed', 2, 'nobody takes it'])
-    await settle(store, { piece, nextAt: NOW + 9, now: NOW + 3 })
+    await reconcile(store, { piece, nextAt: NOW + 9, now: NOW + 3 })
     expect(await dealStatus(store, file)).toEqual(['failed', 2, 'nobody takes it'])
-    await settle(store, { piece, failure: 'still nobody', nextAt: NOW + 9, now: NOW + 4 })
+    await reconcile(store, { piece, failure: 'still nobody', nextAt: NOW + 9, now: NOW + 4 })
     expect(await dealStatus(store, file)).toEqual(['failed', 2, 'still nobody'])
-    await settle(store, { piece, add: [SOUTH], now: NOW + 5 })
+    await reconcile(store, { piece, add: [SOUTH], now: NOW + 5 })
     expect(await dealStatus(store, file)).toEqual(['staged', 5])
   })
 
   it('does not fail while a copy is proved, and does when that one is gone', async (store) => {
     const { file, piece, copy } = await placedFile(store, 'proved')
-    await settle(store, { piece, failure: 'nobody else takes it', now: NOW + 1 })
+    await reconcile(store, { piece, failure: 'nobody else takes it', now: NOW + 1 })
     expect(await dealStatus(store, file)).toEqual(['active', 0])
     await audit(store, copy, { at: NOW + 2, passed: false })
     expect(await dealStatus(store, file)).toEqual(['failed', 2, 'nobody else takes it'])
@@ -109,7 +109,7 @@ export function statusCases({ it, itAcrossRestart }: Cases): void {
     const file = await stage(store, upload({ sizeBytes: 200 }))
     const [first = 0, second = 0] = await enrol(store, file, { pieces: slices(file, ['a', 'b']) })
     await place(store, { file, piece: first, prover: NORTH, as: 'proved' })
-    await settle(store, { piece: second, failure: 'too big', now: NOW + 1 })
+    await reconcile(store, { piece: second, failure: 'too big', now: NOW + 1 })
     expect(await dealStatus(store, file)).toEqual(['failed', 1, 'too big'])
   })
 
@@ -126,7 +126,7 @@ export function statusCases({ it, itAcrossRestart }: Cases): void {
     await placedFile(store, 'proved', { content: 'active' })
     await placedFile(store, 'parked', { content: 'proposed' })
     const failed = await enrolled(store, { content: 'failed' })
-    await settle(store, { piece: failed.piece, failure: 'nobody' })
+    await reconcile(store, { piece: failed.piece, failure: 'nobody' })
     await enrolled(store, { content: 'staged' })
     await stage(store, upload({ content: 'unenrolled' }))
     await placedFile(store, 'proved', { content: 'bobs', principal: BOB })
@@ -146,7 +146,7 @@ export function statusCases({ it, itAcrossRestart }: Cases): void {
 
   itAcrossRestart('is kept', async (store, restart) => {
     const { file, piece } = await enrolled(store)
-    await settle(store, { piece, failure: 'nobody', now: NOW + 1 })
+    await reconcile(store, { piece, failure: 'nobody', now: NOW + 1 })
     const again: RecordStore = await restart()
     expect(await dealStatus(again, file)).toEqual(['failed', 1, 'nobody'])
   })

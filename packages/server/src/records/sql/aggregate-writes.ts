@@ -11,9 +11,9 @@ export interface AggregateRequest {
 }
 
 /** Aggregates of small files. Each function runs inside the caller's transaction. */
-export function prepareAggregateWrites(db: Sql, { releaseAll, settled }: CopyWrites) {
+export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: CopyWrites) {
   const { isNeeded } = preparePieceReads(db)
-  const { markUnsettled, putPiece, restate, restateDealsOf } = preparePieceWrites(db)
+  const { markUnreconciled, putPiece, restate, restateDealsOf } = preparePieceWrites(db)
   const objectOfWaiting = db
     .prepare<[number], number>(
       `SELECT object FROM deals JOIN files ON sequence = deals.file
@@ -69,11 +69,11 @@ export function prepareAggregateWrites(db: Sql, { releaseAll, settled }: CopyWri
       yield* removeMembers.run(piece)
       // A file of the aggregate's own bytes needs it still.
       if (yield* isNeeded(piece)) {
-        yield* markUnsettled(piece, now)
+        yield* markUnreconciled(piece, now)
         return
       }
       yield* releaseAll(piece, now)
-      yield* settled(piece, null)
+      yield* reconciled(piece, null)
       yield* restate(piece, now, null)
     },
   }

@@ -1,4 +1,4 @@
-import type { AuditRecord, Settlement } from '../record-store.ts'
+import type { AuditRecord, Reconciliation } from '../record-store.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
@@ -20,7 +20,7 @@ const HAS_TO_BE_REMOVED = "CASE WHEN state IN ('adding', 'stored') THEN 1 ELSE 0
 
 /** Copies at provers. Each function runs inside the caller's transaction. */
 export function prepareCopyWrites(db: Sql) {
-  const { markUnsettled, restate } = preparePieceWrites(db)
+  const { markUnreconciled, restate } = preparePieceWrites(db)
   const insertPending = db.prepare<[{ piece: number; prover: string; now: number }]>(
     `INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove, onchain)
      VALUES (:piece, :prover, 'pending', 0, :now, 0, 0) ON CONFLICT DO NOTHING`,
@@ -37,10 +37,10 @@ export function prepareCopyWrites(db: Sql) {
        WHERE piece = ? AND closed_at IS NULL`,
     )
     .pluck()
-  const setSettled = db.prepare<[{ id: number; nextAt: number | null; wanted: number }]>(
+  const setReconciled = db.prepare<[{ id: number; nextAt: number | null; wanted: number }]>(
     'UPDATE pieces SET unsettled_at = :nextAt, wanted = :wanted, revision = revision + 1 WHERE id = :id',
   )
-  const unsettleShort = db.prepare<[{ now: number }]>(
+  const markShort = db.prepare<[{ now: number }]>(
     `UPDATE pieces SET unsettled_at = :now, revision = revision + 1
      WHERE is_short = 1 AND (unsettled_at IS NULL OR unsettled_at > :now)`,
   )
@@ -81,28 +81,28 @@ export function prepareCopyWrites(db: Sql) {
   function* fail({ copy, cause, now }: { copy: number; cause: string; now: number }): Steps<void> {
     const piece = yield* setFailed.get({ copy, cause, now })
     if (piece === undefined) return
-    yield* markUnsettled(piece, now)
+    yield* markUnreconciled(piece, now)
     yield* restate(piece, now)
   }
 
   /** Writes down when to look at the piece again, and how many copies it wants; with the copies changed already. */
-  function* settled(id: number, nextAt: number | null): Steps<void> {
+  function* reconciled(id: number, nextAt: number | null): Steps<void> {
     const wanted = (yield* wantedOf.get(id)) ?? 0
-    yield* setSettled.run({ id, nextAt, wanted })
+    yield* setReconciled.run({ id, nextAt, wanted })
   }
 
   return {
     fail,
-    settled,
+    reconciled,
 
-    *settle(settlement: Settlement & { readonly now: number }): Steps<void> {
-      const { piece, revision, add, release: released, nextAt, failure, now } = settlement
+    *reconcile(reconciliation: Reconciliation & { readonly now: number }): Steps<void> {
+      const { piece, revision, add, release: released, nextAt, failure, now } = reconciliation
       const current = yield* revisionOf.get(piece)
       if (current === undefined || (revision !== undefined && revision !== current)) return
       for (const copy of released) yield* release.run({ piece, copy, now })
       let added = 0
       for (const prover of add) added += (yield* insertPending.run({ piece, prover, now })).changes
-      yield* settled(piece, nextAt)
+      yield* reconciled(piece, nextAt)
       yield* restate(piece, now, failure ?? (added > 0 ? null : undefined))
     },
 
@@ -111,8 +111,8 @@ export function prepareCopyWrites(db: Sql) {
       yield* release.run({ piece, copy: null, now })
     },
 
-    *unsettleAll({ now }: { now: number }): Steps<void> {
-      yield* unsettleShort.run({ now })
+    *markAllUnreconciled({ now }: { now: number }): Steps<void> {
+      yield* markShort.run({ now })
     },
 
     *parked({ copy, now }: { copy: number; now: number }): Steps<boolean> {

@@ -10,7 +10,7 @@ export type DealWrites = ReturnType<typeof prepareDealWrites>
 export function prepareDealWrites(db: Sql) {
   const content = prepareContentReads(db)
   const { putPiece, restate, restateDeal } = preparePieceWrites(db)
-  const { unsettlePiecesOf } = prepareDealClosing(db)
+  const { markPiecesUnreconciled } = prepareDealClosing(db)
   const insertDeal = db.prepare<[number, number, number, number]>(
     `INSERT INTO deals (file, copies_wanted, status, status_at, waits) VALUES (?, ?, 'staged', ?, ?)
      ON CONFLICT DO NOTHING`,
@@ -87,7 +87,7 @@ export function prepareDealWrites(db: Sql) {
       if ((yield* isLive.get(file, now)) === undefined) return false
       const { changes } = yield* setWanted.run(copies, file)
       if (changes === 0) return false
-      yield* unsettlePiecesOf(file, now)
+      yield* markPiecesUnreconciled(file, now)
       return true
     },
 
@@ -95,7 +95,7 @@ export function prepareDealWrites(db: Sql) {
       const { file, now, expiresAt, termDays } = request
       if ((yield* isLive.get(file, now)) === undefined) return false
       const { changes } = yield* setTerm.run({ file, expiresAt, termDays })
-      if (changes > 0) yield* unsettlePiecesOf(file, now)
+      if (changes > 0) yield* markPiecesUnreconciled(file, now)
       return true
     },
   }

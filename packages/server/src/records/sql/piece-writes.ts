@@ -53,7 +53,7 @@ export function preparePieceWrites(db: Sql) {
   const findBytes = db.prepare<[{ id: number; object: number | null; offsetBytes: number }]>(
     'UPDATE pieces SET object = :object, offset_bytes = :offsetBytes WHERE id = :id AND object IS NULL',
   )
-  const unsettle = db.prepare<[{ id: number; now: number }]>(
+  const setUnreconciled = db.prepare<[{ id: number; now: number }]>(
     `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, :now)', ':now')},
        revision = revision + 1 WHERE id = :id`,
   )
@@ -73,9 +73,9 @@ export function preparePieceWrites(db: Sql) {
        status = :newStatus, cause = :newCause WHERE file = :file`,
   )
 
-  /** Has the piece settled, now at the latest. */
-  function* markUnsettled(id: number, now: number): Steps<void> {
-    yield* unsettle.run({ id, now })
+  /** Has the piece reconciled, now at the latest. */
+  function* markUnreconciled(id: number, now: number): Steps<void> {
+    yield* setUnreconciled.run({ id, now })
   }
 
   /** Call after a piece got deals. */
@@ -84,15 +84,15 @@ export function preparePieceWrites(db: Sql) {
   }
 
   return {
-    markUnsettled,
+    markUnreconciled,
     restateDealsOf,
 
-    /** The number of this piece, which is unsettled now. It keeps the object that it was first found in. */
+    /** The number of this piece, which is unreconciled now. It keeps the object that it was first found in. */
     *putPiece({ pieceRoot, sizeBytes, object, offsetBytes }: FoundPiece, now: number): Steps<number> {
       const known = yield* pieceOfRoot(pieceRoot, sizeBytes)
       if (known !== undefined) yield* findBytes.run({ id: known, object, offsetBytes })
       const id = known ?? Number(yield* insert.get(object, offsetBytes, sizeBytes, Buffer.from(pieceRoot, 'hex')))
-      yield* markUnsettled(id, now)
+      yield* markUnreconciled(id, now)
       return id
     },
 

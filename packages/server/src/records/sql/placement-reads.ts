@@ -1,4 +1,4 @@
-import type { ObjectHandle, UnenrolledFile, UnsettledPiece, Visibility, WaitingFile } from '../record-store.ts'
+import type { ObjectHandle, UnenrolledFile, UnreconciledPiece, Visibility, WaitingFile } from '../record-store.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
@@ -24,7 +24,7 @@ interface Needs {
   readonly neededUntil: number | null
 }
 
-/** Reads of what is to be done: files to enrol, files that wait, pieces to settle. */
+/** Reads of what is to be done: files to enrol, files that wait, pieces to reconcile. */
 export function preparePlacementReads(db: Sql) {
   const pieces = preparePieceReads(db)
   const withoutDeal = db.prepare<{ after: number; upTo: number; limit: number }, FoundFile>(
@@ -44,7 +44,7 @@ export function preparePlacementReads(db: Sql) {
      FROM deals JOIN files ON files.sequence = deals.file JOIN objects ON objects.id = files.object
      WHERE waits = 1 AND closed_at IS NULL AND piece_root IS NOT NULL ORDER BY deals.file LIMIT ?`,
   )
-  const unsettled = db.prepare<[number, number], { id: number; revision: number }>(
+  const unreconciled = db.prepare<[number, number], { id: number; revision: number }>(
     'SELECT id, revision FROM pieces WHERE unsettled_at <= ? ORDER BY unsettled_at, id LIMIT ?',
   )
   const needsOf = db.prepare<[number], Needs>(
@@ -70,7 +70,7 @@ export function preparePlacementReads(db: Sql) {
     }
   }
 
-  function* unsettledFromRow({ id, revision }: { id: number; revision: number }): Steps<UnsettledPiece> {
+  function* unreconciledFromRow({ id, revision }: { id: number; revision: number }): Steps<UnreconciledPiece> {
     const piece = yield* pieces.pieceOfId(id)
     const needs = yield* needsOf.get(id)
     return {
@@ -104,8 +104,8 @@ export function preparePlacementReads(db: Sql) {
     },
 
     /** Needs one state of the records for all its statements. */
-    *unsettled({ now, limit }: { now: number; limit: number }): Steps<readonly UnsettledPiece[]> {
-      return yield* mapEach(yield* unsettled.all(now, limit), unsettledFromRow)
+    *unreconciled({ now, limit }: { now: number; limit: number }): Steps<readonly UnreconciledPiece[]> {
+      return yield* mapEach(yield* unreconciled.all(now, limit), unreconciledFromRow)
     },
   }
 }

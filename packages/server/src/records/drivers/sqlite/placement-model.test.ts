@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ALICE, digestOf, fileCommitOf, NOW, pieceRootOf, upload, WEEK } from '../../conformance/case.ts'
-import type { NewPiece, Placement, UnsettledPiece } from '../../record-store.ts'
+import type { NewPiece, Placement, UnreconciledPiece } from '../../record-store.ts'
 import { prepareCopyReads } from '../../sql/copy-reads.ts'
 import { preparePlacementReads } from '../../sql/placement-reads.ts'
 import { prepareWrites } from '../../sql/writes.ts'
@@ -23,9 +23,9 @@ type Command =
   | { readonly do: 'upload'; readonly content: number; readonly parkedAt: readonly number[] | undefined }
   | { readonly do: 'enrol'; readonly as: EnrolledAs; readonly copies: number }
   | { readonly do: 'remove' | 'want' | 'extend'; readonly content: number; readonly copies: number }
-  | { readonly do: 'aggregate' | 'look' | 'unsettle all' }
+  | { readonly do: 'aggregate' | 'look' | 'setUnreconciled all' }
   | { readonly do: 'dissolve' | 'park' | 'fail' | 'retry' | 'add' | 'take out'; readonly pick: number }
-  | { readonly do: 'settle'; readonly pick: number; readonly isOld: boolean; readonly isHopeless: boolean }
+  | { readonly do: 'reconcile'; readonly pick: number; readonly isOld: boolean; readonly isHopeless: boolean }
   | { readonly do: 'audit'; readonly pick: number; readonly passed: boolean; readonly isFinal: boolean }
   | { readonly do: 'end addition'; readonly pick: number; readonly as: 'confirmed' | 'rejected' | 'refused' }
 
@@ -42,8 +42,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { arbitrary: uploaded, weight: 2 },
   { arbitrary: enrol, weight: 3 },
   { arbitrary: fc.record({ do: is('want', 'want', 'extend', 'remove'), content, copies }), weight: 5 },
-  { arbitrary: fc.record({ do: is('aggregate', 'look', 'unsettle all') }), weight: 2 },
-  { arbitrary: fc.record({ do: is('settle'), pick, isOld: rarely, isHopeless: rarely }), weight: 9 },
+  { arbitrary: fc.record({ do: is('aggregate', 'look', 'setUnreconciled all') }), weight: 2 },
+  { arbitrary: fc.record({ do: is('reconcile'), pick, isOld: rarely, isHopeless: rarely }), weight: 9 },
   { arbitrary: fc.record({ do: is('park', 'add'), pick }), weight: 9 },
   { arbitrary: fc.record({ do: is('dissolve', 'fail', 'retry', 'take out'), pick }), weight: 3 },
   { arbitrary: fc.record({ do: is('audit'), pick, passed: fc.boolean(), isFinal: rarely }), weight: 4 },
@@ -62,7 +62,7 @@ class Sequence {
   readonly #copies
   readonly #model
   #now = NOW
-  #looked: readonly UnsettledPiece[] = []
+  #looked: readonly UnreconciledPiece[] = []
 
   constructor(db: Connection) {
     this.#db = db
@@ -104,10 +104,10 @@ class Sequence {
         this.#aggregate()
         break
       case 'look':
-        this.#looked = this.#unsettled()
+        this.#looked = this.#unreconciled()
         break
-      case 'unsettle all':
-        writes.unsettlePieces({ now })
+      case 'setUnreconciled all':
+        writes.markAllUnreconciled({ now })
         break
       case 'dissolve': {
         const [piece] = this.#numbers('SELECT DISTINCT piece FROM aggregate_members', of.pick)
@@ -116,8 +116,8 @@ class Sequence {
         this.#model.dissolved(piece)
         break
       }
-      case 'settle':
-        this.#settle(of.isOld ? this.#looked : this.#unsettled(), of.pick, of.isHopeless)
+      case 'reconcile':
+        this.#reconcile(of.isOld ? this.#looked : this.#unreconciled(), of.pick, of.isHopeless)
         break
       case 'park': {
         const [copy] = this.#numbers("SELECT id FROM copies WHERE state = 'pending'", of.pick)
@@ -194,8 +194,8 @@ class Sequence {
     expect(this.#writes.aggregateFiles({ now: this.#now, pieceRoot, sizeBytes: 1_000, members })).toBe(true)
   }
 
-  /** Settles a piece as somebody does who looked at it now, or a while ago. */
-  #settle(from: readonly UnsettledPiece[], index: number, isHopeless: boolean): void {
+  /** Reconciles a piece as somebody does who looked at it now, or a while ago. */
+  #reconcile(from: readonly UnreconciledPiece[], index: number, isHopeless: boolean): void {
     const found = from[index % Math.max(from.length, 1)]
     if (found === undefined) return
     const { revision, copiesWanted } = found
@@ -207,10 +207,10 @@ class Sequence {
     const nextAt = failure === null ? null : this.#now + 10
     const add = isHopeless ? [] : free.slice(0, missing)
     const release = live.slice(copiesWanted).map(({ id }) => id)
-    const isCurrent = this.#unsettled().some((one) => one.piece.id === piece && one.revision === revision)
-    const settlement = { piece, revision, add, release, nextAt, failure, now: this.#now }
-    this.#model.ending(() => this.#model.placing(() => this.#writes.settlePiece(settlement)))
-    if (isCurrent) this.#model.settled(piece, copiesWanted, failure)
+    const isCurrent = this.#unreconciled().some((one) => one.piece.id === piece && one.revision === revision)
+    const reconciliation = { piece, revision, add, release, nextAt, failure, now: this.#now }
+    this.#model.ending(() => this.#model.placing(() => this.#writes.reconcilePiece(reconciliation)))
+    if (isCurrent) this.#model.reconciled(piece, copiesWanted, failure)
   }
 
   #endAddition(index: number, as: 'confirmed' | 'rejected' | 'refused'): void {
@@ -227,8 +227,8 @@ class Sequence {
     }
   }
 
-  #unsettled(): readonly UnsettledPiece[] {
-    return this.#reads.unsettled({ now: FOREVER, limit: 100 })
+  #unreconciled(): readonly UnreconciledPiece[] {
+    return this.#reads.unreconciled({ now: FOREVER, limit: 100 })
   }
 
   /** The first column of all rows, or of one of them. */
@@ -263,7 +263,7 @@ describe('placements after any commands', () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  test('deals stand as their copies say, and nothing that changed goes unsettled', () => {
+  test('deals stand as their copies say, and nothing that changed goes unreconciled', () => {
     fc.assert(
       fc.property(commands, (all) => {
         db.exec('BEGIN IMMEDIATE')

@@ -76,7 +76,7 @@ describe('statements about placements', () => {
     const aggregate = { now: NOW, pieceRoot: pieceRootOf('all'), sizeBytes: 8_192 }
     const placed = members.map((file) => ({ file, paddedOffsetBytes: 128 * file }))
     expect(writes.aggregateFiles({ ...aggregate, members: placed })).toBe(true)
-    writes.settlePiece({ piece: 1, add: ['north'], release: [], nextAt: null, failure: null, now: NOW })
+    writes.reconcilePiece({ piece: 1, add: ['north'], release: [], nextAt: null, failure: null, now: NOW })
 
     const moved = (write: () => unknown) => ranBy(write).filter((sql) => sql.startsWith('UPDATE deals')).length
     expect(moved(() => writes.copyParked({ copy: 1, now: NOW }))).toBe(50)

@@ -17,8 +17,8 @@ interface CopyNow {
   readonly state: CopyState
 }
 
-/** What a piece needed and had when it was last settled. */
-interface Settled {
+/** What a piece needed and had when it was last reconciled. */
+interface Reconciled {
   readonly wanted: number
   readonly live: readonly number[]
 }
@@ -27,7 +27,7 @@ interface Settled {
 export class PlacementModel {
   /** Why no prover was left to ask, by piece, until one was asked again. */
   readonly #failures = new Map<number, string>()
-  readonly #settled = new Map<number, Settled>()
+  readonly #reconciled = new Map<number, Reconciled>()
   /** Ended copies that a data set has. */
   readonly #toTakeOut = new Set<number>()
   #before = new Map<number, DealRecord>()
@@ -66,15 +66,15 @@ export class PlacementModel {
     for (const { id, state } of this.#allCopies()) if (stored.has(id) && state !== 'stored') this.#toTakeOut.add(id)
   }
 
-  /** A settlement of this piece was taken. */
-  settled(piece: number, wanted: number, failure: string | null): void {
+  /** A reconciliation of this piece was taken. */
+  reconciled(piece: number, wanted: number, failure: string | null): void {
     if (failure !== null) this.#failures.set(piece, failure)
-    this.#settled.set(piece, { wanted, live: this.#liveCopies(piece) })
+    this.#reconciled.set(piece, { wanted, live: this.#liveCopies(piece) })
   }
 
   dissolved(piece: number): void {
     this.#failures.delete(piece)
-    this.#settled.set(piece, { wanted: 0, live: [] })
+    this.#reconciled.set(piece, { wanted: 0, live: [] })
   }
 
   /** A data set has these copies now; those that ended meanwhile have to leave it. */
@@ -94,7 +94,7 @@ export class PlacementModel {
     const deals = this.#deals.deals(open)
     for (const deal of deals) this.#checkStatus(deal, now)
     this.#before = new Map(deals.map((deal) => [deal.file, deal]))
-    this.#checkSettled(deals)
+    this.#checkReconciled(deals)
     const perProver = this.#numbers('SELECT COUNT(*) FROM copies WHERE ended_at IS NULL GROUP BY piece, prover')
     expect(perProver.filter((count) => count > 1)).toEqual([])
     this.#checkCounts(deals)
@@ -135,17 +135,17 @@ export class PlacementModel {
     return { status: isHeld ? 'proposed' : 'staged', cause: null }
   }
 
-  /** What nobody is told to look at is as it was settled. */
-  #checkSettled(deals: readonly DealRecord[]): void {
-    const looked = new Set(this.#reads.unsettled({ now: FOREVER, limit: 1_000 }).map(({ piece }) => piece.id))
+  /** What nobody is told to look at is as it was reconciled. */
+  #checkReconciled(deals: readonly DealRecord[]): void {
+    const looked = new Set(this.#reads.unreconciled({ now: FOREVER, limit: 1_000 }).map(({ piece }) => piece.id))
     for (const id of this.#numbers('SELECT id FROM pieces')) {
       if (looked.has(id)) continue
       const needing = deals.filter(({ pieces }) => pieces.some((piece) => piece.id === id))
       const wanted = Math.max(0, ...needing.map(({ copiesWanted }) => copiesWanted))
-      const settled = this.#settled.get(id)
-      expect({ id, wanted }).toEqual({ id, wanted: settled?.wanted })
+      const reconciled = this.#reconciled.get(id)
+      expect({ id, wanted }).toEqual({ id, wanted: reconciled?.wanted })
       const live = new Set(this.#liveCopies(id))
-      expect(settled?.live.filter((copy) => !live.has(copy))).toEqual([])
+      expect(reconciled?.live.filter((copy) => !live.has(copy))).toEqual([])
     }
   }
 

@@ -1,11 +1,11 @@
-import type { UnsettledPiece } from '../records/record-store.ts'
+import type { UnreconciledPiece } from '../records/record-store.ts'
 import { type ChosenCopies, chooseCopies, isLive } from './choose-copies.ts'
 import { type PlacementContext, proverNamed } from './placement-context.ts'
 
-/** Settlements that are written side by side, so that they share the wait for the disk. */
+/** Reconciliations that are written side by side, so that they share the wait for the disk. */
 const AT_ONCE = 32
 
-export type SettleContext = Pick<
+export type ReconcileContext = Pick<
   PlacementContext,
   'records' | 'provers' | 'now' | 'schedule' | 'signal' | 'outages' | 'counters'
 >
@@ -16,49 +16,49 @@ export type SettleContext = Pick<
  *
  * @returns how many were looked at.
  */
-export async function settlePieces(context: SettleContext, limit: number): Promise<number> {
+export async function reconcilePieces(context: ReconcileContext, limit: number): Promise<number> {
   const { placements } = context.records
-  const unsettled = await placements.unsettled({ now: context.now(), limit })
-  if (unsettled.length === 0) return 0
+  const unreconciled = await placements.unreconciled({ now: context.now(), limit })
+  if (unreconciled.length === 0) return 0
   const loads = await loadsOf(context)
-  for (let at = 0; at < unsettled.length; at += AT_ONCE) {
+  for (let at = 0; at < unreconciled.length; at += AT_ONCE) {
     context.signal.throwIfAborted()
-    await Promise.all(unsettled.slice(at, at + AT_ONCE).map((piece) => settlePiece(context, loads, piece)))
+    await Promise.all(unreconciled.slice(at, at + AT_ONCE).map((piece) => reconcilePiece(context, loads, piece)))
   }
-  return unsettled.length
+  return unreconciled.length
 }
 
-async function settlePiece(
-  context: SettleContext,
+async function reconcilePiece(
+  context: ReconcileContext,
   loads: Map<string, number>,
-  unsettled: UnsettledPiece,
+  unreconciled: UnreconciledPiece,
 ): Promise<void> {
   const { records, now, outages, counters } = context
   const { placements } = records
-  const { piece, revision } = unsettled
-  const detached = unsettled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
+  const { piece, revision } = unreconciled
+  const detached = unreconciled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
   if (detached.length > 0) {
     for (const { id } of detached) {
       await placements.fail({ copy: id, cause: 'The prover is no longer configured.', now: now() })
       counters.copiesFailed += 1
     }
-    // The piece is settled again for each of them.
+    // The piece is reconciled again for each of them.
     return
   }
-  const chosen = chooseCopies(unsettled, {
+  const chosen = chooseCopies(unreconciled, {
     ...context,
     isHere: (prover) => outages.isHere(prover),
     loadOf: (prover) => loads.get(prover) ?? 0,
     now: now(),
   })
   for (const prover of chosen.add) loads.set(prover, (loads.get(prover) ?? 0) + 1)
-  if (isToDissolve(unsettled, chosen)) {
+  if (isToDissolve(unreconciled, chosen)) {
     await placements.dissolve({ piece: piece.id, now: now() })
     counters.aggregatesDissolved += 1
     return
   }
-  await placements.settle({ piece: piece.id, revision, ...chosen, now: now() })
-  const isMoved = unsettled.copies.some(({ state }) => state === 'failed')
+  await placements.reconcile({ piece: piece.id, revision, ...chosen, now: now() })
+  const isMoved = unreconciled.copies.some(({ state }) => state === 'failed')
   if (isMoved) counters.copiesMoved += chosen.add.length
 }
 
@@ -66,14 +66,17 @@ async function settlePiece(
  * An aggregate is taken apart when its bytes are needed and not all of them are here. One that is held as often as provers can be had
  * stays as it is.
  */
-function isToDissolve({ isComplete, copies, copiesWanted }: UnsettledPiece, { add, release }: ChosenCopies): boolean {
+function isToDissolve(
+  { isComplete, copies, copiesWanted }: UnreconciledPiece,
+  { add, release }: ChosenCopies,
+): boolean {
   if (isComplete || copiesWanted === 0) return false
   const live = copies.filter(isLive)
   const isToBeSent = live.some(({ id, state }) => state === 'pending' && !release.includes(id))
   return add.length > 0 || isToBeSent || live.length === 0
 }
 
-async function loadsOf({ records }: SettleContext): Promise<Map<string, number>> {
+async function loadsOf({ records }: ReconcileContext): Promise<Map<string, number>> {
   const loads = new Map<string, number>()
   for (const { prover, state, count } of (await records.placements.counts()).copies) {
     if (state === 'failed' || state === 'released') continue
@@ -84,9 +87,9 @@ async function loadsOf({ records }: SettleContext): Promise<Map<string, number>>
 
 /**
  * Ends the live copies and additions at provers that are not configured any more, so that their pieces are placed elsewhere. Asked once
- * by whoever takes over the work; copies at such provers that are found later are ended when their pieces are settled.
+ * by whoever takes over the work; copies at such provers that are found later are ended when their pieces are reconciled.
  */
-export async function detachRemovedProvers(context: SettleContext): Promise<void> {
+export async function detachRemovedProvers(context: ReconcileContext): Promise<void> {
   const { records, now, counters } = context
   const { placements } = records
   const cause = 'The prover is no longer configured.'
