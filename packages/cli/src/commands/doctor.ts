@@ -49,7 +49,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       if (adopt === true && acceptClock === true) throw new UsageError('Use --adopt or --accept-clock, not both.')
       const change = adopt === true ? adoptHere : acceptClock === true ? acceptClockHere : undefined
       if (yes === true && change === undefined) throw new UsageError('--yes needs --adopt or --accept-clock.')
-      if (change === undefined) return examine(command, terminal)
+      if (change === undefined) return runChecks(command, terminal)
       if (json === true) throw new UsageError('--json cannot be combined with --adopt or --accept-clock.')
       return change(configOf(command, SETTING_KEYS, terminal), { terminal, isAgreed: yes === true })
     })
@@ -65,7 +65,7 @@ interface DoctorFlags {
   readonly json?: boolean
 }
 
-async function examine(command: Command, terminal: Terminal): Promise<void> {
+async function runChecks(command: Command, terminal: Terminal): Promise<void> {
   const isForPrograms = Boolean(command.opts().json)
   const findings: Finding[] = []
   const style = styleFor(terminal.stdout)

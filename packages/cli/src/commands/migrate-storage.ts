@@ -104,7 +104,7 @@ async function run(options: MoveOptions, progress: Progress, terminal: Terminal)
 
 function viewOf(made: MoveProgress): ProgressView {
   switch (made.phase) {
-    case 'survey':
+    case 'scan':
       return { label: 'Comparing', doneBytes: 0 }
     case 'blobs':
       return { label: 'Copying blobs', doneBytes: made.doneBytes, totalBytes: made.totalBytes }
@@ -113,6 +113,6 @@ function viewOf(made: MoveProgress): ProgressView {
   }
 }
 
-function hasFailed({ survey, blobs, occupied }: MoveReport): boolean {
-  return (blobs?.problems ?? survey?.problems ?? []).length > 0 || (occupied ?? []).length > 0
+function hasFailed({ scan, blobs, occupied }: MoveReport): boolean {
+  return (blobs?.problems ?? scan?.problems ?? []).length > 0 || (occupied ?? []).length > 0
 }

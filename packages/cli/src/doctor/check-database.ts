@@ -13,10 +13,10 @@ const SKEW_MS = 2000
 /** The PostgreSQL that the records are in: does it answer, is it new enough, and does it keep what it is given. Nothing for SQLite. */
 export async function checkDatabase({ database }: Pick<Config, 'database'>): Promise<Finding[]> {
   if (database.kind === 'sqlite') return []
-  const { describeDatabase, examineDatabase, POSTGRES_SCHEMA_VERSION } = await import('@lade/server/stores')
+  const { describeDatabase, readDatabaseFacts, POSTGRES_SCHEMA_VERSION } = await import('@lade/server/stores')
   const name = describeDatabase(database)
   try {
-    const facts = await examineDatabase(database)
+    const facts = await readDatabaseFacts(database)
     const needed = database.maxConnections + OTHER_CONNECTIONS
     return findingsOf(facts, { name, needed, schemaVersion: POSTGRES_SCHEMA_VERSION })
   } catch (error) {

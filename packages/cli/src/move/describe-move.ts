@@ -29,12 +29,12 @@ export function describeMove(report: MoveReport, asked: MoveDescribed): string[]
     : [...movedBlobs(report), ...movedRecords(report), ...nextSteps(report, asked)]
 }
 
-function plannedBlobs({ survey }: MoveReport): string[] {
-  if (survey === undefined) return []
+function plannedBlobs({ scan }: MoveReport): string[] {
+  if (scan === undefined) return []
   return [
-    `Blobs: ${amountOf(survey.needed)} needed; ${amountOf(survey.toCopy)} to copy, ${amountOf(survey.there)} already there.`,
-    ...othersIn(survey.others),
-    ...problemsIn(survey.problems),
+    `Blobs: ${amountOf(scan.needed)} needed; ${amountOf(scan.toCopy)} to copy, ${amountOf(scan.there)} already there.`,
+    ...othersIn(scan.others),
+    ...problemsIn(scan.problems),
   ]
 }
 
@@ -50,11 +50,11 @@ function plannedRecords({ tables, occupied }: MoveReport): string[] {
   ]
 }
 
-function movedBlobs({ survey, blobs }: MoveReport): string[] {
-  if (survey === undefined || blobs === undefined) return []
+function movedBlobs({ scan, blobs }: MoveReport): string[] {
+  if (scan === undefined || blobs === undefined) return []
   return [
     `Blobs: ${amountOf(blobs.copied)} copied and hashed, ${amountOf(blobs.there)} already there.`,
-    ...othersIn(survey.others),
+    ...othersIn(scan.others),
     ...problemsIn(blobs.problems),
   ]
 }

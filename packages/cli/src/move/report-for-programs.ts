@@ -2,19 +2,19 @@ import type { MoveReport } from '@lade/server/moving'
 
 /** The same for programs: what was not asked for is null. */
 export function reportForPrograms(report: MoveReport, { dryRun = false }: { readonly dryRun?: boolean }) {
-  const { wasDone = false, survey, blobs, tables, occupied, records, drift, setAside } = report
+  const { wasDone = false, scan, blobs, tables, occupied, records, drift, setAside } = report
   return {
     dryRun,
     wasDone,
     blobs:
-      survey === undefined
+      scan === undefined
         ? null
         : {
-            needed: survey.needed,
-            there: blobs?.there ?? survey.there,
-            ...(blobs === undefined ? { toCopy: survey.toCopy } : { copied: blobs.copied }),
-            others: survey.others,
-            problems: blobs?.problems ?? survey.problems,
+            needed: scan.needed,
+            there: blobs?.there ?? scan.there,
+            ...(blobs === undefined ? { toCopy: scan.toCopy } : { copied: blobs.copied }),
+            others: scan.others,
+            problems: blobs?.problems ?? scan.problems,
           },
     records:
       tables === undefined

@@ -2,7 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { NeededBlob } from '../storage-move/blob-pages.ts'
 import { copyOneBlob } from '../storage-move/copy-one-blob.ts'
-import type { BlobProblem } from '../storage-move/survey-blobs.ts'
+import type { BlobProblem } from '../storage-move/scan-blobs.ts'
 import { digestOfBlob } from '../upkeep/digest-of-blob.ts'
 
 /** Whose pending place the backup has for blobs on their way. */

@@ -1,6 +1,6 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { BlobPagesDeps } from '../storage-move/blob-pages.ts'
-import { type Amount, RunningAmount } from '../storage-move/survey-blobs.ts'
+import { type Amount, RunningAmount } from '../storage-move/scan-blobs.ts'
 
 const PAGE = 1000
 

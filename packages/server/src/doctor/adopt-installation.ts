@@ -18,7 +18,7 @@ import { MoveRefused } from '../storage-move/move-refused.ts'
 import { allowOrphans } from '../upkeep/orphans.ts'
 import { hasStore, isDatabaseMissing, placesOf } from '../wiring/join-objects.ts'
 import { closeAll, openBlobs, openRecords } from '../wiring/open-drivers.ts'
-import { examineDatabase } from '../wiring/probes.ts'
+import { readDatabaseFacts } from '../wiring/probes.ts'
 
 export { MoveRefused as AdoptRefused } from '../storage-move/move-refused.ts'
 
@@ -160,7 +160,7 @@ function damageOf({ database }: Config): string | undefined {
 
 async function isSchemaCurrent({ database }: Config): Promise<boolean> {
   if (database.kind === 'sqlite') return schemaVersionOf(database.file) === SQLITE_MIGRATIONS.length
-  return (await examineDatabase(database)).schemaVersion === POSTGRES_MIGRATIONS.length
+  return (await readDatabaseFacts(database)).schemaVersion === POSTGRES_MIGRATIONS.length
 }
 
 async function openStore(config: Config): Promise<BlobStore> {

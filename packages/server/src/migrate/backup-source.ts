@@ -9,7 +9,7 @@ import type { HeldLock } from '../records/instance-locks.ts'
 import { POSTGRES_MIGRATIONS } from '../records/migrations/postgres.ts'
 import { SQLITE_MIGRATIONS } from '../records/migrations/sqlite.ts'
 import type { TableSource } from '../records/table-transfer.ts'
-import { examineDatabase } from '../wiring/probes.ts'
+import { readDatabaseFacts } from '../wiring/probes.ts'
 
 /**
  * Refuses records of another version of Lade: opened by this one, an older schema would be brought up to date under a service that runs.
@@ -19,7 +19,7 @@ import { examineDatabase } from '../wiring/probes.ts'
  */
 export async function requireSameSchema({ database }: Config): Promise<void> {
   const isSqlite = database.kind === 'sqlite'
-  const found = isSqlite ? schemaVersionOf(database.file) : (await examineDatabase(database)).schemaVersion
+  const found = isSqlite ? schemaVersionOf(database.file) : (await readDatabaseFacts(database)).schemaVersion
   const known = (isSqlite ? SQLITE_MIGRATIONS : POSTGRES_MIGRATIONS).length
   if (found === known) return
   throw new BackupRefused(

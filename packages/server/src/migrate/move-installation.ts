@@ -9,7 +9,7 @@ import { type CopiedBlobs, copyBlobs } from '../storage-move/copy-blobs.ts'
 import { type MovedRecords, moveRecords } from '../storage-move/move-records.ts'
 import { MoveRefused } from '../storage-move/move-refused.ts'
 import { nameProblems } from '../storage-move/name-problems.ts'
-import { type BlobSurvey, surveyBlobs } from '../storage-move/survey-blobs.ts'
+import { type BlobScan, scanBlobs } from '../storage-move/scan-blobs.ts'
 import { closeAll, openBlobs } from '../wiring/open-drivers.ts'
 import { carryInstallation, joinForMove, refuseOthersObjects } from './carry-installation.ts'
 import { keysForDatabase, type MoveSource, type MoveSurroundings, openForMove, openMoveSource } from './move-source.ts'
@@ -17,11 +17,11 @@ import { keysForDatabase, type MoveSource, type MoveSurroundings, openForMove, o
 export type { CopiedBlobs } from '../storage-move/copy-blobs.ts'
 export type { MovedRecords } from '../storage-move/move-records.ts'
 export { MoveRefused } from '../storage-move/move-refused.ts'
-export type { Amount, BlobProblem, BlobSurvey } from '../storage-move/survey-blobs.ts'
+export type { Amount, BlobProblem, BlobScan } from '../storage-move/scan-blobs.ts'
 
 /** How far a move has come. */
 export type MoveProgress =
-  | { readonly phase: 'survey' }
+  | { readonly phase: 'scan' }
   | { readonly phase: 'blobs'; readonly doneBytes: number; readonly totalBytes: number }
   | { readonly phase: 'records'; readonly table: string; readonly rows: number; readonly totalRows: number }
 
@@ -46,7 +46,7 @@ export interface MoveOptions extends Omit<MoveSurroundings, 'closers'> {
 export interface MoveReport {
   /** True when an earlier run of the same move has come to its end: then nothing else is reported. */
   readonly wasDone?: boolean
-  readonly survey?: BlobSurvey
+  readonly scan?: BlobScan
   readonly blobs?: CopiedBlobs
   /** Rows by table, before anything was copied. */
   readonly tables?: Readonly<Record<string, number>>
@@ -122,18 +122,18 @@ function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
   }
 }
 
-async function moveBlobs(move: Move, { records }: MoveSource): Promise<Pick<MoveReport, 'survey' | 'blobs'>> {
+async function moveBlobs(move: Move, { records }: MoveSource): Promise<Pick<MoveReport, 'scan' | 'blobs'>> {
   const { signal, jobs, verify, bytesPerSecond, onProgress } = move
   const source = await openStore(move, move.from, records)
   const destination = await openStore(move, move.to)
   const { inventory } = records
   await refuseOthersObjects(move.to, { records, store: destination })
-  onProgress({ phase: 'survey' })
-  const found = await surveyBlobs({ inventory, source, destination }, signal)
-  const named = (problems: BlobSurvey['problems']) => nameProblems(records.files, problems, move.now().getTime())
-  const survey = { ...found, problems: await named(found.problems) }
-  if (move.isDryRun) return { survey }
-  const totalBytes = survey.toCopy.bytes
+  onProgress({ phase: 'scan' })
+  const found = await scanBlobs({ inventory, source, destination }, signal)
+  const named = (problems: BlobScan['problems']) => nameProblems(records.files, problems, move.now().getTime())
+  const scan = { ...found, problems: await named(found.problems) }
+  if (move.isDryRun) return { scan }
+  const totalBytes = scan.toCopy.bytes
   await destination.requireRoom(totalBytes)
   let doneBytes = 0
   const onBytes = (sizeBytes: number): void => {
@@ -143,7 +143,7 @@ async function moveBlobs(move: Move, { records }: MoveSource): Promise<Pick<Move
   const deps = { inventory, source, destination, jobs, verify, bytesPerSecond, signal, onBytes }
   const copied = await copyBlobs(deps)
   await carryInstallation({ records, destination })
-  return { survey, blobs: { ...copied, problems: await named(copied.problems) } }
+  return { scan, blobs: { ...copied, problems: await named(copied.problems) } }
 }
 
 /** On a disk a digest has one place, whatever its puts were called in a bucket. */
@@ -177,7 +177,7 @@ async function moveTables(
   move: Move,
   { records, tables: source }: MoveSource,
   secrets: Awaited<ReturnType<typeof keysForDatabase>>,
-): Promise<Omit<MoveReport, 'survey' | 'blobs'>> {
+): Promise<Omit<MoveReport, 'scan' | 'blobs'>> {
   const { to, now, signal, closers, onProgress } = move
   if (source === undefined || to.database.kind !== 'postgres') throw new TypeError('There are no tables to move.')
   const counts: (readonly [string, number])[] = []

@@ -23,7 +23,7 @@ import type { RecordStore, UsageDrift } from '../records/record-store.ts'
 import { type CopiedBlobs, copyBlobs } from '../storage-move/copy-blobs.ts'
 import { MoveRefused } from '../storage-move/move-refused.ts'
 import { nameProblems } from '../storage-move/name-problems.ts'
-import { surveyBlobs } from '../storage-move/survey-blobs.ts'
+import { scanBlobs } from '../storage-move/scan-blobs.ts'
 import { keptKeyName } from '../tokens/kept-key.ts'
 import { keyFileName } from '../tokens/key-file.ts'
 import { closeAll, openBlobs } from '../wiring/open-drivers.ts'
@@ -232,7 +232,7 @@ async function bytesToCopy(
 ): Promise<number> {
   try {
     const { inventory } = records
-    const { toCopy } = await surveyBlobs({ inventory, source, destination: storage }, signal)
+    const { toCopy } = await scanBlobs({ inventory, source, destination: storage }, signal)
     await storage.requireRoom(toCopy.bytes)
     return toCopy.bytes
   } catch (error) {

@@ -11,7 +11,7 @@ import { onFakeS3 } from '../blobs/drivers/s3/testing-subject.ts'
 import type { BlobInRecords } from '../records/record-store.ts'
 import { type BlobFault, type FaultyBlobStore, openFaultyBlobStore } from '../testing/doubles/faulty-blob-store.ts'
 import { type CopiedBlobs, type CopyBlobsDeps, copyBlobs, MOVE_HOLDER } from './copy-blobs.ts'
-import { surveyBlobs } from './survey-blobs.ts'
+import { scanBlobs } from './scan-blobs.ts'
 
 /** One is empty, and some have many chunks. */
 const sizeOf = (index: number) => (index === 0 ? 0 : [16, 300, 5000, 70_000, 600_000][index % 5]) ?? 0
@@ -49,8 +49,8 @@ function copy(overrides: Partial<CopyBlobsDeps> = {}): Promise<CopiedBlobs> {
   return copyBlobs({ inventory, source, destination, jobs: 3, verify: false, signal, onBytes: () => {}, ...overrides })
 }
 
-function survey(from: BlobStore = source, to: BlobStore = destination) {
-  return surveyBlobs({ inventory, source: from, destination: to }, new AbortController().signal)
+function scan(from: BlobStore = source, to: BlobStore = destination) {
+  return scanBlobs({ inventory, source: from, destination: to }, new AbortController().signal)
 }
 
 async function digestsOf(store: BlobStore): Promise<string[]> {
@@ -99,7 +99,7 @@ describe('copyBlobs', () => {
     const verified = await copy({ source: files, destination: bucket, verify: true })
     expect(verified).toMatchObject({ copied: { count: COUNT, bytes: total }, problems: [] })
     expect(await digestsOf(bucket)).toEqual(all())
-    expect((await survey(files, bucket)).toCopy.count).toBe(0)
+    expect((await scan(files, bucket)).toCopy.count).toBe(0)
   })
 
   test('tells wrong, missing, cut and unreadable blobs in the end, after all the rest', async () => {
@@ -122,7 +122,7 @@ describe('copyBlobs', () => {
     expect(await destination.pendingHolders()).toEqual([])
 
     // Without reading, the wrong one cannot be seen.
-    const looked = await survey(files, openMemoryBlobStore())
+    const looked = await scan(files, openMemoryBlobStore())
     expect(looked.problems.map(({ problem }) => problem).sort()).toEqual(['missing', 'size'])
     expect(looked.toCopy.count).toBe(COUNT - 2)
   })
@@ -190,7 +190,7 @@ describe('copyBlobs', () => {
   test('copies again what is there with another size, and with verify what has other bytes', async () => {
     const { sha256, sizeBytes } = third()
     await put(destination, randomBytes(sizeBytes + 1), sha256)
-    expect((await survey()).there.count).toBe(0)
+    expect((await scan()).there.count).toBe(0)
     expect((await copy()).copied.count).toBe(COUNT)
     await put(destination, Buffer.alloc(sizeBytes, 1), sha256)
     expect((await copy()).there.count).toBe(COUNT)
@@ -205,12 +205,12 @@ describe('copyBlobs', () => {
   })
 })
 
-describe('surveyBlobs', () => {
+describe('scanBlobs', () => {
   test('counts what is needed, there, to copy and of others', async () => {
     await put(destination, Buffer.from('of somebody else'))
     const bytes = Buffer.from('moved before')
     recorded = [...recorded, await put(destination, bytes)].sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
-    expect(await survey()).toEqual({
+    expect(await scan()).toEqual({
       needed: { count: COUNT + 1, bytes: total + bytes.length },
       there: { count: 1, bytes: bytes.length },
       toCopy: { count: COUNT, bytes: total },
@@ -221,8 +221,8 @@ describe('surveyBlobs', () => {
   })
 
   test('refuses a storage that has nothing of what is needed', async () => {
-    await expect(survey(openMemoryBlobStore())).rejects.toThrow(/has none of them/)
+    await expect(scan(openMemoryBlobStore())).rejects.toThrow(/has none of them/)
     recorded = []
-    expect((await survey(openMemoryBlobStore())).needed.count).toBe(0)
+    expect((await scan(openMemoryBlobStore())).needed.count).toBe(0)
   })
 })

@@ -2,8 +2,8 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { ByteRateLimit } from '../upkeep/byte-rate-limit.ts'
 import { type BlobPagesDeps, blobPages, type NeededBlob } from './blob-pages.ts'
 import { copyOneBlob } from './copy-one-blob.ts'
+import { type Amount, type BlobProblem, RunningAmount } from './scan-blobs.ts'
 import { sideBySide } from './side-by-side.ts'
-import { type Amount, type BlobProblem, RunningAmount } from './survey-blobs.ts'
 
 /** Whose pending place the destination has for blobs on their way; a move that begins clears it of what another one left. */
 export const MOVE_HOLDER = 'storage-move'

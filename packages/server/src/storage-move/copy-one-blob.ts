@@ -4,7 +4,7 @@ import { sha256 as sha256Function } from '@lade/node/hashing/sha256'
 import type { BlobBody, BlobStore, PendingBlob } from '../blobs/blob-store.ts'
 import { digestOfBlob } from '../upkeep/digest-of-blob.ts'
 import type { NeededBlob } from './blob-pages.ts'
-import { type BlobProblem, isThere, problemOf } from './survey-blobs.ts'
+import { type BlobProblem, isThere, problemOf } from './scan-blobs.ts'
 
 export interface CopyOneDeps {
   readonly source: BlobStore

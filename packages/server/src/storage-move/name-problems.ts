@@ -1,5 +1,5 @@
 import type { FileRecords } from '../records/record-store.ts'
-import type { BlobProblem } from './survey-blobs.ts'
+import type { BlobProblem } from './scan-blobs.ts'
 
 /** More are not looked up: whoever has so many has lost a disk, and not a file. */
 const NAMED_AT_MOST = 1000

@@ -8,7 +8,7 @@ import type { SecretRecords } from '../records/record-store.ts'
 import { openBlobs } from './open-drivers.ts'
 
 export { describeDatabase, describeStorage } from '../config/describe.ts'
-export type { DatabaseFacts } from '../records/drivers/postgres/examine.ts'
+export type { DatabaseFacts } from '../records/drivers/postgres/database-facts.ts'
 
 type PostgresSetting = Extract<Config['database'], { readonly kind: 'postgres' }>
 
@@ -26,9 +26,9 @@ export async function openKeptSecrets({ url }: PostgresSetting): Promise<SecretR
 }
 
 /** What a PostgreSQL says of itself. @throws {LadeError} `storage_failed` when it cannot be reached. */
-export async function examineDatabase({ url }: PostgresSetting) {
-  const { examinePostgres } = await import('../records/drivers/postgres/examine.ts')
-  return examinePostgres({ url: url.reveal() })
+export async function readDatabaseFacts({ url }: PostgresSetting) {
+  const { readPostgresFacts } = await import('../records/drivers/postgres/database-facts.ts')
+  return readPostgresFacts({ url: url.reveal() })
 }
 
 /**

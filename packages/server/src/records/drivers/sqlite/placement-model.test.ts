@@ -23,7 +23,7 @@ type Command =
   | { readonly do: 'upload'; readonly content: number; readonly parkedAt: readonly number[] | undefined }
   | { readonly do: 'enrol'; readonly as: EnrolledAs; readonly copies: number }
   | { readonly do: 'remove' | 'want' | 'extend'; readonly content: number; readonly copies: number }
-  | { readonly do: 'aggregate' | 'look' | 'setUnreconciled all' }
+  | { readonly do: 'aggregate' | 'look' | 'mark all unreconciled' }
   | { readonly do: 'dissolve' | 'park' | 'fail' | 'retry' | 'add' | 'take out'; readonly pick: number }
   | { readonly do: 'reconcile'; readonly pick: number; readonly isOld: boolean; readonly isHopeless: boolean }
   | { readonly do: 'audit'; readonly pick: number; readonly passed: boolean; readonly isFinal: boolean }
@@ -42,7 +42,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { arbitrary: uploaded, weight: 2 },
   { arbitrary: enrol, weight: 3 },
   { arbitrary: fc.record({ do: is('want', 'want', 'extend', 'remove'), content, copies }), weight: 5 },
-  { arbitrary: fc.record({ do: is('aggregate', 'look', 'setUnreconciled all') }), weight: 2 },
+  { arbitrary: fc.record({ do: is('aggregate', 'look', 'mark all unreconciled') }), weight: 2 },
   { arbitrary: fc.record({ do: is('reconcile'), pick, isOld: rarely, isHopeless: rarely }), weight: 9 },
   { arbitrary: fc.record({ do: is('park', 'add'), pick }), weight: 9 },
   { arbitrary: fc.record({ do: is('dissolve', 'fail', 'retry', 'take out'), pick }), weight: 3 },
@@ -106,7 +106,7 @@ class Sequence {
       case 'look':
         this.#looked = this.#unreconciled()
         break
-      case 'setUnreconciled all':
+      case 'mark all unreconciled':
         writes.markAllUnreconciled({ now })
         break
       case 'dissolve': {

@@ -21,7 +21,7 @@ export interface BlobProblem {
 }
 
 /** What a move of blobs would be. */
-export interface BlobSurvey {
+export interface BlobScan {
   /** What the records need. */
   readonly needed: Amount
   /** What of it the destination has already, with the right size. */
@@ -39,7 +39,7 @@ export interface BlobSurvey {
  * @throws {MoveRefused} when not one of the blobs that are needed is anywhere, as where a disk is not mounted.
  * @throws {LadeError} `storage_failed`; the reason of `signal`.
  */
-export async function surveyBlobs(deps: BlobPagesDeps, signal: AbortSignal): Promise<BlobSurvey> {
+export async function scanBlobs(deps: BlobPagesDeps, signal: AbortSignal): Promise<BlobScan> {
   const [needed, there, toCopy] = [new RunningAmount(), new RunningAmount(), new RunningAmount()]
   const problems: BlobProblem[] = []
   let others = 0

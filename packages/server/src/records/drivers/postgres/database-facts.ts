@@ -25,7 +25,7 @@ export interface DatabaseFacts {
  *
  * @throws {LadeError} `storage_failed` when it cannot be reached.
  */
-export async function examinePostgres({ url }: { readonly url: string }): Promise<DatabaseFacts> {
+export async function readPostgresFacts({ url }: { readonly url: string }): Promise<DatabaseFacts> {
   const client = createClient({ url })
   try {
     await client.connect()
