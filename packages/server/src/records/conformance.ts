@@ -6,7 +6,7 @@ import { auditCases } from './conformance/audit-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
-import { challengeCases } from './conformance/challenge-cases.ts'
+import { loginCodeCases } from './conformance/login-code-cases.ts'
 import { clockCases } from './conformance/clock-cases.ts'
 import { composeCases } from './conformance/compose-cases.ts'
 import { composeRaceCases } from './conformance/compose-race-cases.ts'
@@ -80,7 +80,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('files', () => fileCases(cases))
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
-    describe('challenges', () => challengeCases(cases))
+    describe('login codes', () => loginCodeCases(cases))
     describe('wrong clocks', () => clockCases(cases))
     describe('nonces', () => nonceCases(cases))
     describe('enrolments', () => enrolmentCases(cases))

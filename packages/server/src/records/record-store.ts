@@ -1,6 +1,6 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
-import type { ChallengeRecords } from './challenge-records.ts'
+import type { LoginCodeRecords } from './login-code-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
 import type { FileEnd, FileRecord, NewFile } from './file-record.ts'
@@ -24,9 +24,9 @@ export type {
   TransactionState,
 } from './chain-records.ts'
 export type {
-  ChallengeRecord,
-  ChallengeRecords,
-} from './challenge-records.ts'
+  LoginCodeRecord,
+  LoginCodeRecords,
+} from './login-code-records.ts'
 export type {
   CompositionCommit,
   CompositionOutcome,
@@ -112,7 +112,7 @@ export interface RecordStore {
   readonly blocks: BlockRecords
   readonly compositions: CompositionRecords
   readonly tokens: TokenRecords
-  readonly challenges: ChallengeRecords
+  readonly loginCodes: LoginCodeRecords
   readonly placements: PlacementRecords
   readonly offers: OfferRecords
   readonly leases: LeaseRecords

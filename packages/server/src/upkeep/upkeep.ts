@@ -53,7 +53,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       releaseEnded,
       discard,
       sweepBlocks,
-      forgetChallenges,
+      forgetLoginCodes,
       forgetNonces,
       deps.flush,
     ]) {
@@ -108,8 +108,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     } while (swept === SWEEP_BATCH)
   }
 
-  async function forgetChallenges(): Promise<void> {
-    await records.challenges.expire({ now: now() })
+  async function forgetLoginCodes(): Promise<void> {
+    await records.loginCodes.expire({ now: now() })
   }
 
   async function forgetNonces(): Promise<void> {

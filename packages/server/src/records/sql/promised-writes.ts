@@ -11,7 +11,7 @@ const PROMISES: ReadonlySet<WriteName> = new Set<WriteName>([
   'wantCopies',
   'signUp',
   'revokeToken',
-  'answerChallenge',
+  'answerLoginCode',
   'replaceSecret',
   'copyParked',
   'openAddition',

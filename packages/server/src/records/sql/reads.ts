@@ -1,7 +1,7 @@
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
-import { prepareChallengeReads } from './challenge-reads.ts'
+import { prepareLoginCodeReads } from './login-code-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
 import { prepareCopyReads } from './copy-reads.ts'
 import { prepareDealReads } from './deal-reads.ts'
@@ -23,7 +23,7 @@ export function prepareReads(db: Sql) {
   const blocks = prepareBlockReads(db)
   const compositions = prepareCompositionReads(db)
   const accounts = prepareAccountReads(db)
-  const challenges = prepareChallengeReads(db)
+  const loginCodes = prepareLoginCodeReads(db)
   const quotas = prepareQuotaReads(db)
   const nonces = prepareNonceReads(db)
   const placements = preparePlacementReads(db)
@@ -59,7 +59,7 @@ export function prepareReads(db: Sql) {
     partsOf: compositions.partsOf,
     revocation: accounts.revocation,
     listTokens: ({ sub }: { sub: string }) => accounts.tokens(sub),
-    findChallenge: challenges.find,
+    findLoginCode: loginCodes.find,
     isNonceUsed: nonces.isUsed,
     isNonceIssued: nonces.isIssued,
     unenrolled: placements.unenrolled,

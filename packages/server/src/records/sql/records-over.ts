@@ -71,12 +71,12 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       revoke: (request) => write('revokeToken', request),
       touch: (uses) => write('touchTokens', uses),
     },
-    challenges: {
-      open: (request) => write('openChallenge', request),
-      withdraw: (request) => write('withdrawChallenge', request),
-      find: (request) => read('findChallenge', request),
-      answer: (request) => write('answerChallenge', request),
-      expire: (request) => write('expireChallenges', request),
+    loginCodes: {
+      open: (request) => write('openLoginCode', request),
+      withdraw: (request) => write('withdrawLoginCode', request),
+      find: (request) => read('findLoginCode', request),
+      answer: (request) => write('answerLoginCode', request),
+      expire: (request) => write('expireLoginCodes', request),
     },
     placements: {
       unenrolled: (request) => read('unenrolled', request),

@@ -1,7 +1,7 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
 import { prepareChainWrites } from './chain-writes.ts'
-import { prepareChallengeWrites } from './challenge-writes.ts'
+import { prepareLoginCodeWrites } from './login-code-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
 import { prepareContentWrites } from './content-writes.ts'
 import { prepareCopyWrites } from './copy-writes.ts'
@@ -36,7 +36,7 @@ export function prepareWrites(db: Sql) {
   const revival = prepareFileRevival(db)
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
-  const challenges = prepareChallengeWrites(db)
+  const loginCodes = prepareLoginCodeWrites(db)
   const nonces = prepareNonceWrites(db)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
@@ -68,10 +68,10 @@ export function prepareWrites(db: Sql) {
     signUp: tokens.signUp,
     revokeToken: tokens.revoke,
     touchTokens: tokens.touch,
-    openChallenge: challenges.open,
-    withdrawChallenge: challenges.withdraw,
-    answerChallenge: challenges.answer,
-    expireChallenges: challenges.expire,
+    openLoginCode: loginCodes.open,
+    withdrawLoginCode: loginCodes.withdraw,
+    answerLoginCode: loginCodes.answer,
+    expireLoginCodes: loginCodes.expire,
     useNonce: nonces.use,
     issueNonce: nonces.issue,
     redeemNonce: nonces.redeem,

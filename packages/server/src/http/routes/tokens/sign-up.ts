@@ -2,9 +2,9 @@ import { LadeError } from '@lade/core/errors'
 import { signupRequest, signupResult, startRequest, startResult, verifyRequest } from '@lade/core/wire'
 import type { FastifyRequest } from 'fastify'
 import { addressPrincipal } from '../../../quotas/principal.ts'
-import { answerChallenge } from '../../../tokens/answer-challenge.ts'
+import { redeemLoginCode } from '../../../tokens/redeem-login-code.ts'
 import { signUp } from '../../../tokens/sign-up.ts'
-import { startChallenge } from '../../../tokens/start-challenge.ts'
+import { sendLoginCode } from '../../../tokens/send-login-code.ts'
 import type { TokenClaims } from '../../../tokens/token-claims.ts'
 import { isOfWallet } from '../../../tokens/wallet-claims.ts'
 import { credentialsOf } from '../../authenticate.ts'
@@ -65,7 +65,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
     },
     async (request) => {
       const { signupsPerHour } = config
-      return startChallenge(
+      return sendLoginCode(
         { ...service, mailer },
         { request: request.body, address: addressOf(request), signupsPerHour },
       )
@@ -85,7 +85,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
         response: { 200: signupResult.describe('The token; it is not shown again'), ...problems(400, 403, 503) },
       },
     },
-    async (request) => answerChallenge(service, { request: request.body, quotaMb }),
+    async (request) => redeemLoginCode(service, { request: request.body, quotaMb }),
   )
 }
 

@@ -14,8 +14,8 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'sweepBlocks',
   'revokeToken',
   'touchTokens',
-  'withdrawChallenge',
-  'expireChallenges',
+  'withdrawLoginCode',
+  'expireLoginCodes',
   // A request that a wallet signs needs it, a removal too.
   'useNonce',
   'expireNonces',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { challengeId, codeDigest, newEmailCode } from './email-code.ts'
+import { loginCodeId, codeDigest, newLoginCode } from './login-code.ts'
 
-describe('newEmailCode', () => {
+describe('newLoginCode', () => {
   it('has six digits, zeros in front included, and a challenge of 256 bits', () => {
-    const codes = Array.from({ length: 2000 }, newEmailCode)
+    const codes = Array.from({ length: 2000 }, newLoginCode)
     for (const { challenge, code } of codes) {
       expect(code).toMatch(/^\d{6}$/)
       expect(challenge).toMatch(/^[\w-]{43}$/)
@@ -32,9 +32,9 @@ describe('codeDigest', () => {
   })
 
   it('tells neither the challenge nor the code', () => {
-    for (const kept of [challengeId(one.challenge), codeDigest(one)]) {
+    for (const kept of [loginCodeId(one.challenge), codeDigest(one)]) {
       expect(kept).toMatch(/^[0-9a-f]{64}$/)
     }
-    expect(challengeId(one.challenge)).not.toBe(codeDigest(one))
+    expect(loginCodeId(one.challenge)).not.toBe(codeDigest(one))
   })
 })

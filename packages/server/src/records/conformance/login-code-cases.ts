@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { ChallengeRecord, RecordStore, TokenRecord } from '../record-store.ts'
+import type { LoginCodeRecord, RecordStore, TokenRecord } from '../record-store.ts'
 import { type Cases, counted, digestOf, HOUR, NOW, times, WEEK } from './case.ts'
 
 const HOUR_NUMBER = 500_000
 
-export function challengeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases): void {
-  const challenge = (id: string, overrides: Partial<ChallengeRecord> = {}): ChallengeRecord => ({
+export function loginCodeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases): void {
+  const loginCode = (id: string, overrides: Partial<LoginCodeRecord> = {}): LoginCodeRecord => ({
     id,
     email: 'alice@example.org',
     label: 'laptop',
@@ -27,26 +27,26 @@ export function challengeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     lastUsedAt: null,
     revokedAt: null,
   })
-  const open = (store: RecordStore, of: ChallengeRecord, limits = [{ address: 'ip:192.0.2.1', limit: 100 }]) =>
-    store.challenges.open({ challenge: of, hour: HOUR_NUMBER, limits })
+  const open = (store: RecordStore, of: LoginCodeRecord, limits = [{ address: 'ip:192.0.2.1', limit: 100 }]) =>
+    store.loginCodes.open({ code: of, hour: HOUR_NUMBER, limits })
   const answer = (store: RecordStore, id: string, code = 'right', now = NOW) =>
-    store.challenges.answer({ id, codeDigest: digestOf(code), now, token: token() })
+    store.loginCodes.answer({ id, codeDigest: digestOf(code), now, token: token() })
   const tokensOf = (store: RecordStore) => store.tokens.list({ sub: 'alice' })
 
   it('issues the token for the right answer, once', async (store) => {
-    expect(await open(store, challenge('one'))).toEqual({ outcome: 'opened' })
-    expect(await store.challenges.find({ id: 'one', now: NOW })).toEqual({
+    expect(await open(store, loginCode('one'))).toEqual({ outcome: 'opened' })
+    expect(await store.loginCodes.find({ id: 'one', now: NOW })).toEqual({
       email: 'alice@example.org',
       label: 'laptop',
     })
     expect(await answer(store, 'one')).toEqual({ outcome: 'issued' })
     expect(await answer(store, 'one')).toEqual({ outcome: 'over' })
-    expect(await store.challenges.find({ id: 'one', now: NOW })).toBeUndefined()
+    expect(await store.loginCodes.find({ id: 'one', now: NOW })).toBeUndefined()
     expect(await tokensOf(store)).toHaveLength(1)
   })
 
   it('takes as many wrong answers as there are attempts, and then no right one', async (store) => {
-    await open(store, challenge('one', { attemptsLeft: 3 }))
+    await open(store, loginCode('one', { attemptsLeft: 3 }))
     for (const attemptsLeft of [2, 1, 0]) {
       expect(await answer(store, 'one', 'wrong')).toEqual({ outcome: 'wrong', attemptsLeft })
     }
@@ -54,17 +54,17 @@ export function challengeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     expect(await tokensOf(store)).toEqual([])
   })
 
-  it('knows no challenge from the moment on at which it expires', async (store) => {
-    await open(store, challenge('one', { expiresAt: NOW + 10 }))
-    expect(await store.challenges.find({ id: 'one', now: NOW + 9 })).toBeDefined()
-    expect(await store.challenges.find({ id: 'one', now: NOW + 10 })).toBeUndefined()
+  it('knows no login code from the moment on at which it expires', async (store) => {
+    await open(store, loginCode('one', { expiresAt: NOW + 10 }))
+    expect(await store.loginCodes.find({ id: 'one', now: NOW + 9 })).toBeDefined()
+    expect(await store.loginCodes.find({ id: 'one', now: NOW + 10 })).toBeUndefined()
     expect(await answer(store, 'one', 'right', NOW + 10)).toEqual({ outcome: 'over' })
     expect(await answer(store, 'one', 'right', NOW + 9)).toEqual({ outcome: 'issued' })
   })
 
-  it('answers several challenges of one address each by itself', async (store) => {
-    await open(store, challenge('one'))
-    await open(store, challenge('two', { codeDigest: digestOf('other') }))
+  it('answers several login codes of one address each by itself', async (store) => {
+    await open(store, loginCode('one'))
+    await open(store, loginCode('two', { codeDigest: digestOf('other') }))
     expect(await answer(store, 'two')).toEqual({ outcome: 'wrong', attemptsLeft: 4 })
     expect(await answer(store, 'one')).toEqual({ outcome: 'issued' })
     expect(await answer(store, 'two', 'other')).toEqual({ outcome: 'issued' })
@@ -76,16 +76,16 @@ export function challengeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
       { address: 'ip:192.0.2.1', limit: 3 },
       { address: 'mail:alice@example.org', limit: 2 },
     ]
-    await open(store, challenge('one'), limits)
-    await open(store, challenge('two'), limits)
+    await open(store, loginCode('one'), limits)
+    await open(store, loginCode('two'), limits)
     const refused = { outcome: 'limited', address: 'mail:alice@example.org', used: 2, limit: 2 }
-    expect(await open(store, challenge('three'), limits)).toEqual(refused)
-    expect(await open(store, challenge('three'), limits)).toEqual(refused)
-    expect(await store.challenges.find({ id: 'three', now: NOW })).toBeUndefined()
+    expect(await open(store, loginCode('three'), limits)).toEqual(refused)
+    expect(await open(store, loginCode('three'), limits)).toEqual(refused)
+    expect(await store.loginCodes.find({ id: 'three', now: NOW })).toBeUndefined()
     const other = [{ address: 'ip:192.0.2.1', limit: 3 }]
-    expect(await open(store, challenge('three'), other)).toEqual({ outcome: 'opened' })
+    expect(await open(store, loginCode('three'), other)).toEqual({ outcome: 'opened' })
     const third = { outcome: 'limited', address: 'ip:192.0.2.1', used: 3, limit: 3 }
-    expect(await open(store, challenge('four'), other)).toEqual(third)
+    expect(await open(store, loginCode('four'), other)).toEqual(third)
   })
 
   it('does not hold whoever has a low count of its own to a limit that has an exception', async (store) => {
@@ -94,72 +94,72 @@ export function challengeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
       { address: 'mail', limit: 3, unlessBelow: { address: sender, limit: 2 } },
     ]
     const openBy = async (sender: string) => {
-      const { outcome } = await open(store, challenge(randomUUID()), limitsOf(sender))
+      const { outcome } = await open(store, loginCode(randomUUID()), limitsOf(sender))
       return outcome
     }
     for (let times = 0; times < 3; times += 1) expect(await openBy('a')).toBe('opened')
-    expect(await open(store, challenge('by a'), limitsOf('a'))).toMatchObject({ address: 'a', used: 3, limit: 3 })
+    expect(await open(store, loginCode('by a'), limitsOf('a'))).toMatchObject({ address: 'a', used: 3, limit: 3 })
     // The count of all is at its limit, and goes on counting.
     for (const sender of ['b', 'b', 'c', 'c']) expect(await openBy(sender)).toBe('opened')
-    expect(await open(store, challenge('by b'), limitsOf('b'))).toMatchObject({ address: 'mail', used: 7, limit: 3 })
+    expect(await open(store, loginCode('by b'), limitsOf('b'))).toMatchObject({ address: 'mail', used: 7, limit: 3 })
     expect(await openBy('c')).toBe('limited')
   })
 
   it('counts together with signups', async (store) => {
-    await open(store, challenge('one'))
+    await open(store, loginCode('one'))
     const signUp = { token: token(), address: 'ip:192.0.2.1', hour: HOUR_NUMBER, limit: 1 }
     expect(await store.tokens.signUp(signUp)).toEqual({ outcome: 'limited', used: 1 })
   })
 
-  it('forgets a withdrawn challenge, and gives back the counts that it is asked to', async (store) => {
+  it('forgets a withdrawn login code, and gives back the counts that it is asked to', async (store) => {
     const limits = [
       { address: 'ip:192.0.2.1', limit: 1 },
       { address: 'mail:alice@example.org', limit: 1 },
     ]
-    await open(store, challenge('one'), limits)
-    await store.challenges.withdraw({ id: 'one', hour: HOUR_NUMBER, addresses: [] })
+    await open(store, loginCode('one'), limits)
+    await store.loginCodes.withdraw({ id: 'one', hour: HOUR_NUMBER, addresses: [] })
     expect(await answer(store, 'one')).toEqual({ outcome: 'over' })
-    expect(await open(store, challenge('two'), limits)).toMatchObject({ outcome: 'limited' })
+    expect(await open(store, loginCode('two'), limits)).toMatchObject({ outcome: 'limited' })
     const addresses = limits.map(({ address }) => address)
-    await store.challenges.withdraw({ id: 'one', hour: HOUR_NUMBER, addresses })
-    expect(await open(store, challenge('two'), limits)).toEqual({ outcome: 'opened' })
-    await store.challenges.withdraw({ id: 'nobody', hour: HOUR_NUMBER, addresses: ['ip:203.0.113.9'] })
+    await store.loginCodes.withdraw({ id: 'one', hour: HOUR_NUMBER, addresses })
+    expect(await open(store, loginCode('two'), limits)).toEqual({ outcome: 'opened' })
+    await store.loginCodes.withdraw({ id: 'nobody', hour: HOUR_NUMBER, addresses: ['ip:203.0.113.9'] })
   })
 
   it('sweeps what has expired and nothing else', async (store) => {
-    await open(store, challenge('old', { expiresAt: NOW }))
-    await open(store, challenge('new', { expiresAt: NOW + 1 }))
-    expect(await store.challenges.expire({ now: NOW })).toBe(1)
-    expect(await store.challenges.expire({ now: NOW })).toBe(0)
+    await open(store, loginCode('old', { expiresAt: NOW }))
+    await open(store, loginCode('new', { expiresAt: NOW + 1 }))
+    expect(await store.loginCodes.expire({ now: NOW })).toBe(1)
+    expect(await store.loginCodes.expire({ now: NOW })).toBe(0)
     expect(await answer(store, 'new')).toEqual({ outcome: 'issued' })
   })
 
   itWithTwo('issues one token for many right answers through two handles', async (store, other) => {
-    await open(store, challenge('one'))
+    await open(store, loginCode('one'))
     const outcomes = await Promise.all(times(8, (index) => answer(index % 2 === 0 ? store : other, 'one')))
     expect(counted(outcomes)).toEqual({ issued: 1, over: 7 })
     expect(await tokensOf(other)).toHaveLength(1)
   })
 
   itWithTwo('takes no more wrong answers than attempts through two handles', async (store, other) => {
-    await open(store, challenge('one'))
+    await open(store, loginCode('one'))
     const outcomes = await Promise.all(times(20, (index) => answer(index % 2 === 0 ? store : other, 'one', 'wrong')))
     expect(counted(outcomes)).toEqual({ wrong: 5, over: 15 })
   })
 
-  itAcrossRestart('keeps challenges and their attempts', async (store, restart) => {
-    await open(store, challenge('one', { attemptsLeft: 2 }))
+  itAcrossRestart('keeps login codes and their attempts', async (store, restart) => {
+    await open(store, loginCode('one', { attemptsLeft: 2 }))
     await answer(store, 'one', 'wrong')
     const again = await restart()
     expect(await answer(again, 'one', 'wrong')).toEqual({ outcome: 'wrong', attemptsLeft: 0 })
     expect(await answer(again, 'one')).toEqual({ outcome: 'over' })
   })
 
-  itBroken('error: a broken medium is storage_failed, and never an unknown challenge', async (store, breakNow) => {
-    await open(store, challenge('one'))
+  itBroken('error: a broken medium is storage_failed, and never an unknown login code', async (store, breakNow) => {
+    await open(store, loginCode('one'))
     breakNow()
     const failed = { code: 'storage_failed' }
-    await expect(store.challenges.find({ id: 'one', now: NOW })).rejects.toMatchObject(failed)
+    await expect(store.loginCodes.find({ id: 'one', now: NOW })).rejects.toMatchObject(failed)
     await expect(answer(store, 'one')).rejects.toMatchObject(failed)
   })
 }

@@ -1,7 +1,7 @@
 import type { TokenRecord } from './token-records.ts'
 
 /** A code that was sent to an email address and waits for its answer. */
-export interface ChallengeRecord {
+export interface LoginCodeRecord {
   /** Not what the caller holds, which the records never see, but a digest of it. */
   readonly id: string
   readonly email: string
@@ -25,22 +25,22 @@ export type OpenOutcome =
   | { readonly outcome: 'opened' }
   | { readonly outcome: 'limited'; readonly address: string; readonly used: number; readonly limit: number }
 
-/** `over` is a challenge that was never there, is past its time, or was answered, rightly or wrongly too often. */
+/** `over` is a code that was never there, is past its time, or was answered, rightly or wrongly too often. */
 export type AnswerOutcome =
   | { readonly outcome: 'issued' }
   | { readonly outcome: 'wrong'; readonly attemptsLeft: number }
   | { readonly outcome: 'over' }
 
-/** Challenges of signup by email. Each is answered rightly once, whichever process is asked. */
-export interface ChallengeRecords {
-  /** Counts under every limit, with signups, and keeps the challenge; or neither when a limit is reached. */
-  open(request: { challenge: ChallengeRecord; hour: number; limits: readonly HourlyLimit[] }): Promise<OpenOutcome>
-  /** Forgets a challenge whose code did not reach anybody, and gives back what was counted in `hour` for `addresses`. */
+/** Login codes of signup by email. Each is answered rightly once, whichever process is asked. */
+export interface LoginCodeRecords {
+  /** Counts under every limit, with signups, and keeps the code; or neither when a limit is reached. */
+  open(request: { code: LoginCodeRecord; hour: number; limits: readonly HourlyLimit[] }): Promise<OpenOutcome>
+  /** Forgets a code that did not reach anybody, and gives back what was counted in `hour` for `addresses`. */
   withdraw(request: { id: string; hour: number; addresses: readonly string[] }): Promise<void>
-  /** Whose token an answer to this challenge would make; undefined for one that is over. */
+  /** Whose token an answer to this code would make; undefined for one that is over. */
   find(request: { id: string; now: number }): Promise<{ readonly email: string; readonly label: string } | undefined>
-  /** Compares in constant time. The right answer ends the challenge and records the token, a wrong one takes an attempt. */
+  /** Compares in constant time. The right answer ends the code and records the token, a wrong one takes an attempt. */
   answer(request: { id: string; codeDigest: string; now: number; token: TokenRecord }): Promise<AnswerOutcome>
-  /** Forgets challenges past their time; answers how many. */
+  /** Forgets login codes past their time; answers how many. */
   expire(request: { now: number }): Promise<number>
 }

@@ -6,7 +6,7 @@ import type { Mail } from '../mail/mailer.ts'
  * Nothing in it was chosen by whoever asked for it, but the address itself: anybody can make the service write to anybody,
  * and a label would be a line for them to fill.
  */
-export function codeMail(facts: { to: string; code: string; publicUrl: string; minutes: number }): Mail {
+export function loginCodeMail(facts: { to: string; code: string; publicUrl: string; minutes: number }): Mail {
   const { to, code, publicUrl, minutes } = facts
   return {
     to,

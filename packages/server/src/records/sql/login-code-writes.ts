@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { AnswerOutcome, ChallengeRecord, HourlyLimit, OpenOutcome } from '../challenge-records.ts'
+import type { AnswerOutcome, LoginCodeRecord, HourlyLimit, OpenOutcome } from '../login-code-records.ts'
 import type { TokenRecord } from '../record-store.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'
 
 interface OpenRequest {
-  readonly challenge: ChallengeRecord
+  readonly code: LoginCodeRecord
   readonly hour: number
   readonly limits: readonly HourlyLimit[]
 }
@@ -23,8 +23,8 @@ interface AnswerRequest {
   readonly token: TokenRecord
 }
 
-/** Challenges of signup by email. Each function runs inside the caller's transaction. */
-export function prepareChallengeWrites(db: Sql) {
+/** Login codes of signup by email. Each function runs inside the caller's transaction. */
+export function prepareLoginCodeWrites(db: Sql) {
   const { countOf, count, giveBack, insertToken } = prepareTokenInserts(db)
   const insert = db.prepare<[string, string, string, string, number, number]>(
     'INSERT INTO challenges (id, email, label, code_digest, attempts_left, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
@@ -38,7 +38,7 @@ export function prepareChallengeWrites(db: Sql) {
 
   return {
     *open(request: OpenRequest): Steps<OpenOutcome> {
-      const { challenge, hour, limits } = request
+      const { code, hour, limits } = request
       for (const { address, limit, unlessBelow } of limits) {
         const used = yield* countOf(address, hour)
         if (used < limit) continue
@@ -46,7 +46,7 @@ export function prepareChallengeWrites(db: Sql) {
         return { outcome: 'limited', address, used, limit }
       }
       yield* forEach(limits, ({ address }) => count(address, hour))
-      const { id, email, label, codeDigest, attemptsLeft, expiresAt } = challenge
+      const { id, email, label, codeDigest, attemptsLeft, expiresAt } = code
       yield* insert.run(id, email, label, codeDigest, attemptsLeft, expiresAt)
       return { outcome: 'opened' }
     },

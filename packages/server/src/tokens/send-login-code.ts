@@ -3,11 +3,11 @@ import type { StartRequest, StartResult } from '@lade/core/wire'
 import { NETWORK_SHARES } from '@lade/core/wire'
 import type { Mailer } from '../mail/mailer.ts'
 import { networkOf } from '../quota-rule/network-of.ts'
-import type { HourlyLimit } from '../records/challenge-records.ts'
+import type { HourlyLimit } from '../records/login-code-records.ts'
 import type { RecordStore } from '../records/record-store.ts'
-import { codeMail } from './code-mail.ts'
+import { loginCodeMail } from './login-code-mail.ts'
 import { normalizeEmail } from './email.ts'
-import { challengeId, codeDigest, newEmailCode } from './email-code.ts'
+import { loginCodeId, codeDigest, newLoginCode } from './login-code.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { hourOf, rateLimited } from './signup-hour.ts'
 import { labelOf } from './token-label.ts'
@@ -25,7 +25,7 @@ const RETRY_AFTER_SECONDS = 300
 const RECIPIENT_REASON =
   'This address has reached its limit of mails per hour. Codes stay valid for 15 minutes: check your mail, including spam.'
 
-export interface StartChallengeDeps {
+export interface SendLoginCodeDeps {
   readonly records: RecordStore
   readonly keys: SigningKeys
   readonly mailer: Mailer
@@ -33,7 +33,7 @@ export interface StartChallengeDeps {
   readonly publicUrl: () => string
 }
 
-export interface StartChallengeInput {
+export interface SendLoginCodeInput {
   readonly request: StartRequest
   /** Whose hourly signups this counts against, such as `ip:192.0.2.7`. */
   readonly address: string
@@ -45,7 +45,7 @@ export interface StartChallengeInput {
  *
  * Mails are limited by sender and by recipient. A sender is an IPv4 address or an IPv6 /64, and towards one recipient the /48. In an hour it
  * sends as many mails as it may sign up, and 5 of them to one recipient. A recipient gets 20 from all senders; after that a sender still sends
- * it 2, so that nobody keeps the owner of an address from a code of his own, and a sender among many gains little. The code of one challenge is
+ * it 2, so that nobody keeps the owner of an address from a code of his own, and a sender among many gains little. The code of one login is
  * of no use for another, so wrong answers to others take none of its attempts.
  *
  * Answers the same whether or not the address is known: it is never asked. When the mail cannot be sent, nothing is kept;
@@ -53,23 +53,23 @@ export interface StartChallengeInput {
  *
  * @throws {LadeError} `invalid_email`, `invalid_label`, `rate_limited`, `mail_failed`, `auth_offline`, `storage_failed`.
  */
-export async function startChallenge(deps: StartChallengeDeps, input: StartChallengeInput): Promise<StartResult> {
+export async function sendLoginCode(deps: SendLoginCodeDeps, input: SendLoginCodeInput): Promise<StartResult> {
   const { records, mailer } = deps
   const email = normalizeEmail(input.request.email)
   const label = labelOf(input.request.label)
   // Without a key no answer could ever become a token.
   deps.keys.current()
-  const emailCode = newEmailCode()
-  const id = challengeId(emailCode.challenge)
+  const loginCode = newLoginCode()
+  const id = loginCodeId(loginCode.challenge)
   const now = deps.now()
   const hour = hourOf(now)
   const limits = limitsOf(input, email)
-  const opened = await records.challenges.open({
-    challenge: {
+  const opened = await records.loginCodes.open({
+    code: {
       id,
       email,
       label,
-      codeDigest: codeDigest(emailCode),
+      codeDigest: codeDigest(loginCode),
       attemptsLeft: ATTEMPTS,
       expiresAt: now + MINUTES * 60_000,
     },
@@ -81,8 +81,8 @@ export async function startChallenge(deps: StartChallengeDeps, input: StartChall
     throw rateLimited(now, { used, limit, ...(isOfRecipient(address) && { reason: RECIPIENT_REASON }) })
   }
 
-  const mail = codeMail({ to: email, code: emailCode.code, publicUrl: deps.publicUrl(), minutes: MINUTES })
-  const withdraw = (addresses: readonly string[]) => records.challenges.withdraw({ id, hour, addresses })
+  const mail = loginCodeMail({ to: email, code: loginCode.code, publicUrl: deps.publicUrl(), minutes: MINUTES })
+  const withdraw = (addresses: readonly string[]) => records.loginCodes.withdraw({ id, hour, addresses })
   const sent = await mailer.send(mail).catch(async (error: unknown) => {
     await withdraw(limits.map(({ address }) => address))
     throw error
@@ -92,10 +92,10 @@ export async function startChallenge(deps: StartChallengeDeps, input: StartChall
     const cause = new Error(`The mail server rejected the mail: ${sent.reason}`)
     throw new LadeError('mail_failed', { retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause })
   }
-  return { sent: true, expiresIn: MINUTES * 60, challenge: emailCode.challenge }
+  return { sent: true, expiresIn: MINUTES * 60, challenge: loginCode.challenge }
 }
 
-function limitsOf({ address, signupsPerHour }: StartChallengeInput, email: string): HourlyLimit[] {
+function limitsOf({ address, signupsPerHour }: SendLoginCodeInput, email: string): HourlyLimit[] {
   const network = networkOf(address)
   const pair = `${network ?? address} ${recipientOf(email)}`
   return [

@@ -4,7 +4,7 @@ const CHALLENGE_BYTES = 32
 const CODE_DIGITS = 6
 
 /** What the caller is told, what the address is told, and what is kept of both. */
-export interface EmailCode {
+export interface LoginCode {
   /** For the caller alone: without it the code is of no use, and with what is kept alone neither can be found. */
   readonly challenge: string
   /** For the address alone: six digits. */
@@ -12,7 +12,7 @@ export interface EmailCode {
 }
 
 /** A challenge of 256 random bits, and a code of which each of the million is as likely as the others. */
-export function newEmailCode(): EmailCode {
+export function newLoginCode(): LoginCode {
   return {
     challenge: randomBytes(CHALLENGE_BYTES).toString('base64url'),
     code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0'),
@@ -20,7 +20,7 @@ export function newEmailCode(): EmailCode {
 }
 
 /** The name under which a challenge is kept. */
-export function challengeId(challenge: string): string {
+export function loginCodeId(challenge: string): string {
   return createHash('sha256').update(challenge).digest('hex')
 }
 
@@ -30,7 +30,7 @@ export function challengeId(challenge: string): string {
  *
  * @param code - as it was typed; white space and hyphens in it are let be.
  */
-export function codeDigest({ challenge, code }: EmailCode): string {
+export function codeDigest({ challenge, code }: LoginCode): string {
   return createHmac('sha256', challenge)
     .update(`lade email code v1:${code.replace(/[\s-]/g, '')}`)
     .digest('hex')
