@@ -175,9 +175,9 @@ export async function reads(store: RecordStore, sample: Sample, now: number): Pr
 export function scans(store: RecordStore): Operation[] {
   return [
     {
-      name: 'audit of all charges',
+      name: 'drift check of all charges',
       async run() {
-        const drift = await store.quotas.audit()
+        const drift = await store.quotas.checkDrift()
         if (drift.length > 0) throw new Error('a counter has drifted')
       },
       times: 1,

@@ -192,7 +192,7 @@ async function moveTables(
   // Brings the schema up to date, which a look must not.
   const opened = await openForMove(to, move)
   await opened.requireNobody()
-  const before = await records.quotas.audit()
+  const before = await records.quotas.checkDrift()
   let rows = 0
   const moved = await moveRecords({
     source,
@@ -206,7 +206,7 @@ async function moveTables(
       onProgress({ phase: 'records', table: written.table, rows, totalRows })
     },
   })
-  return { tables, records: moved, drift: requireSameDrift(before, await opened.records.quotas.audit(), moved) }
+  return { tables, records: moved, drift: requireSameDrift(before, await opened.records.quotas.checkDrift(), moved) }
 }
 
 /** What was exact before is exact after it. A database that was in use meanwhile has gone on. */

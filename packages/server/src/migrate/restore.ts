@@ -206,7 +206,7 @@ async function restoreBlobs(
     const problems = await nameProblems(files, copied.problems, now().getTime())
     const inlineProblems = await inlineProblemsIn(workingFile)
     await markDamaged(records, { blobs: copied.problems, inlineProblems, now: now().getTime() })
-    return { blobs: { ...copied, problems }, inlineProblems, drift: await quotas.audit() }
+    return { blobs: { ...copied, problems }, inlineProblems, drift: await quotas.checkDrift() }
   } finally {
     await records.close()
     await source.close()

@@ -288,7 +288,7 @@ export interface QuotaRecords {
   releaseExpired(request: { now: number }): Promise<number>
   /** From `fromDay` to `today`; `reservedBytes` and `reservedFiles` count the reservations of the principal for `today`. */
   usage(request: { principal: string; fromDay: string; today: string; now: number }): Promise<Usage>
-  audit(): Promise<readonly UsageDrift[]>
+  checkDrift(): Promise<readonly UsageDrift[]>
 }
 
 export interface ListFilesRequest {

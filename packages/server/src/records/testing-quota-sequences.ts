@@ -314,6 +314,6 @@ async function runSideBySide(
         if (command !== undefined) await sequence.run(stores, command, now)
       }),
     )
-    expect(await stores[0].quotas.audit()).toEqual([])
+    expect(await stores[0].quotas.checkDrift()).toEqual([])
   }
 }

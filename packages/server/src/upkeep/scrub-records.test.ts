@@ -74,6 +74,6 @@ describe('createScrub on staged files', () => {
     fixture.clock.now += 30 * DAY_MS
     await discardObjects(fixture)
     expect(await fixture.blobs.digests()).toEqual([sha256Hex(kept), sha256Hex(uploading)].sort())
-    expect(await fixture.records.quotas.audit()).toEqual([])
+    expect(await fixture.records.quotas.checkDrift()).toEqual([])
   })
 })

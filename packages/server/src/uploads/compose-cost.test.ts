@@ -87,7 +87,7 @@ describe('what a composition costs', () => {
       expect([days[0]?.bytes, stored]).toEqual([sizeBytes, { bytes: sizeBytes, files: 1 }])
       expect(await compose(unixfs, ids, { tier: { dailyBytes: 0 } })).toEqual(file)
       expect((await fixture.usage()).days[0]?.bytes).toBe(sizeBytes)
-      expect(await fixture.records.quotas.audit()).toEqual([])
+      expect(await fixture.records.quotas.checkDrift()).toEqual([])
     })
 
     it('is refused when the day has no room for it, before anything of it is looked at but its size', async () => {

@@ -76,7 +76,7 @@ describe('composeFile, from what was kept', () => {
   const state = async () => ({
     files: await fixture.records.files.list({ principal: PRINCIPAL, now: fixture.clock.now, limit: 1000 }),
     usage: await fixture.usage(),
-    drift: await fixture.records.quotas.audit(),
+    drift: await fixture.records.quotas.checkDrift(),
     discards: await fixture.records.discards.pending({ instanceId: 'instance-1', now: fixture.clock.now, limit: 100 }),
   })
   const refused = async (attempt: Promise<unknown>): Promise<unknown> => {

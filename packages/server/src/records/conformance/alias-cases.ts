@@ -196,11 +196,11 @@ export function aliasCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       const refused = await put(store, tooBig)
       expect(refused).toEqual(overBytes(600))
       expect(await account(store)).toMatchObject({ charged: 600, stored: 600 })
-      expect(await store.quotas.audit()).toEqual([])
+      expect(await store.quotas.checkDrift()).toEqual([])
       const fits = car('new', { sizeBytes: 400 })
       expect(await put(store, fits)).toMatchObject({ outcome: 'recorded', usedBytes: 1_000 })
       expect(await account(store)).toMatchObject({ charged: 1_000, stored: 1_000 })
-      expect(await store.quotas.audit()).toEqual([])
+      expect(await store.quotas.checkDrift()).toEqual([])
     })
 
     it(`records what a refused upload learned nowhere, in ${way}`, async (store) => {

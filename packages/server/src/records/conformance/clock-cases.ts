@@ -33,7 +33,7 @@ export function clockCases({ it }: Cases): void {
     expect(await expiryOf(store, last.sequence)).toBe(last.expiresAt + 2 * DAY)
     expect(await expiryOf(store, after.sequence)).toBe(after.expiresAt)
     expect(await expiryOf(store, removed.sequence)).toBe(removed.expiresAt)
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   const KEPT = { keepMs: DAY, limit: 10 }
@@ -54,7 +54,7 @@ export function clockCases({ it }: Cases): void {
     expect(await store.files.releaseEnded({ now: ended + DAY, limit: 10 })).toBe(0)
     expect(await store.files.inlineBytes(small.object)).toBeUndefined()
     expect(await due(store, ended + DAY)).toMatchObject([{ sha256: digestOf('big') }])
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('keeps bytes that are needed again when their time is over, and for others whose file expired', async (store) => {
@@ -88,7 +88,7 @@ export function clockCases({ it }: Cases): void {
     expect(await store.files.bySequence(other.sequence)).toMatchObject({ end: 'expired' })
     expect(await store.files.bySequence(over.sequence)).toMatchObject({ end: 'expired' })
     expect(await store.files.inlineBytes(file.object)).toEqual(inline)
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
     expect(await store.files.releaseEnded({ now: NOW + HOUR + DAY, limit: 10 })).toBe(2)
     expect(await store.files.inlineBytes(file.object)).toEqual(inline)
     expect(await due(store, NOW + HOUR + DAY)).toMatchObject([{ sha256: digestOf('over') }])

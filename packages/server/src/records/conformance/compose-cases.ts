@@ -54,7 +54,7 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
       now: NOW,
     })
     expect([days.map(({ files }) => files), stored.files]).toEqual([[3], 1])
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
     expect(await pending(store)).toEqual([])
   })
 
@@ -107,12 +107,12 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
     expect(await partsOf(store, file.object, WORDS)).toEqual(words)
     expect(await account(store)).toEqual({ charged: 500, reserved: 0, stored: 500 })
     expect(await counts(store)).toEqual([[3], 1])
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
     expect(await compose(store, parts, { capBytes: 0 })).toEqual({ outcome: 'retry', file })
     expect(await account(store)).toEqual({ charged: 500, reserved: 0, stored: 500 })
     await end(store, file)
     expect(await account(store)).toEqual({ charged: 500, reserved: 0, stored: 0 })
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
     expect(await discards(store)).toEqual(sorted(['part 0', 'part 1']))
   })
 
@@ -128,7 +128,7 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
     await composed(store, parts, { capBytes: 450 })
     expect(await account(store)).toEqual({ charged: 400, reserved: 50, stored: 400 })
     await store.quotas.release({ reservationId: id, now: NOW })
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('charges nothing for parts that are named once, however little is left of the day', async (store) => {
@@ -146,7 +146,7 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
     if (again === undefined) throw new Error('no part')
     await composed(store, [inner, inner, again, named])
     expect(await account(store)).toEqual({ charged: 800, reserved: 0, stored: 800 })
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('gives nothing back when a file of repetitions expires, also one whose place is taken', async (store) => {
@@ -157,7 +157,7 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
     expect(await account(store)).toEqual({ charged: 400, reserved: 0, stored: 200 })
     await store.files.expire({ now: NOW + HOUR, limit: 10 })
     expect(await account(store)).toEqual({ charged: 400, reserved: 0, stored: 0 })
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('takes a composed file for all its parts', async (store) => {

@@ -35,7 +35,7 @@ export function composeRaceCases({ itWithTwo }: Cases): void {
       for (const key of [HANDLE, ...keys.map((each) => each.key)]) {
         await store.files.remove({ principal: ALICE, key, now: NOW })
       }
-      expect(await store.quotas.audit()).toEqual([])
+      expect(await store.quotas.checkDrift()).toEqual([])
       expect(await discards(other)).toEqual(sorted(['part 0', 'part 1']))
     }
   })
@@ -63,7 +63,7 @@ export function composeRaceCases({ itWithTwo }: Cases): void {
         expect(charged + reserved).toBe(300)
         const taken = outcomes.filter(({ outcome }) => outcome === 'recorded' || outcome === 'reserved')
         expect(taken).toHaveLength(1)
-        expect(await store.quotas.audit()).toEqual([])
+        expect(await store.quotas.checkDrift()).toEqual([])
       }
     },
   )

@@ -76,7 +76,7 @@ export function dayCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await compose(store, parts, { capFiles: 3 })).toMatchObject({ outcome: 'retry' })
     expect(await filesOf(store)).toEqual({ files: 3, reservedFiles: 0 })
     expect((await tryReserve(store, small('three'))).reserved).toEqual(overFiles(2, 3))
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   itWithTwo('lets exactly as many files in as there are of 100 at once', async (store, other) => {
@@ -109,7 +109,7 @@ export function dayCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect((await tryReserve(store, neighbour)).reserved).toMatchObject({ outcome: 'reserved' })
     expect((await tryReserve(store, { ...of(17), day: '2026-11-22' })).reserved.outcome).toBe('reserved')
     expect(await account(store, of(16).principal)).toEqual({ charged: 1, reserved: 0, stored: 1 })
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('counts the files of a /48 as it counts its bytes, those that were composed among them', async (store) => {
@@ -121,7 +121,7 @@ export function dayCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const over = { unit: 'files', used: 16, limit: 16, network: NETWORK }
     expect((await tryReserve(store, of(TWO, 'two'))).reserved).toEqual({ outcome: 'over_quota', usedBytes: 0, over })
     expect((await tryReserve(store, of(NEXT, 'two'))).reserved.outcome).toBe('reserved')
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   itWithTwo('lets exactly as much of a /48 in as it has, of 120 uploads of its /64s at once', async (store, other) => {
@@ -135,7 +135,7 @@ export function dayCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     )
     const { recorded = 0, reserved = 0, over_quota } = counted(answers)
     expect([recorded + reserved, over_quota]).toEqual([32, 88])
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('gives a /48 back what the reservations of a dead instance held', async (store) => {
@@ -147,7 +147,7 @@ export function dayCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect((await tryReserve(store, next)).reserved).toMatchObject({ over: { network: NETWORK } })
     await store.instances.deregister({ instanceId: 'instance-b', now: NOW })
     await stage(store, next)
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   itAcrossRestart('knows what a /48 has used after a restart', async (store, restart) => {

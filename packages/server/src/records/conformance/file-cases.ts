@@ -69,7 +69,7 @@ export function fileCases({ it }: Cases): void {
     await stage(store, upload({ content: 'expired', expiresAt: NOW + 1 }))
     await store.files.expire({ now: NOW + 1, limit: 10 })
     expect(await account(store)).toEqual({ charged: 200, reserved: 0, stored: 0 })
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('expires files oldest term first, at most as many as asked', async (store) => {

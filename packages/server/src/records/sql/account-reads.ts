@@ -122,7 +122,7 @@ export function prepareAccountReads(db: Sql) {
       }
     },
 
-    audit: (): Steps<readonly UsageDrift[]> => drift.all(),
+    checkDrift: (): Steps<readonly UsageDrift[]> => drift.all(),
 
     *revocation(jti: string): Steps<Revocation | undefined> {
       const row = yield* revocation.get(jti)

@@ -40,7 +40,7 @@ export function prepareReads(db: Sql) {
   return {
     previewQuota: quotas.decide,
     usage: accounts.usage,
-    audit: (_: undefined) => accounts.audit(),
+    checkDrift: (_: undefined) => accounts.checkDrift(),
     servingAtOnce: files.servingAtOnce,
     serving: files.serving,
     inlineBytes: files.inlineBytes,

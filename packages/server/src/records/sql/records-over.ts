@@ -33,7 +33,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       extendLeases: (request) => write('extendLeases', request),
       releaseExpired: (request) => write('releaseExpired', request),
       usage: (request) => read('usage', request),
-      audit: () => read('audit', undefined),
+      checkDrift: () => read('checkDrift', undefined),
     },
     files: {
       // What is asked for most takes two statements, and no snapshot of the records.

@@ -176,7 +176,7 @@ export async function openStagingFixture(): Promise<StagingFixture> {
         chargedBytes: days.reduce((sum, day) => sum + day.bytes, 0),
         reservedBytes,
         storedFiles: stored.files,
-        drift: await records.quotas.audit(),
+        drift: await records.quotas.checkDrift(),
       }
     },
     async remove() {

@@ -79,7 +79,7 @@ class Ledger {
 
   /** What is in the database is what was answered. */
   async check(store: RecordStore): Promise<void> {
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
     const { rows } = await admin.query(`SELECT (SELECT count(*)::int FROM files) AS files,
       (SELECT count(DISTINCT object)::int FROM files) AS objects, (SELECT sum(bytes)::int FROM usage) AS bytes,
       (SELECT count(*)::int FROM tokens) AS tokens, (SELECT sum(count)::int FROM signups) AS signups`)
@@ -219,7 +219,7 @@ describe('a COMMIT whose answer is lost', () => {
       }
       const { rows } = await admin.query("SELECT count(*)::int AS files FROM files WHERE principal = 'user:hung'")
       expect(rows[0]).toEqual({ files: 6 * SIDE_BY_SIDE })
-      expect(await store.quotas.audit()).toEqual([])
+      expect(await store.quotas.checkDrift()).toEqual([])
     } finally {
       await store.close()
       await relay.discard()

@@ -142,7 +142,7 @@ describe('a store', () => {
         await store.check()
       }
       expect(store.state().writers.open).toBeLessThanOrEqual(4)
-      expect(await store.quotas.audit()).toEqual([])
+      expect(await store.quotas.checkDrift()).toEqual([])
     }))
 
   test('closes its connections, and no others', async () => {

@@ -256,7 +256,7 @@ describe('stores side by side', () => {
       const objects = new Set(outcomes.map((outcome) => 'file' in outcome && outcome.file.object))
       expect(objects.size).toBe(1)
     }
-    expect(await stores[0]?.quotas.audit()).toEqual([])
+    expect(await stores[0]?.quotas.checkDrift()).toEqual([])
   })
 
   test('charge one principal once for what all of them bring at once', async () => {
@@ -265,7 +265,7 @@ describe('stores side by side', () => {
       const outcomes = await Promise.all(times(12, (index) => commitAtOnce(stores[index % 3] ?? expect.fail(), one)))
       expect(counted(outcomes)).toEqual({ recorded: 1, retry: 11 })
     }
-    expect(await stores[0]?.quotas.audit()).toEqual([])
+    expect(await stores[0]?.quotas.checkDrift()).toEqual([])
   })
 
   test('take turns while small data makes everybody meet, and tell so', async () => {
@@ -286,6 +286,6 @@ describe('stores side by side', () => {
     expect(states.reduce((sum, { transactions }) => sum + transactions.conflicts, 0)).toBeGreaterThan(0)
     expect(wasContended).toBe(true)
     expect(states.map(({ queues }) => queues)).toEqual([0, 0, 0])
-    expect(await stores[0]?.quotas.audit()).toEqual([])
+    expect(await stores[0]?.quotas.checkDrift()).toEqual([])
   })
 })

@@ -20,7 +20,7 @@ function answersOf(database: ReadingDatabase): unknown[] {
     runNow(reads.serving({ key: KEY, now: NOW })),
     runNow(reads.listFiles({ principal: ALICE, now: NOW, limit: 10, ended: 'live' })),
     runNow(reads.usage({ principal: ALICE, today: '2026-11-21', fromDay: '2026-11-01', now: NOW })),
-    runNow(reads.audit(undefined)),
+    runNow(reads.checkDrift(undefined)),
     runNow(reads.instances(undefined)),
     runNow(reads.revocation('none')),
   ])

@@ -214,7 +214,7 @@ describe('sqlite only', () => {
       expect(failure).toMatchObject({ code: 'insufficient_storage', evidence: { retryAfterSeconds: 60 } })
       expect(staged.length).toBeGreaterThan(5)
       expect(await store.files.list({ principal: 'user:alice', now: NOW, limit: 100 })).toHaveLength(staged.length)
-      expect(await store.quotas.audit()).toEqual([])
+      expect(await store.quotas.checkDrift()).toEqual([])
 
       for (const sha256 of staged.slice(0, 3)) {
         await store.files.remove({ principal: 'user:alice', key: `sha256:${sha256}`, now: NOW })

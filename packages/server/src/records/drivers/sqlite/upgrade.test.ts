@@ -64,7 +64,7 @@ describe('data of version 1', () => {
     expect(Buffer.from((await store.files.inlineBytes(digestOf('inline'))) ?? [])).toEqual(INLINE)
     expect(await store.files.inlineBytes(digestOf('blob'))).toBeUndefined()
     expect(await store.content.pieces({ keys: [old('blob').key], now: NOW })).toEqual([undefined])
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   test('gets its pieces when the same bytes come again, from anybody and in a retry', async () => {
@@ -145,7 +145,7 @@ describe('data of version 2', () => {
       ['cid-of-part 0', pieceRootOf('part 0'), null],
     ])
     expect(await account(store)).toEqual({ charged: 200, reserved: 0, stored: 200 })
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   test('has deals that are found by their ids', async () => {
@@ -291,7 +291,7 @@ describe('data of version 14', () => {
   })
 
   test('has the files of its days counted, and what was charged to a /48', async () => {
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
     const { days } = await store.quotas.usage({ principal: ONE, fromDay: '2026-11-21', today: '2026-11-21', now: NOW })
     expect(days).toEqual([{ date: '2026-11-21', bytes: 700, files: 2 }])
     const over = { used: 1_500, limit: 1_440, network: 'ip:2001:db8:1::/48' }
@@ -314,11 +314,11 @@ describe('data of version 14', () => {
       INSERT INTO usage (principal, day, bytes, files) VALUES ('${TWO}', '2026-11-22', 9, 1)
         ON CONFLICT (principal, day) DO UPDATE SET bytes = bytes + 9, files = files + 1`)
     older.close()
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
     const next = of('ip:2001:db8:1:3::/64', { day: '2026-11-22', sizeBytes: 1, capBytes: 1_000 })
     const others = await Promise.all([4, 5, 6].map((group) => commitAtOnce(store, { ...next, content: `${group}` })))
     expect(others.map(({ outcome }) => outcome)).toEqual(['recorded', 'recorded', 'recorded'])
-    expect(await store.quotas.audit()).toEqual([])
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 })
 
