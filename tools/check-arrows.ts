@@ -41,7 +41,7 @@ const USE_CASES = [
   'files',
   'deals',
   'placement',
-  'transactions',
+  'onchain-deals',
   'pieces',
   'backup',
   'storage-move',

@@ -16,7 +16,7 @@ import { DEFAULT_SCHEDULE } from '../placement/placement-schedule.ts'
 import type { Prover } from '../proving/prover.ts'
 import { createLeaseholder } from '../records/leaseholder.ts'
 import type { RecordStore } from '../records/record-store.ts'
-import { createDealProposer } from '../transactions/deal-proposer.ts'
+import { createDealProposer } from '../onchain-deals/deal-proposer.ts'
 
 const GIB = 2n ** 30n
 const DAY_SECONDS = 86_400n
