@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { ProofRequest, ProvenFile } from '../placement/challenge.ts'
-import type { Handover } from '../placement/handover.ts'
+import type { ProverStaging } from '../placement/prover-staging.ts'
 import type { PlacementCounts } from '../placement/placement-counters.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { DatabaseState } from '../records/database-state.ts'
@@ -58,7 +58,7 @@ export interface Service {
   /** Where the links of blocks are read. */
   readonly blockReadings: BlockReadings
   readonly provers: readonly Prover[]
-  readonly handover: Handover
+  readonly proverStaging: ProverStaging
   /** Has a prover prove, here and now, that it holds a file. */
   readonly proveFile: (request: ProofRequest) => Promise<ProvenFile>
   /** What this process has done to place files. */

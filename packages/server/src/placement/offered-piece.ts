@@ -11,7 +11,7 @@ export interface OfferedPieceDeps {
 }
 
 /**
- * A piece that is no file by itself and that provers may fetch: bytes that are being handed over, a slice of a big file, an aggregate of
+ * A piece that is no file by itself and that provers may fetch: bytes that are being staged at a prover, a slice of a big file, an aggregate of
  * small ones. Private files are in none of them.
  *
  * @param pieceCid - of version 2.

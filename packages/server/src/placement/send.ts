@@ -24,14 +24,14 @@ export async function sendCopy(context: PlacementContext, prover: Prover, { copy
   const pieceCid = pieceCidOf(piece)
   const bytes = pieceBytes(context, piece)
   const sourceUrl = context.sourceUrl(pieceCid)
-  const parcel = { pieceCid, sizeBytes: piece.sizeBytes, chunks: () => bytes.chunks(), sourceUrl }
+  const toPark = { pieceCid, sizeBytes: piece.sizeBytes, chunks: () => bytes.chunks(), sourceUrl }
   const deadlineMs = PARK_MS + (1000 * piece.sizeBytes) / schedule.parkBytesPerSecond
   const later = (retryAfterMs: number): Promise<void> => {
     const nextAt = retryAt(context, { failuresBefore: copy.attempts, retryAfterMs })
     return records.placements.retryLater({ copy: copy.id, nextAt })
   }
   try {
-    const answer = await askProver(context, prover, deadlineMs, (signal) => prover.park(parcel, signal))
+    const answer = await askProver(context, prover, deadlineMs, (signal) => prover.park(toPark, signal))
     if (answer.outcome === 'answered') {
       await records.placements.parked({ copy: copy.id, now: now() })
     } else if (await isIncomplete(context, piece)) {

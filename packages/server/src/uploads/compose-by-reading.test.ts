@@ -49,7 +49,7 @@ describe('composeFile, by reading', () => {
         records: fixture.records,
         reservations: fixture.reservations,
         blobs: fixture.blobs,
-        handover: fixture.handover,
+        proverStaging: fixture.proverStaging,
         hashers: hashContentHere,
         instanceId: fixture.instanceId,
         now: () => fixture.clock.now,

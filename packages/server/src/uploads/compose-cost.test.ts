@@ -41,7 +41,7 @@ describe('what a composition costs', () => {
         records: fixture.records,
         reservations: fixture.reservations,
         blobs: { ...fixture.blobs, stat: async (sha256) => ({ sha256, put: '', sizeBytes: PART_BYTES }) },
-        handover: fixture.handover,
+        proverStaging: fixture.proverStaging,
         hashers: hashContentHere,
         instanceId: fixture.instanceId,
         now: () => fixture.clock.now,

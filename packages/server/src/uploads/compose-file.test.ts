@@ -42,7 +42,7 @@ describe('composeFile, from what was kept', () => {
         records: fixture.records,
         reservations: fixture.reservations,
         blobs: { ...fixture.blobs, stat: statOf },
-        handover: fixture.handover,
+        proverStaging: fixture.proverStaging,
         hashers: hashContentHere,
         instanceId: fixture.instanceId,
         now: () => fixture.clock.now,

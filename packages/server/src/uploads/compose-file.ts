@@ -1,7 +1,7 @@
 import { type ContentId, pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
-import type { Handover } from '../placement/handover.ts'
+import type { ProverStaging } from '../placement/prover-staging.ts'
 import { pieceHandle } from '../records/object-handle.ts'
 import type { CompositionCommit, FileRecord, OverQuota, PartFile } from '../records/record-store.ts'
 import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-upload.ts'
@@ -12,7 +12,7 @@ import { lostParts } from './lost-parts.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 export interface ComposeDeps extends CheckDeps {
-  readonly handover: Pick<Handover, 'dealId'>
+  readonly proverStaging: Pick<ProverStaging, 'dealId'>
 }
 
 export interface ComposeInput {
@@ -129,7 +129,7 @@ async function record(
   const { pieceRoot } = digests
   const sha256 = digests.sha256 ?? null
   const object = sha256 ?? pieceHandle({ pieceRoot, sizeBytes })
-  const dealId = deps.handover.dealId({ principal, key: head.cid.key, object })
+  const dealId = deps.proverStaging.dealId({ principal, key: head.cid.key, object })
   const now = deps.now()
   const { cid, contentType, filename, visibility } = head
   const { termDays, admit } = terms

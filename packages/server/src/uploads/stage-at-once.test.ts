@@ -38,7 +38,7 @@ describe('stageAtOnce', () => {
       {
         records: fixture.records,
         blobs: fixture.blobs,
-        handover: fixture.handover,
+        proverStaging: fixture.proverStaging,
         now: () => fixture.clock.now,
         ...deps,
       },

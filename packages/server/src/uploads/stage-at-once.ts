@@ -3,7 +3,7 @@ import { isCarMediaType } from '@lade/core/wire'
 import type { BodyBill } from '@lade/node/budget/body-bill'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type VerifiedBody, verifyWhole } from '../blobs/receive.ts'
-import type { Handover } from '../placement/handover.ts'
+import type { ProverStaging } from '../placement/prover-staging.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { type AdmitInput, agreeTerms, quotaRefusal } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
@@ -12,7 +12,7 @@ import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
 export interface AtOnceDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore | undefined
-  readonly handover: Handover
+  readonly proverStaging: ProverStaging
   readonly now: () => number
 }
 
@@ -54,7 +54,7 @@ export async function stageAtOnce(
     throw error
   }
   const { sha256 } = body.digests
-  const dealId = deps.handover.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
+  const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
   const upload = { tier, head, termDays, ...body, dealId, inline }
   const outcome = await deps.records.quotas.commitAtOnce({ admit, commit: fileCommitOf(upload, now) })
   try {

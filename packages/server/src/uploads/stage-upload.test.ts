@@ -317,14 +317,14 @@ describe('stageUpload', () => {
 
   it('says that it wants the body once, and not before the store can take it', async () => {
     const controller = new AbortController()
-    const { records, reservations, removing, blobs, handover, instanceId, clock } = fixture
+    const { records, reservations, removing, blobs, proverStaging, instanceId, clock } = fixture
     for (const inlineBytes of [0, 1_000_000]) {
       const deps = {
         records,
         reservations,
         removing,
         blobs,
-        handover,
+        proverStaging,
         instanceId,
         now: () => clock.now,
         hashers: hashContentHere,

@@ -4,7 +4,7 @@ import type { BodyBill } from '@lade/node/budget/body-bill'
 import type { ContentHashers } from '@lade/node/hashing/content-hasher'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, type ReceivedBlob, receiveBlob, receiveInline, type VerifiedBody } from '../blobs/receive.ts'
-import type { Handover } from '../placement/handover.ts'
+import type { ProverStaging } from '../placement/prover-staging.ts'
 import type { BlobName, RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
@@ -24,7 +24,7 @@ export interface StageDeps {
   /** As `DiscardDeps.removing`. */
   readonly removing: Set<string>
   readonly blobs: BlobStore
-  readonly handover: Handover
+  readonly proverStaging: ProverStaging
   readonly instanceId: string
   readonly now: () => number
   /** Where big bodies are hashed. */
@@ -78,10 +78,10 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
       await arrived.blob.commit()
     }
     const { tier, head } = admission
-    const isHandedOver = arrived.kind === 'blob' && deps.handover.isNeeded(head)
+    const isStagedAtProver = arrived.kind === 'blob' && deps.proverStaging.isNeeded(head)
     // The prover reads what is published, so that it gets the bytes that were checked.
-    const placement = isHandedOver ? await deps.handover.handOver(digests, input.signal) : undefined
-    const dealId = deps.handover.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
+    const placement = isStagedAtProver ? await deps.proverStaging.stageAtProver(digests, input.signal) : undefined
+    const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
     const now = deps.now()
     const place = published === undefined ? undefined : placeOf(deps, published, now)
     const upload = { ...admission, digests, verified, dealId, inline, placement, place }

@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { Service } from '../http/service.ts'
 import { proveFile } from '../placement/challenge.ts'
 import { challengeQueues } from '../placement/challenge-queues.ts'
-import { createHandover } from '../placement/handover.ts'
+import { createProverStaging } from '../placement/prover-staging.ts'
 import { Outages } from '../placement/outages.ts'
 import { PlacementCounters } from '../placement/placement-counters.ts'
 import { createPlacementJob, PLACEMENT_LEASE } from '../placement/placement-job.ts'
@@ -40,7 +40,7 @@ export interface PlacingDeps {
 
 /** What callers and the job need of provers and of the chain. */
 export interface Placing
-  extends Pick<Service, 'handover' | 'placementJob' | 'placed' | 'proveFile' | 'dealWaitMs' | 'inlineBytes'> {
+  extends Pick<Service, 'proverStaging' | 'placementJob' | 'placed' | 'proveFile' | 'dealWaitMs' | 'inlineBytes'> {
   start(): void
   stop(): Promise<void>
 }
@@ -55,7 +55,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
   // Whoever audits often wants to know soon.
   const auditRetryMs = DEFAULT_SCHEDULE.auditRetryMs.map((waitMs) => Math.min(waitMs, auditSeconds * 1000))
   const schedule = { ...DEFAULT_SCHEDULE, auditRetryMs }
-  const handover = createHandover({ ...deps, copies, aggregateBelowBytes, stage, newId: randomUUID })
+  const proverStaging = createProverStaging({ ...deps, copies, aggregateBelowBytes, stage, newId: randomUUID })
   const leaseholder = createLeaseholder({ records, ...PLACEMENT_LEASE, holder: deps.instanceId, now })
   const proposer = proposerOf({ ...deps, records: leaseholder.records })
   const job =
@@ -80,7 +80,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
   const inlineBytes = network.length === 0 ? config.inlineBytes : Math.min(config.inlineBytes, aggregateBelowBytes - 1)
 
   return {
-    handover,
+    proverStaging,
     placementJob: { wake: () => job?.wake() },
     placed: () => ({
       ...(job?.snapshot() ?? new PlacementCounters().snapshot()),

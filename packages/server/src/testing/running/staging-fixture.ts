@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { parseContentId } from '@lade/core/content'
 import { hashContentHere } from '@lade/node/hashing/content-hasher'
 import { sha256Hex } from '@lade/node/hashing/sha256'
-import { createHandover, type Handover } from '../../placement/handover.ts'
+import { createProverStaging, type ProverStaging } from '../../placement/prover-staging.ts'
 import { type FakeProver, openFakeProver } from '../../proving/fake-prover.ts'
 import { utcDay } from '../../quotas/utc-day.ts'
 import { openSqliteRecordStore } from '../../records/drivers/sqlite/sqlite-record-store.ts'
@@ -24,7 +24,7 @@ export interface StagingFixture {
   readonly blobs: FaultyBlobStore
   readonly prover: FakeProver
   /** Hands every upload that is not kept in the records to `prover`. */
-  readonly handover: Handover
+  readonly proverStaging: ProverStaging
   readonly instanceId: string
   readonly reservations: Reservations
   readonly removing: Set<string>
@@ -109,7 +109,7 @@ export async function openStagingFixture(): Promise<StagingFixture> {
   const instanceId = 'instance-1'
   await records.instances.register({ instanceId, now: clock.now })
   let ids = 0
-  const handover = createHandover({
+  const proverStaging = createProverStaging({
     records,
     blobs,
     provers: [prover],
@@ -128,7 +128,7 @@ export async function openStagingFixture(): Promise<StagingFixture> {
     reservations,
     removing,
     blobs,
-    handover,
+    proverStaging,
     instanceId,
     now: () => clock.now,
     hashers: hashContentHere,
@@ -143,7 +143,7 @@ export async function openStagingFixture(): Promise<StagingFixture> {
     records,
     blobs,
     prover,
-    handover,
+    proverStaging,
     instanceId,
     reservations,
     removing,

@@ -73,7 +73,7 @@ export async function createUpload(
 function hasSmallBody(service: Service, request: IncomingMessage, head: UploadHead): boolean {
   return (
     head.sizeBytes <= service.inlineBytes &&
-    !service.handover.isNeeded(head) &&
+    !service.proverStaging.isNeeded(head) &&
     request.readableLength === head.sizeBytes &&
     request.headers.expect === undefined
   )

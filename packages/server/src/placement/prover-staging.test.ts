@@ -3,13 +3,13 @@ import { pieceCidOf } from '@lade/core/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FakeProver, openFakeProver } from '../proving/fake-prover.ts'
 import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
-import { createHandover, type HandedOver, type HandoverDeps } from './handover.ts'
+import { createProverStaging, type BytesToStage, type ProverStagingDeps } from './prover-staging.ts'
 
 const BYTES = Buffer.alloc(1000, 'handed over ')
 
 describe('handing over', () => {
   let fixture: StagingFixture
-  let bytes: HandedOver
+  let bytes: BytesToStage
   let provers: FakeProver[]
   beforeEach(async () => {
     fixture = await openStagingFixture()
@@ -24,8 +24,8 @@ describe('handing over', () => {
   })
   afterEach(() => fixture.remove())
 
-  const handoverOf = (overrides: Partial<HandoverDeps> = {}) =>
-    createHandover({
+  const proverStagingOf = (overrides: Partial<ProverStagingDeps> = {}) =>
+    createProverStaging({
       records: fixture.records,
       blobs: fixture.blobs,
       provers,
@@ -43,31 +43,31 @@ describe('handing over', () => {
 
   it('is needed for public files that are not aggregated, where uploads wait for provers that are not this process', () => {
     const upload = { sizeBytes: 500, visibility: 'public' } as const
-    expect(handoverOf().isNeeded(upload)).toBe(true)
-    expect(handoverOf().isNeeded({ ...upload, sizeBytes: 499 })).toBe(false)
-    expect(handoverOf().isNeeded({ ...upload, visibility: 'private' })).toBe(false)
-    expect(handoverOf({ stage: 'async' }).isNeeded(upload)).toBe(false)
-    expect(handoverOf({ provers: [] }).isNeeded(upload)).toBe(false)
+    expect(proverStagingOf().isNeeded(upload)).toBe(true)
+    expect(proverStagingOf().isNeeded({ ...upload, sizeBytes: 499 })).toBe(false)
+    expect(proverStagingOf().isNeeded({ ...upload, visibility: 'private' })).toBe(false)
+    expect(proverStagingOf({ stage: 'async' }).isNeeded(upload)).toBe(false)
+    expect(proverStagingOf({ provers: [] }).isNeeded(upload)).toBe(false)
   })
 
   it('parks the piece at one prover, at each in turn', async () => {
-    const handover = handoverOf()
+    const proverStaging = proverStagingOf()
     const parkedAt = []
-    for (let turn = 0; turn < 4; turn += 1) parkedAt.push(...(await handover.handOver(bytes, signal)).parkedAt)
+    for (let turn = 0; turn < 4; turn += 1) parkedAt.push(...(await proverStaging.stageAtProver(bytes, signal)).parkedAt)
     expect(parkedAt.toSorted()).toEqual(provers.flatMap(({ name }) => [name, name]))
     for (const { parked } of provers) expect([...parked.values()]).toEqual([BYTES])
   })
 
   it('says what was parked, and how many copies there shall be', async () => {
     const { sha256: object, sizeBytes, pieceRoot } = bytes
-    expect(await handoverOf().handOver(bytes, signal)).toEqual({
+    expect(await proverStagingOf().stageAtProver(bytes, signal)).toEqual({
       copiesWanted: 2,
       pieces: [{ object, sizeBytes, pieceRoot, offsetBytes: 0 }],
       parkedAt: [expect.stringMatching(/^https:/)],
     })
   })
 
-  it('offers the bytes for as long as they are handed over, to provers that fetch them', async () => {
+  it('offers the bytes while they are being staged, to provers that fetch them', async () => {
     const [prover] = provers
     if (prover === undefined) throw new Error('no prover')
     const { now } = fixture.clock
@@ -75,41 +75,41 @@ describe('handing over', () => {
     const park: FakeProver['park'] = async (piece) => {
       asked.push(piece.sourceUrl, await fixture.records.offers.find({ ...bytes, now }))
     }
-    await handoverOf({ provers: [{ ...prover, park }] }).handOver(bytes, signal)
+    await proverStagingOf({ provers: [{ ...prover, park }] }).stageAtProver(bytes, signal)
     const url = `https://lade.example/piece/${pieceCidOf(bytes)}`
     expect(asked).toEqual([url, { object: bytes.sha256, offsetBytes: 0 }])
     expect(await fixture.records.offers.find({ ...bytes, now })).toBeUndefined()
   })
 
   it('goes on to the next prover, and fails by what coming again could help against', async () => {
-    const handover = handoverOf()
+    const proverStaging = proverStagingOf()
     for (const prover of provers) prover.refuseNext('full')
-    expect(await failure(handover.handOver(bytes, signal))).toMatchObject({ evidence: { reason: 'full' } })
+    expect(await failure(proverStaging.stageAtProver(bytes, signal))).toMatchObject({ evidence: { reason: 'full' } })
     const [one, two] = provers
     one?.refuseNext('full')
     two?.refuseNext('full')
     if (two !== undefined) two.script.isUnreachable = true
-    expect(await failure(handover.handOver(bytes, signal))).toMatchObject({
+    expect(await failure(proverStaging.stageAtProver(bytes, signal))).toMatchObject({
       code: 'stage_failed',
       evidence: { retryAfterSeconds: 5 },
     })
-    expect(await handover.handOver(bytes, signal)).toMatchObject({ parkedAt: ['https://one.example'] })
+    expect(await proverStaging.stageAtProver(bytes, signal)).toMatchObject({ parkedAt: ['https://one.example'] })
   })
 
   it('ends with the signal, and by its reason', async () => {
     const controller = new AbortController()
     controller.abort(new Error('gone'))
-    await expect(handoverOf().handOver(bytes, controller.signal)).rejects.toThrow('gone')
+    await expect(proverStagingOf().stageAtProver(bytes, controller.signal)).rejects.toThrow('gone')
   })
 
   it('makes one deal id of one caller and its bytes, under whichever verified name', () => {
-    const { dealId } = handoverOf()
+    const { dealId } = proverStagingOf()
     const object = 'ab'.repeat(32)
     const id = dealId({ principal: 'user:1', key: `sha256:${object}`, object })
     expect(id).toMatch(/^d-0x[0-9a-f]{32}$/)
     expect(dealId({ principal: 'user:1', key: 'dag-pb:00', object })).toBe(id)
     expect(dealId({ principal: 'user:2', key: `sha256:${object}`, object })).not.toBe(id)
     expect(dealId({ principal: 'user:1', key: 'opaque:myfile01', object })).not.toBe(id)
-    expect(handoverOf({ salt: 'b' }).dealId({ principal: 'user:1', key: 'dag-pb:00', object })).not.toBe(id)
+    expect(proverStagingOf({ salt: 'b' }).dealId({ principal: 'user:1', key: 'dag-pb:00', object })).not.toBe(id)
   })
 })

@@ -10,27 +10,27 @@ import { type DealSubject, dealIdOf } from './deal-id.ts'
 const OFFER_MS = 3_600_000
 
 /** What uploads need of provers. */
-export interface Handover {
+export interface ProverStaging {
   /** The synthetic id of a deal. */
   dealId(subject: DealSubject): string
   /** True when an upload is answered only after a prover has its bytes. */
   isNeeded(upload: { readonly sizeBytes: number; readonly visibility: Visibility }): boolean
   /**
-   * Hands published bytes to a prover: the first that takes them all.
+   * Stages published bytes at a prover: the first that takes them all.
    *
    * @throws {LadeError} `stage_failed` when every prover refuses or none answers; the reason of `signal`.
    */
-  handOver(bytes: HandedOver, signal: AbortSignal): Promise<Placement>
+  stageAtProver(bytes: BytesToStage, signal: AbortSignal): Promise<Placement>
 }
 
-export interface HandedOver {
+export interface BytesToStage {
   readonly sha256: string
   readonly sizeBytes: number
   readonly pieceRoot: string
   readonly pieceSubtreeRoots: Uint8Array
 }
 
-export interface HandoverDeps {
+export interface ProverStagingDeps {
   readonly records: Pick<RecordStore, 'offers'>
   readonly blobs: BlobStore | undefined
   readonly provers: readonly Prover[]
@@ -46,12 +46,12 @@ export interface HandoverDeps {
   readonly newId: () => string
 }
 
-/** Hands uploads to the provers that are not this process, which has everything already. */
-export function createHandover(deps: HandoverDeps): Handover {
+/** Stages uploads at the provers that are not this process, which has everything already. */
+export function createProverStaging(deps: ProverStagingDeps): ProverStaging {
   const network = deps.provers.filter(({ isLocal }) => !isLocal)
   let turn = 0
 
-  async function handOver(bytes: HandedOver, signal: AbortSignal): Promise<Placement> {
+  async function stageAtProver(bytes: BytesToStage, signal: AbortSignal): Promise<Placement> {
     const { sha256: object } = bytes
     const failures: LadeError<'stage_failed'>[] = []
     turn += 1
@@ -75,7 +75,7 @@ export function createHandover(deps: HandoverDeps): Handover {
     dealId: (subject) => dealIdOf(deps.salt, subject),
     isNeeded: ({ sizeBytes, visibility }) =>
       network.length > 0 && deps.stage === 'sync' && visibility === 'public' && sizeBytes >= deps.aggregateBelowBytes,
-    handOver,
+    stageAtProver,
   }
 }
 
@@ -86,18 +86,18 @@ function worthTrying(failures: readonly LadeError<'stage_failed'>[]): LadeError<
 }
 
 /** The offer lets a prover that fetches pieces find this one, which nobody has recorded yet. */
-async function park(deps: HandoverDeps, prover: Prover, piece: NewPiece, signal: AbortSignal): Promise<void> {
+async function park(deps: ProverStagingDeps, prover: Prover, piece: NewPiece, signal: AbortSignal): Promise<void> {
   const id = deps.newId()
   const { offers } = deps.records
   await offers.open({ id, ...piece, until: deps.now() + OFFER_MS })
   try {
-    await prover.park(parcelOf(deps, piece), signal)
+    await prover.park(pieceToPark(deps, piece), signal)
   } finally {
     await offers.close(id)
   }
 }
 
-function parcelOf({ blobs, publicUrl }: HandoverDeps, piece: NewPiece): PieceToPark {
+function pieceToPark({ blobs, publicUrl }: ProverStagingDeps, piece: NewPiece): PieceToPark {
   const pieceCid = pieceCidOf(piece)
   return {
     pieceCid,
