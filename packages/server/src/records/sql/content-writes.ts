@@ -232,7 +232,7 @@ export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
       yield* integrity.forgetBytes(object)
     },
 
-    *sweepBlocks({ limit }: { limit: number }): Steps<number> {
+    *sweep({ limit }: { limit: number }): Steps<number> {
       let left = limit
       while (left > 0) {
         const dag = yield* cutOffDag.get()

@@ -61,7 +61,7 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
     },
 
     /** Lets go of the bytes whose time is over; answers of how many objects. */
-    *releaseDue({ now, limit }: { now: number; limit: number }): Steps<number> {
+    *releaseEnded({ now, limit }: { now: number; limit: number }): Steps<number> {
       const objects = yield* due.all(now, limit)
       yield* forEach(objects, function* (object) {
         yield* forget.run(object)

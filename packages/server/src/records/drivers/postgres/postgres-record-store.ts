@@ -134,7 +134,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     const giveUpAt = performance.now() + timeoutsNow().readMs
     for (;;) {
       try {
-        const bound = name === 'unenrolled' ? { ...(input as object), upTo: await settled.upTo() } : input
+        const bound = name === 'placements.unenrolled' ? { ...(input as object), upTo: await settled.upTo() } : input
         const steps = reads[name](bound as never)
         return (await runRead(readers, steps, SNAPSHOT_READS.has(name))) as ReadOutput<Name>
       } catch (error) {

@@ -102,7 +102,7 @@ describe('a store', () => {
 
   test('error: who waits behind a queue that somebody keeps is told in bounded time; others go on', () =>
     opened(async (store) => {
-      const queueName = queueNameOf('removeFile', { principal: ALICE, key: '', now: 0 })
+      const queueName = queueNameOf('files.remove', { principal: ALICE, key: '', now: 0 })
       await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [queueName])
       const since = performance.now()
       const waiting = times(200, (index) => commitAtOnce(store, upload({ content: `alice ${index}`, capBytes: 1e9 })))

@@ -20,13 +20,13 @@ describe('queueNameOf', () => {
 
   test('puts whatever changes the quota of one principal in one queue, and other principals in others', () => {
     const bob = { principal: 'user:bob', file: { principal: 'user:bob' }, admit: { principal: 'user:bob' } } as never
-    const writes = ['reserve', 'commit', 'commitAtOnce', 'compose', 'removeFile'] as const
+    const writes = ['quotas.reserve', 'quotas.commit', 'quotas.commitAtOnce', 'compositions.commit', 'files.remove'] as const
     expect(new Set(writes.map((name) => queueNameOf(name, ANY))).size).toBe(1)
     for (const name of writes) expect(queueNameOf(name, bob)).not.toBe(queueNameOf(name, ANY))
   })
 
   test('puts the /64s of one /48 in one queue, since they share its day', () => {
-    const queueName = (principal: string) => queueNameOf('reserve', { principal } as never)
+    const queueName = (principal: string) => queueNameOf('quotas.reserve', { principal } as never)
     expect(queueName('ip:2001:db8:1:2::/64')).toBe(queueName('ip:2001:db8:1:3::/64'))
     expect(queueName('ip:2001:db8:2:2::/64')).not.toBe(queueName('ip:2001:db8:1:2::/64'))
   })
@@ -34,10 +34,10 @@ describe('queueNameOf', () => {
   test('keeps principals, addresses and leases of one name apart', () => {
     const one = 'placement'
     const queues = [
-      queueNameOf('removeFile', { principal: one } as never),
-      queueNameOf('signUp', { address: one } as never),
-      queueNameOf('takeLease', { name: one } as never),
-      queueNameOf('enrolFiles', {} as never),
+      queueNameOf('files.remove', { principal: one } as never),
+      queueNameOf('tokens.signUp', { address: one } as never),
+      queueNameOf('leases.take', { name: one } as never),
+      queueNameOf('placements.enrol', {} as never),
     ]
     expect(new Set(queues).size).toBe(queues.length)
   })
@@ -45,7 +45,7 @@ describe('queueNameOf', () => {
   test('puts what touches uploads in one queue under contention, and leaves the rest where it is', () => {
     const contended = NAMES.filter((name) => queueNameOf(name, ANY, true) === 'crowd')
     expect(contended.toSorted()).toEqual(
-      ['claim', 'commit', 'commitAtOnce', 'compose', 'release', 'removeFile', 'reserve'].toSorted(),
+      ['quotas.claim', 'quotas.commit', 'quotas.commitAtOnce', 'compositions.commit', 'quotas.release', 'files.remove', 'quotas.reserve'].toSorted(),
     )
     for (const name of NAMES.filter((each) => !contended.includes(each))) {
       expect(queueNameOf(name, ANY, true)).toBe(queueNameOf(name, ANY))

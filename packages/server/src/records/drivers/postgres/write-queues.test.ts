@@ -24,7 +24,7 @@ function queueOf({ timeoutMs = 1000, isContended = (): boolean => false } = {}) 
   }
   const queue = new WriteQueues({ run, timeoutMs, isContended })
   const write = (principal: string, key: string): Promise<unknown> =>
-    queue.write('removeFile', { principal, key, now: 1 })
+    queue.write('files.remove', { principal, key, now: 1 })
   return { queue, runs, write }
 }
 
@@ -44,7 +44,7 @@ describe('WriteQueues', () => {
   test('runs queues side by side, and what has no queue without waiting', async () => {
     const { queue, runs, write } = queueOf()
     const writes = [write('alice', 'a'), write('bob', 'b'), write('alice', 'c')]
-    const free = queue.write('closeOffer', { key: 'free' } as never)
+    const free = queue.write('offers.close', { key: 'free' } as never)
     expect(runs.map(({ names, queueName }) => [names[0], queueName])).toEqual([
       ['a', 'principal alice'],
       ['b', 'principal bob'],

@@ -8,7 +8,7 @@ import { migrate } from './migrate.ts'
 import type { WriteCall } from './writer-protocol.ts'
 
 const CALLS: readonly WriteCall[] = ['a', 'b', 'c'].map((instanceId) => ({
-  name: 'registerInstance',
+  name: 'instances.register',
   input: { instanceId, now: 1 },
 }))
 

@@ -89,14 +89,14 @@ class Sequence {
         this.#enrol(of.as, of.copies)
         break
       case 'remove':
-        writes.removeFile({ principal: ALICE, key: `sha256:${digestOf(CONTENTS[of.content] ?? '')}`, now })
+        writes['files.remove']({ principal: ALICE, key: `sha256:${digestOf(CONTENTS[of.content] ?? '')}`, now })
         break
       case 'want':
       case 'extend': {
         const [file] = this.#numbers('SELECT sequence FROM files WHERE ended_at IS NULL', of.content)
-        if (file !== undefined && of.do === 'want') writes.wantCopies({ file, copies: of.copies, now })
+        if (file !== undefined && of.do === 'want') writes['placements.want']({ file, copies: of.copies, now })
         if (file !== undefined && of.do === 'extend') {
-          expect(writes.extendFile({ file, now, expiresAt: now + 2 * WEEK, termDays: 14 })).toBe(true)
+          expect(writes['placements.extend']({ file, now, expiresAt: now + 2 * WEEK, termDays: 14 })).toBe(true)
         }
         break
       }
@@ -107,12 +107,12 @@ class Sequence {
         this.#looked = this.#unreconciled()
         break
       case 'mark all unreconciled':
-        writes.markAllUnreconciled({ now })
+        writes['placements.markAllUnreconciled']({ now })
         break
       case 'dissolve': {
         const [piece] = this.#numbers('SELECT DISTINCT piece FROM aggregate_members', of.pick)
         if (piece === undefined) break
-        this.#model.ending(() => writes.dissolveAggregate({ piece, now }))
+        this.#model.ending(() => writes['placements.dissolve']({ piece, now }))
         this.#model.dissolved(piece)
         break
       }
@@ -121,13 +121,13 @@ class Sequence {
         break
       case 'park': {
         const [copy] = this.#numbers("SELECT id FROM copies WHERE state = 'pending'", of.pick)
-        if (copy !== undefined) expect(writes.copyParked({ copy, now })).toBe(true)
+        if (copy !== undefined) expect(writes['placements.parked']({ copy, now })).toBe(true)
         break
       }
       case 'add': {
         const prover = PROVERS[of.pick % PROVERS.length] ?? ''
         const parked = this.#numbers(`SELECT id FROM copies WHERE state = 'parked' AND prover = '${prover}'`)
-        const opened = writes.openAddition({ prover, nonce: '', dataSetId: null, copies: parked, now })
+        const opened = writes['placements.openAddition']({ prover, nonce: '', dataSetId: null, copies: parked, now })
         expect(opened?.copies.map(({ copy }) => copy.id)).toEqual(parked.length === 0 ? undefined : parked)
         break
       }
@@ -138,9 +138,9 @@ class Sequence {
       case 'retry': {
         const [copy] = this.#numbers('SELECT id FROM copies', of.pick)
         if (copy !== undefined && of.do === 'fail') {
-          this.#model.ending(() => writes.failCopy({ copy, cause: 'lost', now }))
+          this.#model.ending(() => writes['placements.fail']({ copy, cause: 'lost', now }))
         }
-        if (copy !== undefined && of.do === 'retry') writes.copyLater({ copy, nextAt: now + 5 })
+        if (copy !== undefined && of.do === 'retry') writes['placements.retryLater']({ copy, nextAt: now + 5 })
         break
       }
       case 'audit': {
@@ -148,13 +148,13 @@ class Sequence {
         const { passed, isFinal } = of
         const audit = { copy: copy ?? 0, at: now, seed: '', passed, cause: passed ? null : 'wrong', proof: null }
         const audited = { audit, nextAt: now, isFinal, isRetrievable: false }
-        if (copy !== undefined) this.#model.ending(() => writes.copyAudited(audited))
+        if (copy !== undefined) this.#model.ending(() => writes['placements.audited'](audited))
         break
       }
       case 'take out': {
         const copy = this.#model.toTakeOut[of.pick % Math.max(this.#model.toTakeOut.length, 1)]
         if (copy === undefined) break
-        writes.copyRemoved({ copy, now })
+        writes['placements.removed']({ copy, now })
         this.#model.takenOut(copy)
         break
       }
@@ -169,7 +169,7 @@ class Sequence {
       parkedAt: parkedAt.map((index) => PROVERS[index] ?? ''),
     }
     const of = upload({ content: word, capBytes: 1e9, now, expiresAt: now + WEEK, placement })
-    this.#model.placing(() => this.#writes.commitAtOnce({ admit: of, commit: fileCommitOf(of, `d-0x${now}`) }))
+    this.#model.placing(() => this.#writes['quotas.commitAtOnce']({ admit: of, commit: fileCommitOf(of, `d-0x${now}`) }))
   }
 
   #enrol(as: EnrolledAs, copiesWanted: number): void {
@@ -183,7 +183,7 @@ class Sequence {
       slices: { kind: 'pieces', pieces: slicesOf(word) },
     } as const
     const enrolments = [{ file: found.file, copiesWanted, as: kinds[as] }]
-    this.#writes.enrolFiles({ now: this.#now, upTo: found.file, enrolments })
+    this.#writes['placements.enrol']({ now: this.#now, upTo: found.file, enrolments })
   }
 
   #aggregate(): void {
@@ -191,7 +191,7 @@ class Sequence {
     if (waiting.length === 0) return
     const pieceRoot = digestOf(waiting.map(({ object }) => object).join())
     const members = waiting.map(({ file }, index) => ({ file, paddedOffsetBytes: index * 128 }))
-    expect(this.#writes.aggregateFiles({ now: this.#now, pieceRoot, sizeBytes: 1_000, members })).toBe(true)
+    expect(this.#writes['placements.aggregate']({ now: this.#now, pieceRoot, sizeBytes: 1_000, members })).toBe(true)
   }
 
   /** Reconciles a piece as somebody does who looked at it now, or a while ago. */
@@ -209,7 +209,7 @@ class Sequence {
     const release = live.slice(copiesWanted).map(({ id }) => id)
     const isCurrent = this.#unreconciled().some((one) => one.piece.id === piece && one.revision === revision)
     const reconciliation = { piece, revision, add, release, nextAt, failure, now: this.#now }
-    this.#model.ending(() => this.#model.placing(() => this.#writes.reconcilePiece(reconciliation)))
+    this.#model.ending(() => this.#model.placing(() => this.#writes['placements.reconcile'](reconciliation)))
     if (isCurrent) this.#model.reconciled(piece, copiesWanted, failure)
   }
 
@@ -220,10 +220,10 @@ class Sequence {
     const now = this.#now
     if (as === 'confirmed') {
       const pieceIds = some.map(({ copy }) => `${copy.id}`)
-      this.#writes.additionConfirmed({ addition, dataSetId: '1', pieceIds, now })
+      this.#writes['placements.additionConfirmed']({ addition, dataSetId: '1', pieceIds, now })
       this.#model.added(some.map(({ copy }) => copy))
     } else {
-      this.#writes.additionRejected({ addition, now, nextAt: now, cause: as === 'refused' ? 'refused' : null })
+      this.#writes['placements.additionRejected']({ addition, now, nextAt: now, cause: as === 'refused' ? 'refused' : null })
     }
   }
 

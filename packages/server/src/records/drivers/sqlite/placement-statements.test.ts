@@ -36,20 +36,20 @@ describe('statements about placements', () => {
 
   function commit(content: string): void {
     const of = upload({ content })
-    expect(writes.commitAtOnce({ admit: of, commit: fileCommitOf(of, 'd-0x00') })).toMatchObject({
+    expect(writes['quotas.commitAtOnce']({ admit: of, commit: fileCommitOf(of, 'd-0x00') })).toMatchObject({
       outcome: 'recorded',
     })
   }
 
   const remove = (content: string) => () =>
-    writes.removeFile({ principal: upload().principal, key: `sha256:${digestOf(content)}`, now: NOW })
+    writes['files.remove']({ principal: upload().principal, key: `sha256:${digestOf(content)}`, now: NOW })
 
   test('an upload that is placed later runs none', () => {
     expect(ranBy(() => commit('one'))).toEqual([])
     expect(ranBy(() => commit('two'))).toEqual([])
     const of = upload({ content: 'three' })
-    writes.reserve({ ...of, reservationId: 'r' })
-    const committed = ranBy(() => writes.commit({ reservationId: 'r', ...fileCommitOf(of, 'd-0x01') }))
+    writes['quotas.reserve']({ ...of, reservationId: 'r' })
+    const committed = ranBy(() => writes['quotas.commit']({ reservationId: 'r', ...fileCommitOf(of, 'd-0x01') }))
     expect(committed).toEqual([])
   })
 
@@ -57,7 +57,7 @@ describe('statements about placements', () => {
     commit('one')
     commit('two')
     const pieces = [{ pieceRoot: pieceRootOf('two'), sizeBytes: 100, object: digestOf('two'), offsetBytes: 0 }]
-    writes.enrolFiles({ now: NOW, upTo: 2, enrolments: [{ file: 2, copiesWanted: 1, as: { kind: 'pieces', pieces } }] })
+    writes['placements.enrol']({ now: NOW, upTo: 2, enrolments: [{ file: 2, copiesWanted: 1, as: { kind: 'pieces', pieces } }] })
     expect(ranBy(remove('one'))).toEqual([expect.stringMatching(/^UPDATE deals SET closed_at/)])
     expect(ranBy(remove('two'))).toEqual([
       expect.stringMatching(/^UPDATE deals SET closed_at/),
@@ -69,23 +69,23 @@ describe('statements about placements', () => {
     const members = Array.from({ length: 50 }, (_, index) => index + 1)
     for (const file of members) {
       const of = upload({ content: `file ${file}`, capBytes: 1e6 })
-      writes.commitAtOnce({ admit: of, commit: fileCommitOf(of, `d-0x${file}`) })
+      writes['quotas.commitAtOnce']({ admit: of, commit: fileCommitOf(of, `d-0x${file}`) })
     }
     const enrolments = members.map((file) => ({ file, copiesWanted: 1, as: { kind: 'wait' } }) as const)
-    writes.enrolFiles({ now: NOW, upTo: 50, enrolments })
+    writes['placements.enrol']({ now: NOW, upTo: 50, enrolments })
     const aggregate = { now: NOW, pieceRoot: pieceRootOf('all'), sizeBytes: 8_192 }
     const placed = members.map((file) => ({ file, paddedOffsetBytes: 128 * file }))
-    expect(writes.aggregateFiles({ ...aggregate, members: placed })).toBe(true)
-    writes.reconcilePiece({ piece: 1, add: ['north'], release: [], nextAt: null, failure: null, now: NOW })
+    expect(writes['placements.aggregate']({ ...aggregate, members: placed })).toBe(true)
+    writes['placements.reconcile']({ piece: 1, add: ['north'], release: [], nextAt: null, failure: null, now: NOW })
 
     const moved = (write: () => unknown) => ranBy(write).filter((sql) => sql.startsWith('UPDATE deals')).length
-    expect(moved(() => writes.copyParked({ copy: 1, now: NOW }))).toBe(50)
+    expect(moved(() => writes['placements.parked']({ copy: 1, now: NOW }))).toBe(50)
     const request = { prover: 'north', nonce: '', dataSetId: null, copies: [1], now: NOW }
-    expect(moved(() => writes.openAddition(request))).toBe(0)
+    expect(moved(() => writes['placements.openAddition'](request))).toBe(0)
     const confirmed = { addition: 1, dataSetId: '1', pieceIds: ['1'], now: NOW }
-    expect(moved(() => writes.additionConfirmed(confirmed))).toBe(0)
+    expect(moved(() => writes['placements.additionConfirmed'](confirmed))).toBe(0)
     const audit = { copy: 1, at: NOW, seed: '', passed: true, cause: null, proof: null }
-    const audited = () => writes.copyAudited({ audit, nextAt: NOW, isFinal: false, isRetrievable: false })
+    const audited = () => writes['placements.audited']({ audit, nextAt: NOW, isFinal: false, isRetrievable: false })
     expect([moved(audited), moved(audited)]).toEqual([50, 0])
   })
 })

@@ -16,13 +16,13 @@ const KEY = `sha256:${digestOf('inline')}`
 function answersOf(database: ReadingDatabase): unknown[] {
   const reads = prepareReads(database.sql)
   return database.inSnapshot(() => [
-    runNow(reads.servingAtOnce({ key: KEY, now: NOW })),
-    runNow(reads.serving({ key: KEY, now: NOW })),
-    runNow(reads.listFiles({ principal: ALICE, now: NOW, limit: 10, ended: 'live' })),
-    runNow(reads.usage({ principal: ALICE, today: '2026-11-21', fromDay: '2026-11-01', now: NOW })),
-    runNow(reads.checkDrift(undefined)),
-    runNow(reads.instances(undefined)),
-    runNow(reads.revocation('none')),
+    runNow(reads['files.servingAtOnce']({ key: KEY, now: NOW })),
+    runNow(reads['files.serving']({ key: KEY, now: NOW })),
+    runNow(reads['files.list']({ principal: ALICE, now: NOW, limit: 10, ended: 'live' })),
+    runNow(reads['quotas.usage']({ principal: ALICE, today: '2026-11-21', fromDay: '2026-11-01', now: NOW })),
+    runNow(reads['quotas.checkDrift'](undefined)),
+    runNow(reads['instances.list'](undefined)),
+    runNow(reads['tokens.revocation']('none')),
   ])
 }
 
@@ -57,7 +57,7 @@ describe('a database beside which nothing can be written', () => {
     for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${crashed}${end}`)
     writing.close()
     const copy = openCopy(crashed)
-    expect(runNow(prepareReads(copy.sql).instances(undefined))).toEqual(['in the log', 'one'])
+    expect(runNow(prepareReads(copy.sql)['instances.list'](undefined))).toEqual(['in the log', 'one'])
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith('lade-records-'))
     copy.close()
     const after = readdirSync(tmpdir()).filter((name) => name.startsWith('lade-records-'))

@@ -134,7 +134,7 @@ describe('sqlite only', () => {
   })
 
   describe('group commit', () => {
-    const register = (instanceId: string): WriteCall => ({ name: 'registerInstance', input: { instanceId, now: NOW } })
+    const register = (instanceId: string): WriteCall => ({ name: 'instances.register', input: { instanceId, now: NOW } })
 
     test('one failing write leaves the others of its group', () => {
       const connection = openConnection(file)
@@ -154,7 +154,7 @@ describe('sqlite only', () => {
       const connection = openConnection(file)
       migrate(connection)
       const signUp = (jti: string, address: string): WriteCall => ({
-        name: 'signUp',
+        name: 'tokens.signUp',
         input: { token: tokenOf(jti), address, hour: 1, limit: 10 },
       })
       const replies = groupCommitter(connection)([signUp('one', 'a'), signUp('one', 'b')])
@@ -234,7 +234,7 @@ describe('sqlite only', () => {
       const calls = Array.from(
         { length: 500 },
         (_, n): WriteCall => ({
-          name: 'registerInstance',
+          name: 'instances.register',
           input: { instanceId: `${n}`.padEnd(200), now: NOW },
         }),
       )
