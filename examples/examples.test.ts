@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLadeClient } from '@lade/client'
+import { pieceCidV2, zeroCommitment } from '@lade/core/piece'
 import { challengeResult } from '@lade/core/wire'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startOwnServer } from '../acceptance/own-server.ts'
 import type { OwnServer } from '../acceptance/server-under-test.ts'
+import { aggregateAnswerFor, heldPiece } from '../packages/client/src/testing/challenge-answer.ts'
 import { cidOf, served } from './testing/content.ts'
 import { startLiar } from './testing/liar.ts'
 import { type ActionOptions, type ActionRun, runAction } from './testing/run-action.ts'
@@ -285,9 +287,11 @@ describe('check-possession', () => {
     await expect
       .poll(async () => (await ask([url, cid, pieceCid])).stdout, { timeout: 20_000, interval: 500 })
       .toBe(`local holds ${pieceCid}\n`)
+    // An honest proof of another file.
     const other = await client.put(randomBytes(200_000))
-    const { exitCode, stderr } = await ask([url, other.cid, pieceCid])
-    expect([exitCode === 0, stderr]).not.toEqual([true, ''])
+    await expect
+      .poll(async () => await ask([url, other.cid, pieceCid]), { timeout: 20_000, interval: 500 })
+      .toMatchObject({ exitCode: 1, stdout: `local has not shown that it holds ${pieceCid}\n` })
   })
 
   test('is what the protocol page shows, and takes no answer that was changed', async () => {
@@ -316,6 +320,37 @@ describe('check-possession', () => {
       [],
     ]) {
       expect(showsPossession(pieceCid, 'mine', { ...answer, proofs })).toBe(false)
+    }
+    const another = pieceCidV2({ root: zeroCommitment(13), rawSizeBytes: 200_000 })
+    expect(showsPossession(another, 'mine', answer)).toBe(false)
+  })
+
+  test('takes the proof of an aggregate only if the piece is in it, and the aggregate fills its tree', async () => {
+    const program: string = './check-possession/check.mjs'
+    const { showsPossession } = await import(program)
+    const pieces = [heldPiece(randomBytes(3000)), heldPiece(randomBytes(900)), heldPiece(randomBytes(100))]
+    for (const [number, piece] of pieces.entries()) {
+      const answer = await aggregateAnswerFor(pieces, number, 'mine')
+      const { inclusion } = answer
+      if (inclusion === null) throw new Error('no inclusion')
+      const { segment, entry } = inclusion
+      const own = pieceCidV2(piece)
+      expect(showsPossession(own, 'mine', answer)).toBe(true)
+      for (const changed of [
+        null,
+        { ...inclusion, pieceCid: pieceCidV2(heldPiece(randomBytes(100))) },
+        { ...inclusion, segment: { ...segment, position: segment.position + 1 } },
+        { ...inclusion, segment: { ...segment, position: segment.position + 2 ** segment.siblings.length } },
+        { ...inclusion, segment: { ...segment, siblings: segment.siblings.slice(1) } },
+        { ...inclusion, entry: { ...entry, position: entry.position + 1 } },
+        { ...inclusion, entry: { ...entry, siblings: entry.siblings.toReversed() } },
+      ]) {
+        expect(showsPossession(own, 'mine', { ...answer, inclusion: changed })).toBe(false)
+      }
+      expect(showsPossession(pieceCidV2(heldPiece(randomBytes(900))), 'mine', answer)).toBe(false)
+      const smaller = await aggregateAnswerFor(pieces, number, 'mine', 4065)
+      expect(smaller.height).toBe(answer.height)
+      expect(showsPossession(own, 'mine', smaller)).toBe(false)
     }
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Asks a service to have it proved that a file is held, and checks the answer by itself:
+ * Requests a proof that a service's prover stores a file, and checks the answer by itself:
  *
  *   node ask.mjs https://lade.example CID PIECECID
  */
@@ -22,11 +22,6 @@ if (!response.ok) {
   console.error(`${answer.error}: ${answer.detail}`)
   process.exit(1)
 }
-if (answer.pieceCid !== pieceCid) console.error(`The challenged piece is ${answer.pieceCid}, which holds the file.`)
-const isHeld = showsPossession(answer.pieceCid, nonce, answer)
-console.log(
-  isHeld
-    ? `${answer.prover} holds ${answer.pieceCid}`
-    : `${answer.prover} has not shown that it holds ${answer.pieceCid}`,
-)
+const isHeld = showsPossession(pieceCid, nonce, answer)
+console.log(isHeld ? `${answer.prover} holds ${pieceCid}` : `${answer.prover} has not shown that it holds ${pieceCid}`)
 process.exit(isHeld ? 0 : 1)

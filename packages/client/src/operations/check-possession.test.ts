@@ -111,6 +111,15 @@ describe('checkPossession', () => {
     )
   })
 
+  it('refuses an aggregate that claims fewer bytes than its tree takes, and so challenges its first leaves alone', async () => {
+    // Two pieces of 4096 and 1024 padded bytes, and the index, in a tree of 8192.
+    for (const claimedBytes of [8127, 4065]) {
+      const answer = await aggregateAnswerFor(pieces, 1, NONCE, claimedBytes)
+      expect(answer.height).toBe(aggregated.height)
+      expect(() => check(answer, answer.cid)).toThrow(refusal('The aggregate does not fill its tree.'))
+    }
+  })
+
   it('lets a big file be proved by a piece of it, and says so', () => {
     const whole = (rawSizeBytes: number) => pieceCidV2({ root: zeroCommitment(40), rawSizeBytes })
     expect(check(plain, whole(2 ** 30)).isPieceOfCid).toBe(false)

@@ -6,6 +6,7 @@ import {
   leafCount,
   type MerklePath,
   type PieceCommitment,
+  paddingBytes,
   pieceHeight,
   readPieceCid,
   verifyInclusion,
@@ -73,6 +74,8 @@ function checkLeaves(proofs: unknown, { root, rawSizeBytes }: PieceCommitment, s
 
 /** The file's own piece, once it is shown to be in the aggregate. */
 function includedPiece(inclusion: unknown, aggregate: PieceCommitment, sha256: Sha256): NamedPiece {
+  // The proofs are for the size that the answer claims. A smaller one in the same tree leaves out the last leaves, and the file with them.
+  if (paddingBytes(aggregate.rawSizeBytes) !== 0) throw flawed('The aggregate does not fill its tree.')
   const { pieceCid, segment, entry } = fieldsOf(inclusion)
   const piece = pieceOf(pieceCid, sha256)
   const proof = { segment: pathOf(segment), entry: pathOf(entry) }

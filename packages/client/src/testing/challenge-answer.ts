@@ -24,11 +24,19 @@ export function heldPiece(bytes: Uint8Array): HeldPiece {
   return { bytes, rawSizeBytes: bytes.length, root: hashPiece(bytes).root }
 }
 
-/** What an honest service answers to a challenge of a piece. */
-export async function answerFor(piece: HeldPiece, nonce: string): Promise<ChallengeResult> {
+/**
+ * What an honest service answers to a challenge of a piece.
+ *
+ * @param claimedBytes - The size that the answer gives the piece. A liar claims fewer bytes in the same tree: its last leaves are never challenged.
+ */
+export async function answerFor(
+  piece: HeldPiece,
+  nonce: string,
+  claimedBytes = piece.rawSizeBytes,
+): Promise<ChallengeResult> {
   const { bytes, rawSizeBytes } = piece
   const seed = createHash('sha256').update(`lade possession\0${nonce}`).digest()
-  const challengeRange = BigInt(leafCount(rawSizeBytes))
+  const challengeRange = BigInt(leafCount(claimedBytes))
   const readRaw = (offset: number, length: number) => bytes.slice(offset, offset + length)
   const proofs: ChallengeResult['proofs'][number][] = []
   for (let proofIndex = 0; proofIndex < PROOFS; proofIndex += 1) {
@@ -36,7 +44,7 @@ export async function answerFor(piece: HeldPiece, nonce: string): Promise<Challe
     const { leaf, proof } = await makeLeafProof({ rawSizeBytes, leafIndex, readRaw })
     proofs.push({ leafIndex, leaf: hex(leaf), proof: proof.map(hex) })
   }
-  const pieceCid = pieceCidV2(piece)
+  const pieceCid = pieceCidV2({ root: piece.root, rawSizeBytes: claimedBytes })
   const height = pieceHeight(rawSizeBytes)
   return { cid: pieceCid, nonce, seed: hex(seed), prover: 'local', pieceCid, height, proofs, inclusion: null }
 }
@@ -46,6 +54,7 @@ export async function aggregateAnswerFor(
   pieces: readonly HeldPiece[],
   number: number,
   nonce: string,
+  claimedBytes?: number,
 ): Promise<ChallengeResult> {
   const aggregate = new Aggregate(pieces)
   const bytes = new Uint8Array(aggregate.commitment.rawSizeBytes)
@@ -57,7 +66,7 @@ export async function aggregateAnswerFor(
   const own = pieces[number]
   if (own === undefined) throw new TypeError(`there is no piece ${number}`)
   const inclusion = { pieceCid: pieceCidV2(own), segment: pathOf(segment), entry: pathOf(entry) }
-  return { ...(await answerFor(heldPiece(bytes), nonce)), cid: inclusion.pieceCid, inclusion }
+  return { ...(await answerFor(heldPiece(bytes), nonce, claimedBytes)), cid: inclusion.pieceCid, inclusion }
 }
 
 function pathOf({ position, siblings }: MerklePath) {
