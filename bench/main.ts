@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { BenchRun } from './bench-run.ts'
 import { readMachineFacts } from './machine-facts.ts'
 import { measureDownload } from './measures/download.ts'
@@ -90,7 +91,7 @@ async function keepResults(startedAt: Date, content: object): Promise<void> {
   await mkdir(dir, { recursive: true })
   const file = new URL(`${startedAt.toISOString().replaceAll(':', '-')}.json`, dir)
   await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`)
-  console.log(`\nAll samples: ${file.pathname}`)
+  console.log(`\nAll samples: ${fileURLToPath(file)}`)
 }
 
 // Debian keeps nginx in a folder that is not on every user's path.

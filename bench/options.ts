@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 /** The names of the measurements, in the order they run. */
@@ -58,7 +59,7 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
       'size-mib': { type: 'string', default: '1024' },
       seconds: { type: 'string', default: '5' },
       dir: { type: 'string', default: tmpdir() },
-      lade: { type: 'string', default: new URL('../packages/cli/src/main.ts', import.meta.url).pathname },
+      lade: { type: 'string', default: fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url)) },
       env: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
     },

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { processTree } from './process-usage.ts'
 
 const STOP_TIMEOUT_MS = 20_000
@@ -107,7 +108,7 @@ export class RunningProcesses {
 
 /** A command that runs a script of this folder with this Node.js and `input` as its one argument. */
 export function nodeScript(script: URL, input: object, env?: NodeJS.ProcessEnv): Command {
-  const args = [script.pathname, JSON.stringify(input)]
+  const args = [fileURLToPath(script), JSON.stringify(input)]
   return env === undefined ? { program: process.execPath, args } : { program: process.execPath, args, env }
 }
 

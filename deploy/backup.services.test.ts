@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { type Caller, send, tokenCaller } from '../faults/caller.ts'
 import { sha256Hex } from '../faults/content.ts'
@@ -12,7 +13,7 @@ import { tempDirectory } from '../faults/temp-directory.ts'
 
 const PAGE = new URL('../docs/operate/backup.md', import.meta.url)
 /** Where `lade` is. */
-const PROGRAMS = new URL('../node_modules/.bin', import.meta.url).pathname
+const PROGRAMS = fileURLToPath(new URL('../node_modules/.bin', import.meta.url))
 const FILES = 40
 /** Some of them are kept in the database, some as blobs. */
 const SIZES = [10, 3000, 70_000, 400_000]

@@ -74,7 +74,8 @@ describe('Kubernetes', () => {
     expect([config.database.kind, config.storage.kind]).toEqual(['postgres', 's3'])
   })
 
-  test.skipIf(pathOf('kubectl') === undefined)('is built by kubectl', () => {
+  const options = { meta: { skippedBecause: 'kubectl is not installed' } }
+  test.skipIf(pathOf('kubectl') === undefined)('is built by kubectl', options, () => {
     const folder = tempDirectory()
     cpSync(join(DEPLOY, 'kubernetes'), folder, { recursive: true })
     cpSync(join(folder, 'secret.example.yaml'), join(folder, 'secret.yaml'))

@@ -23,16 +23,16 @@ export function proxyConfiguration({ home, port, instances, logFile }: ProxyConf
   return `
 daemon off;
 ${user}
-pid ${join(home, 'nginx.pid')};
-error_log ${logFile} crit;
+pid "${join(home, 'nginx.pid')}";
+error_log "${logFile}" crit;
 worker_processes 1;
 events { worker_connections 4096; }
 http {
-  client_body_temp_path ${join(home, 'body')};
-  proxy_temp_path ${join(home, 'proxy')};
-  fastcgi_temp_path ${join(home, 'fastcgi')};
-  uwsgi_temp_path ${join(home, 'uwsgi')};
-  scgi_temp_path ${join(home, 'scgi')};
+  client_body_temp_path "${join(home, 'body')}";
+  proxy_temp_path "${join(home, 'proxy')}";
+  fastcgi_temp_path "${join(home, 'fastcgi')}";
+  uwsgi_temp_path "${join(home, 'uwsgi')}";
+  scgi_temp_path "${join(home, 'scgi')}";
   # Callers choose their addresses, as behind a load balancer that names them.
   set_real_ip_from 127.0.0.1;
   real_ip_header X-Forwarded-For;
@@ -50,7 +50,7 @@ function recommended({ home, port, instances }: Omit<ProxyConfigurationOptions, 
     ],
     [/^ *server lade-2:8080 [^;]*;$/gm, () => ''],
     [/^( *)listen 80;$/gm, (_, indent) => `${indent}listen 127.0.0.1:${port} backlog=1024;`],
-    [/^( *)access_log [^ ;]+/gm, (_, indent) => `${indent}access_log ${join(home, 'access.log')}`],
+    [/^( *)access_log [^ ;]+/gm, (_, indent) => `${indent}access_log "${join(home, 'access.log')}"`],
   ]
   let text = readFileSync(RECOMMENDED, 'utf8')
   for (const [pattern, replacement] of replacements) {

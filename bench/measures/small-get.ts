@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { type BenchRun, withScratchDir } from '../bench-run.ts'
 import { watchCores } from '../busy-cores.ts'
 import type { LoadResult } from '../load/connections.ts'
@@ -19,7 +20,7 @@ const SIZE_BYTES = 4096
 const WARM_UP_SECONDS = 1
 const UPLOADS_AT_ONCE = 16
 const LOAD = new URL('../load/small-get.ts', import.meta.url)
-const ROUND_ROBIN = new URL('../load/round-robin.lua', import.meta.url)
+const ROUND_ROBIN = fileURLToPath(new URL('../load/round-robin.lua', import.meta.url))
 
 interface NamedServer {
   name: string
@@ -110,7 +111,7 @@ async function loadByWrk(
   pathsFile: string,
   seconds: number,
 ): Promise<LoadResult> {
-  const script = paths.length > 1 ? ['-s', ROUND_ROBIN.pathname] : []
+  const script = paths.length > 1 ? ['-s', ROUND_ROBIN] : []
   const scriptArgs = paths.length > 1 ? ['--', pathsFile] : []
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', ...script]
   const busyBefore = readMachineBusySeconds()

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { importer } from 'ipfs-unixfs-importer'
 import { type BenchRun, withScratchDir } from '../bench-run.ts'
 import { watchCores } from '../busy-cores.ts'
@@ -11,7 +12,7 @@ import { type BigBody, bigBody, uploadBigBody } from './upload.ts'
 
 const MIB = 1024 * 1024
 const WARM_UP_BYTES = 64 * MIB
-const WITHOUT_PIECES = new URL('../servers/lade-without-pieces.ts', import.meta.url).pathname
+const WITHOUT_PIECES = fileURLToPath(new URL('../servers/lade-without-pieces.ts', import.meta.url))
 
 /**
  * What the ids of a big upload cost: under its raw id with the piece commitment and without, and the same under its UnixFS

@@ -35,17 +35,17 @@ export async function startNginx(run: BenchRun, dir: string, options: NginxOptio
 }
 
 function configuration(own: string, port: number, { root, directives = [] }: NginxOptions): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${own};`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path "${own}";`)
   return [
     // As root, the worker would otherwise drop to an account that cannot read the temporary folder.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'daemon off; worker_processes 1; error_log stderr warn;',
-    `pid ${own}/nginx.pid; lock_file ${own}/nginx.lock;`,
+    `pid "${own}/nginx.pid"; lock_file "${own}/nginx.lock";`,
     'events { worker_connections 1024; }',
     'http {',
     ...temporary,
     'access_log off; sendfile on; keepalive_requests 1000000000; default_type application/octet-stream;',
-    `server { listen 127.0.0.1:${port}; root ${root};`,
+    `server { listen 127.0.0.1:${port}; root "${root}";`,
     ...directives,
     '} }',
     '',

@@ -5,10 +5,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { bundle, WORKER, WORKER_FILE } from '../../../../tools/build-client.ts'
 import type { GivenFixture, SuiteResult } from './run-suite.ts'
 
-const PAGE = new URL('./suite-page.ts', import.meta.url).pathname
+const PAGE = fileURLToPath(new URL('./suite-page.ts', import.meta.url))
 export const PAGE_FILE = 'page.js'
 const TIMEOUT_MS = 120_000
 /** As strict as a page can be that lets WebAssembly be compiled, which pieces take. */

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const MAIN = new URL('../main.ts', import.meta.url).pathname
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
 /** A prover in a process of its own. */
 export interface ProverProcess {
