@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { LeftOutReporter } from './tools/tests/left-out-reporter.ts'
+import { LONG_TESTS } from './tools/tests/long-tests.ts'
 
 /** Where `.ci/run` wants the counts of the tests, as JSON; nothing else sets it. */
 const reportPath = process.env.LADE_TEST_REPORT
@@ -30,9 +32,10 @@ const packages: TestProjectConfiguration = {
 }
 
 /**
- * Six projects: `unit` (beside the code), `acceptance` (HTTP only, against any base URL), `examples` (each one run as its
- * reader would), `faults` (processes killed, sockets cut, disks failing) and `services` (a real S3 store, nginx, several
- * instances) and `packages` (what is published, installed elsewhere). `LADE_TEST_PLAN=full` raises the counts of the last two.
+ * Seven projects. `npm test` runs three: `unit` (beside the code), `acceptance` (HTTP only, against any base URL) and `examples` (each one run
+ * as its reader would). `npm run test:long` runs `long` (unit tests that take long) and `faults` (processes killed, sockets cut, disks failing).
+ * `services` needs a real S3 store, nginx and several instances. `packages` installs what is published. `LADE_TEST_PLAN=full` raises the counts of
+ * `faults` and `services`.
  */
 export default defineConfig({
   test: {
@@ -42,16 +45,20 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     // Most tests wait for a disk, a socket or a process half of the time, so that three keep two processors busy.
     maxWorkers: 3,
-    reporters: reportPath === undefined ? ['default'] : ['default', ['json', { outputFile: reportPath }]],
+    reporters:
+      reportPath === undefined
+        ? ['default', new LeftOutReporter()]
+        : ['default', new LeftOutReporter(), ['json', { outputFile: reportPath }]],
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['{packages/*/src,tools,services,deploy}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ON_SERVICES],
+          exclude: [...configDefaults.exclude, ON_SERVICES, ...LONG_TESTS],
         },
       },
+      { extends: true, test: { name: 'long', include: [...LONG_TESTS] } },
       {
         extends: true,
         test: {

@@ -14,7 +14,7 @@ import { freshAddress, OWN_ENV, sampleBytes } from './target.ts'
 import { readToken } from './token-forge.ts'
 
 const isForeign = process.env.LADE_ACCEPTANCE_URL !== undefined
-if (isForeign) console.info('all of key-pair skipped: these tests configure a server')
+const options = { meta: { skippedBecause: 'not on a server of others' } }
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const RS256 = { LADE_TOKEN_ALG: 'RS256', LADE_TOKEN_KEY: String(privateKey.export({ format: 'pem', type: 'pkcs8' })) }
@@ -40,7 +40,7 @@ async function signUp(server: OwnServer): Promise<string> {
   return answer.json<SignupResult>().token
 }
 
-describe.skipIf(isForeign)('LADE_TOKEN_ALG=RS256', () => {
+describe.skipIf(isForeign)('LADE_TOKEN_ALG=RS256', options, () => {
   let server: OwnServer
   let token = ''
   beforeAll(async () => {

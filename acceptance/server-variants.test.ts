@@ -14,8 +14,8 @@ import type { SignupResult } from './shapes.ts'
 import { freshAddress, MIB, OWN_ENV, sampleBytes } from './target.ts'
 
 const isForeign = process.env.LADE_ACCEPTANCE_URL !== undefined
+const options = { meta: { skippedBecause: 'not on a server of others' } }
 const started: OwnServer[] = []
-if (isForeign) console.info('all of server-variants skipped: these tests configure a server')
 
 async function serve(changes: Record<string, string | undefined>, dataDir?: string) {
   const env: Record<string, string> = {}
@@ -36,7 +36,7 @@ afterAll(async () => {
   await Promise.all(started.map((server) => server.discard()))
 })
 
-describe.skipIf(isForeign).concurrent('LADE_STORAGE=none', () => {
+describe.skipIf(isForeign).concurrent('LADE_STORAGE=none', options, () => {
   test('refuses uploads and retrieval as storage_offline, after every check that comes before, and is not ready', async () => {
     const { server, callerAt } = await serve({ LADE_STORAGE: 'none' })
     expectProblem(await callerAt().upload(sampleBytes()), 503, 'storage_offline')
@@ -62,7 +62,7 @@ describe.skipIf(isForeign).concurrent('LADE_STORAGE=none', () => {
   })
 })
 
-describe.skipIf(isForeign).concurrent('a disk that is too full', () => {
+describe.skipIf(isForeign).concurrent('a disk that is too full', options, () => {
   test('refuses uploads as insufficient_storage and charges nothing', async () => {
     const dataDir = await newDataDir()
     // Also where the other tests keep their bytes in a store that has no disk to fill.
@@ -76,7 +76,7 @@ describe.skipIf(isForeign).concurrent('a disk that is too full', () => {
   })
 })
 
-describe.skipIf(isForeign).concurrent('a server with nothing opened up', () => {
+describe.skipIf(isForeign).concurrent('a server with nothing opened up', options, () => {
   test('no trusted proxy: X-Forwarded-For and its kin change nothing', async () => {
     const { callerAt } = await serve({ LADE_TRUSTED_PROXIES: undefined })
     await callerAt().stage(sampleBytes(MIB))
@@ -131,7 +131,7 @@ describe.skipIf(isForeign).concurrent('a server with nothing opened up', () => {
   })
 })
 
-describe.skipIf(isForeign).concurrent('a restart', () => {
+describe.skipIf(isForeign).concurrent('a restart', options, () => {
   test('SIGTERM ends it with 0; files, tokens, revocations and usage are there again', async () => {
     const dataDir = await newDataDir()
     const before = await serve({}, dataDir)

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { type Caller, send, tokenCaller } from './caller.ts'
 import { sha256Hex } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
-import { PLAN } from './plan.ts'
+import { FULL_PLAN_ONLY, PLAN } from './plan.ts'
 import { runSeed, type SeededRandom, seededRandom } from './seeded-random.ts'
 import { MAIN, type ServerProcess, startServer } from './server-process.ts'
 import { tempDirectory } from './temp-directory.ts'
@@ -147,7 +147,7 @@ const median = (values: readonly number[]) => values.toSorted((one, other) => on
 const inMiB = (bytes: number) => `${Math.round(bytes / KB / KB)} MiB`
 const inSeconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
-describe.runIf(PLAN.isFull)('a backup taken under load', () => {
+describe.runIf(PLAN.isFull)('a backup taken under load', FULL_PLAN_ONLY, () => {
   test('restores every file on another folder, after kills, and names and heals what has rotted', async () => {
     const server = await startServer({ env: BOUNDLESS })
     const callers = await Promise.all(Array.from({ length: CALLERS }, () => tokenCaller(server.url)))

@@ -9,7 +9,7 @@ import { type FakeClock, fakeClock, faketime } from './fake-clock.ts'
 import { describeScenario } from './harness.ts'
 import { brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
-import { PLAN } from './plan.ts'
+import { FULL_PLAN_ONLY, PLAN } from './plan.ts'
 import { MAIN, type ServerProcess, startServer } from './server-process.ts'
 import { tempDirectory } from './temp-directory.ts'
 
@@ -139,6 +139,7 @@ describeScenario({ id: 'clock-jumps', name: 'a system clock that jumps', needs: 
 
   test.runIf(PLAN.isFull)(
     'files that ended under a clock that the operator believed come back when it is set right',
+    FULL_PLAN_ONLY,
     async () => {
       const run = new Run()
       await run.start()

@@ -47,9 +47,8 @@ export function describeScenario(
   }
   const because = `${scenario.id} needs ${missing.join(', ')}`
   const maySkip = (process.env.LADE_TEST_MAY_SKIP ?? '').split(',').includes(scenario.id)
-  process.stderr.write(`\nSKIPPED: ${scenario.name}: ${because}\n`)
   if (process.env.CI === undefined || maySkip) {
-    describe.skip(`${scenario.name} [SKIPPED: ${because}]`, body)
+    describe.skip(scenario.name, { meta: { skippedBecause: because } }, body)
     return
   }
   describe(scenario.name, () => {

@@ -10,6 +10,9 @@ function count(ordinary: number, full: number): number {
   return isFull ? full : ordinary
 }
 
+/** Options of a test that only the full plan runs. */
+export const FULL_PLAN_ONLY = { meta: { skippedBecause: 'only the full plan runs it: npm run test:full' } }
+
 export const PLAN = {
   isFull,
   /** Rounds of parallel uploads at the edge of a quota, for each arrangement of callers and processes. */

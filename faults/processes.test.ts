@@ -13,7 +13,7 @@ import { eventually } from './eventually.ts'
 import { atRest, brokenInvariants } from './invariants.ts'
 import { Ledger } from './ledger.ts'
 import { BOUNDLESS_QUOTAS, eightCallers, startLoad } from './load.ts'
-import { PLAN } from './plan.ts'
+import { FULL_PLAN_ONLY, PLAN } from './plan.ts'
 import { openSocket, uploadHead } from './raw-upload.ts'
 import { runSeed, seededRandom } from './seeded-random.ts'
 import { MAIN, type ServerProcess, startServer } from './server-process.ts'
@@ -286,7 +286,7 @@ describe('processes that are killed before they are ready', () => {
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
-  test.runIf(PLAN.isFull)('error: end the start with 1 and a sentence when that goes on', async () => {
+  test.runIf(PLAN.isFull)('error: end the start with 1 and a sentence when that goes on', FULL_PLAN_ONLY, async () => {
     const end = await failToStart({ LADE_PORT: '0', LADE_DATA_DIR: tempDirectory() }, (pid) => {
       void killMembersAtStart(pid, Number.POSITIVE_INFINITY)
     })

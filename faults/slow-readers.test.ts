@@ -5,7 +5,7 @@ import { expectUnharmed, measureAttack } from './attack.ts'
 import { send, sponsoredCaller, upload } from './caller.ts'
 import { newContent, sha256Hex } from './content.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
-import { PLAN } from './plan.ts'
+import { FULL_PLAN_ONLY, PLAN } from './plan.ts'
 import { startServer } from './server-process.ts'
 
 const MIB = 1024 * 1024
@@ -66,6 +66,7 @@ test.each(PLAN.isFull ? ATTACKS : ATTACKS.slice(1))(
 // The limits are minutes, so the ordinary plan has them in slow-readers.test.ts of the server alone.
 test.runIf(PLAN.isFull)(
   'a client that pauses for less than a minute gets its file, and one that is cut off goes on',
+  FULL_PLAN_ONLY,
   async () => {
     const server = await startServer({ env: BOUNDLESS_QUOTAS })
     const content = newContent(BIG_BYTES)

@@ -55,21 +55,26 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 
 describe('a terminal', () => {
   const hasScript = existsSync('/usr/bin/script') && process.platform === 'linux'
+  const options = { meta: { skippedBecause: 'it needs the program script of Linux (package bsdutils)' } }
 
-  it.runIf(hasScript).each([40, 80])('of %i columns gets tables that fit it, with colours', async (columns) => {
-    const { stdout } = await onTerminal(columns, `${LADE} ls`)
-    expect(stdout).toContain('\x1b[2m')
-    for (const line of stripVTControlCharacters(stdout).split('\r\n')) {
-      expect(line.length).toBeLessThanOrEqual(columns)
-    }
-    expect(stdout).toContain('hello.txt')
-  })
+  it.runIf(hasScript).each([40, 80])(
+    'of %i columns gets tables that fit it, with colours',
+    options,
+    async (columns) => {
+      const { stdout } = await onTerminal(columns, `${LADE} ls`)
+      expect(stdout).toContain('\x1b[2m')
+      for (const line of stripVTControlCharacters(stdout).split('\r\n')) {
+        expect(line.length).toBeLessThanOrEqual(columns)
+      }
+      expect(stdout).toContain('hello.txt')
+    },
+  )
 
-  it.runIf(hasScript)('gets no colours where NO_COLOR is set', async () => {
+  it.runIf(hasScript)('gets no colours where NO_COLOR is set', options, async () => {
     expect((await onTerminal(80, `${LADE} ls`, { NO_COLOR: '1' })).stdout).not.toContain('\x1b')
   })
 
-  it.runIf(hasScript)('sees progress, and nothing of it in the end', async () => {
+  it.runIf(hasScript)('sees progress, and nothing of it in the end', options, async () => {
     const { stdout } = await onTerminal(80, `head -c 30000000 /dev/zero >zeros && ${LADE} put zeros`)
     expect(stdout).toMatch(/(?:Hashing|Sending|Putting) /)
     // The line is erased before the result is written.

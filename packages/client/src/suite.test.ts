@@ -42,9 +42,9 @@ describe('the client in Node', () => {
 })
 
 const chromium = findChromium()
-if (chromium === undefined) console.warn('There is no Chromium here: the client is not tested in a browser.')
+const options = { meta: { skippedBecause: 'Chromium is not installed (package chromium)' } }
 
-describe.skipIf(chromium === undefined && process.env.CI === undefined)('the client in a browser', () => {
+describe.skipIf(chromium === undefined && process.env.CI === undefined)('the client in a browser', options, () => {
   let results: readonly SuiteResult[]
   beforeAll(async () => {
     if (chromium === undefined) throw new Error('Install Chromium: the client has to be tested in a browser.')

@@ -32,32 +32,36 @@ async function builtFiles(): Promise<string[]> {
   return readdir(join(dir, 'build')).catch(() => [])
 }
 
-describe.runIf(sha256Hashing.isNative)('where the addon can be built, build.mjs', () => {
-  test('builds one that works', async () => {
-    expect(await build()).toBe('')
-    expect(await builtFiles()).toEqual([ADDON])
-    expect(loadRunStreams(() => createRequire(import.meta.url)(join(dir, 'build', ADDON)))).toBeInstanceOf(Function)
-  })
+describe.runIf(sha256Hashing.isNative)(
+  'where the addon can be built, build.mjs',
+  { meta: { skippedBecause: 'the sha2-256 addon is not built here' } },
+  () => {
+    test('builds one that works', async () => {
+      expect(await build()).toBe('')
+      expect(await builtFiles()).toEqual([ADDON])
+      expect(loadRunStreams(() => createRequire(import.meta.url)(join(dir, 'build', ADDON)))).toBeInstanceOf(Function)
+    })
 
-  test('builds again only what is older than the source', async () => {
-    const mtime = async (): Promise<number> => (await stat(join(dir, 'build', ADDON))).mtimeMs
-    await build()
-    const first = await mtime()
-    expect(await build({ CC: 'no-such-compiler' })).toBe('')
-    expect(await mtime()).toBe(first)
-    const later = new Date(first + 1000)
-    await utimes(join(dir, 'sha256-streams.c'), later, later)
-    expect(await build({ CC: 'no-such-compiler' })).toMatch(SENTENCE)
-    expect(await mtime()).toBe(first)
-    expect(await build()).toBe('')
-    expect(await mtime()).toBeGreaterThan(first)
-  })
-})
+    test('builds again only what is older than the source', async () => {
+      const mtime = async (): Promise<number> => (await stat(join(dir, 'build', ADDON))).mtimeMs
+      await build()
+      const first = await mtime()
+      expect(await build({ CC: 'no-such-compiler' })).toBe('')
+      expect(await mtime()).toBe(first)
+      const later = new Date(first + 1000)
+      await utimes(join(dir, 'sha256-streams.c'), later, later)
+      expect(await build({ CC: 'no-such-compiler' })).toMatch(SENTENCE)
+      expect(await mtime()).toBe(first)
+      expect(await build()).toBe('')
+      expect(await mtime()).toBeGreaterThan(first)
+    })
+  },
+)
 
 describe('where something is missing, build.mjs says so and ends well', () => {
   test.each([
     ['no compiler', { CC: 'no-such-compiler' }],
-    ['a compiler that fails', { CC: `${process.execPath} --eval process.exit(1)` }],
+    ['a compiler that fails', { CC: 'false' }],
   ])('%s', async (_, env) => {
     expect(await build(env)).toMatch(SENTENCE)
     expect(await builtFiles()).toEqual([])

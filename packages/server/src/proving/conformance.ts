@@ -15,18 +15,22 @@ const CASES: readonly ProverCase[] = [...PARKING_CASES, ...ADDITION_CASES, ...PO
 export function describeProver(name: string, subject: ProverSubject): void {
   describe(`Prover: ${name}`, () => {
     for (const { title, needs = [], suits, isAboutProofs, additions = 'at once', run } of CASES) {
-      test.skipIf(suits?.(subject) === false)(title, async (context) => {
-        const opened = await subject.open({ additions })
-        try {
-          const isMissing = needs.some((hook) => opened[hook] === undefined)
-          const hasNoProofs = isAboutProofs === true && opened.prover.auditedBy !== 'proof'
-          if (isMissing || hasNoProofs) return context.skip()
-          await run(new ProverBench(opened, subject))
-        } finally {
-          await opened.prover.close()
-          await opened.discard?.()
-        }
-      })
+      test.skipIf(suits?.(subject) === false)(
+        title,
+        { meta: { skippedBecause: 'the driver has no means for a case of its port' } },
+        async (context) => {
+          const opened = await subject.open({ additions })
+          try {
+            const isMissing = needs.some((hook) => opened[hook] === undefined)
+            const hasNoProofs = isAboutProofs === true && opened.prover.auditedBy !== 'proof'
+            if (isMissing || hasNoProofs) return context.skip('the driver has no means for a case of its port')
+            await run(new ProverBench(opened, subject))
+          } finally {
+            await opened.prover.close()
+            await opened.discard?.()
+          }
+        },
+      )
     }
   })
 }
