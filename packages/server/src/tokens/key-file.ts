@@ -11,7 +11,7 @@ import type { SigningKey } from './signing-key.ts'
 export { normalizeEmail, userIdOf } from './email.ts'
 export { openKeptKey, readKeptKey, rotateKeptKey } from './kept-key.ts'
 export { ROTATION_DAYS, SigningKey } from './signing-key.ts'
-export { mintToken } from './token-codec.ts'
+export { mintToken } from './token-jwt.ts'
 
 /** A key and where it lives. */
 export interface OpenedKeyFile {

@@ -3,7 +3,7 @@ import { DEFAULT_TOKEN_DAYS, SCOPES, type Scope, type SignupResult } from '@lade
 import type { TokenRecord } from '../records/record-store.ts'
 import { userIdOf } from './email.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import { mintToken } from './token-codec.ts'
+import { mintToken } from './token-jwt.ts'
 
 const DAY_SECONDS = 86_400
 

@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { SigningKey } from './signing-key.ts'
-import { claimsOf, KEY_BYTES, NOW, NOW_SECONDS, testKey } from './testing-token-codec.ts'
-import { mintToken, verifyToken } from './token-codec.ts'
+import { claimsOf, KEY_BYTES, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
+import { mintToken, verifyToken } from './token-jwt.ts'
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = await SigningKey.fromPrivateKey(pair.privateKey, NOW_SECONDS)

@@ -2,7 +2,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import { z } from 'zod'
 import type { SigningKey } from './signing-key.ts'
-import { decodeBase64url } from './token-codec-base64url.ts'
+import { decodeBase64url } from './token-jwt-base64url.ts'
 
 const PURPOSE = 'lade share link v1'
 const MAXIMUM_LENGTH = 1024

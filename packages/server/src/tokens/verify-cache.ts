@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import type { SigningKey } from './signing-key.ts'
-import { MAXIMUM_TOKEN_LENGTH, verifyToken } from './token-codec.ts'
+import { MAXIMUM_TOKEN_LENGTH, verifyToken } from './token-jwt.ts'
 import type { BearerClaims } from './wallet-claims.ts'
 
 export interface VerifyCacheOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { claimsOf, forge, NOW, NOW_SECONDS, testKey } from './testing-token-codec.ts'
-import { mintToken, verifyToken } from './token-codec.ts'
+import { claimsOf, forge, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
+import { mintToken, verifyToken } from './token-jwt.ts'
 import { isOfWallet, type WalletClaims } from './wallet-claims.ts'
 
 const HEADER = { alg: 'HS256', typ: 'JWT' }

@@ -3,8 +3,8 @@ import { LadeError } from '@lade/core/errors'
 import { CompactSign, compactVerify, errors } from 'jose'
 import { z } from 'zod'
 import type { SigningKey } from './signing-key.ts'
-import { decodeBase64url } from './token-codec-base64url.ts'
-import { parseUniqueJson } from './token-codec-json.ts'
+import { decodeBase64url } from './token-jwt-base64url.ts'
+import { parseUniqueJson } from './token-jwt-json.ts'
 import { type BearerClaims, claimsSchemaFor } from './wallet-claims.ts'
 
 /** What every token starts with. */
