@@ -32,7 +32,7 @@ describe.skipIf(isForeign)('a composed file', options, () => {
   let file: UploadResult
 
   beforeAll(async () => {
-    server = await startOwnServer({ ...OWN_ENV, LADE_TOKEN_FILE_MB: '200', LADE_TOKEN_QUOTA_MB: '1024' })
+    server = await startOwnServer({ ...OWN_ENV, LADE_TOKEN_FILE_MB: '200', LADE_TOKEN_DAILY_MB: '1024' })
     anybody = new Caller(server.baseUrl, server.baseUrl, { 'X-Forwarded-For': freshAddress() })
     user = await signUp()
     dag = await importFile(whole, PROFILES['unixfs-v1-2025'])

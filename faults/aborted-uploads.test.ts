@@ -46,7 +46,7 @@ async function cutMany(server: ServerProcess, user: Caller, random: SeededRandom
 describe('uploads that their sender cuts off', () => {
   test('leave no charge, no reservation, no row and no file', async () => {
     const random = seededRandom(runSeed)
-    const env = { LADE_BODY_IDLE_SECONDS: '1', LADE_TOKEN_QUOTA_MB: '100' }
+    const env = { LADE_BODY_IDLE_SECONDS: '1', LADE_TOKEN_DAILY_MB: '100' }
     const server = await startServer({ env })
     const user = await tokenCaller(server.url)
     const statuses = await cutMany(server, user, random)

@@ -12,7 +12,7 @@ import { MAIN, type ServerProcess, startServer } from './server-process.ts'
 import { tempDirectory } from './temp-directory.ts'
 
 const KB = 1024
-const BOUNDLESS = { LADE_TOKEN_QUOTA_MB: '1000000' }
+const BOUNDLESS = { LADE_TOKEN_DAILY_MB: '1000000' }
 const CALLERS = 8
 /** Files during backups one after the other. */
 const ROUND_FILES = 400

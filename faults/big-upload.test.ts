@@ -73,7 +73,7 @@ describe('a very large upload', () => {
     const hash = createHash('sha256')
     for (const block of bigBody(sizeBytes)) hash.update(block)
     const cid = hash.digest('hex')
-    const server = await startServer({ env: { LADE_TOKEN_QUOTA_MB: String(sizeBytes / MB) } })
+    const server = await startServer({ env: { LADE_TOKEN_DAILY_MB: String(sizeBytes / MB) } })
     const user = await tokenCaller(server.url)
 
     const startedAt = performance.now()

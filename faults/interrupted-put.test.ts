@@ -118,7 +118,7 @@ describe('a big file that is put while the service and the client are killed', (
     const original = await writeOriginal(join(home, 'original.bin'), sizeBytes)
     const parts = Math.ceil(sizeBytes / PART_BYTES)
 
-    const limits = { LADE_TOKEN_FILE_MB: '100000', LADE_TOKEN_QUOTA_MB: '100000' }
+    const limits = { LADE_TOKEN_FILE_MB: '100000', LADE_TOKEN_DAILY_MB: '100000' }
     let server = await startServer({ env: limits })
     const relay = await startRelay(server.url)
     const user = await tokenCaller(server.url)

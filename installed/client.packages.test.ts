@@ -38,7 +38,7 @@ async function withFixture<Result>(
   isBrowser: boolean,
   use: (fixture: GivenFixture) => Promise<Result>,
 ): Promise<Result> {
-  const service = await startOwnService({ LADE_TOKEN_QUOTA_MB: '4096' })
+  const service = await startOwnService({ LADE_TOKEN_DAILY_MB: '4096' })
   const fake = await startFakeService()
   try {
     const token = await service.token()

@@ -22,7 +22,7 @@ export function startLade(run: BenchRun, dataDir: string, script?: string): Prom
       LADE_LOG_LEVEL: 'warn',
       LADE_MIN_FREE_MB: '0',
       LADE_TOKEN_FILE_MB: String(fileMb),
-      LADE_TOKEN_QUOTA_MB: '1048576',
+      LADE_TOKEN_DAILY_MB: '1048576',
       LADE_TOKEN_DAILY_FILES: '1000000000',
       LADE_TOKEN_CONCURRENCY: '64',
       ...ladeEnv,

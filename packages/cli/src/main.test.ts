@@ -130,6 +130,18 @@ describe('lade serve', () => {
     }
   })
 
+  it('accepts the flags of old names, and shows only the new ones', async () => {
+    const { exitCode, stderr } = await lade(['serve', '--token-days', '0'])
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: '--token-days is "0", but it must be a whole number from 1 to 36500.\n',
+    })
+    const { stdout: help } = await lade(['serve', '--help'])
+    expect(help).not.toContain('--token-days')
+    expect(help.match(/^Options:$/gm)).toEqual(['Options:'])
+    expect(help.indexOf('\nOptions:')).toBeGreaterThan(help.indexOf('\nLogs and metrics:'))
+  })
+
   it.each<[string, readonly string[], Record<string, string>, string]>([
     ['a wrong flag', ['--port', 'x'], {}, '--port is "x", but it must be a whole number from 0 to 65535.\n'],
     ['a wrong variable', [], { LADE_PORT: 'x' }, 'LADE_PORT is "x", but it must be a whole number from 0 to 65535.\n'],
@@ -304,8 +316,13 @@ describe('lade keys mint', () => {
   })
 
   it('takes the daily quota of the configuration when none is asked for', async () => {
-    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co'], { LADE_TOKEN_QUOTA_MB: '7' })
+    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co'], { LADE_TOKEN_DAILY_MB: '7' })
     expect(payloadOf(stdout).quotaMb).toBe(7)
+  })
+
+  it('takes the daily quota of the configuration under its old name', async () => {
+    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co'], { LADE_TOKEN_QUOTA_MB: '8' })
+    expect(payloadOf(stdout).quotaMb).toBe(8)
   })
 
   it.each([

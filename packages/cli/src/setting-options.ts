@@ -1,6 +1,7 @@
 import {
   type Config,
   flagOf,
+  oldNameOf,
   readConfig,
   SETTING_GROUPS,
   SETTINGS,
@@ -18,19 +19,24 @@ export type SettingKey = keyof typeof SETTINGS
  * The defaults stay with the settings: a flag that is not given must not hide its variable.
  */
 export function addSettingOptions(command: Command, keys: readonly SettingKey[]): void {
-  for (const key of keys) command.addOption(optionOf(SETTINGS[key]))
+  for (const key of keys) for (const option of optionsOf(SETTINGS[key])) command.addOption(option)
 }
 
 /** Gives `command` a flag for every setting, under the headings of the setting groups. */
 export function addAllSettingOptions(command: Command): void {
   for (const { title, keys } of SETTING_GROUPS) {
-    for (const key of keys) command.addOption(optionOf(SETTINGS[key]).helpGroup(`${title}:`))
+    for (const key of keys) {
+      for (const option of optionsOf(SETTINGS[key])) command.addOption(option.helpGroup(`${title}:`))
+    }
   }
 }
 
-function optionOf(setting: Setting): Option {
+/** The flag of the setting, and the one that it had under its old name, which works but is not shown. */
+function optionsOf(setting: Setting): readonly Option[] {
   const facts = `(${setting.name}; default: ${shownDefaultOf(setting)})`
-  return new Option(`${flagOf(setting.name)} <value>`, `${setting.meaning} ${facts}`)
+  const option = new Option(`${flagOf(setting.name)} <value>`, `${setting.meaning} ${facts}`)
+  const oldName = oldNameOf(setting.name)
+  return oldName === undefined ? [option] : [option, new Option(`${flagOf(oldName)} <value>`).hideHelp()]
 }
 
 /** Every setting. */
@@ -50,9 +56,15 @@ export function configOf(
 ): Config {
   const options: Record<string, string | undefined> = command.opts()
   const flags: Record<string, string | undefined> = {}
+  const take = (name: string, override?: string): void => {
+    const option = new Option(`${flagOf(name)} <value>`)
+    flags[option.name()] = override ?? options[option.attributeName()]
+  }
   for (const key of keys) {
-    const option = new Option(`${flagOf(SETTINGS[key].name)} <value>`)
-    flags[option.name()] = instead[key] ?? options[option.attributeName()]
+    const { name } = SETTINGS[key]
+    take(name, instead[key])
+    const oldName = oldNameOf(name)
+    if (oldName !== undefined && instead[key] === undefined) take(oldName)
   }
   return readConfig({ env: terminal.env, flags, cwd: terminal.cwd })
 }

@@ -13,7 +13,7 @@ const TIMEOUT_MS = 180_000
 
 /** A fixture of its own for each runtime: what one has staged is found by nobody else. */
 async function openFixture(isBrowser: boolean) {
-  const service: OwnService = await startOwnService({ LADE_TOKEN_QUOTA_MB: '4096' })
+  const service: OwnService = await startOwnService({ LADE_TOKEN_DAILY_MB: '4096' })
   const fake: FakeService = await startFakeService()
   const cids = Object.fromEntries(
     await Promise.all(SUITE_SIZES.map(async (size) => [size, await unixfsV1Cid(noise(size))] as const)),

@@ -56,6 +56,18 @@ describe('startLade', () => {
     }
   })
 
+  it('logs a warning about a setting that is given under its old name, and nothing about its new name', async () => {
+    const warningsOf = async (env: Record<string, string>) => {
+      const service = await run({ env })
+      return service.logLines.filter((line) => line.includes('an old name'))
+    }
+    const warnings = await warningsOf({ LADE_TOKEN_DAYS: '5' })
+    expect(warnings.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, msg: 'LADE_TOKEN_DAYS is an old name; use LADE_TOKEN_FILE_DAYS instead' },
+    ])
+    expect(await warningsOf({ LADE_TOKEN_FILE_DAYS: '5' })).toEqual([])
+  })
+
   it('can be closed twice, also at once, and serves nothing then', async () => {
     const service = await run()
     await Promise.all([service.close(), service.close()])

@@ -98,6 +98,7 @@ interface Surroundings extends DriverSurroundings {
 
 async function start(config: Config, substitutes: Substitutes, surroundings: Surroundings): Promise<Lade> {
   const { log, flushLog, closers } = surroundings
+  for (const { givenAs, newName } of config.oldNames) log.warn(`${givenAs} is an old name; use ${newName} instead`)
   await createDurableDirectory(config.dataDir)
   const instanceId = randomUUID()
   const onFatal =

@@ -58,6 +58,7 @@ describe('readConfig', () => {
       bodyIdleMs: 30_000,
       drainMs: 30_000,
       signupsPerHour: 10,
+      oldNames: [],
     } satisfies Config)
   })
 
@@ -74,7 +75,7 @@ describe('readConfig', () => {
     ['LADE_DATABASE', 'sqlite:///var/lade.db', (config) => config.database, { kind: 'sqlite', file: '/var/lade.db' }],
     ['LADE_STORAGE', 'file:/mnt/objects', (config) => config.storage, { kind: 'file', dir: '/mnt/objects' }],
     ['LADE_STORAGE', 'none', (config) => config.storage, { kind: 'none' }],
-    ['LADE_S3_REDIRECT', '0', (config) => config.retrieval, { redirectSeconds: 0 }],
+    ['LADE_S3_REDIRECT_SECONDS', '0', (config) => config.retrieval, { redirectSeconds: 0 }],
     ['LADE_REDUNDANCY', '3', (config) => config.placement.copies, 3],
     ['LADE_STAGE', 'async', (config) => config.placement.stage, 'async'],
     ['LADE_AGGREGATE_BELOW_MB', '0', (config) => config.placement.aggregateBelowBytes, 0],
@@ -98,12 +99,12 @@ describe('readConfig', () => {
     ['LADE_SPONSORED_DAILY_MB', '0', (config) => config.sponsored.dailyBytes, 0],
     ['LADE_SPONSORED_DAILY_FILES', '3', (config) => config.sponsored.dailyFiles, 3],
     ['LADE_SPONSORED_CONCURRENCY', '2', (config) => config.sponsored.concurrency, 2],
-    ['LADE_SPONSORED_DAYS', '1', (config) => config.sponsored.termDays, 1],
+    ['LADE_SPONSORED_FILE_DAYS', '1', (config) => config.sponsored.termDays, 1],
     ['LADE_TOKEN_FILE_MB', '2', (config) => config.token.fileBytes, 2 * MB],
-    ['LADE_TOKEN_QUOTA_MB', '3', (config) => config.token.quotaMb, 3],
+    ['LADE_TOKEN_DAILY_MB', '3', (config) => config.token.quotaMb, 3],
     ['LADE_TOKEN_DAILY_FILES', '3', (config) => config.token.dailyFiles, 3],
     ['LADE_TOKEN_CONCURRENCY', '4', (config) => config.token.concurrency, 4],
-    ['LADE_TOKEN_DAYS', '5', (config) => config.token.termDays, 5],
+    ['LADE_TOKEN_FILE_DAYS', '5', (config) => config.token.termDays, 5],
     ['LADE_TERM_MAX_DAYS', '400', (config) => config.termMaxDays, 400],
     ['LADE_TRUSTED_PROXIES', '10.0.0.0/8, ::1', (config) => config.trustedProxies, ['10.0.0.0/8', '::1']],
     [
@@ -157,8 +158,8 @@ describe('readConfig', () => {
     ['LADE_STORAGE', 'file:'],
     ['LADE_STORAGE', 'file://host/objects'],
     ['LADE_STORAGE', 'None'],
-    ['LADE_S3_REDIRECT', '86401'],
-    ['LADE_S3_REDIRECT', '5m'],
+    ['LADE_S3_REDIRECT_SECONDS', '86401'],
+    ['LADE_S3_REDIRECT_SECONDS', '5m'],
     ['LADE_ACCEL', 'on'],
     ['LADE_ACCEL', '/'],
     ['LADE_ACCEL', '/lade-blobs'],
@@ -177,7 +178,7 @@ describe('readConfig', () => {
     ['LADE_TOKEN_ALG', 'none'],
     ['LADE_INLINE_KB', '1025'],
     ['LADE_SPONSORED_FILE_MB', '0'],
-    ['LADE_TOKEN_QUOTA_MB', '1000000001'],
+    ['LADE_TOKEN_DAILY_MB', '1000000001'],
     ['LADE_TOKEN_DAILY_FILES', '0'],
     ['LADE_PROCESSES', '0'],
     ['LADE_PROCESSES', '65'],
@@ -232,7 +233,7 @@ describe('readConfig', () => {
 
   it('redirects to S3, from where no proxy sends files', () => {
     const env = { LADE_STORAGE: 's3://files/lade' }
-    expect(read({ ...env, LADE_S3_REDIRECT: '300' }).retrieval).toEqual({ redirectSeconds: 300 })
+    expect(read({ ...env, LADE_S3_REDIRECT_SECONDS: '300' }).retrieval).toEqual({ redirectSeconds: 300 })
     expect(read(env).retrieval).toEqual({ redirectSeconds: 0 })
     expect(refusal({ ...env, LADE_ACCEL: '/lade-blobs/', LADE_TRUSTED_PROXIES: '::1' })).toMatch(
       /^LADE_ACCEL is set, but/,
@@ -242,8 +243,8 @@ describe('readConfig', () => {
   it.each([{}, { LADE_STORAGE: 'none' }, { LADE_STORAGE: 'file:/mnt/objects' }])(
     'refuses redirects to a storage that has no URLs, such as that of %j',
     (storage) => {
-      expect(refusal({ ...storage, LADE_S3_REDIRECT: '300' })).toBe(
-        'LADE_S3_REDIRECT is 300, but LADE_STORAGE is not an S3 storage.',
+      expect(refusal({ ...storage, LADE_S3_REDIRECT_SECONDS: '300' })).toBe(
+        'LADE_S3_REDIRECT_SECONDS is 300, but LADE_STORAGE is not an S3 storage.',
       )
     },
   )
@@ -324,10 +325,10 @@ describe('readConfig', () => {
   })
 
   it('refuses a default term that is longer than the longest term', () => {
-    expect(refusal({ LADE_TERM_MAX_DAYS: '10' }, { 'token-days': '11' })).toBe(
-      '--token-days is 11, but the maximum is LADE_TERM_MAX_DAYS, which is 10.',
+    expect(refusal({ LADE_TERM_MAX_DAYS: '10' }, { 'token-file-days': '11' })).toBe(
+      '--token-file-days is 11, but the maximum is LADE_TERM_MAX_DAYS, which is 10.',
     )
-    expect(refusal({ LADE_SPONSORED_DAYS: '366' })).toMatch(/^LADE_SPONSORED_DAYS is 366,/)
+    expect(refusal({ LADE_SPONSORED_FILE_DAYS: '366' })).toMatch(/^LADE_SPONSORED_FILE_DAYS is 366,/)
   })
 
   it('refuses a content URL on the origin of the public URL', () => {
@@ -423,6 +424,7 @@ describe('the configuration files', () => {
     for (const file of [
       'config.ts',
       'read-settings.ts',
+      'renamed-settings.ts',
       'settings.ts',
       'setting-forms.ts',
       'mail-forms.ts',

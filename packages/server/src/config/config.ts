@@ -5,12 +5,14 @@ import { refuseContradictions } from './contradictions.ts'
 import type { MailSender, SmtpServer } from './mail-forms.ts'
 import type { ProverSetting } from './prover-forms.ts'
 import { readSettings, type SettingSources } from './read-settings.ts'
+import type { OldNameInUse } from './renamed-settings.ts'
 import { MEGABYTE } from './setting-forms.ts'
 import type { SettingValues } from './settings.ts'
 import type { S3Location } from './store-forms.ts'
 
 export { configurationTables } from './configuration-table.ts'
 export type { ProverSetting, RemoteProverSetting } from './prover-forms.ts'
+export { oldNameOf } from './renamed-settings.ts'
 export { SETTING_GROUPS } from './setting-groups.ts'
 export { flagOf, SETTINGS, type Setting, shownDefaultOf } from './settings.ts'
 export type { S3Location } from './store-forms.ts'
@@ -129,6 +131,8 @@ export interface Config {
   readonly bodyIdleMs: number
   readonly drainMs: number
   readonly signupsPerHour: number
+  /** The settings that were given under an old name; a start logs a warning for each. */
+  readonly oldNames: readonly OldNameInUse[]
 }
 
 /** Where {@link readConfig} looks, and what relative paths start from. */
@@ -165,7 +169,7 @@ export function readConfig(sources: ConfigSources): Config {
     database: databaseOf(values, cwd, dataDir),
     storage: storageOf(values.storage, cwd, dataDir),
     retrieval: {
-      redirectSeconds: values.s3Redirect,
+      redirectSeconds: values.s3RedirectSeconds,
       ...(values.accel !== undefined && { accelPrefix: values.accel }),
     },
     provers: values.provers,
@@ -189,14 +193,14 @@ export function readConfig(sources: ConfigSources): Config {
       dailyBytes: values.sponsoredDailyMb * MEGABYTE,
       dailyFiles: values.sponsoredDailyFiles,
       concurrency: values.sponsoredConcurrency,
-      termDays: values.sponsoredDays,
+      termDays: values.sponsoredFileDays,
     },
     token: {
       fileBytes: values.tokenFileMb * MEGABYTE,
-      quotaMb: values.tokenQuotaMb,
+      quotaMb: values.tokenDailyMb,
       dailyFiles: values.tokenDailyFiles,
       concurrency: values.tokenConcurrency,
-      termDays: values.tokenDays,
+      termDays: values.tokenFileDays,
     },
     termMaxDays: values.termMaxDays,
     ...chainOf(values),
@@ -214,6 +218,7 @@ export function readConfig(sources: ConfigSources): Config {
     bodyIdleMs: values.bodyIdleSeconds * 1000,
     drainMs: values.drainSeconds * 1000,
     signupsPerHour: values.signupsPerHour,
+    oldNames: settings.oldNames,
   })
 }
 

@@ -29,7 +29,7 @@ export function refuseContradictions(settings: ReadSettings): void {
     throw new ConfigError(`${givenAs('signup')} is email, so ${givenAs(key)} must be set to send login codes.`)
   }
   refuseHalfAChain(settings)
-  for (const key of ['sponsoredDays', 'tokenDays'] as const) {
+  for (const key of ['sponsoredFileDays', 'tokenFileDays'] as const) {
     if (values[key] > values.termMaxDays) {
       throw new ConfigError(
         `${givenAs(key)} is ${values[key]}, but the maximum is ${givenAs('termMaxDays')}, which is ${values.termMaxDays}.`,
@@ -57,9 +57,9 @@ function refuseHalfAChain({ values, givenAs }: ReadSettings): void {
 /** Who sends the bytes in place of this service has to be where they are. */
 function refuseMisplacedOffload({ values, givenAs }: ReadSettings): void {
   const medium = values.storage?.kind ?? 'file'
-  if (values.s3Redirect > 0 && medium !== 's3') {
+  if (values.s3RedirectSeconds > 0 && medium !== 's3') {
     throw new ConfigError(
-      `${givenAs('s3Redirect')} is ${values.s3Redirect}, but ${givenAs('storage')} is not an S3 storage.`,
+      `${givenAs('s3RedirectSeconds')} is ${values.s3RedirectSeconds}, but ${givenAs('storage')} is not an S3 storage.`,
     )
   }
   if (values.accel === undefined) return

@@ -1,4 +1,5 @@
 import { ConfigError } from '@lade/node/settings'
+import { type OldNameInUse, oldNameOf, RENAMED_SETTINGS } from './renamed-settings.ts'
 import { flagOf, SETTINGS, type Setting, type SettingValues } from './settings.ts'
 
 /** Texts as they were given. A member that is `undefined` was not given. */
@@ -12,15 +13,18 @@ export interface SettingSources {
 export interface ReadSettings {
   readonly values: SettingValues
   givenAs(key: keyof SettingValues): string
+  /** The settings that were given under an old name. */
+  readonly oldNames: readonly OldNameInUse[]
 }
 
 /** Variables of other programs that share the prefix: the client's own, and those of test runs. */
 const FOREIGN_VARIABLE = /^LADE_(TOKEN|URL|WALLET|WALLET_PASSWORD_FILE|TEST_.*|ACCEPTANCE_.*|SERVICES|PROVER_.*)$/
 
 /**
- * Reads each setting of the table by its own form; a flag wins over its variable.
+ * Reads each setting of the table by its own form; a flag wins over its variable. Old names are read like new ones.
  *
- * @throws {ConfigError} for the first setting that is wrong or variable that is unknown.
+ * @throws {ConfigError} for the first setting that is wrong or variable that is unknown, and for a setting with different values under
+ * its old and its new name.
  * @throws {TypeError} for a flag that no setting has.
  */
 export function readSettings({ env, flags = {} }: SettingSources): ReadSettings {
@@ -28,16 +32,48 @@ export function readSettings({ env, flags = {} }: SettingSources): ReadSettings 
   refuseUnknownVariables(env)
   refuseUnknownFlags(flags)
   const names = new Map<string, string>()
+  const oldNames: OldNameInUse[] = []
   const values: Record<string, unknown> = {}
   for (const [key, setting] of settings) {
-    const flag = flagOf(setting.name)
-    const flagText = flags[flag.slice(2)]
-    const text = flagText ?? env[setting.name] ?? setting.default
-    names.set(key, flagText === undefined ? setting.name : flag)
-    if (text !== undefined) values[key] = readOne(names.get(key) ?? flag, text, setting)
+    const byVariable = givenUnder(setting.name, oldNameOf(setting.name), (name) => env[name])
+    const given = givenUnder(flagOf(setting.name), oldFlagOf(setting), (flag) => flags[flag.slice(2)]) ?? byVariable
+    if (given?.oldName !== undefined) oldNames.push(given.oldName)
+    const name = given?.name ?? setting.name
+    const text = given?.text ?? setting.default
+    names.set(key, name)
+    if (text !== undefined) values[key] = readOne(name, text, setting)
   }
   // The loop has set what each form gives, which is how SettingValues is derived.
-  return { values: values as SettingValues, givenAs: (key) => names.get(key) ?? key }
+  return { values: values as SettingValues, givenAs: (key) => names.get(key) ?? key, oldNames }
+}
+
+/** A text, and the variable or flag that has it. */
+interface GivenText {
+  readonly name: string
+  readonly text: string
+  readonly oldName?: OldNameInUse
+}
+
+/** The text of a setting under its new or its old name. Both may be given if they say the same. */
+function givenUnder(
+  newName: string,
+  oldName: string | undefined,
+  textOf: (name: string) => string | undefined,
+): GivenText | undefined {
+  const text = textOf(newName)
+  const oldText = oldName === undefined ? undefined : textOf(oldName)
+  if (oldName === undefined || oldText === undefined) return text === undefined ? undefined : { name: newName, text }
+  if (text !== undefined && text !== oldText) {
+    throw new ConfigError(
+      `${oldName} is the old name of ${newName}, and both are set to different values. Unset ${oldName}.`,
+    )
+  }
+  return { name: text === undefined ? oldName : newName, text: oldText, oldName: { givenAs: oldName, newName } }
+}
+
+function oldFlagOf(setting: Setting): string | undefined {
+  const oldName = oldNameOf(setting.name)
+  return oldName === undefined ? undefined : flagOf(oldName)
 }
 
 function readOne(givenAs: string, text: string, setting: Setting): unknown {
@@ -68,13 +104,15 @@ function shownValue(text: string): string {
 function refuseUnknownVariables(env: SettingSources['env']): void {
   const known = Object.values<Setting>(SETTINGS).map((setting) => setting.name as string)
   for (const [name, text] of Object.entries(env)) {
-    if (text === undefined || !name.startsWith('LADE_') || FOREIGN_VARIABLE.test(name) || known.includes(name)) continue
+    if (text === undefined || !name.startsWith('LADE_') || FOREIGN_VARIABLE.test(name)) continue
+    if (known.includes(name) || Object.hasOwn(RENAMED_SETTINGS, name)) continue
     throw new ConfigError(`${name} is not a Lade setting. Did you mean ${nearest(name, known)}?`)
   }
 }
 
 function refuseUnknownFlags(flags: Readonly<Record<string, string | undefined>>): void {
-  const known = new Set(Object.values<Setting>(SETTINGS).map((setting) => flagOf(setting.name).slice(2)))
+  const names = [...Object.values<Setting>(SETTINGS).map(({ name }) => name), ...Object.keys(RENAMED_SETTINGS)]
+  const known = new Set(names.map((name) => flagOf(name).slice(2)))
   for (const flag of Object.keys(flags)) {
     if (!known.has(flag)) throw new TypeError(`No setting has the flag --${flag}.`)
   }

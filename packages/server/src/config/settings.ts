@@ -89,17 +89,17 @@ export const SETTINGS = {
     name: 'LADE_STORAGE',
     shownDefault: 'file:<data>/objects',
     meaning:
-      'Where file bytes are stored: a directory or an S3 bucket. With none, uploads and downloads answer 503 storage_offline.',
+      'Where file bytes are stored: a directory or an S3 bucket. With none, uploads and downloads get 503 storage_offline.',
   }),
-  s3Redirect: setting(wholeNumber(0, MAXIMUM_REDIRECT_SECONDS), {
-    name: 'LADE_S3_REDIRECT',
+  s3RedirectSeconds: setting(wholeNumber(0, MAXIMUM_REDIRECT_SECONDS), {
+    name: 'LADE_S3_REDIRECT_SECONDS',
     default: '0',
     meaning:
       'Lifetime of S3 redirect URLs for big public files, in seconds. 0 turns redirects off: Lade sends every file itself.',
   }),
   accel: setting(accelForm, {
     name: 'LADE_ACCEL',
-    shownDefault: 'unset: Lade sends every file itself',
+    shownDefault: 'unset, so Lade sends every file itself',
     meaning:
       'The internal nginx location that sends big files (X-Accel-Redirect). Needs file storage and the proxy in LADE_TRUSTED_PROXIES.',
   }),
@@ -107,11 +107,11 @@ export const SETTINGS = {
     name: 'LADE_PROVER',
     default: 'local',
     meaning:
-      "The provers that store the files and prove it. 0xACCOUNT is a prover's account on its chain: deals name it, and Curio is paid there.",
+      'The provers that store the files and prove that they do. 0xACCOUNT is the account of a prover on its chain: deals name it, and Curio is paid there.',
   }),
   curioKey: setting(chainKeyForm, {
     name: 'LADE_CURIO_KEY',
-    shownDefault: 'unset; needed by curio in LADE_PROVER',
+    shownDefault: 'unset; required by curio in LADE_PROVER',
     meaning:
       'The private key of the account that pays storage providers through FilecoinWarmStorageService, 0x and 64 hex digits. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
@@ -125,13 +125,13 @@ export const SETTINGS = {
     name: 'LADE_STAGE',
     default: 'sync',
     meaning:
-      'When an upload is answered: once a prover has it (sync), or once it is durable in Lade and queued for delivery (async).',
+      'When the response to an upload is sent: once a prover has the file (sync), or once the file is durable in Lade and queued for delivery (async).',
   }),
   aggregateBelowMb: setting(wholeNumber(0, MAXIMUM_AGGREGATED_MB), {
     name: 'LADE_AGGREGATE_BELOW_MB',
     default: '1',
     meaning:
-      "Files smaller than this, in MB, are answered at once and sent to provers together, as one aggregate. 0 aggregates only files below a prover's minimum size.",
+      "Files below this size, in MB, do not wait for a prover. They are sent to provers together, as one aggregate. 0 aggregates only files below a prover's minimum size.",
   }),
   aggregateSeconds: setting(wholeNumber(1, 86_400), {
     name: 'LADE_AGGREGATE_SECONDS',
@@ -157,8 +157,8 @@ export const SETTINGS = {
       'How tokens are signed: with a secret that only this service has (HS256), or with a key pair whose public key lets anyone verify them (RS256).',
     lacks: [{ matches: /^((HS|RS)(384|512)|ES|PS|Ed)/i, driver: 'signing of that kind' }],
   }),
-  tokenDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
-    name: 'LADE_TOKEN_DAYS',
+  tokenFileDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
+    name: 'LADE_TOKEN_FILE_DAYS',
     default: '30',
     meaning: 'The default storage term of a file uploaded with a token, in days. A caller can ask for another.',
   }),
@@ -170,14 +170,14 @@ export const SETTINGS = {
   }),
   smtpUrl: setting(smtpForm, {
     name: 'LADE_SMTP_URL',
-    shownDefault: 'unset; needed by LADE_SIGNUP=email',
+    shownDefault: 'unset; required by LADE_SIGNUP=email',
     meaning:
-      'The mail server that sends login codes. smtps uses TLS from the start; smtp upgrades when the server offers it, and requires it to send a password to another machine. Prefer the variable: other users of the machine can read flags.',
+      'The mail server that sends login codes. smtps uses TLS from the start. smtp switches to TLS if the server offers it. A password goes to another machine only over TLS. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
   }),
   mailFrom: setting(mailFromForm, {
     name: 'LADE_MAIL_FROM',
-    shownDefault: 'unset; needed by LADE_SIGNUP=email',
+    shownDefault: 'unset; required by LADE_SIGNUP=email',
     meaning: 'The sender of mails with login codes.',
   }),
   signupsPerHour: setting(wholeNumber(1, 1_000_000), {
@@ -198,7 +198,7 @@ export const SETTINGS = {
   inlineKb: setting(wholeNumber(0, 1024), {
     name: 'LADE_INLINE_KB',
     default: '64',
-    meaning: 'Files up to this size, in KiB, are stored in the database itself. 0 stores none there.',
+    meaning: 'Files up to this size, in KiB, are stored in the database itself. With 0, no file is.',
   }),
   sponsoredFileMb: setting(wholeNumber(1, MAXIMUM_MB), {
     name: 'LADE_SPONSORED_FILE_MB',
@@ -209,21 +209,21 @@ export const SETTINGS = {
     name: 'LADE_SPONSORED_DAILY_MB',
     default: '200',
     meaning:
-      'The daily quota of an IP address without a token, in MB per UTC day. 0 turns uploads without a token off. IPv6 counts by /64; a /48 has 16 times as much.',
+      'The daily quota of an IP address without a token, in MB per UTC day. 0 turns uploads without a token off. IPv6 addresses share it per /64; each /48 has 16 times as much.',
   }),
   sponsoredDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_SPONSORED_DAILY_FILES',
     default: '2000',
     meaning:
-      'The daily quota of an IP address without a token, in files per UTC day. IPv6 counts by /64; a /48 has 16 times as many.',
+      'The daily quota of an IP address without a token, in files per UTC day. IPv6 addresses share it per /64; each /48 has 16 times as many.',
   }),
   sponsoredConcurrency: setting(wholeNumber(1, 10_000), {
     name: 'LADE_SPONSORED_CONCURRENCY',
     default: '8',
     meaning: 'Maximum simultaneous uploads per IP address without a token.',
   }),
-  sponsoredDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
-    name: 'LADE_SPONSORED_DAYS',
+  sponsoredFileDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
+    name: 'LADE_SPONSORED_FILE_DAYS',
     default: '7',
     meaning: 'The storage term of a file uploaded without a token, in days.',
   }),
@@ -232,8 +232,8 @@ export const SETTINGS = {
     default: '5120',
     meaning: 'The largest upload with a token, in MB.',
   }),
-  tokenQuotaMb: setting(wholeNumber(0, MAXIMUM_MB), {
-    name: 'LADE_TOKEN_QUOTA_MB',
+  tokenDailyMb: setting(wholeNumber(0, MAXIMUM_MB), {
+    name: 'LADE_TOKEN_DAILY_MB',
     default: '1024',
     meaning: 'The daily quota of a user, in MB per UTC day. It is written into each new token.',
   }),
@@ -254,9 +254,9 @@ export const SETTINGS = {
   }),
   chainRpc: setting(rpcForm, {
     name: 'LADE_CHAIN_RPC',
-    shownDefault: 'unset: no wallet callers',
+    shownDefault: 'unset, so there are no wallet callers',
     meaning:
-      'The RPC endpoint of the chain for wallet callers; Lade queries no other. Such URLs often contain a key. Prefer the variable: other users of the machine can read flags.',
+      'The RPC endpoint of the chain that wallet callers use. Lade queries no other chain. Such URLs often contain a key. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
   }),
   chainId: setting(wholeNumber(1, MAXIMUM_CHAIN_ID), {
@@ -266,7 +266,7 @@ export const SETTINGS = {
   }),
   usdc: setting(addressForm, {
     name: 'LADE_USDC',
-    shownDefault: 'unset; needed by LADE_CHAIN_RPC',
+    shownDefault: 'unset; required by LADE_CHAIN_RPC',
     meaning: 'The token contract whose balance sets the daily quota of a wallet. It must have 6 decimals, like USDC.',
   }),
   usdcPerGib: setting(usdcForm, {
@@ -276,12 +276,12 @@ export const SETTINGS = {
   }),
   marketplace: setting(addressForm, {
     name: 'LADE_MARKETPLACE',
-    shownDefault: 'unset: deals are synthetic',
+    shownDefault: 'unset, so deals are synthetic',
     meaning: 'The marketplace contract, which records a deal for every copy that a prover stores.',
   }),
   chainKey: setting(chainKeyForm, {
     name: 'LADE_CHAIN_KEY',
-    shownDefault: 'unset; needed by LADE_MARKETPLACE',
+    shownDefault: 'unset; required by LADE_MARKETPLACE',
     meaning:
       'The private key of the account that creates and pays for deals, 0x and 64 hex digits. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
@@ -289,18 +289,18 @@ export const SETTINGS = {
   dealUsdcPerGibDay: setting(usdcPriceForm, {
     name: 'LADE_DEAL_USDC_PER_GIB_DAY',
     shownDefault: '0.0001',
-    meaning: 'The price paid to provers, in USDC per GiB and day of padded bytes.',
+    meaning: 'The price that provers are paid, in USDC per day and GiB of padded bytes.',
   }),
   dealWaitMs: setting(wholeNumber(0, 600_000), {
     name: 'LADE_DEAL_WAIT_MS',
     default: '5000',
     meaning:
-      'How long an upload waits for its onchain deal, in milliseconds, before it is answered with the synthetic deal id. Used with LADE_MARKETPLACE.',
+      'How long an upload waits for its onchain deal, in milliseconds. After that, the response has the synthetic deal id. Used with LADE_MARKETPLACE.',
   }),
   chainConfirmations: setting(wholeNumber(1, 1000), {
     name: 'LADE_CHAIN_CONFIRMATIONS',
     default: '2',
-    meaning: 'How many blocks, counting its own, confirm a deal before its id is returned.',
+    meaning: 'How many blocks must confirm a deal before its id is returned, including its own block.',
   }),
   chainFinalityBlocks: setting(wholeNumber(1, 100_000), {
     name: 'LADE_CHAIN_FINALITY_BLOCKS',
@@ -316,7 +316,7 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'More host names to accept while listening on a loopback address, such as that of a proxy. Other hosts get 421 misdirected_request.',
+      'Additional host names to accept while listening on a loopback address, such as the public name that a proxy passes on. Other names get 421 misdirected_request.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',
@@ -328,7 +328,7 @@ export const SETTINGS = {
     name: 'LADE_DISCARD_GRACE_HOURS',
     default: '24',
     meaning:
-      'How long the bytes of an expired file are still stored, in hours, so that an expiry under a wrong clock can be undone. Files that their owner removes are deleted at once.',
+      'How long the bytes of an expired file stay stored, in hours. If a wrong clock caused the expiry, it can be undone in this time. Files that their owner removes are deleted at once.',
   }),
   scrubDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
     name: 'LADE_SCRUB_DAYS',
@@ -339,13 +339,13 @@ export const SETTINGS = {
   reverifyMinutes: setting(wholeNumber(0, MAXIMUM_REVERIFY_MINUTES), {
     name: 'LADE_REVERIFY_MINUTES',
     default: '60',
-    meaning: 'How long stored bytes stay trusted after a read verified them, in minutes. 0 verifies every read.',
+    meaning:
+      'How long stored bytes are trusted after a read has verified them, in minutes. With 0, every read verifies them.',
   }),
   orphanDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
     name: 'LADE_ORPHAN_DAYS',
     default: '30',
-    meaning:
-      'How long objects that the records do not know are stored before they are removed, in days. 0 never removes them.',
+    meaning: 'How long stored objects without a record stay before they are removed, in days. 0 never removes them.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',
@@ -356,11 +356,11 @@ export const SETTINGS = {
     name: 'LADE_MAX_CONNECTIONS',
     default: '4096',
     meaning:
-      'Maximum connections per process, or fewer if its limit of open files is lower. One address can hold at most a quarter.',
+      'Maximum connections per process. A low limit of open files reduces it. One IP address can use at most a quarter.',
   }),
   metricsToken: setting(secretForm(16), {
     name: 'LADE_METRICS_TOKEN',
-    shownDefault: 'unset: no /metrics',
+    shownDefault: 'unset, so there is no /metrics',
     meaning:
       'The bearer token for /metrics, at least 16 characters. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,

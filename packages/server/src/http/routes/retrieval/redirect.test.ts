@@ -15,7 +15,7 @@ const SMALL = patternBytes(200_000, 8)
 const INLINE = patternBytes(300_000, 9)
 const URL_SECONDS = 100
 
-const REDIRECTING = { LADE_STORAGE: 's3://files', LADE_S3_REDIRECT: String(URL_SECONDS) }
+const REDIRECTING = { LADE_STORAGE: 's3://files', LADE_S3_REDIRECT_SECONDS: String(URL_SECONDS) }
 
 /** An object store that answers the bytes of `blobs` by their digest, under a tag of its own. */
 function answerBlob(blobs: BlobStore, request: IncomingMessage, response: ServerResponse): void {

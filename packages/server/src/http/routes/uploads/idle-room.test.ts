@@ -24,7 +24,7 @@ describe('uploads that are announced and hardly come', () => {
       env: {
         LADE_MIN_FREE_MB: String(Math.floor((freeBytes - roomBytes) / MIB)),
         LADE_TOKEN_FILE_MB: '1000000',
-        LADE_TOKEN_QUOTA_MB: '1000000',
+        LADE_TOKEN_DAILY_MB: '1000000',
       },
     })
   })
