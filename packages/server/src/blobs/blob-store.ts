@@ -151,6 +151,14 @@ export interface ObjectFault {
  *
  * "Not there" is `undefined`, and a claim about the world: a medium that fails throws `storage_failed` and is never
  * taken for an absence. Every driver and wrapper passes `describeBlobStore`.
+ *
+ * @example
+ * const pending = await store.begin({ holder: 'instance-1', sizeBytes: 5 })
+ * await pending.write(new TextEncoder().encode('hello'))
+ * await pending.commit(sha256) // readable and durable from here on
+ * const blob = await store.open(sha256)
+ * for await (const chunk of blob.chunks({ offset: 0, length: 5 })) use(chunk) // valid until the next one
+ * await blob.close()
  */
 export interface BlobStore {
   readonly traits: BlobStoreTraits
@@ -178,10 +186,11 @@ export interface BlobStore {
    * @throws {LadeError} `insufficient_storage`.
    */
   requireRoom(sizeBytes: number): Promise<void>
-  /** The blob, to be closed by the caller; `undefined` when there is none. */
+  /** The blob, to be closed by the caller; `undefined` when there is none. @throws {LadeError} `storage_failed`. */
   open(sha256: string): Promise<OpenBlob | undefined>
   /** Where the blob can be read without this process; absent for stores that have no such place. Does not say that it is there. */
   locate?(sha256: string, headers: LocationHeaders): Promise<BlobLocation>
+  /** Size and name of the blob that `open` would open; `undefined` when there is none. @throws {LadeError} `storage_failed`. */
   stat(sha256: string): Promise<BlobInfo | undefined>
   /**
    * Every blob in ascending order of digest, from the first greater than `after` (any string, such as a prefix), and of at most
@@ -207,5 +216,6 @@ export interface BlobStore {
   reportFault?(fault: ObjectFault): void
   /** Resolves when the medium can take and give bytes. @throws {LadeError} `storage_failed`, `read_only`. */
   check(): Promise<void>
+  /** Ends the store's connections and timers. Safe to call twice; nothing else may be called after it. */
   close(): Promise<void>
 }

@@ -21,6 +21,7 @@ export interface BodySource {
   resume(): unknown
 }
 
+/** How a body is taken in. Sizes are bytes. */
 export interface BodyIntakeOptions {
   /** The length the sender declared; more and less are both refused. */
   readonly sizeBytes: number

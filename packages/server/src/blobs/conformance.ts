@@ -10,6 +10,7 @@ import { READING_CASES } from './conformance/reading-cases.ts'
 
 export type { BlobStoreSubject } from './conformance/case.ts'
 
+/** Every case of the suite. `describeBlobStore` declares them all; a test can also run some of them with `runCase`. */
 export const BLOB_STORE_CASES: readonly ConformanceCase[] = [
   ...PENDING_CASES,
   ...READING_CASES,

@@ -15,6 +15,7 @@ import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.
 
 export type { BodySource } from './body-intake.ts'
 
+/** What `receive` is told about a body before its first byte. Sizes are bytes. */
 export interface ReceiveOptions {
   /** The length the sender declared. */
   readonly sizeBytes: number

@@ -34,6 +34,7 @@ export interface Fees {
   readonly maxPriorityFeePerGas: bigint
 }
 
+/** A signed transaction, ready to be sent. Sending it twice has the effect of sending it once. */
 export interface SignedTransaction {
   readonly hash: Hash
   /** As it goes to the network. */
@@ -65,7 +66,16 @@ export type TransactionPlace =
       readonly dealIds: readonly bigint[]
     }
 
-/** Deals of the operator's account with the marketplace contract. */
+/**
+ * Deals of the operator's account with the marketplace contract. It signs, sends and finds transactions; which ones, and with which nonce,
+ * is for `transactions/` to decide.
+ *
+ * @example
+ * const nonce = await marketplace.confirmedNonce()
+ * const { hash, raw } = await marketplace.sign({ call: { kind: 'approve' }, nonce, fees: await marketplace.fees() })
+ * await marketplace.send(raw) // { outcome: 'accepted' }
+ * await marketplace.find(hash) // { place: 'pool' }, and later { place: 'block', … }
+ */
 export interface Marketplace {
   /** The operator's account, which signs and pays. */
   readonly account: Address
@@ -85,9 +95,9 @@ export interface Marketplace {
   sign(request: { call: MarketplaceCall; nonce: number; fees: Fees }): Promise<SignedTransaction>
   /** Signs a transaction of no effect, for a nonce that has to be used up. */
   signEmpty(request: { nonce: number; fees: Fees }): Promise<SignedTransaction>
-  /** @throws {LadeError} `chain_offline` when it is unknown whether it got there. */
+  /** Sends a signed transaction, also again. @throws {LadeError} `chain_offline` when it is unknown whether it got there. */
   send(raw: Hash): Promise<SendOutcome>
-  /** @throws {LadeError} `chain_offline`. */
+  /** Where a transaction is now; a block can still be replaced. @throws {LadeError} `chain_offline`. */
   find(hash: Hash): Promise<TransactionPlace>
   /** The newest block. @throws {LadeError} `chain_offline`. */
   head(): Promise<BlockPlace>
@@ -97,6 +107,9 @@ export interface Marketplace {
  * The chain that balances are read from, wallets of contracts are asked on, and deals are made on.
  *
  * Nothing is called but the RPC that the configuration names. Every driver passes `describeChain`.
+ *
+ * @example
+ * await chain.usdcBalance('0x70997970C51812dc3A010C7d01b50e0d17dc79C8') // 2_500_000n is 2.5 USDC
  */
 export interface Chain {
   /** Shown in logs and in the readiness report, such as `evm`. */
@@ -119,5 +132,6 @@ export interface Chain {
   ): Promise<boolean>
   /** Resolves when the chain answers. @throws {LadeError} `chain_offline`. */
   check(): Promise<void>
+  /** Ends open requests. Safe to call twice. */
   close(): Promise<void>
 }

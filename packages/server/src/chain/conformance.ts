@@ -7,6 +7,7 @@ import { messageOf, otherHalf, signer, signFor, withRecoveryValue } from './conf
 
 export type { ChainFixture } from './conformance/fixture.ts'
 
+/** How the suite gets a chain to test. */
 export interface ChainSubject {
   /** Before every test; the account of the marketplace has sent nothing yet, has USDC, and has not approved anything. */
   open(): Promise<ChainFixture>

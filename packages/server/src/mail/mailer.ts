@@ -14,7 +14,12 @@ export interface Mail {
  */
 export type SendOutcome = { readonly outcome: 'taken' } | { readonly outcome: 'refused'; readonly reason: string }
 
-/** Hands mail to a server that sends it on. */
+/**
+ * Hands mail to a server that sends it on.
+ *
+ * @example
+ * await mailer.send({ to: 'ada@example.org', subject: 'Your code', text: '123456' }) // { outcome: 'taken' }
+ */
 export interface Mailer {
   /**
    * Ends within a bounded time.

@@ -8,6 +8,7 @@ const ENTRY_BYTES = 256
 const FILE_FROM_BYTES = 1024
 const DEFAULT_FILES_PER_FOLDER = 1024
 
+/** Where levels are cached, and how much of them. Sizes are bytes. */
 export interface LevelCacheOptions {
   /** Where levels have files, a folder of its own; without one they are in memory alone. */
   readonly dir?: string

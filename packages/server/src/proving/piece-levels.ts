@@ -10,6 +10,7 @@ import { sectionPath } from './tree-paths.ts'
 const NODE_BYTES = 32
 /** The height of the subtrees whose roots the records have: 127 MiB of raw bytes. */
 export const SUBTREE_HEIGHT = 22
+/** The raw bytes of such a subtree: 127 MiB. */
 export const SUBTREE_BYTES = rawCapacityBytes(SUBTREE_HEIGHT)
 const LEVEL_BYTES = NODE_BYTES * 2 ** (SUBTREE_HEIGHT - SECTION_HEIGHT)
 

@@ -20,6 +20,7 @@ const NODE_BYTES = 32
 const SUBTREE_LEAVES = 2 ** SUBTREE_HEIGHT
 const SECTION_LEAVES = 2 ** SECTION_HEIGHT
 
+/** Options of `prove`, and a cache that spares hashing. */
 export interface ProveBytesOptions extends ProveOptions {
   /** Where levels of trees are found and put. @default none; they are made for each call */
   readonly levels?: LevelCache

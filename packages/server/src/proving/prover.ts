@@ -73,6 +73,13 @@ export interface ProveOptions {
  * All that fails rejects with `stage_failed`: a refusal for good without `retryAfterSeconds`, and with it what may be different later: no
  * answer, an answer that makes no sense, a prover that is busy. No driver calls an address that the configuration does not name, follows
  * redirects, or reads more of an answer than it may have. Every driver passes `describeProver`.
+ *
+ * @example
+ * await prover.park({ pieceCid, sizeBytes, chunks, sourceUrl }, signal)
+ * const addition = { nonce, dataSetId: null, pieceCids: [pieceCid] }
+ * const transaction = await prover.add(addition)
+ * await prover.progress({ ...addition, transaction }) // { state: 'confirmed', dataSetId: '7', pieceIds: ['0'] } after a while
+ * await prover.prove({ pieceCid, sizeBytes, seed, count: 5 }) // five proofs, checked by possessionFlaw
  */
 export interface Prover {
   /** What the records call it, for good: `local`, or its origin, such as `https://sp.example`. */
@@ -100,7 +107,7 @@ export interface Prover {
    * @throws {LadeError} `stage_failed`.
    */
   add(addition: Addition): Promise<string>
-  /** @throws {LadeError} `stage_failed` when the prover does not say. */
+  /** What became of an addition. Can be asked again at any time. @throws {LadeError} `stage_failed` when the prover does not say. */
   progress(addition: Addition & { readonly transaction: string }): Promise<AdditionProgress>
   /**
    * Asks that a piece be taken out of its data set.
@@ -125,5 +132,6 @@ export interface Prover {
   read(request: { pieceCid: string; offset: number; length: number }): Promise<Uint8Array>
   /** Resolves when the prover can be reached. @throws {LadeError} `stage_failed`. */
   check(): Promise<void>
+  /** Ends open calls. Safe to call twice. */
   close(): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { challengeIndex, leafCount, type PieceCommitment, pieceHeight, verifyLeafProof } from '@lade/core/piece'
 import type { PossessionProof } from './prover.ts'
 
+/** What a prover was asked: `count` leaves of `piece`, chosen by `seed`. */
 export interface PossessionQuestion {
   readonly piece: PieceCommitment
   /** 32 bytes. */

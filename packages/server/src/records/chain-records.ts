@@ -66,6 +66,7 @@ export interface TransactionAttempt {
  */
 export type TransactionState = 'open' | 'mined' | 'confirmed' | 'final'
 
+/** A transaction of the operator's account, and how far it is. Times are epoch milliseconds. */
 export interface TransactionRecord {
   readonly id: number
   readonly account: string

@@ -31,6 +31,7 @@ export type FoundPart =
   | { readonly outcome: 'found'; readonly part: PartFile }
   | { readonly outcome: 'foreign' | 'missing' }
 
+/** A file to be recorded from parts that are stored already. */
 export interface CompositionCommit {
   readonly now: number
   /** The day that the file is recorded under, and that repeated parts are charged to. It counts as one file of it. */

@@ -63,6 +63,7 @@ export interface ObjectPiece {
   readonly pieceRoot: string
 }
 
+/** The piece commitments of objects. */
 export interface ContentRecords {
   /**
    * The pieces of the objects that the keys name, in the order of the keys, where the caller may see them: somebody's

@@ -29,6 +29,7 @@ export interface TransactionCounts {
   readonly unknown: number
 }
 
+/** The connections of a pool at one moment. */
 export interface PoolState {
   /** Connections that are open or being opened, and those of them that nobody uses. */
   readonly open: number

@@ -1,5 +1,6 @@
 import type { ObjectHandle } from './content-records.ts'
 
+/** Who may download a file: anyone (`public`), or its owner and holders of a share link (`private`). */
 export type Visibility = 'public' | 'private'
 
 /** Why a file is no longer served. `composed`: it is a part of a composed file now. */

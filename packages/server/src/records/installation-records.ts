@@ -8,6 +8,7 @@ export interface InstallationRecord {
   readonly progress: number
 }
 
+/** The installation id of the records. It is compared with the one beside the objects before anything is deleted. */
 export interface InstallationRecords {
   /** Undefined until an id was offered. */
   find(): Promise<InstallationRecord | undefined>

@@ -6,6 +6,7 @@ export interface InstanceLocks {
   isHeld(instanceId: string): Promise<boolean>
 }
 
+/** A lock that is held until it is released or the process ends. */
 export interface HeldLock {
   release(): Promise<void>
 }

@@ -18,6 +18,7 @@ export interface LeasableRecords<Records> {
   underLease(fence: () => Fence | undefined): Records
 }
 
+/** Whose lease it is, on which records. `now` is the agreed time in epoch milliseconds. */
 export interface LeaseholderOptions<Records> extends LeaseTerms {
   readonly records: LeasableRecords<Records>
   /** Tells this process from others that share the records. */

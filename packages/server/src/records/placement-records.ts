@@ -163,6 +163,7 @@ export interface UnreconciledPiece {
   readonly revision: number
 }
 
+/** The decision about one piece: which provers get a copy, and which copies are dropped. */
 export interface Reconciliation {
   readonly piece: number
   /**
@@ -196,6 +197,7 @@ export interface AdditionRecord {
   readonly copies: readonly CopyOfPiece[]
 }
 
+/** One audit of a copy, with what the prover answered. `at` is epoch milliseconds. */
 export interface AuditRecord {
   readonly copy: number
   readonly prover: string

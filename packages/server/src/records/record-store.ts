@@ -103,6 +103,10 @@ export type { Revocation, TokenRecord, TokenRecords } from './token-records.ts'
  * | `piece:<piece root>:<size>` | the object of this piece root and size |
  * | `piece-v1:<piece root>` | of the objects of this piece root, the first that was recorded with it, for good |
  * | `opaque:<id>` | the object that was first recorded under it, for good |
+ *
+ * @example
+ * const reserved = await records.quotas.reserve({ reservationId, instanceId, leaseUntil, principal, day, key, ...limits, now })
+ * if (reserved.outcome === 'reserved') await records.quotas.commit({ reservationId, now, inline, content, file })
  */
 export interface RecordStore {
   readonly traits: RecordStoreTraits
@@ -137,6 +141,7 @@ export interface RecordStore {
   readonly time?: () => Promise<number>
   /** Resolves when the store can be read and written. @throws {LadeError} `storage_failed`, `read_only`. */
   check(): Promise<void>
+  /** Waits for the writes that have begun, then closes. Safe to call twice. */
   close(): Promise<void>
 }
 
@@ -152,6 +157,7 @@ export interface RecordsDisk {
   beforeWritable(hook: () => Promise<void>): void
 }
 
+/** Facts about a record store, stated once. */
 export interface RecordStoreTraits {
   /** Shown in logs and in the readiness report, such as `sqlite`. */
   readonly engine: string
@@ -170,6 +176,7 @@ export interface AdmitRequest {
   readonly now: number
 }
 
+/** A reservation to be made. `leaseUntil` is epoch milliseconds; `extendLeases` moves it. */
 export interface ReserveRequest extends AdmitRequest {
   readonly reservationId: string
   readonly instanceId: string
@@ -192,6 +199,7 @@ export type ClaimOutcome =
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
   | { readonly outcome: 'lost' }
 
+/** What is recorded about a file whose bytes are durable. */
 export interface FileCommit {
   readonly now: number
   /** The bytes themselves, for objects that live inside the metadata; undefined when a blob store holds them. */
@@ -213,6 +221,7 @@ export interface FileCommit {
   readonly file: Omit<NewFile, 'sha256'> & { readonly sha256: string }
 }
 
+/** A commit that turns its reservation into a charge. */
 export interface UploadCommit extends FileCommit {
   readonly reservationId: string
 }
@@ -233,12 +242,14 @@ export type CommitOutcome =
 /** The outcome of an upload that was admitted and recorded in one step. */
 export type AtOnceOutcome = CommitOutcome | Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>
 
+/** What one UTC day was charged. */
 export interface UsageDay {
   readonly date: string
   readonly bytes: number
   readonly files: number
 }
 
+/** The usage of one principal. */
 export interface Usage {
   /** Ascending, only days with a charge. */
   readonly days: readonly UsageDay[]
@@ -291,6 +302,7 @@ export interface QuotaRecords {
   checkDrift(): Promise<readonly UsageDrift[]>
 }
 
+/** Which files of a principal to list, newest first. */
 export interface ListFilesRequest {
   readonly principal: string
   readonly now: number
@@ -305,6 +317,7 @@ export interface ListFilesRequest {
   readonly ended?: FileEnd | 'live'
 }
 
+/** How far back a filter may look. */
 export interface CountBackRequest {
   readonly principal: string
   readonly beforeSequence?: number
@@ -312,6 +325,7 @@ export interface CountBackRequest {
   readonly isOpen: boolean
 }
 
+/** Which deals of a principal to list, newest first. */
 export interface ListDealsRequest {
   readonly principal: string
   readonly now: number
@@ -334,6 +348,7 @@ export type ServingFile =
   | { readonly outcome: 'gone'; readonly end: FileEnd }
   | { readonly outcome: 'absent' }
 
+/** Files: who serves which bytes, until when, and for whom. */
 export interface FileRecords {
   /**
    * The earliest live public file of the object, else the earliest live one of `principal`; of several objects that the
@@ -375,6 +390,7 @@ export interface FileRecords {
   postpone(request: PostponeFilesRequest): Promise<void>
 }
 
+/** Which files expire: those whose term ended before `now`. */
 export interface ExpireFilesRequest {
   readonly now: number
   readonly limit: number
@@ -382,6 +398,7 @@ export interface ExpireFilesRequest {
   readonly keepMs?: number
 }
 
+/** Which expired files come back: those whose term is not over at `now`. */
 export interface ReviveFilesRequest {
   readonly now: number
   readonly limit: number
@@ -389,6 +406,7 @@ export interface ReviveFilesRequest {
   readonly keepMs: number
 }
 
+/** The file that its owner removes, by any of its keys. */
 export interface RemoveFileRequest {
   readonly principal: string
   readonly key: string
@@ -419,6 +437,7 @@ export interface DiscardRequest extends BlobName {
   readonly instanceId: string
 }
 
+/** Which discards an instance asks for. */
 export interface PendingDiscards {
   readonly instanceId: string
   /** Only those that are due by now. */

@@ -10,6 +10,7 @@ export type Cell = string | number | null | Uint8Array
 /** The values of one row in the order of the table's columns. */
 export type TableRow = readonly Cell[]
 
+/** A column, with the kind of values that it has. */
 export interface TableColumn {
   readonly name: string
   readonly kind: CellKind

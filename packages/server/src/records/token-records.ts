@@ -1,3 +1,4 @@
+/** A token that was issued. The token itself is never stored. Times are epoch milliseconds. */
 export interface TokenRecord {
   readonly jti: string
   readonly sub: string
@@ -18,6 +19,7 @@ export interface Revocation {
   readonly keepsLinks: boolean
 }
 
+/** Issued tokens, their revocations and the signups per address. */
 export interface TokenRecords {
   /** Counts a signup of this address in this hour and records its token, unless the hour's limit is reached. */
   signUp(request: {

@@ -31,6 +31,7 @@ export interface BlobFixture {
   readonly subject: BlobStoreSubject
 }
 
+/** One behaviour that every store must show. */
 export interface ConformanceCase {
   /** The behaviour, as a sentence; the name by which a gap is admitted. */
   readonly title: string

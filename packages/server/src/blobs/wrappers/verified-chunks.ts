@@ -3,6 +3,7 @@ import { chunkCount } from '@lade/node/hashing/chunk-digests'
 /** Memory for the bits of all blobs: those of 64 TiB. */
 const MOST_BIT_BYTES = 8 * 1024 * 1024
 
+/** How long and how many verified chunks are remembered. */
 export interface VerifiedChunksOptions {
   /** For how long a chunk that was verified is trusted; 0 for never. */
   readonly trustMs: number

@@ -15,6 +15,7 @@ export function spanOf({ offset, length }: ByteRange): ChunkSpan {
   return { first: Math.floor(offset / CHUNK_BYTES), end: Math.ceil((offset + length) / CHUNK_BYTES) }
 }
 
+/** One read of a range whose chunks are verified. */
 export interface ChunkedRead {
   readonly body: BlobBody
   readonly range: ByteRange

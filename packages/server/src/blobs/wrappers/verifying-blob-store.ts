@@ -17,6 +17,7 @@ export interface ChunkRecords {
   setChunkDigests(request: { sha256: string; digests: Uint8Array }): Promise<void>
 }
 
+/** The store to verify, what is known of its chunks, and who is told about damage. */
 export interface VerifyingBlobStoreOptions {
   readonly store: BlobStore
   /** @default none are known */
@@ -35,6 +36,7 @@ export interface VerifyingBlobStoreOptions {
   readonly rememberAtMost?: number
 }
 
+/** A blob store whose reads are verified. It keeps every promise of `BlobStore`. */
 export interface VerifyingBlobStore extends BlobStore {
   /** Trusts no chunk of this blob any more: its next readers have it verified again. */
   forget(sha256: string): void

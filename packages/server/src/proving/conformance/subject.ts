@@ -22,6 +22,7 @@ export interface ProverUnderTest {
   discard?(): Promise<void>
 }
 
+/** How the suite gets a prover to test, and what its kind promises. */
 export interface ProverSubject {
   /** Opens a prover that has nothing, before every test. */
   open(options: { readonly additions: 'at once' | 'when settled' }): Promise<ProverUnderTest>

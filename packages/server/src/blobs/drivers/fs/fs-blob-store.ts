@@ -24,6 +24,7 @@ const FILE_MODE = 0o600
 
 const SHARD = /^[0-9a-f]{2}$/
 
+/** Where the files are, and how much room must stay free. Sizes are bytes. */
 export interface FsBlobStoreOptions {
   /** Where everything is kept, on one file system. Made when it is missing. */
   readonly dir: string

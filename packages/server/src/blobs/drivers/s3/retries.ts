@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure } from './s3-failure.ts'
 
+/** How often a call is tried, and how long to wait between tries. */
 export interface RetryRules {
   /** How often a call is tried, the first time included. @default 5 */
   readonly tries: number

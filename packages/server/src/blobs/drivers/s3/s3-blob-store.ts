@@ -25,6 +25,7 @@ const PAGE_KEYS = 1000
 /** What this store is, and what it turned out to understand so far. */
 export interface S3StoreTraits extends BlobStoreTraits, S3Habits {}
 
+/** A blob store in a bucket. */
 export interface S3BlobStore extends BlobStore {
   readonly traits: S3StoreTraits
   locate: NonNullable<BlobStore['locate']>

@@ -4,6 +4,7 @@ import { DEFAULT_RETRY_RULES, type RetryRules } from './retries.ts'
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB
 
+/** Which bucket, how to reach it, and how calls are split and retried. */
 export interface S3BlobStoreOptions {
   readonly bucket: string
   /** In front of every key; empty, or ending in a slash. */

@@ -24,6 +24,7 @@ const DEFAULT_GAS_LIMITS: GasLimits = {
   empty: 21_000n,
 }
 
+/** The node, the contracts, and the account that signs. */
 export interface EvmChainOptions {
   /** Where the node answers; may hold credentials, which no error and no log line repeats. */
   readonly rpcUrl: string

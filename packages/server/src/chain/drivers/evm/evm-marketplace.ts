@@ -10,6 +10,7 @@ import { outcomeOfRefusal } from './send-outcome.ts'
 /** An allowance above all USDC that there will ever be; one that was given without end stays above it, whatever is taken. */
 const ENDLESS_ALLOWANCE = 2n ** 128n
 
+/** The contracts, and the account that creates and pays for deals. */
 export interface EvmMarketplaceOptions extends ContractAddresses {
   readonly rpc: JsonRpc
   readonly chainId: number

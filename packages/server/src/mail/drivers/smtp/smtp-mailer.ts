@@ -2,6 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import { createTransport } from 'nodemailer'
 import type { Mail, Mailer, SendOutcome } from '../../mailer.ts'
 
+/** The server, the sender, and the timeouts. */
 export interface SmtpMailerOptions {
   readonly server: {
     readonly host: string

@@ -163,7 +163,7 @@ function stateOf(added: Added, dataSetId: string, pieceCids: readonly string[]):
   if (isRejected(txStatus, addMessageOk)) return rejected()
   if (!added.piecesAdded || confirmedPieceIds === undefined) return { state: 'pending' }
   if (confirmedPieceIds.length !== pieceCids.length)
-    throw unusable('It reports another number of pieces than were added.')
+    throw unusable('The number of pieces that it reports differs from the number that was added.')
   return { state: 'confirmed', dataSetId, pieceIds: confirmedPieceIds.map(String) }
 }
 

@@ -3,6 +3,7 @@ import { isPassing, unusable } from './failure.ts'
 
 const LONGEST_OPEN_MS = 5 * 60_000
 
+/** After how many failures calls pause, and for how long. */
 export interface CircuitBreakerOptions {
   /** So many failures in a row open it. @default 10 */
   readonly failures?: number

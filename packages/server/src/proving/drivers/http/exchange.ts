@@ -116,10 +116,11 @@ async function readAnswer(answer: IncomingMessage, { expected }: ExchangeRequest
   const { statusCode: status = 0 } = answer
   const headers = headersOf(answer)
   const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding.toLowerCase() !== 'identity') throw unusable('Its answer is compressed, which was not asked for.')
+  if (encoding.toLowerCase() !== 'identity')
+    throw unusable('Its answer is compressed, but compression was not requested.')
   const isExpected = status === expected.status
   const maxBytes = isExpected ? expected.maxBytes : MAX_TEXT_BYTES
-  const tooLong = unusable(`Its answer is longer than the ${maxBytes} bytes that it may have.`)
+  const tooLong = unusable(`Its answer is longer than ${maxBytes} bytes.`)
   if (Number(headers['content-length'] ?? 0) > maxBytes && isExpected) throw tooLong
   const kept = new GrowingBuffer(Number(headers['content-length'] ?? 0), maxBytes)
   const isWhole = await gather(answer, kept, maxBytes)

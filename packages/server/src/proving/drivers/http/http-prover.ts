@@ -25,6 +25,7 @@ const MAXIMUM_BYTES = 1_065_353_216
 const PIECES_PER_ADDITION = 40
 const PING_TEXT = 'curio-pdp'
 
+/** Which prover, of which kind, who pays, and the timeouts. Times are milliseconds. */
 export interface HttpProverOptions {
   /** Scheme, host and perhaps port, as `URL.origin` writes it. Nothing else is ever called. */
   readonly origin: string
@@ -109,7 +110,7 @@ export function openHttpProver(options: HttpProverOptions): Prover {
       }
     },
     async prove({ pieceCid, seed, count }, { signal } = {}) {
-      if (kind !== 'reference') throw refused('It proves only to its own chain.')
+      if (kind !== 'reference') throw refused('It proves only onchain, not on request.')
       return askForProofs(client, { pieceCid, seed, count }, { headMs: transactionMs, signal })
     },
     read: (range) => readPiece(client, range, times),

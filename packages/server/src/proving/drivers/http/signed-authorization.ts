@@ -107,6 +107,6 @@ function clientIdOf(nonce: string): string {
 
 function clientIdIn(dataSetId: string): bigint {
   const id = /-([0-9a-f]{16})$/.exec(dataSetId)?.[1]
-  if (id === undefined) throw refused('The data set is none that was made here, so nothing can be signed for it.')
+  if (id === undefined) throw refused('The data set was not created by this service, so it cannot sign for it.')
   return BigInt(`0x${id}`)
 }

@@ -9,6 +9,7 @@ import type { Prover } from '../../prover.ts'
 /** Nothing of the piece is here now; a composition or an upload may bring it. */
 const RETRY_AFTER_SECONDS = 60
 
+/** Where the local prover reads pieces, and where it caches the levels of their trees. */
 export interface LocalProverOptions {
   /** The bytes of a piece of this service; undefined for one that it does not have. */
   readonly readPiece: (request: { readonly pieceCid: string }) => Promise<PieceBytes | undefined>

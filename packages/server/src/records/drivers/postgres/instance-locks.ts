@@ -9,6 +9,7 @@ const KIND = 1_818_321_765
 const RECONNECT_MS = 500
 const END_MS = 1000
 
+/** Which database the locks are in. */
 export interface PostgresInstanceLocksOptions {
   readonly url: string
   /**

@@ -23,6 +23,7 @@ import { transact } from './transactions.ts'
 import { CONTENTION, meetsContention } from './write-queue-names.ts'
 import { type WriteCall, WriteQueues } from './write-queues.ts'
 
+/** Which database, how many connections, and who is told about problems. */
 export interface PostgresRecordStoreOptions {
   /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows, such as `sslmode`. */
   readonly url: string

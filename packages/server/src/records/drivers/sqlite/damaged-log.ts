@@ -47,7 +47,7 @@ export function refuseDamagedLog(file: string): void {
   const damaged = findDamagedLog(file)
   if (damaged === undefined) return
   throw new Error(
-    `${describeDamagedLog(damaged)} Nothing was changed. Restore a backup, or run "lade doctor --adopt" to see what continuing without them would mean`,
+    `${describeDamagedLog(damaged)} Nothing was changed. Restore a backup, or run "lade doctor --adopt" to see what happens if you continue without them`,
   )
 }
 

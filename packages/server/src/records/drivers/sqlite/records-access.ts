@@ -226,7 +226,7 @@ async function openFirst(options: RecordsAccessOptions, reserve: RoomReserve | u
     return found === 'full' && reserve?.giveUp() === true ? probeDisk(file) : found
   }
   if (probe() === 'read_only') {
-    return { database: await openReadOnly(file), state: 'read_only', cause: new Error('The disk takes no writes.') }
+    return { database: await openReadOnly(file), state: 'read_only', cause: new Error('The disk is not writable.') }
   }
   try {
     return { database: readingOn(await openToWrite()), state: 'writable' }

@@ -32,7 +32,7 @@ export function setRecordsAside(options: {
   writeDurably(
     temporary,
     `${BEGINNING} to ${where}, on ${now.toISOString()}.\n` +
-      `They are kept in ${basename(aside)} as they were then. To go back to them, rename that file to ${basename(file)}.\n`,
+      `Their state of that time is in ${basename(aside)}. To go back to it, rename that file to ${basename(file)}.\n`,
   )
   linkSync(file, aside)
   renameSync(temporary, file)

@@ -8,6 +8,7 @@ import { openDurable } from './open-durable.ts'
 import { RecordsAccess } from './records-access.ts'
 import { refuseSetAside } from './set-aside.ts'
 
+/** Which file, how much room must stay free, and who is told about problems. */
 export interface SqliteRecordStoreOptions {
   /** The database file; made when it is not there. Its folder must exist. */
   readonly file: string
