@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
 
+/** The name and the summary of the command `help`, in every group of commands. */
+export const HELP_COMMAND = ['help [command]', 'Show help for a command.'] as const
+
 /** Example command lines by the full name of their command, as `--help` shows them. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   put: [

@@ -11,6 +11,7 @@ import { addProver } from './commands/prover.ts'
 import { addRestore } from './commands/restore.ts'
 import { addServe } from './commands/serve.ts'
 import { addVerify } from './commands/verify.ts'
+import { HELP_COMMAND } from './help-examples.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Adds the commands that work on this machine with parts of the server, which take a while to load. */
@@ -21,6 +22,7 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
   program.commandsGroup('The service:')
   addServe(program, terminal)
   const keys = program.command('keys').description('Manage the signing key and mint tokens.')
+  keys.helpCommand(...HELP_COMMAND)
   addKeysShow(keys, terminal)
   addKeysRotate(keys, terminal)
   addKeysMint(keys, terminal)

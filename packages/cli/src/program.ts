@@ -16,7 +16,7 @@ import { addTokenRevoke } from './commands/token-revoke.ts'
 import { addUsage } from './commands/usage.ts'
 import { addWalletAddress } from './commands/wallet-address.ts'
 import { addWalletNew } from './commands/wallet-new.ts'
-import { addExamples } from './help-examples.ts'
+import { addExamples, HELP_COMMAND } from './help-examples.ts'
 import type { Terminal } from './terminal.ts'
 
 const ENDINGS = `
@@ -65,10 +65,12 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addLogout(program, terminal)
   addUsage(program, terminal)
   const tokens = program.command('token').description('Create, list and revoke tokens.')
+  tokens.helpCommand(...HELP_COMMAND)
   addTokenNew(tokens, terminal)
   addTokenLs(tokens, terminal)
   addTokenRevoke(tokens, terminal)
   const wallets = program.command('wallet').description('Create a wallet and show its address.')
+  wallets.helpCommand(...HELP_COMMAND)
   addWalletNew(wallets, terminal)
   addWalletAddress(wallets, terminal)
 
@@ -81,7 +83,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   program.commandsGroup('More:')
   addCompletion(program, terminal)
   addExamples(program)
-  program.helpCommand('help [command]', 'Show help for a command.')
+  program.helpCommand(...HELP_COMMAND)
   return program
 }
 

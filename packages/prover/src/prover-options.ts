@@ -19,7 +19,7 @@ export interface ProverOptions extends AllowedHosts {
   readonly minPieceBytes?: number
   /** @default 1_065_353_216, which is 1 GiB with its padding */
   readonly maxPieceBytes?: number
-  /** How long a piece stays that no data set has, in hours. @default 24 */
+  /** How long a piece without a data set is stored, in hours. @default 24 */
   readonly parkHours?: number
   /** How often such pieces, and uploads that were left alone, are looked for. @default 300_000 */
   readonly sweepMs?: number

@@ -8,8 +8,8 @@ import { isHostEntry } from './pull/allowed-hosts.ts'
 /** Every variable that the prover reads from its environment. */
 export const PROVER_SETTINGS = {
   host: { name: 'LADE_PROVER_HOST', default: '127.0.0.1', about: 'The address to listen on.' },
-  port: { name: 'LADE_PROVER_PORT', default: '8090', about: 'The port to listen on; 0 takes any free one.' },
-  dir: { name: 'LADE_PROVER_DIR', default: './prover-data', about: 'Where pieces and data sets are kept.' },
+  port: { name: 'LADE_PROVER_PORT', default: '8090', about: 'The port to listen on; 0 picks a free one.' },
+  dir: { name: 'LADE_PROVER_DIR', default: './prover-data', about: 'The directory for pieces and data sets.' },
   publicHosts: {
     name: 'LADE_PROVER_ALLOW',
     default: 'none',
@@ -19,22 +19,22 @@ export const PROVER_SETTINGS = {
   privateHosts: {
     name: 'LADE_PROVER_ALLOW_PRIVATE',
     default: 'none',
-    about: 'Hosts that pieces may be pulled from whatever their address, over http too: lade:8080, 127.0.0.1:*.',
+    about: 'Hosts that pieces may be pulled from at any address, also over http: lade:8080, 127.0.0.1:*.',
   },
   findDelayMs: {
     name: 'LADE_PROVER_FIND_DELAY_MS',
     default: '5000',
-    about: 'How much later than it was stored a piece is found.',
+    about: 'Delay until a stored piece can be found, in milliseconds.',
   },
   confirmDelayMs: {
     name: 'LADE_PROVER_CONFIRM_DELAY_MS',
     default: '5000',
-    about: 'How much later than it was sent a transaction is confirmed.',
+    about: 'Delay until a sent transaction is confirmed, in milliseconds.',
   },
   parkHours: {
     name: 'LADE_PROVER_PARK_HOURS',
     default: '24',
-    about: 'How long a piece stays that no data set has, in hours.',
+    about: 'How long a piece without a data set is stored, in hours.',
   },
 } as const satisfies Record<string, ProverSetting>
 

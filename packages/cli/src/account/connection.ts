@@ -40,7 +40,7 @@ export function addAccountOptions(command: Command): void {
     )
     .option(
       '--token-file <file>',
-      'File that contains the token. LADE_TOKEN works too. There is no flag for the token itself: other users can read flags.',
+      'File that contains the token. Alternatively, set LADE_TOKEN. There is no flag for the token itself, because other users of the machine can read flags.',
     )
     .addOption(new Option('--token <token>').hideHelp().argParser(refuseToken))
 }

@@ -23,10 +23,10 @@ export interface SignUpFlags {
 /** Gives `command` the flags that go on with a sign-in by mail. */
 export function addEmailCodeOptions(command: Command): void {
   command
-    .option('--challenge <text>', 'Use a code that was already mailed: the challenge printed at that time.')
+    .option('--challenge <text>', 'Finish an earlier run: the challenge that it printed when the code was mailed.')
     .option(
       '--code <digits>',
-      'With --challenge: the code. Without this flag, Lade asks for it or reads standard input.',
+      'With --challenge: the mailed code. Without --code, lade asks for it, or reads it from standard input.',
     )
 }
 

@@ -11,7 +11,7 @@ const FAULTS = {
 
 const READ = {
   all: 'Every file of the service and the backup was read and hashed.',
-  copy: 'Every file of the backup was read and hashed, and the new files of the service.',
+  copy: 'Every file of the backup and every new file of the service was read and hashed.',
   new: 'Only new files were read and hashed. The others were compared by size.',
 } as const satisfies Record<VerifyScope, string>
 
@@ -27,7 +27,7 @@ export function describeBackup(report: BackupReport, { dir, verify }: BackupDesc
   const { copied, there } = blobs
   return [
     `Backup of ${shownTime(at)} in ${dir}: ${countOf(files, 'file')}, ${countOf(rows, 'row')} of records (${formatBytes(recordsBytes)}).`,
-    `Blobs: ${amountOf(copied)} copied, ${amountOf(there)} were there. ${READ[verify]}`,
+    `Blobs: ${amountOf(copied)} copied, ${amountOf(there)} already there. ${READ[verify]}`,
     ...(removed.count > 0 ? [`${amountOf(removed)} no longer used were removed from the backup.`] : []),
     ...(hasKey ? ['The backup contains the signing key. Keep it secret.'] : []),
     ...(report.wereRecordsDamaged

@@ -145,7 +145,7 @@ describe('lade backup and lade restore', () => {
     const made = await backup()
     expect(made).toMatchObject({ exitCode: 0, stderr: '' })
     expect(made.stdout).toMatch(/: 3 files, \d+ rows of records/)
-    expect(made.stdout).toContain('Blobs: 2 (273 KiB) copied, 0 (0 B) were there.')
+    expect(made.stdout).toContain('Blobs: 2 (273 KiB) copied, 0 (0 B) already there.')
     expect(made.stdout).toContain('contains the signing key')
     for (const path of [copyDir, stateDir(), join(stateDir(), 'lade.db'), join(stateDir(), 'token.key'), inCopy(big)]) {
       expect(statSync(path).mode & 0o077, path).toBe(0)

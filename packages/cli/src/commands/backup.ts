@@ -40,7 +40,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--verify <scope>',
-        'Which files to read and hash: all files of the service and the backup (all), those of the backup (copy), or new files only (new).',
+        'Which files to read and hash: all files of the service and the backup (all), only files of the backup (copy), or only new files (new).',
       )
         .choices(SCOPES)
         .default('all'),

@@ -14,7 +14,7 @@ import { UsageError } from '../usage-error.ts'
 const MAXIMUM_NONCE = 128
 /** What the piece CID alone does not show. */
 const ON_ITS_WORD =
-  'That this piece is the file, or a part of it, is the word of the service. Files of up to 1,065,353,216 bytes need no such word when they are challenged by the piece CID that "lade hash" prints.'
+  'Only the service says that this piece belongs to the file. For a file of up to 1,065,353,216 bytes, challenge the piece CID that "lade hash" prints, which needs no trust in the service.'
 
 /** `lade challenge CID`: has it proved, here and now, that a file is held. Ends with 0 when it was, with 1 when it was not. */
 export function addChallenge(program: Command, terminal: Terminal): void {
@@ -24,7 +24,7 @@ export function addChallenge(program: Command, terminal: Terminal): void {
     .description(
       'Ask a prover to prove now that it stores a file, and check the proof on this machine. Exits with 1 if no valid proof arrives.',
     )
-    .argument('<cid>', 'any id of the file; with its piece CID the proof needs no trust in the service')
+    .argument('<cid>', 'any id of the file; with the piece CID, the proof does not depend on the service')
     .option('--nonce <text>', 'Text that selects the leaves to prove, 1 to 128 characters (default: random).')
     .option('--json', 'Print one JSON object, with the proof.')
     .action((cid: string) => challenge(cid, command, terminal))

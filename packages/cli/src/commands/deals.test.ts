@@ -173,7 +173,7 @@ describe('lade challenge', () => {
       expect.stringMatching(/^ {2}nonce {3}[0-9a-f]{32}$/),
       '',
     ])
-    expect(stderr).toContain('is the word of the service')
+    expect(stderr).toContain('Only the service says that this piece belongs to the file.')
   })
 
   it('believes nobody when it is asked for the piece CID', async () => {

@@ -37,7 +37,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON object.')
     .option(
       '--adopt',
-      'Make the current records and objects one installation when the service refuses to start with them. Explains the effect and asks first.',
+      'Accept the current records and objects as one installation, after the service refused to start with them. Explains the effect and asks first.',
     )
     .option(
       '--accept-clock',

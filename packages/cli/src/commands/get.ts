@@ -31,7 +31,7 @@ export function addGet(program: Command, terminal: Terminal): void {
     .argument('<cid>', 'any id of the file')
     .option(
       '-o, --output <file>',
-      'File or folder to write to; - is standard output. Standard output gets unverified bytes: check the exit code.',
+      'File or folder to write to; - is standard output. Bytes go to standard output before they are verified, so check the exit code.',
     )
     .option('-f, --force', 'Replace an existing file.')
     .option('--json', 'Print one JSON object.')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Scope } from '@lade/core/wire'
 import { type Config, tokenKeyMaterial } from '@lade/server/config'
 import { mintToken, normalizeEmail, SigningKey, userIdOf } from '@lade/server/keys'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type FoundKey, withKeyPlace } from '../key-source.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { ALL_SCOPES, parseScopes } from '../scopes-option.ts'
@@ -32,10 +32,14 @@ export function addKeysMint(keys: Command, terminal: Terminal): void {
     .description('Mint a token. Standard output gets only the token; standard error gets its details.')
     .requiredOption('--email <address>', 'Email address of the user.')
     .option('--label <text>', 'Name of the token.')
-    .option('--scopes <list>', 'Comma-separated scopes of the token.', parseScopes, ALL_SCOPES)
+    .addOption(
+      new Option('--scopes <list>', 'Comma-separated scopes of the token: put, get, list, pin.')
+        .argParser(parseScopes)
+        .default(ALL_SCOPES, 'all'),
+    )
     .option(
       '--quota-mb <number>',
-      'Daily quota, in MB of 1,048,576 bytes (default: LADE_TOKEN_QUOTA_MB).',
+      'Daily quota, in MB of 1,048,576 bytes (default: LADE_TOKEN_DAILY_MB).',
       wholeNumberIn(0, MAXIMUM_QUOTA_MB),
     )
     .option(

@@ -13,7 +13,7 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
     .command('rotate')
     .summary('Replace the signing key.')
     .description(
-      'Replace the signing key. All tokens and share links become invalid; running servers switch within 2 seconds.',
+      'Replace the signing key. All tokens and share links become invalid. Running servers use the new key within 2 seconds.',
     )
     .action(() => rotateKey(command, terminal))
   addSettingOptions(command, SETTING_KEYS)

@@ -2,6 +2,21 @@ import type { Command } from 'commander'
 import { EXIT } from '../exit-code.ts'
 import type { Terminal } from '../terminal.ts'
 
+const SETTINGS_HELP = `
+Environment variables:
+  LADE_PROVER_HOST, LADE_PROVER_PORT    Address to listen on (127.0.0.1:8090).
+  LADE_PROVER_DIR                       Directory for the data (./prover-data).
+  LADE_PROVER_ALLOW,                    Hosts to pull pieces from, at public or
+  LADE_PROVER_ALLOW_PRIVATE             at any addresses (none).
+  LADE_PROVER_FIND_DELAY_MS             Delay until a piece can be found (5000).
+  LADE_PROVER_CONFIRM_DELAY_MS          Delay until a transaction is confirmed
+                                        (5000).
+  LADE_PROVER_PARK_HOURS                How long a piece without a data set is
+                                        stored (24).
+  LADE_PROVER_CHAIN_RPC,                Chain, contract and account for onchain
+  LADE_PROVER_MARKETPLACE,              deals (none). Set all three or none.
+  LADE_PROVER_KEY`
+
 /** `lade prover`: runs the reference prover until SIGTERM or SIGINT, drains, and ends with 0; a second signal ends it at once with 1. */
 export function addProver(program: Command, terminal: Terminal): void {
   program
@@ -9,11 +24,9 @@ export function addProver(program: Command, terminal: Terminal): void {
     .summary('Run the reference prover.')
     .description(
       'Run the reference prover: a storage provider for tests and demonstrations. It accepts pieces through the HTTP API of ' +
-        'Curio, stores them and proves it. Its settings are environment variables: LADE_PROVER_HOST (127.0.0.1), ' +
-        'LADE_PROVER_PORT (8090), LADE_PROVER_DIR (./prover-data), LADE_PROVER_ALLOW and LADE_PROVER_ALLOW_PRIVATE (hosts ' +
-        'that it can pull pieces from; none), LADE_PROVER_FIND_DELAY_MS and LADE_PROVER_CONFIRM_DELAY_MS (5000), LADE_PROVER_PARK_HOURS (24). With ' +
-        'LADE_PROVER_CHAIN_RPC, LADE_PROVER_MARKETPLACE and LADE_PROVER_KEY (none) it accepts and proves deals on a chain.',
+        'Curio, stores them and proves that it does. Its settings are environment variables.',
     )
+    .addHelpText('after', SETTINGS_HELP)
     .action(async () => {
       // What it holds is its own, also in a folder that others may enter.
       process.umask(0o077)

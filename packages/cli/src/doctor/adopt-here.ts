@@ -41,7 +41,7 @@ function linesOf(step: AdoptionStep, orphanDays: number): string[] {
   if (step.step === 'drop_log') {
     return [
       step.sentence,
-      'If you continue, Lade copies the log and drops these transactions. The records then lack files that were acknowledged in them.',
+      'If you continue, Lade copies the log and drops these transactions. Files that these transactions acknowledged are then missing from the records.',
     ]
   }
   const { problem, stock } = step

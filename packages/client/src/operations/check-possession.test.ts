@@ -103,12 +103,10 @@ describe('checkPossession', () => {
 
   it('refuses the proof of another piece, and of another nonce', async () => {
     const other = await answerFor(pieces[0] ?? file, NONCE)
-    expect(() => check(other, plain.cid)).toThrow(refusal('It is about another piece.'))
+    expect(() => check(other, plain.cid)).toThrow(refusal('It is for another piece.'))
     expect(() => check(plain, plain.cid, 'another')).toThrow(refusal('It is for another nonce.'))
     // An aggregate is not the file, though it holds it.
-    expect(() => check({ ...aggregated, inclusion: null }, aggregated.cid)).toThrow(
-      refusal('It is about another piece.'),
-    )
+    expect(() => check({ ...aggregated, inclusion: null }, aggregated.cid)).toThrow(refusal('It is for another piece.'))
   })
 
   it('refuses an aggregate that claims fewer bytes than its tree takes, and so challenges its first leaves alone', async () => {
@@ -123,15 +121,15 @@ describe('checkPossession', () => {
   it('lets a big file be proved by a piece of it, and says so', () => {
     const whole = (rawSizeBytes: number) => pieceCidV2({ root: zeroCommitment(40), rawSizeBytes })
     expect(check(plain, whole(2 ** 30)).isPieceOfCid).toBe(false)
-    expect(() => check(plain, whole(254 * 1024 * 1024))).toThrow(refusal('It is about another piece.'))
-    expect(() => check(aggregated, whole(2 ** 30))).toThrow(refusal('It is about another piece.'))
+    expect(() => check(plain, whole(254 * 1024 * 1024))).toThrow(refusal('It is for another piece.'))
+    expect(() => check(aggregated, whole(2 ** 30))).toThrow(refusal('It is for another piece.'))
   })
 
   it('does not call the piece of a version 1 proved when nodes of its tree pass for its leaves', async () => {
     const answer = await answerByInnerNodes()
     // All that it takes is half of the piece, in hashes: the id says nothing about the size.
     expect(check(answer, pieceCidV1(file.root)).isPieceOfCid).toBe(false)
-    expect(() => check(answer, plain.cid)).toThrow(refusal('It is about another piece.'))
+    expect(() => check(answer, plain.cid)).toThrow(refusal('It is for another piece.'))
   })
 })
 

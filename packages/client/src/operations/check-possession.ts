@@ -65,7 +65,7 @@ function checkLeaves(proofs: unknown, { root, rawSizeBytes }: PieceCommitment, s
   for (const [proofIndex, proof] of proofs.entries()) {
     const given = fieldsOf(proof)
     const leafIndex = Number(challengeIndex({ seed, dataSetId: 0n, proofIndex, challengeRange }))
-    if (given.leafIndex !== leafIndex) throw flawed('A proof is about another leaf than the nonce selects.')
+    if (given.leafIndex !== leafIndex) throw flawed('A proof is for a leaf that the nonce does not select.')
     const height = pieceHeight(rawSizeBytes)
     const isThere = verifyLeafProof({ root, height, leafIndex, leaf: nodeOf(given.leaf), proof: nodesOf(given.proof) })
     if (!isThere) throw flawed('A proof does not lead to the root of the piece.')
@@ -92,7 +92,7 @@ function isPieceOf(id: ContentId, shown: NamedPiece, isAggregated: boolean): boo
   if (id.key === shown.id.key) return true
   const { rawSizeBytes } = commitmentOf(id) ?? shown
   const mayBeSlice = !isAggregated && rawSizeBytes > LARGEST_UNCUT_BYTES && shown.rawSizeBytes < rawSizeBytes
-  if (!mayBeSlice) throw flawed('It is about another piece.')
+  if (!mayBeSlice) throw flawed('It is for another piece.')
   return false
 }
 

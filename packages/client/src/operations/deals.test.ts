@@ -111,7 +111,7 @@ describe('a challenge', () => {
     const deceived = createLadeClient({ url: service.url, fetch: swapping })
     await expect(deceived.challenge(pieceCid ?? '')).rejects.toMatchObject({
       code: 'unexpected_answer',
-      evidence: { reason: 'The proof is invalid. It is about another piece.' },
+      evidence: { reason: 'The proof is invalid. It is for another piece.' },
     })
     for (const prover of provers) prover.script.liesAboutBytes = true
     try {

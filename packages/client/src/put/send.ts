@@ -41,7 +41,7 @@ export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSign
     })
   } catch (error) {
     if (!LadeError.has(error, 'cid_mismatch') && !LadeError.has(error, 'digest_mismatch')) throw error
-    const reason = 'The service received other bytes than were hashed.'
+    const reason = 'The service received bytes that differ from the hashed ones.'
     throw new LadeError('source_changed', { reason }, { cause: error, requestId: error.requestId })
   }
 }

@@ -23,7 +23,7 @@ export function isAddress(value: unknown): value is `0x${string}` {
  */
 export function walletOf(provider: Eip1193Provider, options: SignInOptions = {}): SignInWallet {
   if (typeof provider?.request !== 'function') {
-    throw new TypeError('There is no wallet here: what EIP-1193 calls a provider has a function named request')
+    throw new TypeError('The wallet must be an EIP-1193 provider: an object with a function named request')
   }
   const { address, chainId, statement } = options
   if (address !== undefined && !isAddress(address)) throw new TypeError(`${address} is no address`)

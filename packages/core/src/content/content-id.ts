@@ -151,14 +151,14 @@ export function tryParseContentId(text: string, sha256Hex: Sha256Hex): ContentId
 function parseLegacyId(text: string): ContentId {
   const sha256 = legacySha256(text)
   if (sha256 !== undefined) return digestId(text, 'legacy', sha256)
-  throw refusal('It looks like a legacy id (bafy and 52 base32 digits), but its ending is impossible.')
+  throw refusal('It looks like a legacy id (bafy and 52 base32 digits), but its last characters are invalid.')
 }
 
 /** Why a whole CID may not be written like this; undefined when it may. */
 function faultOfSpelling(cid: WholeCid, writtenIn: MultibaseText, isBare: boolean): string | undefined {
   if (cid.version === 0) {
     if (cid.hash !== SHA2_256 || cid.digest.length !== DIGEST_BYTES) {
-      return 'It is a CIDv0 that is not a sha2-256 of 32 bytes.'
+      return 'It is a CIDv0 without a sha2-256 digest of 32 bytes.'
     }
     return isBare ? undefined : 'It is a CIDv0 with a multibase prefix, which CIDv0 does not have.'
   }

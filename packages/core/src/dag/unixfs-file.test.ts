@@ -89,25 +89,25 @@ describe('readUnixfsNode', () => {
 
   test('refuses a file whose links and block sizes are not equally many', () => {
     const data = new UnixFS({ type: 'file', blockSizes: [5n] }).marshal()
-    expect(faultOf(read(data))).toBe('file: It has 0 links and 1 block sizes.')
-    expect(faultOf(read(data, links('', '')))).toBe('file: It has 2 links and 1 block sizes.')
+    expect(faultOf(read(data))).toBe('file: It has 0 links but 1 block sizes.')
+    expect(faultOf(read(data, links('', '')))).toBe('file: It has 2 links but 1 block sizes.')
   })
 
   test('refuses a file whose parts do not add up to what it announces', () => {
     expect(faultOf(read(unixfsMessage([1, 2], [2, utf8('four')], [3, 5])))).toBe(
-      'file: It announces 5 bytes, and its parts add up to 4.',
+      'file: It declares 5 bytes, but its parts have 4.',
     )
     expect(faultOf(read(unixfsMessage([1, 2], [2, utf8('four')])))).toBe(
-      'file: It announces 0 bytes, and its parts add up to 4.',
+      'file: It declares 0 bytes, but its parts have 4.',
     )
     expect(read(unixfsMessage([1, 2]))).toEqual({ kind: 'file', sizeBytes: 0, data: new Uint8Array(), children: [] })
   })
 
   test('refuses a file that names its parts, and one larger than numbers are exact', () => {
     const data = unixfsMessage([1, 2], [3, 5], [4, 5])
-    expect(faultOf(read(data, links('part')))).toBe('file: It names the parts of a file.')
+    expect(faultOf(read(data, links('part')))).toBe('file: Its links to the parts of a file have names.')
     const huge = unixfsMessage([1, 2], [3, 2 ** 60], [4, 2 ** 60])
-    expect(faultOf(read(huge, links('')))).toBe('file: It announces more than 2^53 bytes.')
+    expect(faultOf(read(huge, links('')))).toBe('file: It declares more than 2^53 bytes.')
   })
 
   test('lists a directory in its own order, repeated names too', () => {
@@ -127,12 +127,14 @@ describe('readUnixfsNode', () => {
         { bucket: 'FF', name: undefined, cid: child },
       ],
     })
-    expect(faultOf(read(data.marshal(), links('F')))).toBe('shard: A link of it is in no bucket.')
+    expect(faultOf(read(data.marshal(), links('F')))).toBe('shard: One of its links has no bucket.')
   })
 
   test('refuses a shard whose number of buckets is none that is in use', () => {
     for (const fanout of [0, 4, 255, 2048]) {
-      expect(faultOf(read(unixfsMessage([1, 5], [5, 0x22], [6, fanout])))).toBe(`shard: It is sharded by ${fanout}.`)
+      expect(faultOf(read(unixfsMessage([1, 5], [5, 0x22], [6, fanout])))).toBe(
+        `shard: Its fanout is ${fanout}, which is not a power of two from 8 to 1024.`,
+      )
     }
   })
 

@@ -101,28 +101,29 @@ export function unixfsNodeOf({ Data, Links }: PBNode): UnixfsNode {
 
 function fileNode({ data, fileSize, blockSizes }: Message, links: PBNode['Links']): UnixfsNode {
   if (blockSizes.length !== links.length) {
-    return fault('file', `It has ${links.length} links and ${blockSizes.length} block sizes.`)
+    return fault('file', `It has ${links.length} links but ${blockSizes.length} block sizes.`)
   }
-  if (links.some(({ Name }) => Name !== undefined && Name !== '')) return fault('file', 'It names the parts of a file.')
+  if (links.some(({ Name }) => Name !== undefined && Name !== ''))
+    return fault('file', 'Its links to the parts of a file have names.')
   const sizeBytes = blockSizes.reduce((sum, size) => sum + size, data.length)
   // Sums of integers are exact up to here, and no file of the network comes near it.
-  if (!Number.isSafeInteger(sizeBytes)) return fault('file', 'It announces more than 2^53 bytes.')
-  if (fileSize !== sizeBytes)
-    return fault('file', `It announces ${fileSize} bytes, and its parts add up to ${sizeBytes}.`)
+  if (!Number.isSafeInteger(sizeBytes)) return fault('file', 'It declares more than 2^53 bytes.')
+  if (fileSize !== sizeBytes) return fault('file', `It declares ${fileSize} bytes, but its parts have ${sizeBytes}.`)
   const children = links.map(({ Hash }, index) => ({ cid: Hash, sizeBytes: blockSizes[index] ?? 0 }))
   return { kind: 'file', sizeBytes, data, children }
 }
 
 function shardNode({ fanout, hashCode }: Message, links: PBNode['Links']): UnixfsNode {
   const isPowerOfTwo = fanout > 0 && Number.isInteger(Math.log2(fanout))
-  if (!isPowerOfTwo || fanout < 8 || fanout > MAX_FANOUT) return fault('shard', `It is sharded by ${fanout}.`)
+  if (!isPowerOfTwo || fanout < 8 || fanout > MAX_FANOUT)
+    return fault('shard', `Its fanout is ${fanout}, which is not a power of two from 8 to ${MAX_FANOUT}.`)
   const digits = (fanout - 1).toString(16).length
   const shardLinks = links.map(({ Name = '', Hash }) => ({
     bucket: Name.slice(0, digits),
     name: Name.length === digits ? undefined : Name.slice(digits),
     cid: Hash,
   }))
-  if (shardLinks.some(({ bucket }) => bucket.length < digits)) return fault('shard', 'A link of it is in no bucket.')
+  if (shardLinks.some(({ bucket }) => bucket.length < digits)) return fault('shard', 'One of its links has no bucket.')
   return { kind: 'hamt', fanout, hashCode, links: shardLinks }
 }
 

@@ -33,7 +33,7 @@ export const composeRequest = z.object({
     .array(z.string().describe('A content id of any kind'))
     .meta({ minItems: 1, maxItems: MAX_PARTS })
     .describe(
-      `In order, each a live file of yours. The size of each but the last is a multiple of ${PART_BYTES} bytes`,
+      `Content ids of your live files, in order. Every part but the last has a multiple of ${PART_BYTES} bytes`,
     ),
   contentType: z.string().optional().describe('Media type of the whole file; default application/octet-stream'),
   filename: z.string().nullable().optional().describe('File name, not percent-encoded'),

@@ -101,7 +101,7 @@ const inclusionProof = z.object({
 /** One audit of one copy. */
 export const dealAudit = z.object({
   prover: z.string(),
-  pieceCid: z.string().describe('Piece CID v2 of what was challenged: the file, a slice of it, or its aggregate'),
+  pieceCid: z.string().describe('Piece CID v2 of the challenged piece: the file, a slice of it, or its aggregate'),
   at: timeField,
   passed: z.boolean(),
   cause: z.string().nullable().describe('Why the audit failed'),
@@ -131,7 +131,7 @@ export const challengeResult = z.object({
   nonce: z.string(),
   seed: hexField.describe('SHA-256 of "lade possession", a zero byte and the nonce'),
   prover: z.string(),
-  pieceCid: z.string().describe('Piece CID v2 of what was challenged: the file, a slice of it, or its aggregate'),
+  pieceCid: z.string().describe('Piece CID v2 of the challenged piece: the file, a slice of it, or its aggregate'),
   height: z.int().describe('Height of the piece tree'),
   proofs: z.array(leafProof).readonly(),
   inclusion: inclusionProof.nullable().describe('Set for a file in an aggregate'),

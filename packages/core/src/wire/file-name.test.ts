@@ -83,7 +83,7 @@ describe('parseFileName', () => {
   })
 
   test.each(['.', '..', '%2E%2E', ' ..'])('refuses %j as the name of a directory', (headerValue) => {
-    expect(refusalOf(headerValue)).toBe('It is the name of a directory.')
+    expect(refusalOf(headerValue)).toBe('The names . and .. are not allowed.')
   })
 
   test('refuses a raw value that is not printable ASCII, such as UTF-8 read as latin1', () => {

@@ -37,7 +37,7 @@ export function parseFileName(headerValue: string): string {
   if (/[/\\]/.test(name)) throw refusal('It contains a path separator.')
   const visible = name.trim()
   if (visible === '') throw refusal('It is empty.')
-  if (visible === '.' || visible === '..') throw refusal('It is the name of a directory.')
+  if (visible === '.' || visible === '..') throw refusal('The names . and .. are not allowed.')
   return name
 }
 

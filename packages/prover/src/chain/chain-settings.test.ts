@@ -22,8 +22,8 @@ describe('the settings of the chain', () => {
   })
 
   test.each([
-    [{ LADE_PROVER_KEY: KEY }, 'LADE_PROVER_CHAIN_RPC is not given, but '],
-    [{ ...GIVEN, LADE_PROVER_KEY: 'none' }, 'LADE_PROVER_KEY is not given, but '],
+    [{ LADE_PROVER_KEY: KEY }, 'LADE_PROVER_CHAIN_RPC is not set, but '],
+    [{ ...GIVEN, LADE_PROVER_KEY: 'none' }, 'LADE_PROVER_KEY is not set, but '],
     [{ ...GIVEN, LADE_PROVER_CHAIN_RPC: 'ws://rpc.example/key-of-mine' }, 'LADE_PROVER_CHAIN_RPC must be'],
     [{ ...GIVEN, LADE_PROVER_CHAIN_RPC: 'http://' }, 'LADE_PROVER_CHAIN_RPC must be'],
     [{ ...GIVEN, LADE_PROVER_MARKETPLACE: `0x${'0'.repeat(40)}` }, 'LADE_PROVER_MARKETPLACE must be'],

@@ -41,7 +41,7 @@ export function readChainSettings(env: Readonly<Record<string, string | undefine
   if (given.every(({ text }) => text === 'none')) return undefined
   if (missing !== undefined) {
     const names = given.map(({ name }) => name).join(', ')
-    throw new ConfigError(`${missing.name} is not given, but ${names} are only good together.`)
+    throw new ConfigError(`${missing.name} is not set, but ${names} must be set together.`)
   }
   const [rpcUrl = '', marketplace = '', privateKey = ''] = given.map(({ text }) => text)
   if (!/^https?:\/\/[^\s#\\]+$/i.test(rpcUrl) || !URL.canParse(rpcUrl)) {

@@ -40,7 +40,9 @@ export async function holdRemovals(deps: HoldRemovalsDeps): Promise<{ release():
   const timer = setInterval(() => {
     renewing = leaseholder.hold().then(
       (isHeld) =>
-        !isHeld && !isReleased && onWarning('The delay of removals was lost; the backup checks what was removed.'),
+        !isHeld &&
+        !isReleased &&
+        onWarning('Removals are no longer delayed. The backup checks which files were removed.'),
       // It is tried again, and what is removed meanwhile is found out.
       () => {},
     )

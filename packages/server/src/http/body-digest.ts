@@ -52,6 +52,6 @@ function sha256In(request: IncomingMessage, name: 'content-digest' | 'repr-diges
 
 function malformed(name: string): LadeError<'bad_request'> {
   return new LadeError('bad_request', {
-    reason: `The header ${name} is not valid RFC 9530, such as sha-256=:…:, with each algorithm once.`,
+    reason: `The header ${name} must have the form of RFC 9530, such as sha-256=:…:, with each algorithm once.`,
   })
 }

@@ -16,7 +16,7 @@ export function budgetMetrics(registry: Registry, budget: Pick<WorkBudget, 'coun
   })
   new Counter({
     name: 'lade_unpaid_work_seconds_total',
-    help: 'Processor time since the start that transferred bytes do not pay for, by kind of work, in seconds.',
+    help: 'Processor time since the start beyond what the transferred bytes allow, by kind of work, in seconds.',
     labelNames: ['work'],
     registers,
     collect() {

@@ -29,7 +29,7 @@ export class InstallationRefused extends Error {
   }
 }
 
-const WAY_OUT = 'Correct this, or run "lade doctor --adopt" to see what continuing anyway would mean.'
+const WAY_OUT = 'Correct this, or run "lade doctor --adopt" to see what happens if you continue anyway.'
 
 /** What is wrong and what probably happened, without what to do. */
 export function describeProblem(problem: InstallationProblem, { records, objects }: InstallationPlaces): string {
@@ -45,7 +45,7 @@ export function describeProblem(problem: InstallationProblem, { records, objects
     case 'unknown_objects':
       return `The records in ${records} and the objects in ${objects} do not belong together: ${describeSamples(problem.samples)}. Probably LADE_DATABASE or LADE_STORAGE is wrong, or one of the two was lost.`
     case 'rolled_back':
-      return `The records in ${records} are older than the objects in ${objects} (at step ${problem.recordsProgress}, and were at ${problem.objectsProgress}). Probably the log of the database was lost or damaged, a backup was restored, or a standby took over that had fallen behind: what was acknowledged since is missing in the records.`
+      return `The records in ${records} are older than the objects in ${objects} (step ${problem.recordsProgress} instead of ${problem.objectsProgress}), so acknowledged changes are missing. Probably the log of the database was lost or damaged, a backup was restored, or an outdated standby took over.`
     case 'unreadable_document':
       return `The file installation.json in ${objects} is invalid. Probably it was damaged or edited.`
   }

@@ -111,7 +111,7 @@ function wasDone(options: MoveOptions): boolean {
 function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
   if (moves.database && (from.database.kind !== 'sqlite' || to.database.kind !== 'postgres')) {
     throw new MoveRefused(
-      'Records are moved from SQLite to PostgreSQL. From one PostgreSQL to another pg_dump and pg_restore bring them.',
+      'Records can only be moved from SQLite to PostgreSQL. Between PostgreSQL databases, use pg_dump and pg_restore.',
     )
   }
   if (!moves.storage) return

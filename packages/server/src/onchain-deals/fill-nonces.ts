@@ -27,7 +27,7 @@ export async function fillNonces(round: ProposerRound, unsettled: readonly Trans
     const end = Math.min(lowest, confirmedNonce + MAX_NONCES)
     for (let nonce = confirmedNonce; nonce < end; nonce += 1) {
       if (byNonce.get(nonce)?.state === 'final')
-        round.trouble(`The chain has lost the transaction of nonce ${nonce}, which was final.`)
+        round.trouble(`The chain no longer has the final transaction with nonce ${nonce}.`)
       if (byNonce.has(nonce)) continue
       gaps.add(gap(nonce))
       if (observations.see(gap(nonce), round.number) >= GAP_OBSERVATIONS) await useUp(round, nonce)

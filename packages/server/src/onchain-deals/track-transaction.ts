@@ -115,7 +115,7 @@ async function nonceAt(round: ProposerRound, blockNumber: number): Promise<numbe
     return await round.marketplace.nonceAt(blockNumber)
   } catch (error) {
     if (!LadeError.has(error, 'chain_offline')) throw error
-    round.trouble('The node does not say how many transactions were in blocks when they became final.')
+    round.trouble('The node does not return the nonce of the account at the final block.')
     return 0
   }
 }

@@ -124,7 +124,7 @@ async function proveCopy(
 ): Promise<Pick<ProvenFile, 'height' | 'proofs'> | { readonly failure: string }> {
   const prover = proverNamed(deps, copy.prover)
   if (prover === undefined) return { failure: 'It is no longer configured.' }
-  if (prover.auditedBy !== 'proof') return { failure: 'It proves only to its own chain.' }
+  if (prover.auditedBy !== 'proof') return { failure: 'It proves only onchain, not on request.' }
   const { sizeBytes } = piece
   const question = { pieceCid: pieceCidOf(piece), sizeBytes, seed, count: CHALLENGES }
   const onProcessorMs = (processorMs: number): void => deps.budget.spend({ principal, work: 'challenge', processorMs })

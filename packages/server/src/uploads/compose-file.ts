@@ -53,7 +53,7 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
   deps.budget.require(tier.principal, 'compose')
   if (!head.cid.verified) {
     throw new LadeError('invalid_cid', {
-      reason: 'A composed file needs a verifiable id; opaque ids are not.',
+      reason: 'A composed file needs a verifiable id. Opaque ids cannot be verified.',
     })
   }
   const found = await findParts(deps.records, deps.budget, {

@@ -23,7 +23,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/
  * white space around each.
  *
  * @param signatureParams - the components and the parameters as `Signature-Input` has them.
- * @throws {LadeError} `invalid_signature` for a component that the request does not have or that is not known here.
+ * @throws {LadeError} `invalid_signature` for a component that the request does not have or that is not supported.
  *
  * @example
  * new TextDecoder().decode(signatureBase(request, ['@method', '@path'], '("@method" "@path");created=1'))
@@ -40,8 +40,7 @@ export function signatureBase(
 
 function componentValue(request: SignedRequest, name: string): string {
   const value = name.startsWith('@') ? derivedValue(request, name) : fieldValue(request.rawHeaders, name)
-  if (!PRINTABLE.test(value))
-    throw refused(`The value of ${name} is not printable ASCII, so nothing can be signed over it.`)
+  if (!PRINTABLE.test(value)) throw refused(`The value of ${name} is not printable ASCII, so it cannot be signed.`)
   return value
 }
 
@@ -62,7 +61,7 @@ function derivedValue({ method, target, publicUrl }: SignedRequest, name: string
     case '@target-uri':
       return origin + prefix + target
     default:
-      throw refused(`The component ${name.slice(0, 40)} is not known here.`)
+      throw refused(`The component ${name.slice(0, 40)} is not supported.`)
   }
 }
 
@@ -73,6 +72,6 @@ function fieldValue(rawHeaders: readonly string[], name: string): string {
     if (rawHeaders[index]?.toLowerCase() !== name) continue
     lines.push((rawHeaders[index + 1] ?? '').replace(/^[ \t]+|[ \t]+$/g, ''))
   }
-  if (lines.length === 0) throw refused(`The header field ${name} is covered and not there.`)
+  if (lines.length === 0) throw refused(`The signature covers the header ${name}, but the request does not have it.`)
   return lines.join(', ')
 }

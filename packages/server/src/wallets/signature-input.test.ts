@@ -79,7 +79,7 @@ describe('readWalletSignature', () => {
   it.each([
     ['eth', 'The member eth of Signature-Input has no components.'],
     ['eth="x"', 'The member eth of Signature-Input has no components.'],
-    [`eth=("@method" "@method")${PARAMETERS}`, 'A component is covered twice.'],
+    [`eth=("@method" "@method")${PARAMETERS}`, 'The signature covers a component twice.'],
     [`eth=(method)${PARAMETERS}`, 'The name of a component must be a string.'],
     [`eth=(1)${PARAMETERS}`, 'The name of a component must be a string.'],
     ...['sf', 'bs', 'req', 'tr', 'key="a"', 'name="a"'].map((parameter) => [
@@ -162,6 +162,6 @@ describe('readWalletSignature', () => {
 
   it('refuses more components than a request has', () => {
     const names = Array.from({ length: 65 }, (_, index) => `"x-${index}"`).join(' ')
-    expect(refusalOf(`eth=(${names})${PARAMETERS}`)).toBe('More than 64 components are covered.')
+    expect(refusalOf(`eth=(${names})${PARAMETERS}`)).toBe('The signature covers more than 64 components.')
   })
 })

@@ -82,13 +82,14 @@ function walletOf(keyId: BareItem | undefined): Wallet {
 }
 
 function componentsOf([items]: InnerList): string[] {
-  if (items.length > MAXIMUM_COMPONENTS) throw refused(`More than ${MAXIMUM_COMPONENTS} components are covered.`)
+  if (items.length > MAXIMUM_COMPONENTS)
+    throw refused(`The signature covers more than ${MAXIMUM_COMPONENTS} components.`)
   const names = items.map(([name, parameters]) => {
     if (typeof name !== 'string') throw refused('The name of a component must be a string.')
     if (parameters.size > 0) throw refused(`The component ${name} has a parameter; none are allowed.`)
     return name
   })
-  if (new Set(names).size !== names.length) throw refused('A component is covered twice.')
+  if (new Set(names).size !== names.length) throw refused('The signature covers a component twice.')
   return names
 }
 

@@ -197,7 +197,9 @@ describe('what every signature needs', () => {
 
   it('refuses a field that is covered and not there', async () => {
     const { 'content-type': _, ...headers } = await sign({ fields: { 'content-type': 'text/plain' } })
-    expect(await refusal({ headers })).toBe('The header field content-type is covered and not there.')
+    expect(await refusal({ headers })).toBe(
+      'The signature covers the header content-type, but the request does not have it.',
+    )
   })
 
   it.each(['@status', '@query-param', '@request-target', '@scheme', '@', 'Content-Type', 'x y', ''])(

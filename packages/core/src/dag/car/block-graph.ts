@@ -179,7 +179,8 @@ export class BlockGraph {
     const { codec, hashCode, digest } = link
     const fromText = () => `The block ${cidText(from)} links to`
     // Before the CID is written out: it can be as long as the block, and base58 takes the square of that in time.
-    if (digest.length > MAX_DIGEST_BYTES) return malformed(`${fromText()} a CID with ${digest.length} bytes of digest.`)
+    if (digest.length > MAX_DIGEST_BYTES)
+      return malformed(`${fromText()} a CID whose digest has ${digest.length} bytes.`)
     const refuse = (reason: string) => malformed(`${fromText()} ${cidText(link)}, whose ${reason}.`)
     if (!READABLE_CODECS.includes(codec)) return refuse(`codec ${hex(codec)} is not supported`)
     if (hashCode !== IDENTITY && !this.#isChecked(hashCode)) return refuse(`hash ${hex(hashCode)} is not supported`)

@@ -143,7 +143,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
       CID.createV1(0x55, createDigest(SHA2_256, digest(20))),
       /whose digest has 20 bytes\.$/,
     ],
-    ['more inline than a CID carries', inlineCid(0x55, digest(129)), /links to a CID with 129 bytes of digest\.$/],
+    ['more inline than a CID carries', inlineCid(0x55, digest(129)), /links to a CID whose digest has 129 bytes\.$/],
     [
       'an inline block that is not of its codec',
       inlineCid(0x71, utf8('?!')),
@@ -157,7 +157,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
   test('refuses a link of a megabyte of inline bytes at once', async () => {
     const root = pbBlock({ Links: [{ Hash: CID.createV0(createDigest(0x12, patternBytes(2 ** 20))) }] })
     expect(reasonOf(indexCar(await writeCar([root.cid], [root]), root.cid))).toMatch(
-      /a CID with 1048576 bytes of digest\.$/,
+      /a CID whose digest has 1048576 bytes\.$/,
     )
   })
 

@@ -42,7 +42,7 @@ function faultOfParts(graph: BlockGraph, root: number): CarFault | undefined {
     if (graph.codecOf(link) === RAW || visited[node] === 1) continue
     visited[node] = 1
     if (graph.partOf(node).kind === 'brokenFile') {
-      return malformed(`The file node ${graph.textOf(link)} contradicts itself about its parts.`)
+      return malformed(`The file node ${graph.textOf(link)} has inconsistent part sizes or links.`)
     }
     const { start, end } = graph.placesOfLinks(node)
     for (let place = end - 1; place >= start; place -= 1) {
@@ -51,7 +51,8 @@ function faultOfParts(graph: BlockGraph, root: number): CarFault | undefined {
       const actual = partSizeOf(graph, child)
       const names = () => `The file node ${graph.textOf(link)} has the part ${graph.textOf(child)}`
       if (actual === undefined) return malformed(`${names()}, which is not a UnixFS file.`)
-      if (actual !== announced) return malformed(`${names()} of ${announced} bytes, which has ${actual}.`)
+      if (actual !== announced)
+        return malformed(`${names()}. It declares ${announced} bytes for it, but the part has ${actual}.`)
       open.push(child)
     }
   }

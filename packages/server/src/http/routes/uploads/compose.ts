@@ -60,8 +60,8 @@ export function composeRoutes(app: Routes, service: Service): void {
         tags: ['uploads'],
         summary: 'Compose one file of several',
         description:
-          'Scope put. The parts are files of yours, in order. They end, and their bytes become those of the new ' +
-          'file. Only repeated parts are charged. Under a UnixFS cid or a piece CID, no bytes are read.',
+          'Scope put. The parts are your files, in order. The new file gets their bytes and replaces them. Only ' +
+          'repeated parts are charged. With a UnixFS cid or a piece CID, no bytes are read.',
         security: [{}, ...security],
         querystring: composeQuery,
         headers: composeHeaders,

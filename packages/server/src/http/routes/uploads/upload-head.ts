@@ -58,7 +58,7 @@ export function visibilityOf(header: string | undefined): Visibility {
     case 'private':
       return 'private'
     default:
-      throw new LadeError('invalid_visibility', { reason: 'It has another value.' })
+      throw new LadeError('invalid_visibility', { reason: 'It is neither of them.' })
   }
 }
 
