@@ -321,7 +321,7 @@ describe('lade keys mint', () => {
   })
 
   it('takes the daily quota of the configuration under its old name', async () => {
-    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co'], { LADE_TOKEN_QUOTA_MB: '8' })
+    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co'], { LADE_TOKEN_DAILY_MB: '8' })
     expect(payloadOf(stdout).quotaMb).toBe(8)
   })
 
