@@ -3,13 +3,15 @@
  *
  *     node .ci/count-tests.mjs FOLDER
  *
- * FOLDER holds a report of vitest for each suite (tests.json, services.json, packages.json, acceptance.json). Exits with 1 where a test failed, a suite
- * left no report or no test, or a suite that needs servers skipped one.
+ * FOLDER holds a report of vitest for each suite (tests.json, long.json, services.json, packages.json, acceptance.json). Exits with 1 if a test failed,
+ * a suite left no report or no test, or a suite that needs servers skipped one.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const SUITES = ['tests', 'services', 'packages', 'acceptance']
+const SUITES = ['tests', 'long', 'services', 'packages', 'acceptance']
+/** Suites that run without servers, and say what a machine lacks. */
+const MAY_SKIP = ['tests', 'long']
 /** What of a message is printed: the sentence and the first lines of its stack. */
 const MESSAGE_LINES = 20
 
@@ -28,7 +30,7 @@ for (const suite of SUITES) {
   const report = JSON.parse(readFileSync(file, 'utf8'))
   const found = report.testResults.flatMap(failuresOf)
   // Only a test that says what a machine cannot do may be skipped, and only where nothing but npm's packages is asked for.
-  const skipped = suite === 'tests' ? 0 : (report.numPendingTests ?? 0)
+  const skipped = MAY_SKIP.includes(suite) ? 0 : (report.numPendingTests ?? 0)
   console.log(
     `${suite}: ${report.numPassedTests} passed, ${found.length} failed${skipped > 0 ? `, ${skipped} skipped, which none may be` : ''}`,
   )
