@@ -66,7 +66,7 @@ test.each(PLAN.isFull ? ATTACKS : ATTACKS.slice(1))(
 // The limits are minutes, so the ordinary plan has them in slow-readers.test.ts of the server alone.
 test.runIf(PLAN.isFull)(
   'a client that pauses for less than a minute gets its file, and one that is cut off goes on',
-  FULL_PLAN_ONLY,
+  { ...FULL_PLAN_ONLY, timeout: 300_000 },
   async () => {
     const server = await startServer({ env: BOUNDLESS_QUOTAS })
     const content = newContent(BIG_BYTES)
@@ -88,5 +88,4 @@ test.runIf(PLAN.isFull)(
     expect(heldBack()).toBe(true)
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   },
-  300_000,
 )
