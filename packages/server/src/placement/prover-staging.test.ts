@@ -3,7 +3,7 @@ import { pieceCidOf } from '@lade/core/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FakeProver, openFakeProver } from '../proving/fake-prover.ts'
 import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
-import { createProverStaging, type BytesToStage, type ProverStagingDeps } from './prover-staging.ts'
+import { type BytesToStage, createProverStaging, type ProverStagingDeps } from './prover-staging.ts'
 
 const BYTES = Buffer.alloc(1000, 'handed over ')
 
@@ -53,7 +53,8 @@ describe('handing over', () => {
   it('parks the piece at one prover, at each in turn', async () => {
     const proverStaging = proverStagingOf()
     const parkedAt = []
-    for (let turn = 0; turn < 4; turn += 1) parkedAt.push(...(await proverStaging.stageAtProver(bytes, signal)).parkedAt)
+    for (let turn = 0; turn < 4; turn += 1)
+      parkedAt.push(...(await proverStaging.stageAtProver(bytes, signal)).parkedAt)
     expect(parkedAt.toSorted()).toEqual(provers.flatMap(({ name }) => [name, name]))
     for (const { parked } of provers) expect([...parked.values()]).toEqual([BYTES])
   })

@@ -1,6 +1,5 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
-import type { LoginCodeRecords } from './login-code-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
 import type { FileEnd, FileRecord, NewFile } from './file-record.ts'
@@ -8,6 +7,7 @@ import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
 import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 import type { TokenRecords } from './token-records.ts'
 
@@ -23,10 +23,6 @@ export type {
   TransactionRecord,
   TransactionState,
 } from './chain-records.ts'
-export type {
-  LoginCodeRecord,
-  LoginCodeRecords,
-} from './login-code-records.ts'
 export type {
   CompositionCommit,
   CompositionOutcome,
@@ -61,6 +57,10 @@ export type {
 } from './integrity-records.ts'
 export type { BlobInRecords, BlobName, InventoryRecords } from './inventory-records.ts'
 export type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+export type {
+  LoginCodeRecord,
+  LoginCodeRecords,
+} from './login-code-records.ts'
 
 export type {
   AdditionRecord,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loginCodeId, codeDigest, newLoginCode } from './login-code.ts'
+import { codeDigest, loginCodeId, newLoginCode } from './login-code.ts'
 
 describe('newLoginCode', () => {
   it('has six digits, zeros in front included, and a challenge of 256 bits', () => {

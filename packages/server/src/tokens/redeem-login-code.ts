@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { SCOPES, type SignupResult, type VerifyRequest } from '@lade/core/wire'
 import type { RecordStore } from '../records/record-store.ts'
-import { loginCodeId, codeDigest } from './login-code.ts'
+import { codeDigest, loginCodeId } from './login-code.ts'
 import { type NewTokenDeps, newToken } from './new-token.ts'
 
 export interface RedeemLoginCodeDeps extends NewTokenDeps {

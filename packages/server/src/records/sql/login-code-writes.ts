@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { AnswerOutcome, LoginCodeRecord, HourlyLimit, OpenOutcome } from '../login-code-records.ts'
+import type { AnswerOutcome, HourlyLimit, LoginCodeRecord, OpenOutcome } from '../login-code-records.ts'
 import type { TokenRecord } from '../record-store.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'

@@ -150,7 +150,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     },
     integrity: {
       chunkDigests: (request) => read('integrity.chunkDigests', request),
-      setChunkDigests: ({ sha256, digests }) => write('integrity.setChunkDigests', { sha256, digests: ownBytes(digests) }),
+      setChunkDigests: ({ sha256, digests }) =>
+        write('integrity.setChunkDigests', { sha256, digests: ownBytes(digests) }),
       withoutChunks: (request) => read('integrity.withoutChunks', request),
       withoutChunksCount: () => read('integrity.withoutChunksCount', undefined),
       inlineObjects: (request) => read('integrity.inlineObjects', request),
@@ -163,7 +164,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     },
     chain: {
       // Mostly there is nothing to queue, and then nobody has to write.
-      queueDeals: async (request) => ((await read('chain.hasDealsToQueue', request)) ? write('chain.queueDeals', request) : 0),
+      queueDeals: async (request) =>
+        (await read('chain.hasDealsToQueue', request)) ? write('chain.queueDeals', request) : 0,
       queued: (request) => read('chain.queued', request),
       nextNonce: (account) => read('chain.nextNonce', account),
       propose: (request) => write('chain.propose', request),

@@ -1,7 +1,6 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
 import { prepareChainWrites } from './chain-writes.ts'
-import { prepareLoginCodeWrites } from './login-code-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
 import { prepareContentWrites } from './content-writes.ts'
 import { prepareCopyWrites } from './copy-writes.ts'
@@ -13,6 +12,7 @@ import { prepareInstallationWrites } from './installation-writes.ts'
 import { prepareIntegrityWrites } from './integrity-writes.ts'
 import { prepareInventoryWrites } from './inventory-writes.ts'
 import { prepareLeaseWrites } from './lease-writes.ts'
+import { prepareLoginCodeWrites } from './login-code-writes.ts'
 import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
 import { prepareOfferWrites } from './offer-writes.ts'
@@ -121,10 +121,10 @@ export function prepareWrites(db: Sql) {
     'nonces.issue': nonces.issue,
     'nonces.redeem': nonces.redeem,
     'nonces.expire': nonces.expire,
-    *['instances.register']({ instanceId, now }: { instanceId: string; now: number }): Steps<void> {
+    *'instances.register'({ instanceId, now }: { instanceId: string; now: number }): Steps<void> {
       yield* registerInstance.run(instanceId, now)
     },
-    *['instances.deregister'](request: { instanceId: string; now: number }): Steps<{ readonly reservations: number }> {
+    *'instances.deregister'(request: { instanceId: string; now: number }): Steps<{ readonly reservations: number }> {
       const { instanceId, now } = request
       const reservations = yield* quotas.releaseAllOf(instanceId, now)
       yield* discards.abandonAllOf(instanceId)

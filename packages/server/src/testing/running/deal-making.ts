@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import type { Address, Chain, Hash } from '../../chain/chain.ts'
 import { openEvmChain } from '../../chain/drivers/evm/evm-chain.ts'
+import { createDealProposer, type DealProposer } from '../../onchain-deals/deal-proposer.ts'
 import { openSqliteRecordStore } from '../../records/drivers/sqlite/sqlite-record-store.ts'
 import type { OnchainDealRecord, RecordStore, TransactionRecord } from '../../records/record-store.ts'
-import { createDealProposer, type DealProposer } from '../../onchain-deals/deal-proposer.ts'
 import { type StagedCopy, stageCopy } from '../doubles/staged-copy.ts'
 
 const PROVER = 'prover-a'

@@ -40,7 +40,11 @@ const open = (options?: Partial<S3BlobStoreOptions>): Promise<S3BlobStore> =>
 const underDigest = (): BlobStore => ({ ...store, begin: (options) => store.begin({ ...options, put: '' }) })
 
 /** The fixture's own prover reads the fixture's own store. */
-const proverStaging = { isNeeded: () => false, dealId: () => 'd-0x00', stageAtProver: () => Promise.reject(new Error('unused')) }
+const proverStaging = {
+  isNeeded: () => false,
+  dealId: () => 'd-0x00',
+  stageAtProver: () => Promise.reject(new Error('unused')),
+}
 const stage = (blob: SampleBlob, principal = PRINCIPAL, blobs: BlobStore = store) =>
   fixture.stage(blob.bytes, { tier: { principal, dailyBytes: 1e9, fileBytes: 1e8 }, deps: { blobs, proverStaging } })
 const removeFile = async ({ sha256 }: SampleBlob, principal = PRINCIPAL) => {

@@ -20,7 +20,13 @@ describe('queueNameOf', () => {
 
   test('puts whatever changes the quota of one principal in one queue, and other principals in others', () => {
     const bob = { principal: 'user:bob', file: { principal: 'user:bob' }, admit: { principal: 'user:bob' } } as never
-    const writes = ['quotas.reserve', 'quotas.commit', 'quotas.commitAtOnce', 'compositions.commit', 'files.remove'] as const
+    const writes = [
+      'quotas.reserve',
+      'quotas.commit',
+      'quotas.commitAtOnce',
+      'compositions.commit',
+      'files.remove',
+    ] as const
     expect(new Set(writes.map((name) => queueNameOf(name, ANY))).size).toBe(1)
     for (const name of writes) expect(queueNameOf(name, bob)).not.toBe(queueNameOf(name, ANY))
   })
@@ -45,7 +51,15 @@ describe('queueNameOf', () => {
   test('puts what touches uploads in one queue under contention, and leaves the rest where it is', () => {
     const contended = NAMES.filter((name) => queueNameOf(name, ANY, true) === 'crowd')
     expect(contended.toSorted()).toEqual(
-      ['quotas.claim', 'quotas.commit', 'quotas.commitAtOnce', 'compositions.commit', 'quotas.release', 'files.remove', 'quotas.reserve'].toSorted(),
+      [
+        'quotas.claim',
+        'quotas.commit',
+        'quotas.commitAtOnce',
+        'compositions.commit',
+        'quotas.release',
+        'files.remove',
+        'quotas.reserve',
+      ].toSorted(),
     )
     for (const name of NAMES.filter((each) => !contended.includes(each))) {
       expect(queueNameOf(name, ANY, true)).toBe(queueNameOf(name, ANY))

@@ -11,7 +11,11 @@ const ROW_BYTES = 32 * 1024
 const SPARE_INODES = 32
 
 /** Writes by which callers add to the records, and that are refused while others still have room. */
-const ADDITIONS: ReadonlySet<WriteName> = new Set<WriteName>(['quotas.reserve', 'quotas.commitAtOnce', 'compositions.commit'])
+const ADDITIONS: ReadonlySet<WriteName> = new Set<WriteName>([
+  'quotas.reserve',
+  'quotas.commitAtOnce',
+  'compositions.commit',
+])
 
 /** Whether the disk of the records has room for more. */
 export interface DiskRoom {

@@ -169,7 +169,9 @@ class Sequence {
       parkedAt: parkedAt.map((index) => PROVERS[index] ?? ''),
     }
     const of = upload({ content: word, capBytes: 1e9, now, expiresAt: now + WEEK, placement })
-    this.#model.placing(() => this.#writes['quotas.commitAtOnce']({ admit: of, commit: fileCommitOf(of, `d-0x${now}`) }))
+    this.#model.placing(() =>
+      this.#writes['quotas.commitAtOnce']({ admit: of, commit: fileCommitOf(of, `d-0x${now}`) }),
+    )
   }
 
   #enrol(as: EnrolledAs, copiesWanted: number): void {
@@ -223,7 +225,12 @@ class Sequence {
       this.#writes['placements.additionConfirmed']({ addition, dataSetId: '1', pieceIds, now })
       this.#model.added(some.map(({ copy }) => copy))
     } else {
-      this.#writes['placements.additionRejected']({ addition, now, nextAt: now, cause: as === 'refused' ? 'refused' : null })
+      this.#writes['placements.additionRejected']({
+        addition,
+        now,
+        nextAt: now,
+        cause: as === 'refused' ? 'refused' : null,
+      })
     }
   }
 

@@ -57,7 +57,11 @@ describe('statements about placements', () => {
     commit('one')
     commit('two')
     const pieces = [{ pieceRoot: pieceRootOf('two'), sizeBytes: 100, object: digestOf('two'), offsetBytes: 0 }]
-    writes['placements.enrol']({ now: NOW, upTo: 2, enrolments: [{ file: 2, copiesWanted: 1, as: { kind: 'pieces', pieces } }] })
+    writes['placements.enrol']({
+      now: NOW,
+      upTo: 2,
+      enrolments: [{ file: 2, copiesWanted: 1, as: { kind: 'pieces', pieces } }],
+    })
     expect(ranBy(remove('one'))).toEqual([expect.stringMatching(/^UPDATE deals SET closed_at/)])
     expect(ranBy(remove('two'))).toEqual([
       expect.stringMatching(/^UPDATE deals SET closed_at/),

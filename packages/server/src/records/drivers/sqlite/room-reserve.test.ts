@@ -29,10 +29,10 @@ describe('on the disk of the records', () => {
 
   it('uploads are refused that would leave too little, and removals are not', () => {
     const room = diskRoom({ file, minFreeBytes: Number.MAX_SAFE_INTEGER })
-    for (const name of ['reserve', 'commitAtOnce', 'compose'] as const) {
+    for (const name of ['quotas.reserve', 'quotas.commitAtOnce', 'compositions.commit'] as const) {
       expect(() => room.requireFor(name, {})).toThrow(expect.objectContaining({ code: 'insufficient_storage' }))
     }
-    for (const name of ['removeFile', 'revokeToken', 'expireFiles'] as const) room.requireFor(name, {})
-    diskRoom({ file, minFreeBytes: 0 }).requireFor('reserve', {})
+    for (const name of ['files.remove', 'tokens.revoke', 'files.expire'] as const) room.requireFor(name, {})
+    diskRoom({ file, minFreeBytes: 0 }).requireFor('quotas.reserve', {})
   })
 })

@@ -134,7 +134,10 @@ describe('sqlite only', () => {
   })
 
   describe('group commit', () => {
-    const register = (instanceId: string): WriteCall => ({ name: 'instances.register', input: { instanceId, now: NOW } })
+    const register = (instanceId: string): WriteCall => ({
+      name: 'instances.register',
+      input: { instanceId, now: NOW },
+    })
 
     test('one failing write leaves the others of its group', () => {
       const connection = openConnection(file)
