@@ -126,10 +126,10 @@ describe.skipIf(isForeign)('LADE_TOKEN_ALG=RS256', options, () => {
       return String(outcome)
     }
     const wrongAlg = await refusal({ LADE_TOKEN_KEY: RS256.LADE_TOKEN_KEY })
-    expect(wrongAlg).toMatch(/LADE_TOKEN_KEY holds an RSA key, but LADE_TOKEN_ALG is HS256/)
+    expect(wrongAlg).toMatch(/LADE_TOKEN_KEY is an RSA key, but LADE_TOKEN_ALG is HS256/)
     expect(wrongAlg).not.toContain('PRIVATE KEY')
     expect(await refusal({ LADE_TOKEN_ALG: 'RS256' })).toMatch(
-      /LADE_TOKEN_ALG is RS256, but LADE_TOKEN_KEY holds no RSA/,
+      /LADE_TOKEN_ALG is RS256, but LADE_TOKEN_KEY is not an RSA private key/,
     )
   })
 })

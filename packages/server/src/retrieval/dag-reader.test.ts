@@ -141,7 +141,7 @@ test('a walk ends at as many blocks and links as a CAR may have, each time that 
   const { reader } = harnessOf(blocks)
   const refused = {
     code: 'not_acceptable',
-    evidence: { reason: 'The DAG has more than 1000 blocks: ask for parts of it.' },
+    evidence: { reason: 'The DAG has more than 1000 blocks. Request parts of it.' },
   }
   await expect(walkAll(reader({ maxBlocks: 1000 }), root.cid, true)).rejects.toMatchObject(refused)
   await expect(walkAll(reader({ maxLinks: 1000 }), root.cid, true)).rejects.toMatchObject({ code: 'not_acceptable' })
