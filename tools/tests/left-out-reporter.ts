@@ -9,13 +9,14 @@ export class LeftOutReporter implements Reporter {
     this.#vitest = vitest
   }
 
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
     // A run of chosen tests leaves out the others because somebody asked for that.
     if (this.#vitest === undefined || this.#vitest.config.testNamePattern !== undefined) return
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')])
-    const isWhole = (this.#vitest.filenamePattern ?? []).length === 0
-    const ran = new Set(modules.map(({ project }) => project.name))
-    const others = isWhole ? OTHER_SUITES.filter(({ project }) => !ran.has(project)) : []
+    const projects = [...new Set(modules.map(({ project }) => project))]
+    const files = await Promise.all(projects.map(async (project) => (await project.globTestFiles()).testFiles))
+    const isWhole = files.flat().length === modules.length
+    const others = isWhole ? OTHER_SUITES.filter(({ project }) => !projects.some(({ name }) => name === project)) : []
     for (const line of describeLeftOut(skipped.map(reasonOf), others)) this.#vitest.logger.log(line)
   }
 }
