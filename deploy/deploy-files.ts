@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { SETTINGS } from '@lade/server/config'
+import { oldNameOf, SETTINGS } from '@lade/server/config'
 import { parse } from 'yaml'
 
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url))
@@ -12,6 +12,8 @@ export const PAGES: string = join(ROOT, 'docs/operate')
 export const PORT: string = SETTINGS.port.default
 /** The names of all settings. */
 export const SETTING_NAMES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ name }) => name))
+/** Names that settings had before. Only the page about upgrades may say them. */
+export const OLD_NAMES: ReadonlySet<string | undefined> = new Set([...SETTING_NAMES].map(oldNameOf))
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of other programs, read by their paths
 export type Yaml = any
