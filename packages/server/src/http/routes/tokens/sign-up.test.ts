@@ -299,7 +299,7 @@ describe('starting a challenge', () => {
     for (let mails = 0; mails < 5; mails += 1) await begin(service)
     const refused = await start(service, 'ADA@example.org')
     expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited', used: 5, limit: 5 } })
-    expect(refused.body).toMatchObject({ detail: expect.stringContaining('A code that you asked for stays valid') })
+    expect(refused.body).toMatchObject({ detail: expect.stringContaining('Codes stay valid for 15 minutes') })
     expect(Number(refused.headers.get('retry-after'))).toBe(3600)
     expect(mailServer.received).toHaveLength(5)
     await begin(service, 'bob@example.org')
