@@ -47,9 +47,12 @@ export function publishedPackages(): WorkspacePackage[] {
   return [...readWorkspace().values()].filter(({ manifest }) => manifest.private !== true)
 }
 
-/** The `package.json` of a folder. */
+/** The `package.json` of a folder. What only tests of the repository import is no export. */
 export function readManifest(dir: string): Manifest {
-  return JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
+  const manifest: Manifest = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
+  if (manifest.exports === undefined) return manifest
+  const exports = Object.entries(manifest.exports).filter(([subpath]) => !subpath.startsWith('./testing/'))
+  return { ...manifest, exports: Object.fromEntries(exports) }
 }
 
 /**
