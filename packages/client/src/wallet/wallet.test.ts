@@ -297,7 +297,7 @@ describe('createLadeClient', () => {
     ]
     for (const options of refused) expect(() => createLadeClient(options), JSON.stringify(options)).toThrow(TypeError)
     const { provider } = fakeWallet()
-    expect(() => walletOf(undefined as never)).toThrow('There is no wallet here')
+    expect(() => walletOf(undefined as never)).toThrow('The wallet must be an EIP-1193 provider')
     for (const options of [{ address: 'ada.eth' }, { chainId: -1 }, { statement: 'a\nb' }]) {
       expect(() => walletOf(provider, options)).toThrow(TypeError)
     }
