@@ -16,7 +16,7 @@ export const LONG_TESTS: readonly string[] = [
   'packages/server/src/placement/moving-copies.test.ts',
   'packages/server/src/placement/placement-crash.test.ts',
   'packages/server/src/records/drivers/sqlite/placement-model.test.ts',
-  'packages/server/src/transactions/proposer-model.test.ts',
+  'packages/server/src/onchain-deals/proposer-model.test.ts',
   'packages/server/src/uploads/compose-by-reading.test.ts',
   'packages/server/src/wiring/join-objects-s3.test.ts',
   'packages/server/src/wiring/join-objects-upgrade.test.ts',

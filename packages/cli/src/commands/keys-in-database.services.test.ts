@@ -83,7 +83,7 @@ describe('lade keys with LADE_DATABASE=postgres://…', () => {
     expect((await lade(['keys', 'show'])).exitCode).toBe(6)
     const { exitCode, stdout } = await lade(['doctor'])
     expect(exitCode).toBe(1)
-    expect(stdout).toMatch(/BROKEN .*Nothing can be asked of the database lade at 127.0.0.1:1: .*ECONNREFUSED/)
+    expect(stdout).toMatch(/BROKEN .*Cannot query the database lade at 127.0.0.1:1: .*ECONNREFUSED/)
   })
 })
 
@@ -101,11 +101,11 @@ describe('lade doctor with PostgreSQL and a bucket', () => {
     const of = (check: string) => findings.find((finding) => finding.check === check)
     expect(of('database')).toMatchObject({
       state: 'ok',
-      sentence: expect.stringMatching(/^PostgreSQL 18\.\d+ answers for/),
+      sentence: expect.stringMatching(/ is available on PostgreSQL 18\.\d+\.$/),
     })
     expect(of('databaseDurability')).toMatchObject({ state: 'broken', sentence: expect.stringContaining('fsync off') })
     expect(of('databaseSchema')?.state).toBe('ok')
-    expect(of('databaseConnections')?.sentence).toBe('It takes 300 connections; each process opens up to 18.')
+    expect(of('databaseConnections')?.sentence).toBe('It accepts 300 connections; each process opens up to 18.')
     expect(of('databaseClock')?.state).toBe('ok')
     expect(of('storage')).toMatchObject({
       state: 'ok',
@@ -118,7 +118,7 @@ describe('lade doctor with PostgreSQL and a bucket', () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'wrong')
     const refused = await lade(['doctor', '--storage', storage, '--port', '0'])
     expect(refused.stdout).toMatch(
-      /BROKEN .*cannot be put into the bucket bucket below lade\/, read and removed: .*403/,
+      /BROKEN .*Cannot write, read and remove a test blob in the bucket bucket below lade\/: .*403/,
     )
   })
 })

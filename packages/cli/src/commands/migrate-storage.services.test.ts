@@ -275,7 +275,7 @@ describe('lade migrate-storage', () => {
     await signUp(other.url)
     await other.close()
     const refused = await migrate('--to-database', url)
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/has records of its own/) })
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/already has records/) })
     const looked = await migrate('--to-database', url, '--dry-run')
     expect(looked).toMatchObject({
       exitCode: 1,
@@ -349,7 +349,7 @@ describe('lade migrate-storage', () => {
     )
     const away = await migrate('--to-database', `postgres://lade:${PASSWORD}@127.0.0.1:1/lade`)
     expect(away).toMatchObject({ exitCode: 6, stdout: '', stderr: expect.stringMatching(/ECONNREFUSED/) })
-    expect(away.stderr).toContain('the same command goes on')
+    expect(away.stderr).toContain('Run the same command again to resume')
     expect(away.stderr).not.toContain(PASSWORD)
   })
 })

@@ -61,8 +61,8 @@ async function upload({ url }: Lade, text: string, sizeBytes = 100): Promise<str
 }
 async function statusOf({ url }: Lade, cid: string): Promise<number> {
   const response = await fetch(`${url}/p/${cid}`)
-  // A body that nobody reads keeps the service from ending.
-  await response.body?.cancel()
+  // A body that is not read to its end keeps the service from ending.
+  await response.arrayBuffer()
   return response.status
 }
 const objects = () => readdirSync(join(dataDir, 'objects'), { recursive: true }).map(String).sort()
