@@ -71,7 +71,7 @@ describe('lade keys with LADE_DATABASE=postgres://…', () => {
     for (const command of [['show'], ['rotate']]) {
       const { exitCode, stdout, stderr } = await lade(['keys', ...command])
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
-      expect(stderr).toContain(`There is no key in ${place()}`)
+      expect(stderr).toContain(`here is no key in ${place()}`)
     }
     expect((await lade(['keys', 'mint', '--email', 'a@b.co'])).exitCode).toBe(6)
     const looked = await lade(['doctor'])
@@ -103,7 +103,7 @@ describe('lade doctor with PostgreSQL and a bucket', () => {
       state: 'ok',
       sentence: expect.stringMatching(/ is available on PostgreSQL 18\.\d+\.$/),
     })
-    expect(of('databaseDurability')).toMatchObject({ state: 'broken', sentence: expect.stringContaining('fsync off') })
+    expect(of('databaseDurability')).toMatchObject({ state: 'broken', sentence: expect.stringContaining('fsync is off') })
     expect(of('databaseSchema')?.state).toBe('ok')
     expect(of('databaseConnections')?.sentence).toBe('It accepts 300 connections; each process opens up to 18.')
     expect(of('databaseClock')?.state).toBe('ok')

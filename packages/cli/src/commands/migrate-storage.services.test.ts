@@ -180,7 +180,7 @@ describe('lade migrate-storage', () => {
     // The database of this test runs so.
     const warning = 'Warning: the database runs with fsync off: a power cut loses acknowledged data\n'
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: warning })
-    expect(stdout).toMatch(/^Blobs: \d+ \(12\d(\.\d)? MiB\) copied and hashed, 0 \(0 B\) were there\.$/m)
+    expect(stdout).toMatch(/^Blobs: \d+ \(12\d(\.\d)? MiB\) copied and hashed, 0 \(0 B\) already there\.$/m)
     expect(stdout).toMatch(/^Records: [\d,]+ rows in \d+ tables copied and compared\.$/m)
     expect(stdout).toContain('All quota counters are consistent.')
     expect(stdout).toContain(`  LADE_DATABASE=postgres://postgres@127.0.0.1:${postgres.port}/migrate_${databases}\n`)
@@ -322,7 +322,7 @@ describe('lade migrate-storage', () => {
   })
 
   test.each<[string, readonly string[], number, RegExp]>([
-    ['nothing to move', [], 2, /Say where to/],
+    ['nothing to move', [], 2, /^Specify the destination/],
     [
       'a database that is none',
       ['--to-database', 'mysql://root:hunter2@db/x'],
@@ -330,7 +330,7 @@ describe('lade migrate-storage', () => {
       /^--to-database is .*but it must be/,
     ],
     ['a storage that is none', ['--to-storage', 'ftp://x'], 2, /^--to-storage is "ftp:\/\/x", but it must be/],
-    ['no storage', ['--to-storage', 'none'], 1, /cannot be moved to none/],
+    ['no storage', ['--to-storage', 'none'], 1, /cannot be moved to the storage none/],
     ['SQLite as the new database', ['--to-database', 'sqlite:other.db'], 1, /from SQLite to PostgreSQL/],
     ['records that are not there', ['--to-storage', 'file:other'], 1, /There are no records at/],
   ])('refuses %s, and makes nothing', async (_, args, exitCode, sentence) => {
@@ -345,7 +345,7 @@ describe('lade migrate-storage', () => {
   test('refuses the storage that it has already, and a database that does not answer', async () => {
     await (await start()).close()
     expect((await migrate('--to-storage', `file:${join(dataDir, 'objects')}`)).stderr).toMatch(
-      /are in .*objects already/,
+      /are already in .*objects/,
     )
     const away = await migrate('--to-database', `postgres://lade:${PASSWORD}@127.0.0.1:1/lade`)
     expect(away).toMatchObject({ exitCode: 6, stdout: '', stderr: expect.stringMatching(/ECONNREFUSED/) })

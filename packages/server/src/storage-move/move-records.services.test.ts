@@ -191,7 +191,7 @@ describe('moveRecords', () => {
   test('error: keeps nothing of rows that the database changes', async () => {
     await admin.query(`CREATE FUNCTION more() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.bytes := NEW.bytes + 1; RETURN NEW; END';
       CREATE TRIGGER more BEFORE INSERT ON usage FOR EACH ROW EXECUTE FUNCTION more()`)
-    await expect(move()).rejects.toThrow(/usage is not what was copied/)
+    await expect(move()).rejects.toThrow(/The copy of the table usage differs/)
     expect(await rowCount()).toBe(0)
   })
 
