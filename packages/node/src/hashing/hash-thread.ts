@@ -33,7 +33,7 @@ export class HashThread extends WorkerThread<HashCall, HashAnswer> {
   readonly #queue: FairQueue
 
   constructor({ budget, calls, resourceLimits = {} }: HashThreadOptions) {
-    super(new Worker(new URL('./hash-worker.ts', import.meta.url), { resourceLimits }), 'hashing thread')
+    super(new Worker(new URL('./hash-thread-worker.ts', import.meta.url), { resourceLimits }), 'hashing thread')
     this.#queue = new FairQueue({ work: 'hash', budget, slots: calls })
   }
 
