@@ -200,9 +200,7 @@ describe('lade challenge', () => {
       const env = { LADE_URL: liar.url, LADE_TOKEN: '' }
       const { exitCode, stdout } = await lade(['challenge', deal.pieceCid ?? ''], { env })
       expect(exitCode).toBe(1)
-      expect(stdout).toMatch(
-        /^No valid proof that \w+ is stored\. The proof is invalid\. It is for another piece\.\n$/,
-      )
+      expect(stdout).toMatch(/^No valid proof that \w+ is stored\. The proof is invalid\. It is for another piece\.\n$/)
       const json = await lade(['challenge', deal.pieceCid ?? '', '--json'], { env })
       expect(json.exitCode).toBe(1)
       expect(json.json()).toMatchObject({ held: false, error: 'unexpected_answer' })

@@ -103,7 +103,10 @@ describe('lade doctor with PostgreSQL and a bucket', () => {
       state: 'ok',
       sentence: expect.stringMatching(/ is available on PostgreSQL 18\.\d+\.$/),
     })
-    expect(of('databaseDurability')).toMatchObject({ state: 'broken', sentence: expect.stringContaining('fsync is off') })
+    expect(of('databaseDurability')).toMatchObject({
+      state: 'broken',
+      sentence: expect.stringContaining('fsync is off'),
+    })
     expect(of('databaseSchema')?.state).toBe('ok')
     expect(of('databaseConnections')?.sentence).toBe('It accepts 300 connections; each process opens up to 18.')
     expect(of('databaseClock')?.state).toBe('ok')
