@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { PieceDigest } from '@lade/core/piece'
 import type { BodyBill } from '../budget/body-bill.ts'
+import { TurnsOfBodies } from '../budget/body-turns.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
-import { TurnsOfBodies } from './body-turns.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { type BodyWanted, digestsFrom, streamsFor } from './content-streams.ts'
 import type { HashAnswer, HashCall } from './hash-calls.ts'
@@ -27,7 +27,7 @@ const CAR_LIMITS = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
 const CAR_PAYS = 16
 /** What the indexes of several CARs that are being read may take together; one of as many links as a CAR may have takes about 75 MiB. */
 const CAR_MEMORY_BYTES = 40 * 1024 * 1024
-/** CARs that are read at a time: one block after the other, so that more only take memory. */
+/** CARs that are read at a time. One thread reads their blocks one after the other, so more CARs would only take memory. */
 const CARS_AT_ONCE = 6
 const CARS_OF_PRINCIPAL = 3
 /** Why calls of a discarded body are cut. */

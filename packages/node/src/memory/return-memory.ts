@@ -1,10 +1,9 @@
 import { loadAddon } from '../hashing/addon.ts'
 
 /**
- * Has the C library of this process give freed memory back to the system after many requests at once.
+ * Makes the C library return freed memory to the operating system, so that the process shrinks after a burst of requests.
  *
- * Call it once, before there is much in memory. It changes no result, and does nothing where the addon is not built or the C library is not
- * glibc.
+ * Call it once, at the start of the process. It does nothing where the addon is not built or the C library is not glibc.
  */
 export function returnMemory(): void {
   loadAddon()?.returnMemory()

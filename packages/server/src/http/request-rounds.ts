@@ -1,9 +1,9 @@
-/** How long requests may be begun between two turns of everything else: what is under way, and new connections. */
+/** How long one round of the event loop spends on new requests. */
 const SLICE_MS = 10
 
 /**
- * Begins requests in the order in which they came, so many in a round of the event loop as take 10 ms. Hundreds that come at once hold up
- * nobody for longer than that.
+ * Starts requests in the order of their arrival, for at most 10 ms in each round of the event loop. The rest waits for the next round, so that
+ * hundreds of requests at once do not delay requests in progress, or new connections, for longer.
  *
  * @example
  * const rounds = new RequestRounds()

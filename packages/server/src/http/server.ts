@@ -103,10 +103,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (!isToBeTaken(response)) return
     if (isDraining()) response.shouldKeepAlive = false
     const take = (): void => {
-      // It may have gone while it waited.
+      // The connection may have closed while the request waited.
       if (!response.destroyed && !answerFromCache(request, response)) receive(request, response)
     }
-    // Whoever restarts what does not answer asks this.
+    // Supervisors restart a service that does not answer this in time.
     if (request.url === LIVENESS_PATH) take()
     else rounds.begin(take)
   })

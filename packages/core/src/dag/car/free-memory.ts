@@ -1,5 +1,5 @@
 /**
- * Gives the memory of an array back at once; the collector would find it when there is far more of it. The array is empty afterwards.
+ * Frees the memory of an array at once, instead of at the next garbage collection. The array is empty afterwards.
  *
  * Does nothing where the engine cannot: `ArrayBuffer.prototype.transfer` came with Node.js 21, Chrome 114 and Safari 17.4.
  */

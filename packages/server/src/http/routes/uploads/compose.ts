@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { composeHeaders, composeQuery, composeRequest, MAX_COMPOSE_BODY_BYTES, uploadResult } from '@lade/core/wire'
+import { type BodyTurns, TurnsOfBodies } from '@lade/node/budget/body-turns'
 import { FairQueue } from '@lade/node/budget/fair-queue'
-import { type BodyTurns, TurnsOfBodies } from '@lade/node/hashing/body-turns'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { composeFile } from '../../../uploads/compose-file.ts'

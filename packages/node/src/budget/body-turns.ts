@@ -1,17 +1,18 @@
-import { FairQueue, type FairQueueOptions } from '../budget/fair-queue.ts'
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts'
 
-/** A body that brings nothing for so long gives its turn to the next. */
+/** A body that brings nothing for this long gives up its turn. */
 const IDLE_MS = 1000
 
 /** The turns of one body. */
 export interface BodyTurns {
   /**
-   * Resolves when it is the body's turn, which it then keeps while it brings bytes; undefined while it has it. Calls resolve in order.
+   * Resolves when it is the turn of the body; undefined while it has the turn. The body keeps the turn while it brings bytes. Calls resolve in
+   * order.
    *
    * @throws the reason of `signal`, or of the signal that the turns were opened with.
    */
   take(signal?: AbortSignal): Promise<void> | undefined
-  /** Ends a call of `take`: what was brought is read. */
+  /** Ends a call of `take`: its bytes are read. */
   rest(): void
   /** The body is over. */
   end(): void
@@ -20,8 +21,8 @@ export interface BodyTurns {
 /**
  * Lets a few bodies at a time be read; others wait without being read at all, so that they take next to no memory.
  *
- * A body keeps its turn from its first byte to its last, unless it stands still for a second: whoever sends slowly keeps nobody waiting, and
- * waits again for a turn when it goes on. The next turn is of the principal that has used the least.
+ * A body keeps its turn from its first byte to its last, unless it stalls for a second. Then the next body gets the turn, and the slow one waits
+ * for another when it goes on. So a slow sender delays nobody. The principal with the lowest rank goes first, as in `FairQueue`.
  */
 export class TurnsOfBodies {
   readonly #queue: FairQueue
