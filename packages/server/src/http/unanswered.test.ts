@@ -65,8 +65,10 @@ describe('requests that are sent before earlier ones are answered', () => {
     socket.on('error', () => {})
     socket.pause()
     socket.write(requests(1700, () => '/flood'))
-    await expect.poll(() => handled('/flood')).toBe(MAX_UNANSWERED)
     await expect.poll(() => socket.resume().closed).toBe(true)
+    // One that waited for its round when the connection was cut off is not begun.
+    await expect.poll(() => handled('/flood')).toBeGreaterThan(0)
+    expect(handled('/flood')).toBeLessThanOrEqual(MAX_UNANSWERED)
   })
 
   it('leave no blob open when they are a flood', async () => {
@@ -78,7 +80,7 @@ describe('requests that are sent before earlier ones are answered', () => {
     socket.on('error', () => {})
     socket.pause()
     socket.write(requests(300, () => `/p/${cid}`))
-    await expect.poll(() => handled(`/p/${cid}`)).toBe(MAX_UNANSWERED)
+    await expect.poll(() => handled(`/p/${cid}`)).toBeGreaterThan(0)
     await expect.poll(open).toBe(0)
     socket.destroy()
   })

@@ -133,7 +133,7 @@ describe('records and objects of a service on one machine', () => {
     await later.close()
     cpSync(`${file}.backup`, file)
     const before = objects()
-    expect(await refusal()).toMatch(/are older than the objects .* missing in the records/)
+    expect(await refusal()).toMatch(/are older than the objects .* so acknowledged changes are missing/)
     expect(objects()).toEqual(before)
   })
 
