@@ -19,7 +19,7 @@ describe('with two turns', () => {
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    turns = new TurnsOfBodies({ work: 'hash', budget: { rankMs: () => 0, heldBack() {} }, slots: 2 })
+    turns = new TurnsOfBodies({ work: 'hash', budget: { rank: () => 0, heldBack() {} }, slots: 2 })
   })
   afterEach(() => vi.useRealTimers())
 

@@ -30,6 +30,17 @@ export class DecayingAccounts {
     return account === undefined ? 0 : this.#left(account)
   }
 
+  /**
+   * Orders accounts by what is left of them, without the time in it: two levels that are one apart are a factor of two apart, at every moment.
+   * The level of an account stays the same until something is added.
+   *
+   * @returns a binary logarithm; -Infinity for an account that there is not.
+   */
+  level(name: string): number {
+    const account = this.#accounts.get(name)
+    return account === undefined ? -Infinity : Math.log2(account.amount) + account.at / this.#halfLifeMs
+  }
+
   /** What is left of all amounts. */
   total(): number {
     return this.#left(this.#whole)

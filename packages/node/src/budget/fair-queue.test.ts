@@ -4,7 +4,7 @@ import { FairQueue } from './fair-queue.ts'
 /** A queue of one slot unless told otherwise, whose principals have used what `used` says. */
 function queueWith(used: Record<string, number>, options: Partial<ConstructorParameters<typeof FairQueue>[0]> = {}) {
   const heldBack: object[] = []
-  const budget = { rankMs: (name: string) => used[name] ?? 0, heldBack: (event: object) => void heldBack.push(event) }
+  const budget = { rank: (name: string) => used[name] ?? 0, heldBack: (event: object) => void heldBack.push(event) }
   return { queue: new FairQueue({ work: 'hash', budget, slots: 1, ...options }), heldBack }
 }
 
@@ -31,6 +31,19 @@ describe('a fair queue', () => {
     await Promise.all(runs)
     expect(order).toEqual(['big 1', 'small 1', 'small 2', 'big 2', 'big 3'])
     expect(queue.size).toBe(0)
+  })
+
+  test('serves later a principal that uses more while it waits', async () => {
+    const used: Record<string, number> = { a: 1, b: 2 }
+    const { queue } = queueWith(used)
+    const order: string[] = []
+    const first = heldTask('first', order)
+    const runs = [queue.run('c', first.task)]
+    for (const name of ['a', 'b']) runs.push(queue.run(name, async () => void order.push(name)))
+    used.a = 3
+    first.end()
+    await Promise.all(runs)
+    expect(order).toEqual(['first', 'b', 'a'])
   })
 
   test('keeps no principal from the slots that one may not take', async () => {

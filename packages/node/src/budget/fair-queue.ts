@@ -1,4 +1,5 @@
 import { LadeError } from '@lade/core/errors'
+import { RankedQueue } from './ranked-queue.ts'
 import type { Work, WorkBudget } from './work-budget.ts'
 
 /** Whoever waits longer is counted as held back. */
@@ -6,7 +7,7 @@ const LONG_MS = 1000
 
 export interface FairQueueOptions {
   readonly work: Work
-  readonly budget: Pick<WorkBudget, 'rankMs' | 'heldBack'>
+  readonly budget: Pick<WorkBudget, 'rank' | 'heldBack'>
   /** Tasks at once. */
   readonly slots: number
   /** Tasks at once of one principal. @default as many as there are */
@@ -31,18 +32,17 @@ interface Waiting {
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>
   readonly #running = new Map<string, number>()
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting: RankedQueue<Waiting>
   #runningCount = 0
 
   constructor(options: FairQueueOptions) {
     this.#options = { slotsPerPrincipal: options.slots, waitingPerPrincipal: Infinity, ...options }
+    this.#waiting = new RankedQueue((principal) => options.budget.rank(principal))
   }
 
   /** Tasks that are running or waiting. */
   get size(): number {
-    let waiting = 0
-    for (const tasks of this.#waiting.values()) waiting += tasks.length
-    return this.#runningCount + waiting
+    return this.#runningCount + this.#waiting.size
   }
 
   /**
@@ -67,20 +67,19 @@ export class FairQueue {
   /** Resolves when the slot is taken. */
   #turn(principal: string, signal: AbortSignal | undefined): Promise<void> | void {
     signal?.throwIfAborted()
-    if (this.#mayStart(principal) && !this.#waiting.has(principal)) return this.#take(principal)
-    const tasks = this.#waiting.get(principal) ?? []
+    const waitingCount = this.#waiting.countOf(principal)
+    if (this.#mayStart(principal) && waitingCount === 0) return this.#take(principal)
     const { work, budget, waitingPerPrincipal, slotsPerPrincipal } = this.#options
-    if (tasks.length >= waitingPerPrincipal) {
+    if (waitingCount >= waitingPerPrincipal) {
       budget.heldBack({ principal, work, how: 'refused' })
-      const used = tasks.length + (this.#running.get(principal) ?? 0)
+      const used = waitingCount + (this.#running.get(principal) ?? 0)
       const limit = waitingPerPrincipal + slotsPerPrincipal
       throw new LadeError('over_budget', { work, unit: 'requests', used, limit, retryAfterSeconds: 1 })
     }
-    this.#waiting.set(principal, tasks)
     const since = performance.now()
     return new Promise((resolve, reject) => {
       const abort = (): void => {
-        this.#forget(principal, waiting)
+        this.#waiting.remove(principal, waiting)
         reject(signal?.reason)
       }
       const waiting = {
@@ -92,7 +91,7 @@ export class FairQueue {
         },
       }
       signal?.addEventListener('abort', abort, { once: true })
-      tasks.push(waiting)
+      this.#waiting.push(principal, waiting)
     })
   }
 
@@ -107,27 +106,10 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    const { budget } = this.#options
-    while (true) {
-      let next: string | undefined
-      let leastMs = Infinity
-      for (const principal of this.#waiting.keys()) {
-        const rankMs = budget.rankMs(principal)
-        if (rankMs >= leastMs || !this.#mayStart(principal)) continue
-        next = principal
-        leastMs = rankMs
-      }
-      const waiting = next === undefined ? undefined : this.#waiting.get(next)?.[0]
-      if (next === undefined || waiting === undefined) return
-      this.#forget(next, waiting)
-      waiting.start()
+    while (this.#runningCount < this.#options.slots) {
+      const next = this.#waiting.take((principal) => this.#mayStart(principal))
+      if (next === undefined) return
+      next.item.start()
     }
-  }
-
-  #forget(principal: string, waiting: Waiting): void {
-    const tasks = this.#waiting.get(principal)
-    const place = tasks?.indexOf(waiting) ?? -1
-    if (place >= 0) tasks?.splice(place, 1)
-    if (tasks?.length === 0) this.#waiting.delete(principal)
   }
 }

@@ -30,13 +30,24 @@ describe('a work budget', () => {
     budget.require('ip:192.0.2.1', 'links')
   })
 
-  test('ranks whoever uploads a lot before whoever was refused once', () => {
-    const { budget } = budgetAt()
+  test('ranks who uploads a lot before who was refused once, at any time', () => {
+    const { budget, clock } = budgetAt()
     budget.spend({ principal: 'user:a', work: 'hash', processorMs: 2000, movedBytes: 1024 * MIB })
     budget.spend({ principal: 'ip:192.0.2.1', work: 'hash', processorMs: 60 })
-    expect(budget.rankMs('user:a')).toBe(2000)
-    expect(budget.rankMs('ip:192.0.2.1')).toBeGreaterThan(2000)
-    expect(budget.rankMs('ip:192.0.2.2')).toBe(0)
+    const ranks = ['ip:192.0.2.2', 'user:a', 'ip:192.0.2.1'].map((principal) => budget.rank(principal))
+    expect(ranks).toEqual([...ranks].sort((one, other) => one - other))
+    clock.now = 3_600_000
+    expect(budget.rank('user:a')).toBe(ranks[1])
+    // What was used an hour ago hardly counts beside what is used now.
+    budget.spend({ principal: 'ip:192.0.2.2', work: 'hash', processorMs: 1, movedBytes: MIB })
+    expect(budget.rank('ip:192.0.2.2')).toBeGreaterThan(budget.rank('ip:192.0.2.1'))
+  })
+
+  test('adds used and unpaid time in a rank', () => {
+    const { budget } = budgetAt()
+    budget.spend({ principal: 'user:a', work: 'hash', processorMs: 64 })
+    // 64 ms used, and 50 times 64 ms unpaid.
+    expect(budget.rank('user:a')).toBeCloseTo(Math.log2(64 + 50 * 64))
   })
 
   test('lets bytes pay for the time that they take', () => {

@@ -125,9 +125,19 @@ export class WorkBudget {
     return this.#used.of(principal)
   }
 
-  /** Who has the least is served first. Unpaid time weighs far more: somebody who uploads a lot is not behind many who are refused. */
-  rankMs(principal: string): number {
-    return this.#used.of(principal) + UNPAID_WEIGHT * this.#unpaidOf(principal).used
+  /**
+   * Orders principals: the lowest is served first. Unpaid time weighs far more than paid time, so that somebody who uploads a lot is not behind
+   * many who are refused.
+   *
+   * @returns a binary logarithm that no passing of time changes. It grows when the principal, or one of its network, is charged.
+   */
+  rank(principal: string): number {
+    const network = this.#networkOf(principal)
+    const ofNetwork = network === undefined ? -Infinity : this.#unpaid.level(network) - Math.log2(NETWORK_SHARES)
+    const unpaid = Math.max(this.#unpaid.level(principal), ofNetwork) + Math.log2(UNPAID_WEIGHT)
+    const used = this.#used.level(principal)
+    const greater = Math.max(used, unpaid)
+    return greater === -Infinity ? greater : greater + Math.log2(1 + 2 ** (Math.min(used, unpaid) - greater))
   }
 
   /** Notes that somebody was held back, for the metrics and the log. */

@@ -15,7 +15,7 @@ export interface AskOptions {
 }
 
 export interface HashThreadOptions {
-  readonly budget: Pick<WorkBudget, 'rankMs' | 'heldBack'>
+  readonly budget: Pick<WorkBudget, 'rank' | 'heldBack'>
   /** So many calls are with the thread at a time. */
   readonly calls: number
   /** How much JavaScript may take of memory; a thread that needs more ends. @default as Node.js has it */

@@ -32,9 +32,9 @@ const CARS_AT_ONCE = 6
 const CARS_OF_PRINCIPAL = 3
 /** Why calls of a discarded body are cut. */
 const DISCARDED = new Error('This body is discarded.')
-const NO_BUDGET: HashThreadsBudget = { rankMs: () => 0, heldBack: () => {} }
+const NO_BUDGET: HashThreadsBudget = { rank: () => 0, heldBack: () => {} }
 
-type HashThreadsBudget = Pick<WorkBudget, 'rankMs' | 'heldBack'>
+type HashThreadsBudget = Pick<WorkBudget, 'rank' | 'heldBack'>
 
 export interface HashThreadsOptions {
   /** Knows who has used how much: calls of whoever has the least go first. @default all are equal */

@@ -86,6 +86,7 @@ export async function createApp(
   const app = fastify({
     serverFactory: (route) =>
       createHttpServer({
+        budget: service.budget,
         answerFromCache: (request, response) =>
           responseCache !== undefined && hostProblem(request) === undefined && responseCache.answer(request, response),
         hostProblem,

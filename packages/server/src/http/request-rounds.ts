@@ -1,53 +1,83 @@
-/** How long one round of the event loop spends on new requests. */
+import { RankedQueue } from '@lade/node/budget/ranked-queue'
+import type { WorkBudget } from '@lade/node/budget/work-budget'
+
+/** How long a round of the event loop spends on new requests, on average. */
 const SLICE_MS = 3
+/** A request that takes longer delays others by no more rounds than this time has slices. */
+const MAX_DEBT_MS = 48
 
 /**
- * Starts requests in the order of their arrival, for at most 3 ms in each round of the event loop. The rest waits for the next round, so that
- * hundreds of requests at once do not delay requests in progress, or new connections, for longer.
+ * Starts requests for 3 ms in each round of the event loop. The rest waits for the next rounds, so that hundreds of requests at once do not delay
+ * requests in progress, or new connections, for longer. After a request that takes 12 ms four rounds start none. Of those that wait, the next
+ * one is of the principal that has used the least.
  *
  * @example
- * const rounds = new RequestRounds()
- * server.on('request', (request, response) => rounds.begin(() => handle(request, response)))
+ * const rounds = new RequestRounds(budget)
+ * server.on('request', (request, response) => rounds.begin(() => handle(request, response), () => principalOf(request)))
  */
 export class RequestRounds {
-  readonly #waiting: (() => void)[] = []
-  #startedAt: number | undefined
+  readonly #budget: Pick<WorkBudget, 'rank' | 'spend'>
+  readonly #waiting: RankedQueue<() => void>
+  #debtMs = 0
+  #countedUntil = 0
+  #isRoundOpen = false
 
-  /** Runs a task now, or in one of the next rounds. */
-  begin(task: () => void): void {
-    if (this.#waiting.length > 0 || this.#isOver()) {
-      this.#waiting.push(task)
-      return
-    }
-    if (this.#startedAt === undefined) this.#open()
-    task()
+  constructor(budget: Pick<WorkBudget, 'rank' | 'spend'>) {
+    this.#budget = budget
+    this.#waiting = new RankedQueue((principal) => budget.rank(principal))
   }
 
-  #open(): void {
-    this.#startedAt = performance.now()
-    setImmediate(() => {
-      this.#startedAt = undefined
-      this.#beginNext()
-    })
+  /** Runs a task now, or in one of the next rounds. `principalOf` is asked only in the latter case. */
+  begin(task: () => void, principalOf: () => string): void {
+    if (this.#waiting.size > 0 || this.#debtMs >= SLICE_MS) this.#waiting.push(principalOf(), task)
+    else this.#run(task)
   }
 
-  #isOver(): boolean {
-    return this.#startedAt !== undefined && performance.now() - this.#startedAt >= SLICE_MS
-  }
-
-  #beginNext(): void {
-    const task = this.#waiting.shift()
-    if (task === undefined) return
-    if (this.#startedAt === undefined) this.#open()
+  #run(task: () => void, next?: (tookMs: number) => void): void {
+    this.#openRound()
+    const startedAt = performance.now()
+    this.#countedUntil = startedAt
     try {
       task()
     } finally {
+      this.#count()
       // Behind the promises that the task has begun: they are part of what it costs.
       queueMicrotask(() =>
         process.nextTick(() => {
-          if (!this.#isOver()) this.#beginNext()
+          this.#count()
+          next?.(this.#countedUntil - startedAt)
         }),
       )
     }
+  }
+
+  #count(): void {
+    const now = performance.now()
+    this.#debtMs += now - this.#countedUntil
+    this.#countedUntil = now
+  }
+
+  #openRound(): void {
+    if (this.#isRoundOpen) return
+    this.#isRoundOpen = true
+    setImmediate(() => this.#endRound())
+  }
+
+  #endRound(): void {
+    this.#isRoundOpen = false
+    this.#debtMs = Math.max(0, Math.min(this.#debtMs, MAX_DEBT_MS) - SLICE_MS)
+    if (this.#waiting.size > 0 || this.#debtMs > 0) this.#openRound()
+    this.#beginWaiting()
+  }
+
+  #beginWaiting(): void {
+    if (this.#debtMs >= SLICE_MS) return
+    const next = this.#waiting.take()
+    if (next === undefined) return
+    this.#run(next.item, (tookMs) => {
+      // It costs nobody's budget, but whoever has begun many is behind others.
+      this.#budget.spend({ principal: next.principal, work: 'request', processorMs: tookMs, movedBytes: Infinity })
+      this.#beginWaiting()
+    })
   }
 }

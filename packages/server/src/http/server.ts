@@ -28,7 +28,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 /** What it takes to log a request, and whose it is. */
 export type RequestLog = Pick<Service, 'log' | 'refusals' | 'clientAddress'>
 
-export interface HttpServerOptions extends RequestLog {
+export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
   /** Routes a request with a sound frame. */
   readonly handle: RequestHandler
   /** Answers at once what it can, ahead of everything else; false leaves the request to `handle`. */
@@ -52,7 +52,7 @@ export interface HttpServerOptions extends RequestLog {
 export function createHttpServer(options: HttpServerOptions): Server {
   const { handle, answerFromCache, hostProblem, isDraining, connections, slowReaders, now } = options
   const nextRequestId = requestIdMaker()
-  const rounds = new RequestRounds()
+  const rounds = new RequestRounds(options.budget)
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, nextRequestId(), now())
     ;(request.socket as AnsweringSocket)[ANSWERING] = response
@@ -108,7 +108,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     }
     // Supervisors restart a service that does not answer this in time.
     if (request.url === LIVENESS_PATH) take()
-    else rounds.begin(take)
+    else rounds.begin(take, () => requestPrincipal(options, request))
   })
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isToBeTaken(response)) return
