@@ -117,6 +117,17 @@ test.each([
   expect(budget.usedMs(ME)).toBeGreaterThan(inPlaceMs / 4)
 })
 
+test('a block that is not sent is loaded once, however many ask', async () => {
+  const attack = await cborAttack()
+  const { reader, loads } = harnessOf([attack])
+  const { block: first, answer } = await reader({ isSent: false }).read(attack.cid, { ask: 'links' })
+  expect(first.bytes.length).toBe(attack.bytes.length)
+  const again = await reader({ isSent: false }).read(attack.cid, { ask: 'links' })
+  expect(again.answer).toBe(answer)
+  expect([again.block.bytes.length, loads()]).toEqual([0, 1])
+  expect((await reader().read(attack.cid, { ask: 'links' })).block.bytes).toEqual(attack.bytes)
+})
+
 test('a walk gives up the event loop every few milliseconds, also where nothing is waited for', async () => {
   const leaf = await cborBlock('leaf')
   const root = await cborBlock(Array.from({ length: 40_000 }, () => leaf.cid))

@@ -20,6 +20,7 @@ import type { BlockSource, FoundBlock } from './block-source.ts'
 /** Blocks up to this size are read in place, within half a millisecond; dag-json takes four times as long. */
 const SMALL_BYTES = 4096
 const SMALL_JSON_BYTES = 1024
+const NO_BYTES = new Uint8Array()
 const DAG_PB = 0x70
 const DAG_CBOR = 0x71
 const DAG_JSON = 0x0129
@@ -45,6 +46,8 @@ export interface DagReaderDeps {
   readonly principal: string
   /** Aborted when nobody waits any more. */
   readonly signal?: AbortSignal | undefined
+  /** False where no block is sent: one whose answer is known is then not read again, and has no bytes. @default true */
+  readonly isSent?: boolean
   /** Blocks that may be read, each time that they are. @default 262_144, as many as a CAR may have */
   readonly maxBlocks?: number
   /** Links that these may have in all. @default 2^20, as many as in a CAR */
@@ -71,12 +74,12 @@ export class DagReader implements BlockReader {
   #isSlowed = false
 
   constructor(deps: DagReaderDeps) {
-    this.#deps = { maxBlocks: MAX_BLOCKS, maxLinks: MAX_LINKS, maxUnpaidMs: MAX_UNPAID_MS, ...deps }
+    this.#deps = { isSent: true, maxBlocks: MAX_BLOCKS, maxLinks: MAX_LINKS, maxUnpaidMs: MAX_UNPAID_MS, ...deps }
   }
 
   /** @throws {LadeError} `not_acceptable` beyond the limits, `over_budget`, `storage_failed`, `storage_offline`. */
   async load(cid: CID): Promise<Block> {
-    return { cid, bytes: await this.#deps.source.read(await this.#find(cid)) }
+    return { cid, bytes: await this.#load(await this.#find(cid)) }
   }
 
   /** @throws {LadeError} as `load`. */
@@ -122,25 +125,30 @@ export class DagReader implements BlockReader {
     await this.#work(cid.multihash.code === 0 ? LINK_MS : BLOCK_MS)
     const found = await this.#deps.source.find(cid)
     if (found === undefined || found.sizeBytes > MAX_BLOCK_BYTES) throw new DagReadError('missing', cid)
-    await this.#work(found.sizeBytes * READ_MS_PER_BYTE)
     return found
   }
 
+  async #load(found: FoundBlock): Promise<Uint8Array> {
+    await this.#work(found.sizeBytes * READ_MS_PER_BYTE)
+    return this.#deps.source.read(found)
+  }
+
   async #readHere<Question extends BlockQuestion>(found: FoundBlock, question: Question) {
-    const bytes = await this.#deps.source.read(found)
+    const bytes = await this.#load(found)
     const { result, processorMs } = measuredResult(() => answerOf(question, found.cid.code, bytes))
     await this.#work(processorMs)
     return { bytes, answer: result }
   }
 
   async #readOnThread<Question extends BlockQuestion>(found: FoundBlock, question: Question) {
-    const { source, readings, principal, signal } = this.#deps
-    const load = () => source.read(found)
+    const { readings, principal, signal, isSent } = this.#deps
+    const load = () => this.#load(found)
     if (found.sizeBytes > BIG_BYTES) this.#release = await readings.hold(principal, signal)
     const reading = await readings.read({ cid: found.cid, question, load, principal, signal })
     this.#processorMs += reading.processorMs
     this.#chargePortion()
-    return { bytes: reading.bytes ?? (await load()), answer: reading.answer }
+    const bytes = reading.bytes ?? (isSent ? await load() : NO_BYTES)
+    return { bytes, answer: reading.answer }
   }
 
   #count(links: number): void {

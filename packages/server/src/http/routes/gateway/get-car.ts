@@ -45,7 +45,14 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
   budget.require(principal, 'links')
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  const reader = new DagReader({ source, readings, budget, principal, signal: gone.signal })
+  const reader = new DagReader({
+    source,
+    readings,
+    budget,
+    principal,
+    signal: gone.signal,
+    isSent: request.method !== 'HEAD',
+  })
   try {
     const chunks = await openCar(reader, { root: target.cid, segments: target.segments, ...options }).catch(refuse)
     response.writeHead(200, head)
