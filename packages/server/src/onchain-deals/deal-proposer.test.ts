@@ -9,7 +9,7 @@ describe('proposing', () => {
     const copies = await stage(7)
     const proposing = proposer({ maxBatch: 3, finalityBlocks: 5 })
     expect(await proposing.round()).toEqual({ nextInMs: 1_000 })
-    expect(proposing.state()).toEqual({ pendingTransactions: 3, lastError: null })
+    expect(proposing.state()).toMatchObject({ pendingTransactions: 3, lastError: null })
     expect(await states(copies)).toEqual(Array(7).fill('proposing'))
     const createdAt = clock.now
     await blocksAndRounds(proposing, 1)

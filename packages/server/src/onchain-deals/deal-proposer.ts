@@ -26,6 +26,8 @@ const DEFAULTS = {
 export interface DealProposerState {
   /** Transactions that are recorded and, as far as is known, in no block. */
   readonly pendingTransactions: number
+  /** When the oldest of them was made, in epoch milliseconds; undefined without one. */
+  readonly oldestPendingAt: number | undefined
   /** What keeps deals from being made, for people; null when nothing does. */
   readonly lastError: string | null
 }
@@ -68,6 +70,7 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
   let grewAt: number | undefined
   let extendedUpTo: number | null = null
   let pendingTransactions = 0
+  let oldestPendingAt: number | undefined
   let troublesBefore: readonly string[] = []
 
   async function unsettled(): Promise<readonly TransactionRecord[]> {
@@ -107,7 +110,9 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
     // Only now: what a round that failed has not looked at is looked at by the next, though the chain did not move.
     headBefore = round.head
     const after = await unsettled()
-    pendingTransactions = after.filter(({ state }) => state === 'open').length
+    const pending = after.filter(({ state }) => state === 'open')
+    pendingTransactions = pending.length
+    oldestPendingAt = pending.length === 0 ? undefined : Math.min(...pending.map(({ createdAt }) => createdAt))
     return after.some(({ state }) => state === 'open' || state === 'mined') ? pollMs : idleMs
   }
 
@@ -132,7 +137,7 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
         troublesBefore = troubles
       }
     },
-    state: () => ({ pendingTransactions, lastError: troublesBefore.at(-1) ?? null }),
+    state: () => ({ pendingTransactions, oldestPendingAt, lastError: troublesBefore.at(-1) ?? null }),
   }
 }
 

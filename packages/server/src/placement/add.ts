@@ -104,8 +104,8 @@ async function reject(context: PlacementContext, { id, copies }: AdditionRecord,
   const isFinal = before + 1 >= schedule.rejections
   const nextAt = now() + doubledMs(schedule.firstRetryMs, before, schedule.maxRetryMs)
   log.warn({ addition: id, reason, isFinal }, 'a prover rejected adding pieces to a data set')
-  await records.placements.additionRejected({ addition: id, now: now(), nextAt, cause: isFinal ? reason : null })
-  if (isFinal) counters.copiesFailed += copies.filter(({ copy }) => isLive(copy)).length
+  const cause = isFinal ? reason : null
+  counters.copiesFailed += await records.placements.additionRejected({ addition: id, now: now(), nextAt, cause })
 }
 
 async function later(
@@ -123,7 +123,6 @@ async function later(
   if (attempts < schedule.attempts || !isAnotherThere(context, prover)) return
   for (const { copy } of addition.copies.filter((one) => isLive(one.copy))) {
     const cause = `It did not confirm the piece in ${attempts} attempts: ${answer.reason}`
-    await placements.fail({ copy: copy.id, cause, now: now() })
-    counters.copiesFailed += 1
+    if (await placements.fail({ copy: copy.id, cause, now: now() })) counters.copiesFailed += 1
   }
 }

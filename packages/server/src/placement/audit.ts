@@ -3,9 +3,10 @@ import { hex0xOf, hexOf } from '@lade/node/hashing/hex'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Prover } from '../proving/prover.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
-import type { CopyOfPiece } from '../records/record-store.ts'
+import type { CopyOfPiece, DueCopy } from '../records/record-store.ts'
 import { askProver } from './ask-prover.ts'
 import { commitmentOf } from './commitment-of.ts'
+import { isIncomplete } from './is-incomplete.ts'
 import type { PlacementContext } from './placement-context.ts'
 import { proofJson } from './possession-json.ts'
 import { type PieceSample, samplePiece } from './sample-piece.ts'
@@ -34,10 +35,12 @@ type Finding =
  *
  * An answer that does not hold ends the copy at once. Without an answer the audit is repeated, and the last repetition ends the copy; until
  * one is answered, the copy counts as not proved.
+ *
+ * A failure is no finding when the owners of the files ended or changed what is needed of the piece meanwhile. Nothing is recorded then.
  */
-export async function auditCopy(context: PlacementContext, prover: Prover, copyOfPiece: CopyOfPiece): Promise<void> {
+export async function auditCopy(context: PlacementContext, prover: Prover, copyOfPiece: DueCopy): Promise<void> {
   const { records, now, schedule, counters, log } = context
-  const { copy, piece } = copyOfPiece
+  const { copy, piece, revision } = copyOfPiece
   const seed = context.randomBytes(SEED_BYTES)
   const isByProof = prover.auditedBy === 'proof'
   const finding = isByProof
@@ -49,11 +52,16 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
   }
 
   const passed = finding.kind === 'held'
+  // This process holds an aggregate as long as it has the bytes of all its files. Without the copy, the aggregate is made again of the others.
+  if (!passed && prover.isLocal && (await isIncomplete(context, piece))) {
+    const released = { piece: piece.id, add: [], release: [copy.id], nextAt: now(), failure: null }
+    return records.placements.reconcile({ ...released, now: now() })
+  }
   const isRetrievable = passed && (!isByProof || (await isRetrieved(context, prover, copyOfPiece)))
   const retryMs = finding.kind === 'unanswered' ? schedule.auditRetryMs[copy.attempts] : undefined
   const waitMs = passed ? intervalMs(context) : (retryMs ?? 0)
   const isFinal = !passed && retryMs === undefined
-  await records.placements.audited({
+  const isRecorded = await records.placements.audited({
     audit: {
       copy: copy.id,
       at: now(),
@@ -65,7 +73,9 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
     nextAt: now() + waitMs,
     isFinal,
     isRetrievable,
+    revision,
   })
+  if (!isRecorded) return
   counters.audited(prover.name, passed)
   if (isFinal) counters.copiesFailed += 1
   if (!passed)

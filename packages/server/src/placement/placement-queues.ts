@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Prover } from '../proving/prover.ts'
-import type { AdditionRecord, CopyOfPiece } from '../records/record-store.ts'
+import type { AdditionRecord, DueCopy } from '../records/record-store.ts'
 import { followAddition, openAddition } from './add.ts'
 import { auditCopy } from './audit.ts'
 import { type PlacementContext, proverNamed } from './placement-context.ts'
@@ -106,7 +106,7 @@ export class PlacementQueues {
   }
 
   /** @param underWay - as many of them are being worked on, and due still. */
-  #due(prover: Prover, state: 'pending' | 'stored', underWay: number): Promise<readonly CopyOfPiece[]> {
+  #due(prover: Prover, state: 'pending' | 'stored', underWay: number): Promise<readonly DueCopy[]> {
     const { records, now } = this.#context
     return records.placements.due({ state, prover: prover.name, now: now(), limit: BATCH + underWay })
   }

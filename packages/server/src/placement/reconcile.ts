@@ -39,8 +39,8 @@ async function reconcilePiece(
   const detached = unreconciled.copies.filter((copy) => isLive(copy) && proverNamed(context, copy.prover) === undefined)
   if (detached.length > 0) {
     for (const { id } of detached) {
-      await placements.fail({ copy: id, cause: 'The prover is no longer configured.', now: now() })
-      counters.copiesFailed += 1
+      const request = { copy: id, cause: 'The prover is no longer configured.', now: now() }
+      if (await placements.fail(request)) counters.copiesFailed += 1
     }
     // The piece is reconciled again for each of them.
     return
@@ -104,8 +104,8 @@ export async function detachRemovedProvers(context: ReconcileContext): Promise<v
     const request = { state, prover, now: Number.MAX_SAFE_INTEGER, limit: 500 }
     for (let due = await placements.due(request); due.length > 0; due = await placements.due(request)) {
       context.signal.throwIfAborted()
-      await Promise.all(due.map(({ copy }) => placements.fail({ copy: copy.id, cause, now: now() })))
-      counters.copiesFailed += due.length
+      const lost = await Promise.all(due.map(({ copy }) => placements.fail({ copy: copy.id, cause, now: now() })))
+      counters.copiesFailed += lost.filter(Boolean).length
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Prover } from '../proving/prover.ts'
 import type { CopyOfPiece } from '../records/record-store.ts'
 import { askProver, retryAt } from './ask-prover.ts'
 import { isAnotherThere } from './give-up.ts'
+import { isIncomplete } from './is-incomplete.ts'
 import { pieceBytes } from './piece-bytes.ts'
 import type { PlacementContext } from './placement-context.ts'
 
@@ -30,12 +31,16 @@ export async function sendCopy(context: PlacementContext, prover: Prover, { copy
     const nextAt = retryAt(context, { failuresBefore: copy.attempts, retryAfterMs })
     return records.placements.retryLater({ copy: copy.id, nextAt })
   }
+  // Whoever removed the files ended the aggregate; the prover lost nothing.
+  const giveUp = async (): Promise<void> => {
+    await records.placements.fail({ copy: copy.id, cause: GONE, now: now() })
+  }
   try {
     const answer = await askProver(context, prover, deadlineMs, (signal) => prover.park(toPark, signal))
     if (answer.outcome === 'answered') {
       await records.placements.parked({ copy: copy.id, now: now() })
     } else if (await isIncomplete(context, piece)) {
-      await fail(context, copy.id, GONE)
+      await giveUp()
     } else if (answer.outcome === 'refused') {
       await fail(context, copy.id, answer.reason)
     } else if (copy.attempts + 1 >= schedule.attempts && isAnotherThere(context, prover)) {
@@ -47,20 +52,13 @@ export async function sendCopy(context: PlacementContext, prover: Prover, { copy
     if (!LadeError.has(error, 'storage_failed')) throw error
     // No other prover could be given these bytes either.
     context.log.error({ err: error, pieceCid }, 'the bytes of a piece cannot be read')
-    if (await isIncomplete(context, piece)) await fail(context, copy.id, GONE)
+    if (await isIncomplete(context, piece)) await giveUp()
     else await later(0)
   }
 }
 
 const GONE = 'Files of the aggregate are gone.'
 
-/** True for an aggregate that cannot be made any more. */
-async function isIncomplete({ records }: PlacementContext, piece: CopyOfPiece['piece']): Promise<boolean> {
-  if (piece.source.kind !== 'aggregate') return false
-  return (await records.placements.membersOf(piece.id)).some(({ isKept }) => !isKept)
-}
-
 async function fail({ records, now, counters }: PlacementContext, copy: number, cause: string): Promise<void> {
-  await records.placements.fail({ copy, cause, now: now() })
-  counters.copiesFailed += 1
+  if (await records.placements.fail({ copy, cause, now: now() })) counters.copiesFailed += 1
 }

@@ -74,6 +74,12 @@ export interface CopyOfPiece {
   readonly piece: PieceRecord
 }
 
+/** A copy that something is due for. */
+export interface DueCopy extends CopyOfPiece {
+  /** Of the piece as it was looked at; see {@link UnreconciledPiece.revision}. */
+  readonly revision: number
+}
+
 /** The deal of one file, with what carries it. */
 export interface DealRecord {
   /** The sequence of the file. */
@@ -253,7 +259,7 @@ export interface PlacementRecords {
     now: number
     limit: number
     prover?: string
-  }): Promise<readonly CopyOfPiece[]>
+  }): Promise<readonly DueCopy[]>
   /** Does nothing and answers false when the copy is not `pending` any more. */
   parked(request: { copy: number; now: number }): Promise<boolean>
   /** Counts a failed attempt and says when the next one is, of a live copy or of one that is to be removed. */
@@ -261,8 +267,10 @@ export interface PlacementRecords {
   /**
    * Ends a copy. Its deals lose its proof, and the piece is reconciled again. What a data set has of it, or may have, is to be taken out: nobody
    * pays for what is lost.
+   *
+   * @returns false when nothing was lost: the copy had ended, or no open deal needed its piece any more.
    */
-  fail(request: { copy: number; cause: string; now: number }): Promise<void>
+  fail(request: { copy: number; cause: string; now: number }): Promise<boolean>
 
   /** Takes parked copies of one prover into one call; those that are not parked any more are passed over. Undefined when none is left. */
   openAddition(request: {
@@ -283,8 +291,12 @@ export interface PlacementRecords {
     pieceIds: readonly string[]
     now: number
   }): Promise<void>
-  /** Its copies are `parked` again, with one more failure, or `failed` when `cause` is given. */
-  additionRejected(request: { addition: number; now: number; nextAt: number; cause: string | null }): Promise<void>
+  /**
+   * Its copies are `parked` again, with one more failure, or `failed` when `cause` is given.
+   *
+   * @returns how many copies were lost by it; see `fail`.
+   */
+  additionRejected(request: { addition: number; now: number; nextAt: number; cause: string | null }): Promise<number>
   /** The data set that pieces at this prover are added to; the latest confirmed one. */
   dataSetOf(prover: string): Promise<string | undefined>
 
@@ -296,6 +308,11 @@ export interface PlacementRecords {
   /**
    * Records a proof that held, or an audit that did not. A passed one makes the copy proved. A failed one takes its proof away;
    * with `isFinal` it also fails the copy. Keeps the last 30 of a copy.
+   *
+   * A failed audit is recorded only of a live copy whose piece an open deal needs, and only if the piece has its `revision` still: what its
+   * files' owners end or change during the audit says nothing about the prover.
+   *
+   * @returns false when nothing was recorded; the copy is then due as before.
    */
   audited(request: {
     audit: Omit<AuditRecord, 'prover' | 'pieceRoot' | 'pieceSizeBytes'>
@@ -303,7 +320,9 @@ export interface PlacementRecords {
     isFinal: boolean
     /** True when bytes were retrieved from the prover, too, and were right. */
     isRetrievable: boolean
-  }): Promise<void>
+    /** Of the piece as it was when the audit began. @default any */
+    revision?: number
+  }): Promise<boolean>
   /** Of every copy of a file's pieces, newest first. */
   audits(request: { file: number; limit: number }): Promise<readonly AuditRecord[]>
 
@@ -338,6 +357,8 @@ export interface PlacementRecords {
     readonly deals: readonly { readonly status: PlacedStatus; readonly count: number }[]
     readonly waiting: number
   }>
+  /** For each prover that has copies in `pending`, `parked` or `adding`: the lowest id of the 10,000 that are due first in each state. */
+  oldestWaiting(): Promise<readonly { readonly prover: string; readonly copy: number }[]>
 }
 
 /** Bytes that a prover is asked to fetch before they are anybody's file. */

@@ -70,6 +70,7 @@ export type {
   CopyRecord,
   CopyState,
   DealRecord,
+  DueCopy,
   Enrolment,
   NewPiece,
   OfferRecords,

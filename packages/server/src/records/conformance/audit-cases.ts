@@ -1,6 +1,17 @@
 import { expect } from 'vitest'
-import { type Cases, digestOf, HOUR, NOW, stage, times, upload } from './case.ts'
-import { audit, copyAt, dealStatus, enrol, NORTH, place, placedFile, SOUTH, unreconciledPieces } from './placing.ts'
+import { ALICE, type Cases, digestOf, HOUR, NOW, stage, times, upload } from './case.ts'
+import {
+  audit,
+  copyAt,
+  dealStatus,
+  enrol,
+  NORTH,
+  place,
+  placedFile,
+  reconcile,
+  SOUTH,
+  unreconciledPieces,
+} from './placing.ts'
 
 export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   it('makes a copy proved when a proof held, and says when the next one is due', async (store) => {
@@ -62,6 +73,41 @@ export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await copyAt(store, file, NORTH)).toMatchObject({ state: 'failed', provedAt: null, retrievableAt: null })
     expect(await dealStatus(store, file)).toEqual(['staged', 0])
     expect(await store.placements.audits({ file: file.sequence, limit: 10 })).toHaveLength(1)
+  })
+
+  it('records no failed audit of a copy that nobody needs, or that has ended', async (store) => {
+    const { file, copy } = await placedFile(store, 'stored')
+    await store.files.remove({ principal: ALICE, key: file.key, now: NOW })
+    expect(await audit(store, copy, { passed: false, isFinal: true })).toBe(false)
+    expect(await audit(store, copy)).toBe(true)
+    const other = await placedFile(store, 'stored', { content: 'other' })
+    expect(await store.placements.fail({ copy: other.copy, cause: 'lost', now: NOW })).toBe(true)
+    expect(await audit(store, other.copy, { passed: false })).toBe(false)
+    const audits = await store.placements.audits({ file: file.sequence, limit: 10 })
+    expect(audits.map(({ passed }) => passed)).toEqual([true])
+  })
+
+  it('records no failed audit of a piece that has changed since', async (store) => {
+    const { file, piece, copy } = await placedFile(store, 'stored')
+    const dueRevision = async () => {
+      const due = await store.placements.due({ state: 'stored', now: NOW + HOUR, limit: 10 })
+      return due.find((one) => one.copy.id === copy)?.revision
+    }
+    const revision = await dueRevision()
+    if (revision === undefined) throw new Error('the copy is not due')
+    await store.placements.want({ file: file.sequence, copies: 2, now: NOW })
+    await reconcile(store, { piece })
+    expect(await audit(store, copy, { passed: false, revision })).toBe(false)
+    expect(await audit(store, copy, { passed: false, revision: await dueRevision() })).toBe(true)
+  })
+
+  it('says whether a copy that failed was lost: not when it had ended, nor when nobody needed it', async (store) => {
+    const { file, copy } = await placedFile(store, 'stored')
+    await store.files.remove({ principal: ALICE, key: file.key, now: NOW })
+    const lost = (id: number) => store.placements.fail({ copy: id, cause: 'lost', now: NOW })
+    expect(await lost(copy)).toBe(false)
+    const other = await placedFile(store, 'stored', { content: 'other' })
+    expect([await lost(other.copy), await lost(other.copy)]).toEqual([true, false])
   })
 
   it('error: an audit of no copy is recorded nowhere', async (store) => {

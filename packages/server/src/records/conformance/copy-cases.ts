@@ -191,6 +191,20 @@ export function copyCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     })
   })
 
+  it('names the oldest copy of each prover that waits', async (store) => {
+    expect(await store.placements.oldestWaiting()).toEqual([])
+    await placedFile(store, 'stored', { content: 'one' })
+    const { copy } = await placedFile(store, 'parked', { content: 'two' })
+    const three = await placedFile(store, 'pending', { content: 'three' })
+    await place(store, { ...three, prover: SOUTH, as: 'pending' })
+    const [south] = await store.placements.due({ state: 'pending', prover: SOUTH, now: NOW, limit: 1 })
+    const oldest = await store.placements.oldestWaiting()
+    expect(oldest.toSorted((one, other) => one.prover.localeCompare(other.prover))).toEqual([
+      { prover: NORTH, copy },
+      { prover: SOUTH, copy: south?.copy.id },
+    ])
+  })
+
   itWithTwo('parks a copy once through two handles', async (store, other) => {
     const { copy } = await placedFile(store, 'pending')
     const parked = await Promise.all(

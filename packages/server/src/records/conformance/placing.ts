@@ -161,11 +161,13 @@ export interface AuditOverrides extends Partial<AuditRecord> {
   readonly nextAt?: number
   readonly isFinal?: boolean
   readonly isRetrievable?: boolean
+  readonly revision?: number | undefined
 }
 
 /** Records an audit of a copy, one that passed where nothing else is said. */
-export function audit(store: RecordStore, copy: number, overrides: AuditOverrides = {}): Promise<void> {
+export function audit(store: RecordStore, copy: number, overrides: AuditOverrides = {}): Promise<boolean> {
   const { nextAt = NOW, isFinal = false, isRetrievable = false, at = NOW, passed = true } = overrides
-  const { seed = digestOf('seed'), cause = passed ? null : 'no proof', proof = null } = overrides
-  return store.placements.audited({ audit: { copy, at, seed, passed, cause, proof }, nextAt, isFinal, isRetrievable })
+  const { seed = digestOf('seed'), cause = passed ? null : 'no proof', proof = null, revision } = overrides
+  const request = { audit: { copy, at, seed, passed, cause, proof }, nextAt, isFinal, isRetrievable }
+  return store.placements.audited({ ...request, ...(revision !== undefined && { revision }) })
 }

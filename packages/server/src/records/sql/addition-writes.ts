@@ -110,15 +110,17 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
       yield* close(addition)
     },
 
-    *additionRejected({ addition, now, nextAt, cause }: RejectedRequest): Steps<void> {
+    *additionRejected({ addition, now, nextAt, cause }: RejectedRequest): Steps<number> {
       const open = yield* additionOf(addition)
-      if (open === undefined) return
+      if (open === undefined) return 0
+      let lost = 0
       for (const { copy } of open.copies) {
         if (copy.endedAt === null && cause === null) yield* setParkedAgain.run(nextAt, copy.id)
-        if (copy.endedAt === null && cause !== null) yield* fail({ copy: copy.id, cause, now })
+        if (copy.endedAt === null && cause !== null && (yield* fail({ copy: copy.id, cause, now }))) lost += 1
         yield* setNeverStored.run(copy.id)
       }
       yield* close(addition)
+      return lost
     },
   }
 }

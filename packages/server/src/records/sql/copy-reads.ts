@@ -1,4 +1,4 @@
-import type { AdditionRecord, CopyOfPiece } from '../record-store.ts'
+import type { AdditionRecord, CopyOfPiece, DueCopy } from '../record-store.ts'
 import { type CopyRow, copyFromRow } from './copy-row.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
@@ -9,6 +9,21 @@ export interface DueRequest {
   readonly limit: number
   readonly prover?: string
 }
+
+interface DueRow extends CopyRow {
+  readonly revision: number
+}
+
+const DUE_COLUMNS = 'copies.*, (SELECT revision FROM pieces WHERE pieces.id = copies.piece) AS revision'
+
+interface WaitingRow {
+  readonly prover: string
+  readonly copy: number
+}
+
+const WAITING = ['pending', 'parked', 'adding'] as const
+/** So many copies of a prover in a state are looked at to find the oldest: a metric must not cost more than a few milliseconds. */
+const MAX_LOOKED_AT = 10_000
 
 interface AdditionRow {
   readonly id: number
@@ -23,11 +38,11 @@ interface AdditionRow {
 /** Reads of copies that something is to be done about, and of additions under way. */
 export function prepareCopyReads(db: Sql) {
   const pieces = preparePieceReads(db)
-  const due = db.prepare<[string, number, number], CopyRow>(
-    'SELECT * FROM copies WHERE state = ? AND next_at <= ? AND ended_at IS NULL ORDER BY next_at, id LIMIT ?',
+  const due = db.prepare<[string, number, number], DueRow>(
+    `SELECT ${DUE_COLUMNS} FROM copies WHERE state = ? AND next_at <= ? AND ended_at IS NULL ORDER BY next_at, id LIMIT ?`,
   )
-  const dueAt = db.prepare<[string, string, number, number], CopyRow>(
-    'SELECT * FROM copies WHERE prover = ? AND state = ? AND next_at <= ? ORDER BY next_at, id LIMIT ?',
+  const dueAt = db.prepare<[string, string, number, number], DueRow>(
+    `SELECT ${DUE_COLUMNS} FROM copies WHERE prover = ? AND state = ? AND next_at <= ? ORDER BY next_at, id LIMIT ?`,
   )
   const removable = db.prepare<[number, number], CopyRow>(
     `SELECT * FROM copies WHERE to_remove = 1 AND piece_id IS NOT NULL AND next_at <= ? ORDER BY next_at, id LIMIT ?`,
@@ -38,6 +53,15 @@ export function prepareCopyReads(db: Sql) {
     `SELECT copies.* FROM addition_copies JOIN copies ON copies.id = addition_copies.copy
      WHERE addition = ? ORDER BY position`,
   )
+  const waitingProvers = db
+    .prepare<[string], string>('SELECT prover FROM copy_counts WHERE state = ? GROUP BY prover HAVING SUM(count) > 0')
+    .pluck()
+  const oldestOf = db
+    .prepare<[string, string], number | null>(
+      `SELECT MIN(id) FROM (SELECT id FROM copies WHERE prover = ? AND state = ?
+         ORDER BY next_at, id LIMIT ${MAX_LOOKED_AT}) AS first`,
+    )
+    .pluck()
   const dataSetOf = db.prepare<[string], string>('SELECT data_set_id FROM data_sets WHERE prover = ?').pluck()
 
   function* withPiece(row: CopyRow): Steps<CopyOfPiece> {
@@ -58,9 +82,11 @@ export function prepareCopyReads(db: Sql) {
   }
 
   return {
-    *due({ state, now, limit, prover }: DueRequest): Steps<readonly CopyOfPiece[]> {
+    *due({ state, now, limit, prover }: DueRequest): Steps<readonly DueCopy[]> {
       const rows = yield* prover === undefined ? due.all(state, now, limit) : dueAt.all(prover, state, now, limit)
-      return yield* mapEach(rows, withPiece)
+      return yield* mapEach(rows, function* (row) {
+        return { ...(yield* withPiece(row)), revision: row.revision }
+      })
     },
 
     *removable({ now, limit }: { now: number; limit: number }): Steps<readonly CopyOfPiece[]> {
@@ -75,6 +101,18 @@ export function prepareCopyReads(db: Sql) {
     *addition(id: number): Steps<AdditionRecord | undefined> {
       const row = yield* addition.get(id)
       return row === undefined ? undefined : yield* additionFromRow(row)
+    },
+
+    /** Needs one state of the records for all its statements. */
+    *oldestWaiting(): Steps<readonly WaitingRow[]> {
+      const oldest = new Map<string, number>()
+      for (const state of WAITING) {
+        for (const prover of yield* waitingProvers.all(state)) {
+          const copy = (yield* oldestOf.get(prover, state)) ?? Number.POSITIVE_INFINITY
+          oldest.set(prover, Math.min(copy, oldest.get(prover) ?? Number.POSITIVE_INFINITY))
+        }
+      }
+      return [...oldest].filter(([, copy]) => Number.isFinite(copy)).map(([prover, copy]) => ({ prover, copy }))
     },
 
     dataSetOf: (prover: string): Steps<string | undefined> => dataSetOf.get(prover),

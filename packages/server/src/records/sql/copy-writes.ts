@@ -1,4 +1,5 @@
 import type { AuditRecord, Reconciliation } from '../record-store.ts'
+import { preparePieceReads } from './piece-reads.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
@@ -10,6 +11,7 @@ export interface AuditedRequest {
   readonly nextAt: number
   readonly isFinal: boolean
   readonly isRetrievable: boolean
+  readonly revision?: number
 }
 
 /** As many audits of a copy are kept. */
@@ -20,6 +22,7 @@ const HAS_TO_BE_REMOVED = "CASE WHEN state IN ('adding', 'stored') THEN 1 ELSE 0
 
 /** Copies at provers. Each function runs inside the caller's transaction. */
 export function prepareCopyWrites(db: Sql) {
+  const { isNeeded } = preparePieceReads(db)
   const { markUnreconciled, restate } = preparePieceWrites(db)
   const insertPending = db.prepare<[{ piece: number; prover: string; now: number }]>(
     `INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove, onchain)
@@ -61,6 +64,9 @@ export function prepareCopyWrites(db: Sql) {
     )
     .pluck()
   const setRemoved = db.prepare<[number]>('UPDATE copies SET to_remove = 0 WHERE id = ?')
+  const auditedPiece = db.prepare<[number], { piece: number; revision: number }>(
+    'SELECT piece, revision FROM copies JOIN pieces ON pieces.id = piece WHERE copies.id = ? AND ended_at IS NULL',
+  )
   const insertAudit = db.prepare<[number, number, string, number, string | null, string | null]>(
     'INSERT INTO audits (copy, at, seed, passed, cause, proof) VALUES (?, ?, ?, ?, ?, ?)',
   )
@@ -78,11 +84,19 @@ export function prepareCopyWrites(db: Sql) {
     )
     .pluck()
 
-  function* fail({ copy, cause, now }: { copy: number; cause: string; now: number }): Steps<void> {
+  function* fail({ copy, cause, now }: { copy: number; cause: string; now: number }): Steps<boolean> {
     const piece = yield* setFailed.get({ copy, cause, now })
-    if (piece === undefined) return
+    if (piece === undefined) return false
     yield* markUnreconciled(piece, now)
     yield* restate(piece, now)
+    return yield* isNeeded(piece)
+  }
+
+  /** Whether a failed audit says anything about the prover. */
+  function* isFinding(copy: number, revision: number | undefined): Steps<boolean> {
+    const found = yield* auditedPiece.get(copy)
+    if (found === undefined || (revision !== undefined && revision !== found.revision)) return false
+    return yield* isNeeded(found.piece)
   }
 
   /** Writes down when to look at the piece again, and how many copies it wants; with the copies changed already. */
@@ -129,14 +143,16 @@ export function prepareCopyWrites(db: Sql) {
       yield* setRemoved.run(copy)
     },
 
-    *audited({ audit, nextAt, isFinal, isRetrievable }: AuditedRequest): Steps<void> {
+    *audited({ audit, nextAt, isFinal, isRetrievable, revision }: AuditedRequest): Steps<boolean> {
       const { copy, at, seed, passed, cause, proof } = audit
+      if (!passed && !(yield* isFinding(copy, revision))) return false
       yield* insertAudit.run(copy, at, seed, passed ? 1 : 0, cause, proof)
       yield* forgetAudits.run({ copy, kept: KEPT_AUDITS })
       const audited = { copy, at, passed: passed ? 1 : 0, nextAt, isRetrievable: isRetrievable ? 1 : 0 }
       const piece = yield* setAudited.get(audited)
       if (piece !== undefined) yield* restate(piece, at)
       if (!passed && isFinal) yield* fail({ copy, cause: cause ?? 'audit', now: at })
+      return true
     },
   }
 }

@@ -67,6 +67,7 @@ export function prepareReads(db: Sql) {
     'placements.unreconciled': placements.unreconciled,
     'placements.due': copies.due,
     'placements.additions': (_: undefined) => copies.additions(),
+    'placements.oldestWaiting': (_: undefined) => copies.oldestWaiting(),
     'placements.dataSetOf': copies.dataSetOf,
     'placements.removable': copies.removable,
     'placements.audits': deals.audits,
@@ -128,4 +129,5 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'placements.recorded',
   'placements.pieceOf',
   'placements.counts',
+  'placements.oldestWaiting',
 ])

@@ -112,6 +112,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       want: (request) => write('placements.want', request),
       extend: (request) => write('placements.extend', request),
       counts: () => read('placements.counts', undefined),
+      oldestWaiting: () => read('placements.oldestWaiting', undefined),
     },
     offers: {
       open: (request) => write('offers.open', request),

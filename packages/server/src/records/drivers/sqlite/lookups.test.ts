@@ -9,6 +9,8 @@ import { migrate } from './migrate.ts'
 import { sqliteSql } from './sqlite-sql.ts'
 
 /** What reads a table from end to end, and why that is no harm. */
+const DUE_COPIES =
+  'SELECT copies.*, (SELECT revision FROM pieces WHERE pieces.id = copies.piece) AS revision FROM copies'
 const SCANS = [
   // A few rows: processes, uploads in flight, bytes that wait to be removed.
   'SELECT id FROM instances ORDER BY id',
@@ -25,6 +27,8 @@ const SCANS = [
   'SELECT COUNT(*) FROM damaged',
   // Once a signup, over the addresses of two hours.
   'DELETE FROM signups WHERE hour < ?',
+  // A few rows for each prover.
+  'SELECT prover FROM copy_counts WHERE state = ? GROUP BY prover',
   // The calls that are under way: a few for each prover.
   'SELECT * FROM additions ORDER BY id',
   // Indexes of no more than what is asked for, in its order.
@@ -117,11 +121,12 @@ describe('lookups', () => {
     ['SELECT sequence AS file', /SEARCH files USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/],
     ['SELECT deals.file, sha256', /USING INDEX deals_waiting/],
     ['SELECT id, revision FROM pieces', /^SEARCH pieces USING INDEX pieces_unsettled \(unsettled_at<\?\)$/],
-    ['SELECT * FROM copies WHERE state', /^SEARCH copies USING INDEX copies_due \(state=\? AND next_at<\?\)$/],
     [
-      'SELECT * FROM copies WHERE prover',
-      /^SEARCH copies USING INDEX copies_by_prover \(prover=\? AND state=\? AND ne/,
+      `${DUE_COPIES} WHERE state`,
+      /^SEARCH copies USING INDEX copies_due \(state=\? AND next_at<\?\); CORRELATED SCALAR SUBQUERY 1; SEARCH pieces USING INTEGER PRIMARY KEY/,
     ],
+    [`${DUE_COPIES} WHERE prover`, /^SEARCH copies USING INDEX copies_by_prover \(prover=\? AND state=\? AND ne/],
+    ['SELECT MIN(id) FROM (SELECT id FROM copies', /COVERING INDEX copies_by_prover \(prover=\? AND state=\?\)/],
     ['SELECT * FROM copies WHERE to_remove', /^SEARCH copies USING INDEX copies_to_remove \(next_at<\?\)$/],
     ['SELECT id FROM pieces WHERE', /USING INDEX pieces_by_root \(<expr>=\?\)/],
     ['UPDATE pieces SET unsettled_at = :now', /USING INDEX pieces_short/],

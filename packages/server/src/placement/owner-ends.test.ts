@@ -1,0 +1,110 @@
+import { DAY_MS } from '@lade/core/time'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
+import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
+import type { Prover } from '../proving/prover.ts'
+import { localPieces } from './local-pieces.ts'
+import type { PlacementJob } from './placement-job.ts'
+import { fakeProvers, openPlacementFixture, type PlacementFixture, provedAt } from './testing-placement.ts'
+
+/** What the owners of files end is no failure of a prover: nothing is counted that the alerts of operators read. */
+
+let fixture: PlacementFixture
+let local: Prover
+beforeEach(async () => {
+  fixture = await openPlacementFixture()
+  local = openLocalProver({ readPiece: localPieces(fixture) })
+})
+afterEach(() => fixture.close())
+
+const DUE_AGAIN_MS = 1.2 * DAY_MS
+
+/** The prover, with something that happens while it is asked for a proof, before and after it has looked. */
+function during(prover: Prover, { before = async () => {}, after = async () => {} }): Prover {
+  return {
+    ...prover,
+    async prove(question, options) {
+      await before()
+      try {
+        return await prover.prove(question, options)
+      } finally {
+        await after()
+      }
+    },
+  }
+}
+
+function expectNoFinding(job: PlacementJob): void {
+  const { audits, copiesFailed } = job.snapshot()
+  expect([copiesFailed, audits.filter(({ failed }) => failed > 0)]).toEqual([0, []])
+  expect(fixture.logLines.filter((line) => line.includes('audit failed'))).toEqual([])
+}
+
+it('a file that is removed before its prover looks for it', async () => {
+  const file = await fixture.put(seededBytes(5000, 1))
+  const job = fixture.job([during(local, { before: () => fixture.remove(file) })])
+  await fixture.pass(job)
+  expectNoFinding(job)
+  const { copies } = await fixture.records.placements.counts()
+  expect(copies).toEqual([{ prover: 'local', state: 'released', count: 1 }])
+})
+
+it('a file that is removed, and uploaded again before its prover says that it has nothing', async () => {
+  const bytes = seededBytes(5000, 1)
+  const file = await fixture.put(bytes)
+  let again: typeof file | undefined
+  const prover = during(local, {
+    before: async () => {
+      if (again === undefined) await fixture.remove(file)
+    },
+    after: async () => {
+      again ??= await fixture.put(bytes)
+    },
+  })
+  const job = fixture.job([prover])
+  await fixture.pass(job)
+  expectNoFinding(job)
+  if (again === undefined) throw new Error('no proof was asked for')
+  expect(provedAt(await fixture.deal(again))).toEqual([['local']])
+})
+
+it('a file of an aggregate that this service holds beside a prover; the other files get another aggregate', async () => {
+  const provers = [...fakeProvers(['one']), local]
+  const gone = await fixture.put(seededBytes(3000, 1))
+  const stays = await fixture.put(seededBytes(3000, 2))
+  const job = fixture.job(provers, { copies: 2, aggregateBelowBytes: 10_000, aggregateSeconds: 1 })
+  await fixture.pass(job, 120_000)
+  expect(provedAt(await fixture.deal(stays))).toEqual([['https://one.example', 'local']])
+  await fixture.remove(gone)
+  fixture.clock.now += DUE_AGAIN_MS
+  await fixture.pass(job, 240_000)
+  expectNoFinding(job)
+  expect(provedAt(await fixture.deal(stays))).toEqual([['https://one.example', 'local']])
+  expect(job.snapshot().aggregatesDissolved).toBe(1)
+})
+
+it('a file of an aggregate that is removed before the aggregate was sent', async () => {
+  const [one] = fakeProvers(['one'])
+  if (one === undefined) throw new TypeError('one prover')
+  one.script.isUnreachable = true
+  const gone = await fixture.put(seededBytes(3000, 1))
+  await fixture.put(seededBytes(3000, 2))
+  const job = fixture.job([one], { aggregateBelowBytes: 10_000, aggregateSeconds: 1 })
+  await fixture.pass(job, 20_000)
+  await fixture.remove(gone)
+  one.script.isUnreachable = false
+  await fixture.pass(job, 600_000)
+  expectNoFinding(job)
+})
+
+it('is told from a loss: a prover that has nothing of a live file fails its audit', async () => {
+  const [one] = fakeProvers(['one'])
+  if (one === undefined) throw new TypeError('one prover')
+  await fixture.put(seededBytes(5000, 1))
+  const job = fixture.job([one])
+  await fixture.pass(job)
+  for (const pieceCid of one.parked.keys()) one.lose(pieceCid)
+  fixture.clock.now += DUE_AGAIN_MS
+  await fixture.pass(job)
+  expect(job.snapshot()).toMatchObject({ copiesFailed: 1, audits: [{ passed: 1, failed: 1 }] })
+})
