@@ -53,6 +53,7 @@ const USE_CASES = [
 const COMPOSED = [
   ...CORE,
   'server/quota-rule',
+  'server/tracing',
   'node/budget',
   'node/hashing',
   'node/disk',
@@ -212,6 +213,12 @@ const ZONES: readonly Zone[] = [
   { name: 'node/settings', holds: /^packages\/node\/src\/settings\//, imports: [], why: 'settings imports nothing' },
   { name: 'node/disk', holds: /^packages\/node\/src\/disk\//, imports: CORE, why: 'disk imports core only' },
   {
+    name: 'server/tracing',
+    holds: /^packages\/server\/src\/tracing\//,
+    imports: CORE,
+    why: 'tracing imports core only',
+  },
+  {
     name: 'server/quota-rule',
     holds: /^packages\/server\/src\/quota-rule\//,
     imports: CORE,
@@ -260,7 +267,7 @@ const ZONES: readonly Zone[] = [
   {
     name: 'server/http',
     holds: /^packages\/server\/src\/http\//,
-    imports: [...CORE, 'node/budget', 'node/hashing', ...USE_CASES],
+    imports: [...CORE, 'node/budget', 'node/hashing', 'server/tracing', ...USE_CASES],
     typesOf: ['server/config', ...PORTS, ...PORT_FOLDERS],
     why: 'http imports use cases, hashing, budget and core, and types of config and of the ports',
   },

@@ -13,6 +13,7 @@ import type { Config } from './config/config.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import { isLoopback } from './http/known-host.ts'
+import { hidingAddresses } from './http/logged-address.ts'
 import { RefusalLog } from './http/refusal-log.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
@@ -24,6 +25,7 @@ import { networkOf } from './quota-rule/network-of.ts'
 import { BlockReadings } from './retrieval/block-readings.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
+import { forwardingTracer, type Tracer } from './tracing/tracing.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
 import { Reservations } from './uploads/reservations.ts'
 import { StallWatch } from './uploads/stall-watch.ts'
@@ -43,6 +45,7 @@ import {
 } from './wiring/open-drivers.ts'
 import { createPlacing } from './wiring/placement.ts'
 import { registerInstance } from './wiring/register-instance.ts'
+import { RetryCounters } from './wiring/retry-counters.ts'
 
 export { isMember } from './wiring/cluster.ts'
 export type { Lade } from './wiring/lade.ts'
@@ -81,7 +84,7 @@ export async function startLade(config: Config, substitutes: Substitutes = {}): 
 
 async function startHere(config: Config, substitutes: Substitutes): Promise<Lade> {
   const destination = pino.destination({ fd: 2, sync: false })
-  const log = substitutes.log ?? pino({ level: config.logLevel }, destination)
+  const log = hidingAddresses(substitutes.log ?? pino({ level: config.logLevel }, destination), config.logAddresses)
   const flushLog = (): void => destination.flushSync()
   const closers: DriverSurroundings['closers'] = []
   try {
@@ -108,7 +111,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       flushLog()
       setTimeout(() => process.exit(1), LAST_ANSWERS_MS)
     })
-  const opening = { log, closers, onFatal, instanceId, ownBlobs: substitutes.blobs, ownNow: substitutes.now }
+  const retries = new RetryCounters()
+  const opening = { log, closers, onFatal, instanceId, retries, ownBlobs: substitutes.blobs, ownNow: substitutes.now }
   const data = await openData(config, opening)
   const { records, locks, databaseState, clock, now, filesNow, guarded } = data
   const blobs = guarded?.blobs
@@ -119,9 +123,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   closers.push(() => chain?.close())
   const levels = openLevels(config)
   const readPiece = localPieces({ records, blobs })
-  const provers = substitutes.provers ?? (await openProvers(config, { closers, readPiece, levels }))
+  const provers = substitutes.provers ?? (await openProvers(config, { closers, retries, readPiece, levels }))
   const hasLocal = provers.some(({ isLocal }) => isLocal)
 
+  const tracer = await openTracer(config, surroundings)
   const budget = new WorkBudget({ log, networkOf })
   const refusals = new RefusalLog({ log })
   closers.push(() => refusals.close())
@@ -169,6 +174,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     stallWatch,
     clientAddress: clientAddressReader(config.trustedProxies),
     log,
+    tracer,
+    retries,
     refusals,
     filesNow,
     clock,
@@ -216,6 +223,16 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       return closing
     },
   }
+}
+
+async function openTracer({ traces }: Config, { log, closers }: DriverSurroundings): Promise<Tracer> {
+  if (traces === undefined) return forwardingTracer
+  // Loaded when it is needed, since it takes memory and time that most installations have no use for.
+  const { openOtlpTracer } = await import('./tracing/otlp-tracer.ts')
+  const onWarning = (sentence: string): void => log.warn({ reason: sentence }, 'traces could not be exported')
+  const tracer = openOtlpTracer({ ...traces, version: packageJson.version, onWarning })
+  closers.push(() => tracer.close())
+  return tracer
 }
 
 function boundUrl(host: string, address: AddressInfo): string {

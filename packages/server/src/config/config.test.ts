@@ -55,6 +55,7 @@ describe('readConfig', () => {
       processes: 1,
       maxConnections: 4096,
       logLevel: 'info',
+      logAddresses: 'full',
       bodyIdleMs: 30_000,
       drainMs: 30_000,
       signupsPerHour: 10,

@@ -3,6 +3,7 @@ import { HOUR_MS } from '@lade/core/time'
 import type { SecretString } from '@lade/node/settings'
 import { refuseContradictions } from './contradictions.ts'
 import type { MailSender, SmtpServer } from './mail-forms.ts'
+import { type TraceExport, traceExportOf } from './otel-variables.ts'
 import type { ProverSetting } from './prover-forms.ts'
 import { readSettings, type SettingSources } from './read-settings.ts'
 import type { OldNameInUse } from './renamed-settings.ts'
@@ -128,6 +129,9 @@ export interface Config {
   /** Absent: there are no metrics. */
   readonly metricsToken?: SecretString
   readonly logLevel: SettingValues['logLevel']
+  readonly logAddresses: SettingValues['logAddresses']
+  /** Absent: no spans are exported. */
+  readonly traces?: TraceExport
   readonly bodyIdleMs: number
   readonly drainMs: number
   readonly signupsPerHour: number
@@ -160,6 +164,7 @@ export function readConfig(sources: ConfigSources): Config {
   const { values } = settings
   const cwd = sources.cwd ?? process.cwd()
   const dataDir = resolve(cwd, values.dataDir)
+  const traces = traceExportOf(sources.env)
   return deepFreeze<Config>({
     host: values.host,
     port: values.port,
@@ -215,6 +220,8 @@ export function readConfig(sources: ConfigSources): Config {
     maxConnections: values.maxConnections,
     ...(values.metricsToken !== undefined && { metricsToken: values.metricsToken }),
     logLevel: values.logLevel,
+    logAddresses: values.logAddresses,
+    ...(traces !== undefined && { traces }),
     bodyIdleMs: values.bodyIdleSeconds * 1000,
     drainMs: values.drainSeconds * 1000,
     signupsPerHour: values.signupsPerHour,

@@ -59,5 +59,5 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     title: 'Onchain deals',
     keys: ['marketplace', 'chainKey', 'dealUsdcPerGibDay', 'dealWaitMs', 'chainConfirmations', 'chainFinalityBlocks'],
   },
-  { title: 'Logs and metrics', keys: ['logLevel', 'metricsToken'] },
+  { title: 'Logs and metrics', keys: ['logLevel', 'logAddresses', 'metricsToken'] },
 ]

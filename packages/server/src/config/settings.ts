@@ -370,6 +370,11 @@ export const SETTINGS = {
     default: 'info',
     meaning: 'The least severe level that is logged.',
   }),
+  logAddresses: setting(oneOf('full', 'network', 'none'), {
+    name: 'LADE_LOG_ADDRESSES',
+    default: 'full',
+    meaning: 'How much of IP addresses is logged: full, network (/24 of IPv4, /48 of IPv6) or none.',
+  }),
   bodyIdleSeconds: setting(wholeNumber(1, 3600), {
     name: 'LADE_BODY_IDLE_SECONDS',
     default: '30',

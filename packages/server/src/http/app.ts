@@ -10,17 +10,19 @@ import { checkBodyDigest } from './body-digest.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
 import { affordableConnections, Connections } from './connections.ts'
 import { anyOrigin, exposedHeaders } from './cors.ts'
-import { directRoutes } from './direct-routes.ts'
-import { requestIdMaker, requestIdOf } from './exchange.ts'
+import { directRoutes, routeOfCached } from './direct-routes.ts'
+import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { hostCheck, isLoopback } from './known-host.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
 import { oneATurn } from './one-a-turn.ts'
 import { pathOf, queryOf } from './query.ts'
+import { RequestCounters } from './request-counters.ts'
 import { requestPrincipal } from './request-principal.ts'
 import { headersSet, sendProblem } from './respond.ts'
 import { ResponseCache } from './response-cache.ts'
+import { routeTemplate } from './route-template.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { fileRoutes } from './routes/files/files.ts'
@@ -66,6 +68,7 @@ export async function createApp(
           host: contentHostOf(service.config),
         })
   const direct = directRoutes(service, responseCache)
+  const requests = new RequestCounters()
   const hostProblem = hostCheck(service.config)
 
   const { budget } = service
@@ -87,8 +90,10 @@ export async function createApp(
     serverFactory: (route) =>
       createHttpServer({
         budget: service.budget,
-        answerFromCache: (request, response) =>
-          responseCache !== undefined && hostProblem(request) === undefined && responseCache.answer(request, response),
+        answerFromCache: (request, response, requestId) => {
+          if (responseCache === undefined || hostProblem(request) !== undefined) return undefined
+          return responseCache.answer(request, response, requestId) ? routeOfCached(request) : undefined
+        },
         hostProblem,
         handle: (request, response) => {
           if (direct(request, response)) return
@@ -101,7 +106,8 @@ export async function createApp(
         log: service.log,
         refusals: service.refusals,
         clientAddress: service.clientAddress,
-        now: service.now,
+        requests,
+        tracer: service.tracer,
       }),
     bodyLimit: MAX_JSON_BYTES,
     exposeHeadRoutes: false,
@@ -140,6 +146,8 @@ export async function createApp(
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...requestIdOf(request.raw), ...commonHeaders })
+    const route = routeTemplate(request.routeOptions.url)
+    if (route !== undefined) exchangeOf(request.raw).route = route
     // By the route where there is one, since a path can be written in more than one way.
     const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
     if (path.startsWith('/api/')) reply.headers(apiHeaders)
@@ -167,7 +175,7 @@ export async function createApp(
   tokenRoutes(routes, service)
   walletRoutes(routes, service)
   operationRoutes(routes, service)
-  metricsRoutes(routes, service)
+  metricsRoutes(routes, service, requests)
   return app
 }
 

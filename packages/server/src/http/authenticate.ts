@@ -6,6 +6,7 @@ import { isOfWallet, type WalletClaims } from '../tokens/wallet-claims.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { walletOfClaims } from '../wallets/wallet-token.ts'
 import { type Caller, userCaller, walletCaller } from './caller.ts'
+import { exchangeOf } from './exchange.ts'
 import { type Query, queryOf } from './query.ts'
 import type { Service } from './service.ts'
 import { walletAudienceOf, walletChainOf, walletOfRequest, walletRulesOf } from './wallet-request.ts'
@@ -55,6 +56,12 @@ export async function findCaller(
   request: IncomingMessage,
   query: Query,
 ): Promise<Caller | undefined> {
+  const caller = await verifiedCaller(service, request, query)
+  if (caller !== undefined) exchangeOf(request).principal = caller.principal
+  return caller
+}
+
+async function verifiedCaller(service: Service, request: IncomingMessage, query: Query): Promise<Caller | undefined> {
   const hasToken = request.headers.authorization !== undefined || query.has('token')
   const signer = await walletOfRequest(service, request, { hasToken })
   if (signer !== undefined) return callerOfWallet(service, request, signer)

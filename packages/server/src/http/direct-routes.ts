@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiHeaders, commonHeaders } from './api-headers.ts'
 import { corsHeaders } from './cors.ts'
+import { exchangeOf } from './exchange.ts'
 import { pathOf } from './query.ts'
 import type { ResponseCache } from './response-cache.ts'
 import { gatewayHandler } from './routes/gateway/gateway.ts'
@@ -19,23 +20,30 @@ export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) 
  */
 export function directRoutes(service: Service, responseCache: ResponseCache | undefined): DirectRoutes {
   const upload = uploadHandler(service)
-  const retrievals: readonly (readonly [prefix: string, handler: RawHandler])[] = [
-    ['/p/', retrievalHandler(service, responseCache)],
-    ['/ipfs/', gatewayHandler(service)],
-    ['/piece/', pieceHandler(service, responseCache)],
+  const retrievals: readonly (readonly [prefix: string, route: string, handler: RawHandler])[] = [
+    ['/p/', '/p/{cid}', retrievalHandler(service, responseCache)],
+    ['/ipfs/', '/ipfs/{cid}', gatewayHandler(service)],
+    ['/piece/', '/piece/{pieceCid}', pieceHandler(service, responseCache)],
   ]
   return (request, response) => {
     const { method, url = '' } = request
     if (method === 'POST' && pathOf(url) === '/api/upload') {
+      exchangeOf(request).route = '/api/upload'
       void answerRaw(service, upload, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
       return true
     }
     if (method !== 'GET' && method !== 'HEAD') return false
-    for (const [prefix, handler] of retrievals) {
+    for (const [prefix, route, handler] of retrievals) {
       if (!url.startsWith(prefix)) continue
+      exchangeOf(request).route = route
       void answerRaw(service, handler, request, response, {})
       return true
     }
     return false
   }
+}
+
+/** The route of a response that was cached; only those of files and pieces are. */
+export function routeOfCached({ url = '' }: IncomingMessage): string {
+  return url.startsWith('/piece/') ? '/piece/{pieceCid}' : '/p/{cid}'
 }

@@ -19,6 +19,12 @@ export function diskMetrics(registry: Registry, { config, records }: DiskMetrics
     labelNames: ['disk'],
     registers,
   })
+  const sizes = new Gauge({
+    name: 'lade_disk_size_bytes',
+    help: 'Size of the disk in bytes.',
+    labelNames: ['disk'],
+    registers,
+  })
   new Gauge({
     name: 'lade_disk_free_bytes',
     help: 'Free bytes of the disk. Uploads are refused below LADE_MIN_FREE_MB.',
@@ -27,11 +33,13 @@ export function diskMetrics(registry: Registry, { config, records }: DiskMetrics
     async collect() {
       this.reset()
       inodes.reset()
+      sizes.reset()
       for (const { disk, path } of pathsOf(config)) {
         // A disk that cannot be asked has no number; /readyz says that it fails.
         const found = await statfs(path).catch(() => undefined)
         if (found === undefined) continue
         this.set({ disk }, found.bavail * found.bsize)
+        sizes.set({ disk }, found.blocks * found.bsize)
         if (found.files > 0) inodes.set({ disk }, found.ffree)
       }
     },

@@ -1,11 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { ErrorCode } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire'
+import type { RequestTrace } from '../tracing/tracing.ts'
 
 /** What the service notes about one request, for its log line and its error bodies. */
 export interface Exchange {
   readonly requestId: string
+  /** On the monotonic clock of this process, in milliseconds. */
   readonly startedAt: number
+  /** The template of its path, such as `/p/{cid}`; undefined until it is known, and for no path of this service. */
+  route: string | undefined
+  /** Of the error that it was answered with. */
+  code: ErrorCode | undefined
+  /** Who asks, once their credentials have held; otherwise the address is whose request it is. */
+  principal: string | undefined
+  /** The header of that name that the request came with, if it is a valid one. */
+  traceparent: string | undefined
+  trace: RequestTrace | undefined
   /** Facts for the log: ids, sizes, outcomes. Never a token, a share link or a query string. */
   readonly notes: Record<string, string | number | boolean>
   /** True when the client has ended the connection before the body's end. */
@@ -30,7 +42,17 @@ export function requestIdMaker(): () => string {
 }
 
 export function openExchange(request: WithExchange, requestId: string, startedAt: number): Exchange {
-  const exchange: Exchange = { requestId, startedAt, notes: {}, isBodyCut: false }
+  const exchange: Exchange = {
+    requestId,
+    startedAt,
+    route: undefined,
+    code: undefined,
+    principal: undefined,
+    traceparent: undefined,
+    trace: undefined,
+    notes: {},
+    isBodyCut: false,
+  }
   request[EXCHANGE] = exchange
   return exchange
 }

@@ -1,16 +1,31 @@
+import { DAY_MS } from '@lade/core/time'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { budgetMetrics } from './budget-metrics.ts'
 import { clockMetrics } from './clock-metrics.ts'
 import { databaseMetrics } from './database-metrics.ts'
 import { diskMetrics } from './disk-metrics.ts'
 import { integrityMetrics } from './integrity-metrics.ts'
+import type { RequestCounters } from './request-counters.ts'
+import { requestMetrics } from './request-metrics.ts'
 import type { Service } from './service.ts'
 
 /** What the metrics are made of. */
 export type MetricsSource = Pick<
   Service,
-  'budget' | 'config' | 'records' | 'databaseState' | 'placed' | 'keys' | 'now' | 'clock' | 'integrity'
+  | 'budget'
+  | 'config'
+  | 'records'
+  | 'databaseState'
+  | 'placed'
+  | 'keys'
+  | 'now'
+  | 'clock'
+  | 'integrity'
+  | 'stallWatch'
+  | 'retries'
 >
+
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /**
  * The metrics of this process and of the data, for Prometheus.
@@ -18,11 +33,14 @@ export type MetricsSource = Pick<
  * What is counted in the records (copies, deals, files that wait) is the same in every process that shares them; what is counted since
  * the start (audits, copies moved) is this process's own, and grows in the one that places files.
  */
-export function createMetrics(source: MetricsSource): Registry {
-  const { budget, records, databaseState, placed, keys, now, clock, integrity } = source
+export function createMetrics(source: MetricsSource, requests: RequestCounters): Registry {
+  const { budget, records, databaseState, placed, keys, now, clock, integrity, stallWatch, retries } = source
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  // Gauges that are named like counters; the same numbers by type are in the metrics of these names without `_total`.
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
+  requestMetrics(registry, requests, () => stallWatch.count)
 
   const copies = new Gauge({
     name: 'lade_copies',
@@ -47,6 +65,17 @@ export function createMetrics(source: MetricsSource): Registry {
       deals.reset()
       for (const { status, count } of counts.deals) deals.set({ status }, count)
       this.set(counts.waiting)
+    },
+  })
+  new Gauge({
+    name: 'lade_oldest_waiting_copy',
+    help: 'Number of the copy that the prover has not accepted for the longest time; absent if none waits.',
+    labelNames: ['prover'],
+    registers,
+    async collect() {
+      const oldest = await records.placements.oldestWaiting()
+      this.reset()
+      for (const { prover, copy } of oldest) this.set({ prover }, copy)
     },
   })
   new Counter({
@@ -92,13 +121,34 @@ export function createMetrics(source: MetricsSource): Registry {
     },
   })
   new Gauge({
-    name: 'lade_signing_key_age_days',
-    help: 'Age of the signing key in days. Rotate it after 90. Absent for a key without a date.',
+    name: 'lade_chain_oldest_pending_seconds',
+    help: 'Age of the oldest transaction that is not in a block yet, in seconds; 0 without one, absent without onchain deals.',
+    registers,
+    collect() {
+      const { pendingTransactions, oldestPendingAt } = placed()
+      this.remove()
+      if (pendingTransactions === undefined) return
+      this.set(oldestPendingAt === undefined ? 0 : Math.max(0, (now() - oldestPendingAt) / 1000))
+    },
+  })
+  new Gauge({
+    name: 'lade_signing_key_age_seconds',
+    help: 'Age of the signing key in seconds. Rotate it after 90 days. Absent for a key without a date.',
     registers,
     collect() {
       const ageDays = keys.find()?.ageDays(new Date(now()))
       this.remove()
-      if (ageDays !== undefined) this.set(ageDays)
+      if (ageDays !== undefined) this.set((ageDays * DAY_MS) / 1000)
+    },
+  })
+  new Counter({
+    name: 'lade_driver_retries_total',
+    help: 'Calls to stores and provers that were repeated after a failure, since the start, by driver.',
+    labelNames: ['driver'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [driver, count] of retries.counts()) this.inc({ driver }, count)
     },
   })
   diskMetrics(registry, source)

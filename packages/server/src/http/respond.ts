@@ -46,7 +46,9 @@ export function sendProblem(
   error: LadeError,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  const { requestId } = exchangeOf(request)
+  const exchange = exchangeOf(request)
+  const { requestId } = exchange
+  exchange.code = error.code
   if (response.headersSent) {
     // The status has gone out already; cutting the connection is the only honest end.
     response.destroy(error)

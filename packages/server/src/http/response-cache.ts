@@ -50,8 +50,12 @@ export class ResponseCache {
     return this.#options.generation()
   }
 
-  /** Answers when it can; false leaves the request untouched. */
-  answer(request: IncomingMessage, response: ServerResponse): boolean {
+  /**
+   * Answers when it can; false leaves the request untouched.
+   *
+   * @param requestId - of the request, where it has one. @default a new one
+   */
+  answer(request: IncomingMessage, response: ServerResponse, requestId?: string): boolean {
     const { url, method, headers } = request
     if (method !== 'GET' || url === undefined) return false
     const cached = this.#files.get(url)
@@ -67,7 +71,7 @@ export class ResponseCache {
     // The most recently used answer stands last, so the first one is the one to drop.
     this.#files.delete(url)
     this.#files.set(url, cached)
-    response.writeHead(200, [...cached.headers, HEADER.requestId, this.#options.nextRequestId()])
+    response.writeHead(200, [...cached.headers, HEADER.requestId, requestId ?? this.#options.nextRequestId()])
     response.end(cached.bytes)
     return true
   }

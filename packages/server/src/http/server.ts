@@ -3,43 +3,56 @@ import type { Socket } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import { MAX_HEAD_BYTES } from '@lade/core/wire'
 import { addressPrincipal } from '../quotas/principal.ts'
+import { readTraceContext } from '../tracing/trace-context.ts'
+import { inTrace, type Tracer } from '../tracing/tracing.ts'
 import type { Connections } from './connections.ts'
-import { exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
+import { type Exchange, exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
 import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
 import type { HostCheck } from './known-host.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
-import { pathOf } from './query.ts'
+import type { RequestCounters } from './request-counters.ts'
+import { logRequest, type RequestLog } from './request-log.ts'
 import { requestPrincipal } from './request-principal.ts'
 import { RequestRounds } from './request-rounds.ts'
 import { sendProblem } from './respond.ts'
-import type { Service } from './service.ts'
 import type { SlowReaders } from './slow-readers.ts'
+import { takeTraffic } from './traffic.ts'
 import { CountedRequest, cutOff, isInFlood, isToBeAnswered, requestInHand } from './unanswered.ts'
 
 const LIVENESS_PATH = '/healthz'
+/** What nginx counts and logs for a request whose client was gone before there was a response. */
+const CLIENT_CLOSED_REQUEST = 499
 
 /** Where a connection carries the response that it is busy with. */
 const ANSWERING = Symbol('answering')
 
 type AnsweringSocket = Socket & { [ANSWERING]?: ServerResponse }
 
-export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
+export type AnswerFromCache = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId?: string,
+) => string | undefined
 
-/** What it takes to log a request, and whose it is. */
-export type RequestLog = Pick<Service, 'log' | 'refusals' | 'clientAddress'>
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
   /** Routes a request with a sound frame. */
   readonly handle: RequestHandler
-  /** Answers at once what it can, ahead of everything else; false leaves the request to `handle`. */
-  readonly answerFromCache: (request: IncomingMessage, response: ServerResponse) => boolean
+  /**
+   * Answers at once what it can, ahead of everything else; undefined leaves the request to `handle`.
+   *
+   * @returns the route of what it answered.
+   */
+  readonly answerFromCache: AnswerFromCache
   /** What is wrong with the host that a request is sent to. */
   readonly hostProblem: HostCheck
   /** True while no new connections are taken: each answer is then the last of its connection. */
   readonly isDraining: () => boolean
   readonly connections: Connections
   readonly slowReaders: SlowReaders
-  readonly now: () => number
+  readonly requests: RequestCounters
+  readonly tracer: Tracer
 }
 
 /**
@@ -50,19 +63,56 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
  * watched for progress instead. Heads have 10 seconds, checked every second. Answers are watched for progress on every connection.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerFromCache, hostProblem, isDraining, connections, slowReaders, now } = options
+  const { handle, answerFromCache, hostProblem, isDraining, connections, slowReaders, requests, tracer, log } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds(options.budget)
-  const open = (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = openExchange(request, nextRequestId(), now())
+  const open = (request: IncomingMessage, response: ServerResponse): Exchange => {
+    const exchange = openExchange(request, nextRequestId(), performance.now())
     ;(request.socket as AnsweringSocket)[ANSWERING] = response
-    response.on('close', () => logExchange(options, request, response, now() - exchange.startedAt, exchange))
+    const context = readTraceContext(request.headers)
+    exchange.traceparent = context?.traceparent
+    exchange.trace = tracer.begin(request, context)
+    response.on('close', () => end(request, response, exchange))
+    return exchange
+  }
+  const end = (request: IncomingMessage, response: ServerResponse, exchange: Exchange): void => {
+    const { route, code, startedAt, trace } = exchange
+    const status = response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST
+    const { bytesIn, bytesOut } = takeTraffic(request.socket)
+    const durationMs = performance.now() - startedAt
+    const isComplete = response.writableFinished
+    const ended = { route, method: request.method, status, durationMs, bytesIn, bytesOut, isComplete }
+    requests.add(ended)
+    if (code !== undefined) requests.addError(code)
+    trace?.end({ route, status, code })
+    logRequest(options, request, exchange, ended)
   }
   const receive = (request: IncomingMessage, response: ServerResponse): void => {
-    open(request, response)
+    const exchange = open(request, response)
+    inTrace(exchange.trace, () => answer(request, response, exchange))
+  }
+  const answer = (request: IncomingMessage, response: ServerResponse, exchange: Exchange): void => {
+    if (isEveryRequestNoted() && isCached(request, response, exchange)) return
     const problem = framingProblem(request) ?? hostProblem(request)
     if (problem === undefined) handle(request, response)
     else sendProblem(request, response, problem, { connection: 'close' })
+  }
+  /** True when responses from the cache have a log line or a trace, too, which costs more than they do. */
+  const isEveryRequestNoted = (): boolean => tracer.isExporting || log.isLevelEnabled('debug')
+  const isCached = (request: IncomingMessage, response: ServerResponse, exchange: Exchange): boolean => {
+    const route = answerFromCache(request, response, exchange.requestId)
+    if (route !== undefined) exchange.route = route
+    return route !== undefined
+  }
+  /** Answers a request that has no log line and no trace; false leaves it to `receive`. */
+  const isAnsweredAtOnce = (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (isEveryRequestNoted()) return false
+    const startedAt = performance.now()
+    const route = answerFromCache(request, response)
+    if (route === undefined) return false
+    const durationMs = performance.now() - startedAt
+    requests.add({ route, method: 'GET', status: 200, durationMs, ...takeTraffic(request.socket) })
+    return true
   }
 
   const server = createServer({
@@ -104,7 +154,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (isDraining()) response.shouldKeepAlive = false
     const take = (): void => {
       // The connection may have closed while the request waited.
-      if (!response.destroyed && !answerFromCache(request, response)) receive(request, response)
+      if (!response.destroyed && !isAnsweredAtOnce(request, response)) receive(request, response)
     }
     // Supervisors restart a service that does not answer this in time.
     if (request.url === LIVENESS_PATH) take()
@@ -146,7 +196,7 @@ function cutBody(request: IncomingMessage): void {
 }
 
 function answerUnparsed(
-  { log, refusals }: RequestLog,
+  { log, refusals, requests }: Pick<HttpServerOptions, 'log' | 'refusals' | 'requests'>,
   socket: Socket,
   error: NodeJS.ErrnoException,
   requestId: string,
@@ -157,6 +207,8 @@ function answerUnparsed(
   }
   const problem = parserProblem(error.code)
   const status = STATUS[problem.code]
+  requests.add({ route: undefined, method: undefined, status, durationMs: 0, ...takeTraffic(socket) })
+  requests.addError(problem.code)
   if (log.isLevelEnabled('info') && refusals.isLogged(addressPrincipal(socket.remoteAddress ?? '0.0.0.0'), status)) {
     log.info({ requestId, code: problem.code, status }, 'no request')
   }
@@ -173,27 +225,6 @@ function parserProblem(code: string | undefined): LadeError {
   if (code === 'HPE_HEADER_OVERFLOW') return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new LadeError('request_timeout', {})
   return new LadeError('bad_request', { reason: 'The received bytes are not an HTTP request.' })
-}
-
-function logExchange(
-  service: RequestLog,
-  request: IncomingMessage,
-  response: ServerResponse,
-  durationMs: number,
-  exchange: { readonly requestId: string; readonly notes: Record<string, unknown> },
-): void {
-  const { log, refusals } = service
-  const status = response.statusCode
-  const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const level = status >= 500 ? 'error' : status >= 400 || !isRead ? 'info' : 'debug'
-  if (!log.isLevelEnabled(level)) return
-  if (status >= 400 && !refusals.isLogged(requestPrincipal(service, request), status)) return
-  // The path without its query: tokens and share links travel there. A target that is no path may hold a password.
-  const { url = '' } = request
-  const path = url.startsWith('/') ? pathOf(url) : ''
-  const { requestId, notes } = exchange
-  const complete = response.writableFinished
-  log[level]({ requestId, method: request.method, path, status, durationMs, complete, ...notes }, 'request')
 }
 
 /**

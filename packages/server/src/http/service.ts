@@ -16,6 +16,7 @@ import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from '../retrieval/block-readings.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
+import type { Tracer } from '../tracing/tracing.ts'
 import type { DamageControl } from '../upkeep/damage.ts'
 import type { Scrub } from '../upkeep/scrub.ts'
 import type { Reservations } from '../uploads/reservations.ts'
@@ -28,6 +29,8 @@ import type { RefusalLog } from './refusal-log.ts'
 export interface PlacedCounters extends PlacementCounts {
   /** Undefined without deals on a chain. */
   readonly pendingTransactions: number | undefined
+  /** When the oldest of them was made; undefined without one. */
+  readonly oldestPendingAt: number | undefined
 }
 
 /** Where the service says what became of the bytes that it keeps. */
@@ -82,6 +85,9 @@ export interface Service {
   readonly stallWatch: StallWatch
   readonly clientAddress: ClientAddress
   readonly log: Logger
+  readonly tracer: Tracer
+  /** Calls that drivers have repeated, by driver. */
+  readonly retries: { counts(): ReadonlyMap<string, number> }
   /** Which refused requests are logged. */
   readonly refusals: RefusalLog
   /** The agreed time. */

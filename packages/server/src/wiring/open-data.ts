@@ -5,6 +5,7 @@ import { type GuardedBlobs, guardBlobs } from './guard-blobs.ts'
 import { holdBeforeWriting } from './hold-instance-lock.ts'
 import { joinObjects, refuseMissingDatabase, refuseMissingObjects } from './join-objects.ts'
 import { type DriverSurroundings, type OpenedRecords, openBlobs, openRecords } from './open-drivers.ts'
+import type { RetryCounters } from './retry-counters.ts'
 
 /** What an instance keeps and is told by: records, bytes and time, each opened and checked against the others. */
 export interface OpenedData extends AgreedTime, Pick<OpenedRecords, 'locks'> {
@@ -17,6 +18,7 @@ export interface OpenedData extends AgreedTime, Pick<OpenedRecords, 'locks'> {
 export interface OpenDataOptions extends DriverSurroundings {
   readonly onFatal: (error: Error) => void
   readonly instanceId: string
+  readonly retries: RetryCounters
   /** In place of the configured store. */
   readonly ownBlobs: BlobStore | undefined
   /** In place of the agreed time. */
@@ -29,7 +31,7 @@ export interface OpenDataOptions extends DriverSurroundings {
  * @throws {StartError} when one of them is missing, cannot be opened, or belongs to another installation.
  */
 export async function openData(config: Config, options: OpenDataOptions): Promise<OpenedData> {
-  const { log, closers, onFatal, instanceId, ownBlobs, ownNow } = options
+  const { log, closers, onFatal, instanceId, retries, ownBlobs, ownNow } = options
   if (ownBlobs === undefined) await refuseMissingDatabase(config)
   const opened = await openRecords(config, { log, closers, onFatal })
   const { locks, databaseState } = opened
@@ -38,7 +40,7 @@ export async function openData(config: Config, options: OpenDataOptions): Promis
   const lock = await holdBeforeWriting(locks, { records, instanceId })
   closers.push(() => lock.release())
   if (ownBlobs === undefined) await refuseMissingObjects(config, records)
-  const store = ownBlobs ?? (await openBlobs(config, { log, records }))
+  const store = ownBlobs ?? (await openBlobs(config, { log, records, retries }))
   if (store !== undefined) closers.push(() => store.close())
   const progress = await joinObjects(config, { records, store, log })
   closers.push(() => progress?.stop())

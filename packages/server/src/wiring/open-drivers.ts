@@ -20,7 +20,9 @@ import { keyFileName, openKeyFile } from '../tokens/key-file.ts'
 import { watchKeyFile } from '../tokens/key-file-watch.ts'
 import { SigningKey } from '../tokens/signing-key.ts'
 import { SigningKeys } from '../tokens/signing-keys.ts'
+import { traceCall } from '../tracing/tracing.ts'
 import { refuseOlderInstances } from './refuse-older-instances.ts'
+import type { RetryCounters } from './retry-counters.ts'
 
 /** What drivers are opened in. */
 export interface DriverSurroundings {
@@ -104,10 +106,16 @@ function reportState(log: Logger): (state: RecordsState, cause: Error | undefine
   }
 }
 
+interface OpenBlobsOptions {
+  readonly log?: Logger
+  readonly records?: Pick<RecordStore, 'inventory'>
+  readonly retries?: RetryCounters
+}
+
 /** @returns undefined where no storage is bound. */
 export async function openBlobs(
   config: Config,
-  { log, records }: { readonly log?: Logger; readonly records?: Pick<RecordStore, 'inventory'> } = {},
+  { log, records, retries }: OpenBlobsOptions = {},
 ): Promise<BlobStore | undefined> {
   const { storage } = config
   switch (storage.kind) {
@@ -123,7 +131,13 @@ export async function openBlobs(
       const onTrait = (sentence: string): void => log?.warn(sentence)
       const putsOf = records && ((sha256: string) => records.inventory.puts(sha256))
       return orStartError(describeStorage(storage), () =>
-        openS3BlobStore({ ...storage, onTrait, putsOf, ...(redirectSeconds > 0 && { redirectSeconds }) }),
+        openS3BlobStore({
+          ...storage,
+          onTrait,
+          onRetry: retries?.of('s3'),
+          putsOf,
+          ...(redirectSeconds > 0 && { redirectSeconds }),
+        }),
       )
     }
   }
@@ -227,12 +241,17 @@ export function openLevels({ dataDir, minFreeBytes }: Config): LevelCache {
   return new LevelCache({ dir: join(dataDir, 'levels'), minFreeBytes: Math.max(minFreeBytes, RECORDS_ROOM_BYTES) })
 }
 
+interface OpenProversOptions extends Pick<DriverSurroundings, 'closers'>, LocalProverOptions {
+  readonly retries: RetryCounters
+}
+
 /** Every prover that the configuration names, in its order. */
 export async function openProvers(
   config: Config,
-  { closers, ...local }: Pick<DriverSurroundings, 'closers'> & LocalProverOptions,
+  { closers, retries, ...local }: OpenProversOptions,
 ): Promise<readonly Prover[]> {
-  const openRemote = config.provers.some(({ kind }) => kind !== 'local') ? await remoteOpener(config) : undefined
+  const hasRemote = config.provers.some(({ kind }) => kind !== 'local')
+  const openRemote = hasRemote ? await remoteOpener(config, retries) : undefined
   const provers = config.provers.flatMap((setting) =>
     setting.kind === 'local' ? openLocalProver(local) : (openRemote?.(setting) ?? []),
   )
@@ -241,10 +260,14 @@ export async function openProvers(
 }
 
 /** Loaded when it is needed, as the chain is: what signs for Curio takes long to load. */
-async function remoteOpener({ curioKey }: Config): Promise<(setting: RemoteProverSetting) => Prover> {
+async function remoteOpener(
+  { curioKey }: Config,
+  retries: RetryCounters,
+): Promise<(setting: RemoteProverSetting) => Prover> {
   const { openHttpProver } = await import('../proving/drivers/http/http-prover.ts')
-  if (curioKey === undefined) return openHttpProver
+  const surroundings = { trace: traceCall, onRetry: retries.of('prover') }
+  if (curioKey === undefined) return (setting) => openHttpProver({ ...setting, ...surroundings })
   const { privateKeyToAccount } = await import('viem/accounts')
   const signer = privateKeyToAccount(curioKey.reveal() as `0x${string}`)
-  return (setting) => openHttpProver({ ...setting, signer })
+  return (setting) => openHttpProver({ ...setting, ...surroundings, signer })
 }

@@ -85,6 +85,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
     placed: () => ({
       ...(job?.snapshot() ?? new PlacementCounters().snapshot()),
       pendingTransactions: proposer?.state().pendingTransactions,
+      oldestPendingAt: proposer?.state().oldestPendingAt,
     }),
     proveFile: (request) => proveFile(proving, request),
     dealWaitMs: proposer === undefined ? 0 : (config.chain?.marketplace?.waitMs ?? 0),

@@ -32,6 +32,17 @@ describe('Retries', () => {
     expect([late.made.count, hopeless.made.count]).toEqual([5, 5])
   })
 
+  test('tells of each try but the first', async () => {
+    let retried = 0
+    const onRetry = (): void => {
+      retried += 1
+    }
+    await new Retries(QUICK, Math.random, onRetry).run(never, failing(0).attempt)
+    expect(retried).toBe(0)
+    await new Retries(QUICK, Math.random, onRetry).run(never, failing(3).attempt)
+    expect(retried).toBe(3)
+  })
+
   test('tries nothing else again', async () => {
     for (const failure of [new S3Failure('x', { kind: 'permanent', code: 'AccessDenied' }), new TypeError('mine')]) {
       const { attempt, made } = failing(1, failure)

@@ -33,10 +33,13 @@ const RESERVE_PER_SUCCESS = 0.1
 export class Retries {
   readonly rules: RetryRules
   readonly #random: () => number
+  readonly #onRetry: () => void
   #reserve: number
 
-  constructor(rules: RetryRules, random: () => number = Math.random) {
+  /** @param onRetry - called for each try but the first. */
+  constructor(rules: RetryRules, random: () => number = Math.random, onRetry: () => void = () => {}) {
     this.rules = rules
+    this.#onRetry = onRetry
     this.#random = random
     this.#reserve = rules.reserve
   }
@@ -65,6 +68,7 @@ export class Retries {
     const waitMs = Math.max(this.#random() * longestMs, error.retryAfterMs ?? 0)
     if (passedMs + waitMs > rules.totalMs) return undefined
     this.#reserve -= 1
+    this.#onRetry()
     return waitMs
   }
 

@@ -52,7 +52,7 @@ export class S3Calls {
   constructor(options: S3BlobStoreOptions) {
     this.settings = settingsOf(options)
     setMaxListeners(0, this.closing)
-    this.retries = new Retries(this.settings.retry)
+    this.retries = new Retries(this.settings.retry, Math.random, options.onRetry)
     this.#onTrait = options.onTrait ?? (() => {})
     this.client = new S3Client(configOf(options, 1))
     // The same credentials, so that a role of the machine is asked for once.

@@ -42,6 +42,8 @@ export interface S3BlobStoreOptions {
   readonly sdkChecksums?: 'WHEN_REQUIRED' | 'WHEN_SUPPORTED'
   /** Told once for every thing that the store turns out not to know. @default nobody */
   readonly onTrait?: (sentence: string) => void
+  /** Told of every call that is tried again. @default nobody */
+  readonly onRetry?: (() => void) | undefined
   /** What sends the requests, for tests. @default the SDK's own for Node */
   readonly requestHandler?: S3ClientConfig['requestHandler']
   /** Milliseconds since the epoch. @default Date.now */

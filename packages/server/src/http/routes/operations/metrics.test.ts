@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openFakeProver } from '../../../proving/fake-prover.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
@@ -7,7 +10,12 @@ const TOKEN = 'a token for metrics alone'.replaceAll(' ', '-')
 
 describe('GET /metrics', () => {
   let service: RunningService
-  afterEach(() => service.remove())
+  let prover: Server | undefined
+  afterEach(async () => {
+    await service.remove()
+    prover?.close()
+    prover = undefined
+  })
   const metrics = async (token?: string) => {
     const response = await service.fetch('/metrics', { headers: bearer(token) })
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
@@ -22,6 +30,21 @@ describe('GET /metrics', () => {
     expect((await metrics(`${TOKEN}x`)).status).toBe(401)
     expect((await metrics((await service.signUp()).token)).status).toBe(401)
     expect(await metrics(TOKEN)).toMatchObject({ status: 200, type: expect.stringContaining('text/plain') })
+  })
+
+  it('counts the transfers to a prover that begin again', async () => {
+    prover = createServer((request, response) => {
+      request.resume()
+      response.writeHead(request.method === 'GET' ? 404 : 503).end()
+    })
+    prover.listen(0, '127.0.0.1')
+    await once(prover, 'listening')
+    const { port } = prover.address() as AddressInfo
+    const env = { LADE_METRICS_TOKEN: TOKEN, LADE_AGGREGATE_BELOW_MB: '0', LADE_PROVER: `http://127.0.0.1:${port}` }
+    service = await runService({ env })
+    expect((await metrics(TOKEN)).text).toContain('lade_driver_retries_total{driver="prover"} 0\n')
+    expect((await service.upload(randomBytes(100_000))).status).toBe(502)
+    expect((await metrics(TOKEN)).text).toMatch(/lade_driver_retries_total\{driver="prover"\} [1-9]/)
   })
 
   it('counts copies, deals and audits, also those that fail', async () => {
@@ -50,7 +73,7 @@ describe('GET /metrics', () => {
       { timeout: 15_000, interval: 200 },
     )
     expect((await metrics(TOKEN)).text).toMatch(/process_cpu_seconds_total [0-9.]+\n/)
-    expect((await metrics(TOKEN)).text).toMatch(/lade_signing_key_age_days 0\n/)
+    expect((await metrics(TOKEN)).text).toMatch(/lade_signing_key_age_seconds 0\n/)
     expect((await metrics(TOKEN)).text).toMatch(/lade_deletion_paused 0\n/)
     expect((await metrics(TOKEN)).text).toMatch(/lade_clock_offset_seconds 0\n/)
   })

@@ -2,14 +2,15 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import * as z from 'zod'
 import { createMetrics } from '../../metrics.ts'
+import type { RequestCounters } from '../../request-counters.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security } from '../routes.ts'
 
 /** `/metrics`, where a token for it is configured. */
-export function metricsRoutes(app: Routes, service: Service): void {
+export function metricsRoutes(app: Routes, service: Service, requests: RequestCounters): void {
   const { metricsToken } = service.config
   if (metricsToken === undefined) return
-  const registry = createMetrics(service)
+  const registry = createMetrics(service, requests)
 
   app.get(
     '/metrics',

@@ -5,7 +5,7 @@ import { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.ts
 import type { ExchangeTimes } from './exchange.ts'
 import { refused, unusable } from './failure.ts'
 import { askForProofs, readPiece } from './possession.ts'
-import { ProverClient, statusOnly } from './prover-client.ts'
+import { ProverClient, statusOnly, type TraceCall } from './prover-client.ts'
 import { pullPiece } from './pull-piece.ts'
 import { pushPiece } from './push-piece.ts'
 import { type StorageSigner, signedAuthorization } from './signed-authorization.ts'
@@ -59,6 +59,10 @@ export interface HttpProverOptions {
   /** How often a prover is asked how it is getting on. @default 1000 */
   readonly pollMs?: number
   readonly breaker?: CircuitBreakerOptions
+  /** Sends each call with the headers of the trace that it belongs to. @default without */
+  readonly trace?: TraceCall
+  /** Told of every transfer that begins again. @default nobody */
+  readonly onRetry?: () => void
 }
 
 const BYTES_PER_MS = 1024 * 1.024
@@ -79,11 +83,18 @@ const BYTES_PER_MS = 1024 * 1.024
 export function openHttpProver(options: HttpProverOptions): Prover {
   const { origin, kind, account = null, bearer, transactionMs = 150_000, findMs = 120_000, pollMs = 1000 } = options
   if (URL.parse(origin)?.origin !== origin || !/^https?:/.test(origin)) throw new TypeError(`${origin} is no origin`)
-  const { parkMs = 300_000, attempts = 3, retryDelayMs = 1000 } = options
+  const { parkMs = 300_000, attempts = 3, retryDelayMs = 1000, trace, onRetry = () => {} } = options
   const times = { connectMs: 10_000, headMs: 30_000, bodyMs: 30_000, idleMs: 30_000, ...options.times }
   const closing = new AbortController()
   const breaker = new CircuitBreaker(options.breaker)
-  const client = new ProverClient({ origin, ...(bearer && { bearer }), times, breaker, closing: closing.signal })
+  const client = new ProverClient({
+    origin,
+    ...(bearer && { bearer }),
+    times,
+    breaker,
+    closing: closing.signal,
+    ...(trace && { trace }),
+  })
   const authorization = authorizationOf(options)
 
   return {
@@ -103,7 +114,7 @@ export function openHttpProver(options: HttpProverOptions): Prover {
       const waits = { findMs, pollMs, signal: AbortSignal.any([signal, deadline]) }
       try {
         if (kind === 'curio-pull') await pullPiece(client, piece, { ...waits, authorization, untilMs })
-        else await pushPiece(client, piece, { ...waits, attempts, retryDelayMs, headMs: times.headMs })
+        else await pushPiece(client, piece, { ...waits, attempts, retryDelayMs, headMs: times.headMs, onRetry })
       } catch (error) {
         if (error !== deadline.reason || !deadline.aborted) throw error
         throw unusable(`It did not accept the piece within ${Math.ceil(untilMs / 1000)} seconds.`)

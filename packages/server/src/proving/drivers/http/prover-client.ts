@@ -5,6 +5,14 @@ import { refusalOf, unusable } from './failure.ts'
 
 const MAX_JSON_BYTES = 1024 * 1024
 
+/** Sends a call with the headers that say which trace it belongs to. */
+export type TraceCall = <Result>(
+  call: { readonly method: string; readonly origin: string },
+  send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
+) => Promise<Result>
+
+const untraced: TraceCall = (_call, send) => send({})
+
 export interface ProverClientOptions {
   /** Such as `https://sp.example`; nothing else is ever called. */
   readonly origin: string
@@ -13,6 +21,8 @@ export interface ProverClientOptions {
   readonly breaker: CircuitBreaker
   /** Aborted when the driver is closed. */
   readonly closing: AbortSignal
+  /** @default without a trace */
+  readonly trace?: TraceCall
 }
 
 /** What one call of a driver asks. */
@@ -71,19 +81,21 @@ export class ProverClient {
   }
 
   async #exchange({ json, bytes, times, ...question }: Question, expected: ExchangeRequest['expected']) {
-    const { bearer, closing, ...options } = this.#options
+    const { bearer, closing, trace = untraced, ...options } = this.#options
     const signal = question.signal === undefined ? closing : AbortSignal.any([question.signal, closing])
     const body = json === undefined ? bytes : JSON.stringify(json)
     const headers = { ...(bearer && { authorization: `Bearer ${bearer.reveal()}` }), ...question.headers }
     try {
-      return await exchange(this.origin, {
-        ...question,
-        headers,
-        ...(body !== undefined && { body }),
-        expected,
-        times: { ...options.times, ...times },
-        signal,
-      })
+      return await trace({ method: question.method, origin: this.origin }, (traceHeaders) =>
+        exchange(this.origin, {
+          ...question,
+          headers: { ...headers, ...traceHeaders },
+          ...(body !== undefined && { body }),
+          expected,
+          times: { ...options.times, ...times },
+          signal,
+        }),
+      )
     } catch (error) {
       // Whoever waits for it knows nothing of the end of the driver.
       if (closing.aborted && question.signal?.aborted !== true) throw unusable('The service ends.')

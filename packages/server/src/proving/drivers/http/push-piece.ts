@@ -19,6 +19,8 @@ export interface PushOptions {
   readonly pollMs: number
   /** For the answer to a body that has been sent, beside the time that its hashing takes. */
   readonly headMs: number
+  /** Told of every attempt but the first. */
+  readonly onRetry: () => void
 }
 
 /**
@@ -44,6 +46,7 @@ export async function pushPiece(
     await sleep(retryDelayMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => signal.throwIfAborted())
     // What failed may have been the answer alone.
     if (await isFoundByChance(ask)) return
+    options.onRetry()
   }
   await untilTrue(ask, { untilMs: findMs, pollMs, signal }, 'It received the bytes but cannot find the piece.')
 }
