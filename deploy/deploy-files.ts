@@ -30,10 +30,13 @@ export function yamlOf(path: string): Yaml {
 
 /** The names of the metrics that rules and pages speak of. */
 export function namedMetrics(): string[] {
-  const texts = [textOf('prometheus/rules.yaml'), ...filesUnder(PAGES).map((path) => readFileSync(path, 'utf8'))]
+  const ours = [textOf('prometheus/rules.yaml'), textOf('grafana/lade.json')]
+  const texts = [...ours, ...filesUnder(PAGES).map((path) => readFileSync(path, 'utf8'))]
   const names = texts.flatMap((text) => text.match(/\b(?:lade|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g) ?? [])
   // A label, a file and an account that are no metrics.
-  return [...new Set(names)].filter((name) => !['lade_b', 'lade_uploads'].includes(name))
+  // What a histogram is made of.
+  const families = names.map((name) => name.replace(/_seconds_(?:bucket|sum|count)$/, '_seconds'))
+  return [...new Set(families)].filter((name) => !['lade_b', 'lade_uploads'].includes(name))
 }
 
 /** The names of the metrics that an answer of `/metrics` has. */

@@ -48,6 +48,8 @@ export const PLAN = {
   slowReaders: count(50, 300),
   slowFileReaders: count(50, 500),
   slowReadersMs: count(1000, 90_000),
+  /** How long files are uploaded, read and removed while every alert must stay silent. */
+  alertSilenceMs: count(20_000, 3_600_000),
   /** Uploads that a full disk must refuse. */
   refusedByFullDisk: count(40, 200),
   /** Power cuts under load. */
