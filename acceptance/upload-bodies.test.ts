@@ -41,7 +41,11 @@ describe('a body that does not arrive as declared', () => {
     expect(await connection.until(() => connection.isClosed, 10_000)).toBe(true)
     for (const response of connection.finals) {
       expect(response.status).toBe(400)
-      expect(['incomplete_body', 'bad_request']).toContain((JSON.parse(response.body) as Problem).error)
+      const problem = JSON.parse(response.body) as Problem
+      expect(['incomplete_body', 'bad_request']).toContain(problem.error)
+      if (problem.error === 'incomplete_body') {
+        expect(problem).toMatchObject({ expectedBytes: DECLARED, receivedBytes: 500 })
+      }
     }
     connection.destroy()
     await expectNothingLeft(user, cid)

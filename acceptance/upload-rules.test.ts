@@ -51,6 +51,47 @@ describe('upload rules', () => {
     expectRefused(raw, [400], ['no_body'], { closed: false })
   })
 
+  test('PUT does what POST does', async () => {
+    const caller = target.anonymous()
+    const bytes = sampleBytes()
+    const cid = rawCidOf(bytes).base32
+    const headers = { 'Content-Type': 'text/plain' }
+    const put = await caller.request('PUT', `/api/upload?cid=${cid}`, { headers, body: bytes })
+    expect(put.status).toBe(200)
+    expect(put.json<UploadResult>()).toMatchObject({ cid, size: bytes.length, sponsored: true })
+    const post = await caller.upload(bytes)
+    expect(post.json<UploadResult>().dealId).toBe(put.json<UploadResult>().dealId)
+    expectProblem(await caller.request('PUT', '/api/upload', { headers, body: bytes }), 400, 'invalid_cid')
+  })
+
+  test.for(['gzip', 'br', 'GZIP', 'identity, gzip', 'x-unknown'])(
+    'refuses Content-Encoding: %s as unsupported_encoding',
+    async (encoding) => {
+      const answer = await target.anonymous().upload(sampleBytes(), { headers: { 'Content-Encoding': encoding } })
+      const problem = expectProblem(answer, 415, 'unsupported_encoding')
+      expect(problem.detail).toContain('Send the raw bytes')
+    },
+  )
+
+  test('takes Content-Encoding: identity, which is none', async () => {
+    const answer = await target.anonymous().upload(sampleBytes(), { headers: { 'Content-Encoding': 'Identity' } })
+    expect(answer.status).toBe(200)
+  })
+
+  test('refuses a form as unsupported_media_type, and says what to do', async () => {
+    const bytes = sampleBytes()
+    const contentType = 'multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW'
+    const problem = expectProblem(
+      await target.anonymous().upload(bytes, { contentType }),
+      415,
+      'unsupported_media_type',
+    )
+    expect(problem.detail).toContain('Send the raw bytes: this body is multipart/form-data.')
+    // The cid and the length come first.
+    expectProblem(await target.anonymous().upload(bytes, { contentType, cid: 'short' }), 400, 'invalid_cid')
+    expectProblem(await target.anonymous().upload(Buffer.alloc(0), { contentType }), 400, 'empty_body')
+  })
+
   test('rule 2: refuses a body of zero bytes as empty_body', async () => {
     expectProblem(await target.anonymous().upload(Buffer.alloc(0)), 400, 'empty_body')
   })

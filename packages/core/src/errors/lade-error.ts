@@ -16,6 +16,8 @@ export interface ErrorEvidence {
   no_body: Record<never, never>
   empty_body: Record<never, never>
   invalid_content_type: { reason: string }
+  unsupported_encoding: { encoding: string; reason: string }
+  unsupported_media_type: { contentType: string; reason: string }
   invalid_filename: { reason: string }
   invalid_term: { reason: string }
   invalid_visibility: { reason: string }
@@ -82,6 +84,7 @@ export interface ErrorEvidence {
   // Retrieval
   gone: { reason: 'expired' | 'removed' | 'composed' }
   range_not_satisfiable: { size: number }
+  precondition_failed: { etag: string }
   not_acceptable: { reason: string }
   only_if_cached: Record<never, never>
   invalid_share_link: Record<never, never>
@@ -121,6 +124,8 @@ export const ERROR_SENTENCES = {
   no_body: 'The request has no body.',
   empty_body: 'The body has zero bytes.',
   invalid_content_type: 'Content-Type is missing or malformed.',
+  unsupported_encoding: 'This Content-Encoding is not supported.',
+  unsupported_media_type: 'This media type is not supported.',
   invalid_filename: 'The file name contains forbidden characters.',
   invalid_term: 'The requested term is not allowed.',
   invalid_visibility: 'X-Visibility must be public or private; private needs a token.',
@@ -177,6 +182,7 @@ export const ERROR_SENTENCES = {
   not_acceptable: 'The requested format is not available.',
   only_if_cached: 'The request accepts only cached content, and this content is not stored here.',
   range_not_satisfiable: 'The requested range is outside the file.',
+  precondition_failed: 'The stored file does not meet the condition in If-Match or If-Unmodified-Since.',
   invalid_share_link: 'The share link is malformed or has expired.',
   unreachable: 'The service cannot be reached.',
   unexpected_answer: 'The service sent an unexpected response.',

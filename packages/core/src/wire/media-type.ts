@@ -48,8 +48,9 @@ export function isCarMediaType(mediaType: string): boolean {
 /** Kinds that a browser shows and never runs; of images all but SVG. */
 const SHOWN_KINDS: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'font'])
 const SHOWN_TYPES: ReadonlySet<string> = new Set(['text/plain', 'text/markdown', 'text/csv', 'application/json'])
+const PDF_MEDIA_TYPE = 'application/pdf'
 /** Documents that a browser opens and that may run something, apart from every `…+xml`. */
-const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'text/xml', 'application/xml', 'application/pdf'])
+const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'text/xml', 'application/xml', PDF_MEDIA_TYPE])
 
 /**
  * True for a type that a browser shows without running anything: images but SVG, audio, video, fonts, plain text, Markdown, CSV and JSON.
@@ -77,6 +78,16 @@ export function isShownMediaType(value: string): boolean {
 export function isPageMediaType(value: string): boolean {
   const essence = essenceOf(value)
   return PAGE_TYPES.has(essence) || essence.endsWith('+xml')
+}
+
+/** True for a PDF, which browsers open in a viewer of theirs. */
+export function isPdfMediaType(value: string): boolean {
+  return essenceOf(value) === PDF_MEDIA_TYPE
+}
+
+/** True for a form as browsers and `curl -F` send it: the files are inside of it, between lines of its own. */
+export function isMultipartForm(value: string): boolean {
+  return essenceOf(value) === 'multipart/form-data'
 }
 
 /** Type and subtype, in lower case. */

@@ -27,7 +27,7 @@ export function directRoutes(service: Service, responseCache: ResponseCache | un
   ]
   return (request, response) => {
     const { method, url = '' } = request
-    if (method === 'POST' && pathOf(url) === '/api/upload') {
+    if ((method === 'POST' || method === 'PUT') && pathOf(url) === '/api/upload') {
       exchangeOf(request).route = '/api/upload'
       void answerRaw(service, upload, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
       return true

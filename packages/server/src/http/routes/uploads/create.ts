@@ -20,7 +20,7 @@ import { readUploadHead } from './upload-head.ts'
 const SAFE_TO_REPEAT = 'Send the upload again; it is stored and charged once.'
 
 /**
- * `POST /api/upload?cid=…`: the head is judged, the quota reserved, and only then is a byte of the body asked for.
+ * `POST` or `PUT /api/upload?cid=…`: the head is judged, the quota reserved, and only then is a byte of the body asked for.
  *
  * @throws {LadeError} every refusal; the caller answers it.
  */
@@ -100,8 +100,11 @@ async function stageStream(
   const watched = stallWatch.watch(controller, () => isReady && !request.isPaused(), head.sizeBytes)
   let receivedBytes = 0
   const exchange = exchangeOf(request)
-  exchange.onBodyCut = () =>
-    controller.abort(new LadeError('incomplete_body', { expectedBytes: head.sizeBytes, receivedBytes }))
+  exchange.onBodyCut = () => {
+    // Bytes that came behind the head, and that nobody has read yet, arrived as well.
+    const evidence = { expectedBytes: head.sizeBytes, receivedBytes: receivedBytes + request.readableLength }
+    controller.abort(new LadeError('incomplete_body', evidence))
+  }
   if (exchange.isBodyCut) exchange.onBodyCut()
   try {
     return await stageUpload(

@@ -9,12 +9,13 @@ import type { UploadHead } from '../../../uploads/admit-upload.ts'
 import { announcedSha256 } from '../../body-digest.ts'
 import { declaredBytes, singleHeader } from '../../framing.ts'
 import type { Query } from '../../query.ts'
+import { requireRawBytes } from './raw-bytes.ts'
 
 /**
  * Reads what the head of an upload says, in the order in which the contract has it checked: cid, length, then the
  * form of the other headers.
  *
- * @throws {LadeError} `invalid_cid`, `no_body`, `empty_body`, `invalid_content_type`, `invalid_filename`,
+ * @throws {LadeError} `invalid_cid`, `no_body`, `empty_body`, `unsupported_encoding`, `unsupported_media_type`, `invalid_content_type`, `invalid_filename`,
  *   `invalid_visibility`, `invalid_term`, `bad_request` for an import profile or a digest field that is none.
  */
 export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds: 'accept' | 'refuse'): UploadHead {
@@ -22,6 +23,7 @@ export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds
   const sizeBytes = declaredBytes(request)
   if (sizeBytes === undefined) throw new LadeError('no_body', {})
   if (sizeBytes === 0) throw new LadeError('empty_body', {})
+  requireRawBytes(request)
   return {
     cid,
     sizeBytes,

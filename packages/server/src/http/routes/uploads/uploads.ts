@@ -11,12 +11,14 @@ export function uploadHandler(service: Service): RawHandler {
 
 /** `/api/upload`. */
 export function uploadRoutes(app: Routes, service: Service): void {
-  app.post('/api/upload', {
+  app.route({
+    method: ['POST', 'PUT'],
+    url: '/api/upload',
     schema: {
       tags: ['uploads'],
       summary: 'Stage a file',
       description:
-        'The body is the raw bytes. Without a token, the upload is sponsored and counts against the IP address of the ' +
+        'The body is the raw bytes; POST and PUT do the same. Without a token, the upload is sponsored and counts against the IP address of the ' +
         'caller. The response is sent when the file is durable and can be downloaded.',
       security: [{}, ...security],
       querystring: uploadQuery,
@@ -25,7 +27,7 @@ export function uploadRoutes(app: Routes, service: Service): void {
       consumes: ['application/octet-stream'],
       response: {
         200: uploadResult.describe('Staged'),
-        ...problems(400, 401, 403, 408, 409, 411, 413, 422, 429, 502, 503, 507),
+        ...problems(400, 401, 403, 408, 409, 411, 413, 415, 422, 429, 502, 503, 507),
       },
     },
     onRequest: rawRoute(service, uploadHandler(service)),
