@@ -75,7 +75,10 @@ export interface PutOptions extends CallOptions {
   readonly expectedCid?: string | undefined
   /** The name to offer when the file is retrieved; null for none. @default the name of a `File`, or the last part of a path */
   readonly filename?: string | null | undefined
-  /** @default the type of a `Blob` that has one, else 'application/octet-stream' */
+  /**
+   * Text without a charset is sent with `charset=utf-8` if it is UTF-8. @default the type of a `Blob` that has one, else
+   * 'application/octet-stream'
+   */
   readonly contentType?: string | undefined
   /** `private` needs a token or a wallet. @default 'public' */
   readonly visibility?: 'public' | 'private' | undefined

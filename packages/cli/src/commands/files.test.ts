@@ -56,7 +56,7 @@ describe('lade put', () => {
       '',
     ])
     const response = await fetch(`${service.url}/p/${HELLO_CID}`)
-    expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/plain', HELLO])
+    expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/plain; charset=utf-8', HELLO])
   })
 
   it.each([
@@ -75,7 +75,12 @@ describe('lade put', () => {
     expect(put.json()).toMatchObject({ file: 'notes.md', size: content.length, term: '3 days', sponsored: false })
     const { cid } = put.json()
     const [entry] = (await lade(['ls', cid, '--json'])).json()
-    expect(entry).toMatchObject({ cid, filename: 'notes.md', contentType: 'text/markdown', visibility: 'private' })
+    expect(entry).toMatchObject({
+      cid,
+      filename: 'notes.md',
+      contentType: 'text/markdown; charset=utf-8',
+      visibility: 'private',
+    })
     expect((await fetch(`${service.url}/p/${cid}`)).status).toBe(401)
   })
 

@@ -9,6 +9,7 @@ import type { PutJob } from './job.ts'
 import { type KeptHashing, keepHashing } from './kept-hashing.ts'
 import { compose, type DeliverPart, type HashedPart, partDelivery } from './parts.ts'
 import { Slots } from './slots.ts'
+import { withCharset } from './text-charset.ts'
 
 /** Puts a file that can be read again in parts: one is hashed while those before it are sent. */
 export async function putParts(job: PutJob, source: KnownSource): Promise<UploadResult> {
@@ -61,7 +62,9 @@ async function hashAndSend(job: PutJob, source: KnownSource, kept: KeptHashing):
     return result
   }
   await source.check()
-  const result = await composeAll(job, cid, await Promise.all(delivered), (missing) => {
+  const all = source.slice(0, source.sizeBytes)
+  const contentType = await withCharset(job.contentType, all, job.platform.readFile)
+  const result = await composeAll({ ...job, contentType }, cid, await Promise.all(delivered), (missing) => {
     const deliverAgain = partDelivery(job, missing)
     return Promise.all(parts.map((part) => group.run(() => inTurn(part, deliverAgain))))
   })

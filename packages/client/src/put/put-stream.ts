@@ -12,6 +12,7 @@ import { type PutJob, wantsOf } from './job.ts'
 import { compose, partDelivery } from './parts.ts'
 import { putWhole } from './put-whole.ts'
 import { Slots } from './slots.ts'
+import { charsetAdded, lacksCharset, Utf8Check } from './text-charset.ts'
 
 /** Puts what comes once and of unknown length: gathered part by part, each sent as soon as it is whole. */
 export async function putStream(
@@ -48,13 +49,14 @@ async function gatherAndSend(job: PutJob, reader: ChunkReader, newSpill: () => P
   const delivered: Promise<string>[] = []
   let hashing: Hashing | undefined
   let checkSize: CheckSize | undefined
+  const text = lacksCharset(job.contentType) ? new Utf8Check() : undefined
   const close = () => hashing?.close()
   group.signal.addEventListener('abort', close, { once: true })
   try {
     for (let isLast = false; !isLast; ) {
       const release = await slots.take(group.signal)
       const spill = await newSpill()
-      const sizeBytes = await gather(reader, spill, limits.partBytes)
+      const sizeBytes = await gather(reader, spill, limits.partBytes, text)
       isLast = sizeBytes < limits.partBytes
       if (isLast && sizes.length === 0 && sizeBytes <= limits.singleMaxBytes) {
         return await putWhole(job, spilledSource(spill))
@@ -74,7 +76,8 @@ async function gatherAndSend(job: PutJob, reader: ChunkReader, newSpill: () => P
     const whole = await joinParts(parts, (await hashing?.finish()) ?? {})
     if (expected !== undefined) checkDigests(expected, whole, platform.sha256)
     const cids = await Promise.all(delivered)
-    const result = await compose(job, nameOf(form, whole, platform.sha256), cids)
+    const contentType = charsetAdded(job.contentType, text?.finish() === true)
+    const result = await compose({ ...job, contentType }, nameOf(form, whole, platform.sha256), cids)
     progress.done(total, false)
     return result
   } finally {
@@ -113,11 +116,17 @@ function openStreamHashing(job: PutJob): Promise<Hashing> {
 }
 
 /** Fills a spill up to `maxBytes`, and answers how many there were: fewer only at the end of the stream. */
-async function gather(reader: ChunkReader, spill: Spill, maxBytes: number): Promise<number> {
+async function gather(
+  reader: ChunkReader,
+  spill: Spill,
+  maxBytes: number,
+  text: Utf8Check | undefined,
+): Promise<number> {
   let sizeBytes = 0
   while (sizeBytes < maxBytes) {
     const chunk = await reader.next(maxBytes - sizeBytes)
     if (chunk === undefined) break
+    text?.update(chunk)
     await spill.append(chunk)
     sizeBytes += chunk.length
   }

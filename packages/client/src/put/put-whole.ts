@@ -5,6 +5,7 @@ import { checkDigests, joinParts, nameOf, type WholeDigests } from '../hashing/w
 import type { KnownSource } from '../platform/known-source.ts'
 import { type PutJob, wantsOf } from './job.ts'
 import { sendSlice } from './send.ts'
+import { withCharset } from './text-charset.ts'
 
 /** Sending less takes no longer than asking whether it has to be sent. */
 const ASK_MIN_BYTES = 64 * 1024
@@ -28,7 +29,8 @@ export async function putWhole(job: PutJob, source: KnownSource): Promise<Upload
     progress.done(sizeBytes, true)
     return result
   }
-  const { contentType, filename } = job
+  const { filename } = job
+  const contentType = await group.run(() => withCharset(job.contentType, slice, platform.readFile))
   const { sha256 } = digests.hashes
   const sending = { cid, slice, sha256, contentType, filename, isUnixfs: form === 'unixfs', part: 0 }
   const result = await group.run(() => sendSlice(job, sending, signal))

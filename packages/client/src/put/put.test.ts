@@ -99,6 +99,28 @@ describe('put of a file that goes in one piece', () => {
     }
   })
 
+  it.each<[string, string, Uint8Array, string]>([
+    ['text with umlauts', 'text/plain', Buffer.from('Grüße'), 'text/plain; charset=utf-8'],
+    ['ASCII', 'text/csv', Buffer.from('a,b'), 'text/csv; charset=utf-8'],
+    ['a page', ' TEXT/html ; level=1', Buffer.from('<p>ü'), 'TEXT/html ; level=1; charset=utf-8'],
+    ['text in another encoding', 'text/plain', Buffer.from('Grüße', 'latin1'), 'text/plain'],
+    ['text that is cut in a character', 'text/plain', Buffer.from('Grü').subarray(0, 3), 'text/plain'],
+    ['a charset that is named', 'text/plain; Charset=us-ascii', Buffer.from('b'), 'text/plain; Charset=us-ascii'],
+    ['JSON, which is UTF-8 anyway', 'application/json', Buffer.from('"ü"'), 'application/json'],
+  ])('says of %s (%s) what its charset is', async (_, contentType, bytes, sent) => {
+    const sources = [
+      Uint8Array.from(bytes),
+      new Blob([Uint8Array.from(bytes)]),
+      await fileOf(Uint8Array.from(bytes)),
+      new Blob([Uint8Array.from(bytes)]).stream(),
+    ]
+    for (const source of sources) {
+      const { cid } = await clientOf().put(source, { contentType })
+      expect(service.files.get(cid)?.entry.contentType).toBe(sent)
+      service.files.delete(cid)
+    }
+  })
+
   it('sends visibility and term, and nothing of them unless asked', async () => {
     await clientOf().put(noise(10), { visibility: 'private', termDays: 3 })
     await clientOf().put(noise(11))
@@ -209,6 +231,19 @@ describe('put of a file that goes in parts', () => {
     Array.from({ length: Math.ceil(data.length / LIMITS.partBytes) }, (_, index) =>
       data.subarray(index * LIMITS.partBytes, (index + 1) * LIMITS.partBytes),
     )
+
+  it.each<[string, (text: Uint8Array) => Promise<Parameters<ReturnType<typeof clientOf>['put']>[0]>]>([
+    ['an array', async (text) => text],
+    ['a path', (text) => fileOf(text)],
+    ['a stream', async (text) => new Blob([Uint8Array.from(text)]).stream()],
+  ])('says of a long text from %s that it is UTF-8, and of one that ends otherwise not', async (_, sourceOf) => {
+    const text = new Uint8Array(Buffer.from('ü'.repeat(Math.floor(bytes.length / 2))))
+    const whole = await clientOf().put(await sourceOf(text), { contentType: 'text/plain' })
+    expect(service.files.get(whole.cid)?.entry.contentType).toBe('text/plain; charset=utf-8')
+    text.set([0xe4], text.length - 1)
+    const broken = await clientOf().put(await sourceOf(text), { contentType: 'text/plain' })
+    expect(service.files.get(broken.cid)?.entry.contentType).toBe('text/plain')
+  })
 
   it.each<[string, LadeClientOptions, PutOptions, () => Promise<Parameters<ReturnType<typeof clientOf>['put']>[0]>]>([
     ['an array', {}, {}, async () => bytes],
