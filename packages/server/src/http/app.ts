@@ -16,6 +16,7 @@ import { contentHostOf } from './file-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { hostCheck, isLoopback } from './known-host.ts'
 import { methodsAt, rememberRoutes } from './known-paths.ts'
+import { Lingering } from './lingering.ts'
 import { oneATurn } from './one-a-turn.ts'
 import { pathOf, queryOf } from './query.ts'
 import { RequestCounters } from './request-counters.ts'
@@ -77,6 +78,11 @@ export async function createApp(
     isShared: sharedAddressTest(service.config),
     onRefused: (principal) => budget.heldBack({ principal, work: 'read', how: 'refused' }),
   })
+  const lingering = new Lingering({
+    budget,
+    principalOf: (request) => requestPrincipal(service, request),
+    isDraining: service.isDraining,
+  })
   const slowReaders = new SlowReaders({
     ...readerTimes,
     onCut: (socket) => {
@@ -102,6 +108,7 @@ export async function createApp(
         },
         isDraining: service.isDraining,
         connections,
+        lingering,
         slowReaders,
         log: service.log,
         refusals: service.refusals,

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorCode } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire'
 import type { RequestTrace } from '../tracing/tracing.ts'
+import type { Lingering } from './lingering.ts'
 
 /** What the service notes about one request, for its log line and its error bodies. */
 export interface Exchange {
@@ -24,6 +25,8 @@ export interface Exchange {
   isBodyCut: boolean
   /** Set by whoever reads the body, to hear of that at once. */
   onBodyCut?: () => void
+  /** Reads what is left of the body after an early refusal. */
+  readonly lingering: Pick<Lingering, 'discard'>
 }
 
 /** Where a request carries its exchange. A property and no WeakMap, whose upkeep costs the collector more than the rest of a request. */
@@ -41,10 +44,12 @@ export function requestIdMaker(): () => string {
   }
 }
 
-export function openExchange(request: WithExchange, requestId: string, startedAt: number): Exchange {
+export function openExchange(
+  request: WithExchange,
+  given: Pick<Exchange, 'requestId' | 'startedAt' | 'lingering'>,
+): Exchange {
   const exchange: Exchange = {
-    requestId,
-    startedAt,
+    ...given,
     route: undefined,
     code: undefined,
     principal: undefined,

@@ -1,15 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { LadeError } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire'
-import { chunkMemory, freeChunk } from '@lade/node/hashing/chunk-memory'
 import type { FastifyReply } from 'fastify'
 import { exchangeOf, requestIdOf } from './exchange.ts'
 import { declaredBytes } from './framing.ts'
 import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
-
-/** How much of a refused body is read and thrown away, and for how long, so that the client reads the answer. */
-const LINGER_BYTES = 4 * 1024 * 1024
-const LINGER_MS = 1500
 
 /** What hooks have set on a reply so far, to be taken along when the answer is written past the framework. */
 export function headersSet(reply: FastifyReply): OutgoingHttpHeaders {
@@ -47,7 +42,7 @@ export function sendProblem(
   headers: OutgoingHttpHeaders = {},
 ): void {
   const exchange = exchangeOf(request)
-  const { requestId } = exchange
+  const { requestId, lingering } = exchange
   exchange.code = error.code
   if (response.headersSent) {
     // The status has gone out already; cutting the connection is the only honest end.
@@ -73,34 +68,9 @@ export function sendProblem(
   }
   // With its length declared the answer is complete for the client now; ending it is what closes the connection.
   response.write(bytes)
-  discardBody(request, () => response.end())
+  lingering.discard(request, () => response.end())
 }
 
 function announcesBody(request: IncomingMessage): boolean {
   return (declaredBytes(request) ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined
-}
-
-function discardBody(request: IncomingMessage, done: () => void): void {
-  let discardedBytes = 0
-  let isFinished = false
-  const finish = (): void => {
-    if (isFinished) return
-    isFinished = true
-    clearTimeout(timer)
-    request.off('data', count)
-    request.pause()
-    done()
-  }
-  const count = (chunk: Uint8Array): void => {
-    discardedBytes += chunk.length
-    // Nobody else reads what comes after the answer.
-    freeChunk(chunkMemory(chunk))
-    if (discardedBytes > LINGER_BYTES) finish()
-  }
-  const timer = setTimeout(finish, LINGER_MS)
-  request.on('data', count)
-  request.once('end', finish)
-  request.once('close', finish)
-  request.once('error', () => {})
-  request.resume()
 }

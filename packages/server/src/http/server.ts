@@ -9,6 +9,7 @@ import type { Connections } from './connections.ts'
 import { type Exchange, exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
 import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
 import type { HostCheck } from './known-host.ts'
+import type { Lingering } from './lingering.ts'
 import { asLadeError, problemBody, STATUS } from './problem.ts'
 import type { RequestCounters } from './request-counters.ts'
 import { logRequest, type RequestLog } from './request-log.ts'
@@ -50,6 +51,7 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
   /** True while no new connections are taken: each answer is then the last of its connection. */
   readonly isDraining: () => boolean
   readonly connections: Connections
+  readonly lingering: Lingering
   readonly slowReaders: SlowReaders
   readonly requests: RequestCounters
   readonly tracer: Tracer
@@ -63,11 +65,12 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
  * watched for progress instead. Heads have 10 seconds, checked every second. Answers are watched for progress on every connection.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerFromCache, hostProblem, isDraining, connections, slowReaders, requests, tracer, log } = options
+  const { handle, answerFromCache, hostProblem, isDraining, connections, lingering, slowReaders } = options
+  const { requests, tracer, log } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds(options.budget)
   const open = (request: IncomingMessage, response: ServerResponse): Exchange => {
-    const exchange = openExchange(request, nextRequestId(), performance.now())
+    const exchange = openExchange(request, { requestId: nextRequestId(), startedAt: performance.now(), lingering })
     ;(request.socket as AnsweringSocket)[ANSWERING] = response
     const context = readTraceContext(request.headers)
     exchange.traceparent = context?.traceparent
