@@ -20,6 +20,12 @@ export const pieceCidsQuery = z.object({
 // How many there may be is checked by hand, to be refused by the same code in both forms.
 export const pieceCidsRequest = z.object({ cids: z.array(cidText).meta({ maxItems: MAX_PIECE_CIDS_PER_BODY }) })
 
+export const findPieceQuery = z.object({ pieceCid: z.string().describe('A piece CID of version 1 or 2') })
+
+/** What a Curio provider answers, by which clients of the network ask whether a piece is there. */
+export const findPieceResult = z.object({ pieceCid: z.string().describe('Piece CID v2') })
+export type FindPieceResult = z.infer<typeof findPieceResult>
+
 export const pieceCidsItem = z.object({
   cid: cidField,
   pieceCid: z.string().describe('Piece CID v2'),

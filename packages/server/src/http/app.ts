@@ -31,9 +31,11 @@ import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
 import { metricsRoutes } from './routes/operations/metrics.ts'
 import { operationRoutes } from './routes/operations/operations.ts'
+import { pdpRoutes } from './routes/pieces/pdp.ts'
 import { pieceRoutes } from './routes/pieces/pieces.ts'
 import { challengeRoutes } from './routes/retrieval/challenge.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
+import { providerRoutes } from './routes/routing/providers.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
 import { composeRoutes } from './routes/uploads/compose.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
@@ -176,6 +178,8 @@ export async function createApp(
   challengeRoutes(routes, service)
   gatewayRoutes(routes, service)
   pieceRoutes(routes, service, responseCache)
+  pdpRoutes(routes, service)
+  providerRoutes(routes, service)
   fileRoutes(routes, service)
   dealRoutes(routes, service)
   dealActionRoutes(routes, service)

@@ -22,6 +22,7 @@ import { getFile } from '../retrieval/get-file.ts'
 import { offloadOf } from '../retrieval/offload.ts'
 import { retrievalQuery } from '../retrieval/retrieval.ts'
 import { problems, type Routes, security, takenOver, tokenQuery } from '../routes.ts'
+import { requirePieceCid } from './piece-form.ts'
 import { readCids } from './read-cids.ts'
 import { sendPiece } from './send-piece.ts'
 
@@ -45,11 +46,6 @@ export function pieceHandler(service: Service, responseCache: ResponseCache | un
   }
 }
 
-function requirePieceCid({ form }: ContentId): void {
-  if (form === 'piece-v1' || form === 'piece-v2') return
-  throw new LadeError('invalid_cid', { reason: '/piece/ accepts only piece CIDs of version 1 or 2.' })
-}
-
 /** `/piece/{pieceCid}` and `/api/piece-cids`. */
 export function pieceRoutes(app: Routes, service: Service, responseCache: ResponseCache | undefined): void {
   const onRequest = rawRoute(service, pieceHandler(service, responseCache))
@@ -67,8 +63,8 @@ export function pieceRoutes(app: Routes, service: Service, responseCache: Respon
       response: {
         200: z.unknown().describe('The bytes'),
         206: z.unknown().describe('The requested range'),
-        304: z.unknown().describe('If-None-Match matches; no body'),
-        ...problems(400, 401, 403, 404, 410, 416, 503),
+        304: z.unknown().describe('If-None-Match or If-Modified-Since: the client has these bytes; no body'),
+        ...problems(400, 401, 403, 404, 410, 412, 416, 503),
       },
     },
     onRequest,

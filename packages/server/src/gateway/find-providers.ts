@@ -1,0 +1,54 @@
+import { MAX_BLOCK_BYTES } from '@lade/core/content'
+import { GATEWAY_PROTOCOL, type ProviderRecord } from '@lade/core/wire'
+import type { CID } from 'multiformats/cid'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { RecordStore } from '../records/record-store.ts'
+import { BlockSource } from '../retrieval/block-source.ts'
+import { gatewayAddress } from './gateway-address.ts'
+import { isWanted } from './provider-filter.ts'
+
+const RAW = 0x55
+
+export interface FindProvidersDeps {
+  readonly records: RecordStore
+  readonly blobs: BlobStore | undefined
+  readonly now: () => number
+  readonly publicUrl: () => string
+  /** The peer id of this service. */
+  readonly peerId: () => Promise<string>
+}
+
+export interface FindProvidersInput {
+  readonly cid: CID
+  /** As they are in the query, separated by commas; empty for all. */
+  readonly filterProtocols: string
+  readonly filterAddrs: string
+}
+
+/**
+ * This service as the provider of a block, where its gateway would answer that block now: it is part of live public content, and is not known
+ * to be damaged.
+ *
+ * @throws {LadeError} `storage_offline`, `storage_failed`.
+ * @see https://specs.ipfs.tech/routing/http-routing-v1/
+ */
+export async function findProviders(deps: FindProvidersDeps, input: FindProvidersInput): Promise<ProviderRecord[]> {
+  const address = gatewayAddress(deps.publicUrl())
+  if (address === undefined || !isWanted(new Set([GATEWAY_PROTOCOL]), input.filterProtocols)) return []
+  if (!isWanted(address.protocols, input.filterAddrs)) return []
+  if (!(await isServed(deps, input.cid))) return []
+  return [{ Schema: 'peer', ID: await deps.peerId(), Addrs: [address.multiaddr], Protocols: [GATEWAY_PROTOCOL] }]
+}
+
+async function isServed({ records, blobs, now }: FindProvidersDeps, cid: CID): Promise<boolean> {
+  const source = new BlockSource({ records, blobs, now })
+  try {
+    const found = await source.find(cid)
+    // An identity CID carries its block: nobody has to be asked for it.
+    if (found === undefined || found.place.kind === 'identity') return false
+    if (found.sizeBytes > MAX_BLOCK_BYTES && cid.code !== RAW) return false
+    return (await records.integrity.damageOf(found.place.object)) === undefined
+  } finally {
+    await source.close()
+  }
+}
