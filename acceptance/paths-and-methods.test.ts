@@ -24,10 +24,37 @@ describe('unknown paths', () => {
   })
 })
 
+describe('HEAD', () => {
+  test.for([
+    '/healthz',
+    '/readyz',
+    '/api/info',
+    '/openapi.json',
+    '/docs',
+    '/docs/errors',
+    '/favicon.ico',
+    '/pdp/ping',
+    '/api/files',
+    '/api/usage',
+    '/nothing',
+  ])('of %s answers what GET does, without a body', async (path, context) => {
+    const user = await target.anyUser(context)
+    const [get, headAnswer] = [await user.get(path), await user.request('HEAD', path)]
+    expect([headAnswer.status, headAnswer.body.length]).toEqual([get.status, 0])
+    for (const name of ['content-type', 'cache-control']) expect(headerOf(headAnswer, name)).toBe(headerOf(get, name))
+    if (get.status === 200) expect(headerOf(headAnswer, 'content-length')).toBe(String(get.body.length))
+  })
+
+  test('of the favicon is an image', async () => {
+    const icon = await target.anonymous().get('/favicon.ico')
+    expect([icon.status, headerOf(icon, 'content-type')]).toEqual([200, 'image/png'])
+  })
+})
+
 describe('methods', () => {
   test.for([
     ['GET', '/api/upload', 'POST'],
-    ['PUT', '/api/upload', 'POST'],
+    ['PATCH', '/api/upload', 'PUT'],
     ['DELETE', '/api/upload', 'POST'],
     ['GET', '/api/auth/signup', 'POST'],
     ['GET', '/api/tokens/revoke', 'POST'],
@@ -37,7 +64,7 @@ describe('methods', () => {
     ['GET', '/api/files/{cid}/share', 'POST'],
     ['POST', '/p/{cid}', 'GET'],
     ['DELETE', '/p/{cid}', 'HEAD'],
-    ['POST', '/healthz', 'GET'],
+    ['POST', '/healthz', 'HEAD'],
     ['POST', '/api/info', 'GET'],
   ] as const)('%s %s is 405, and Allow names %s', async ([method, path, allowed]) => {
     const answer = await target.anonymous().request(method, path.replace('{cid}', someCid()))

@@ -32,7 +32,8 @@ describe('GET /piece/{pieceCid}', () => {
         'cache-control': 'public, max-age=29030400, immutable',
         'repr-digest': `sha-256=:${sha256(bytes).toString('base64')}:`,
         'x-content-type-options': 'nosniff',
-        'content-security-policy': "default-src 'none'; sandbox",
+        'content-security-policy':
+          "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
         'access-control-allow-origin': '*',
       })
     }

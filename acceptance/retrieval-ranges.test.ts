@@ -43,7 +43,8 @@ describe('a single range', () => {
       'accept-ranges': 'bytes',
       'repr-digest': `sha-256=:${sha256(bytes).toString('base64')}:`,
       'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; sandbox",
+      'content-security-policy':
+        "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
     })
   })
 

@@ -15,7 +15,7 @@ async function staged(options: UploadOptions = {}, sizeBytes = 1_000) {
 
 const HEADERS_OF_EVERY_ANSWER = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; sandbox",
+  'content-security-policy': "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
   'referrer-policy': 'no-referrer',
   'access-control-allow-origin': '*',
 }

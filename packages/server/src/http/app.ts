@@ -29,6 +29,7 @@ import { dealRoutes } from './routes/deals/deals.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
+import { faviconRoute } from './routes/operations/favicon.ts'
 import { metricsRoutes } from './routes/operations/metrics.ts'
 import { operationRoutes } from './routes/operations/operations.ts'
 import { pdpRoutes } from './routes/pieces/pdp.ts'
@@ -119,7 +120,7 @@ export async function createApp(
         tracer: service.tracer,
       }),
     bodyLimit: MAX_JSON_BYTES,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     // The server answers these by itself; the framework's own answer would come on top.
     clientErrorHandler: () => {},
     routerOptions: { maxParamLength: 4096 },
@@ -187,6 +188,7 @@ export async function createApp(
   walletRoutes(routes, service)
   operationRoutes(routes, service)
   metricsRoutes(routes, service, requests)
+  faviconRoute(app)
   return app
 }
 

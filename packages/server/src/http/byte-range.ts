@@ -43,11 +43,16 @@ function part(offset: number, length: number): RangeAnswer {
  * The part of a representation that a request asks for; undefined for all of it. `If-Range` is honoured, and only GET has
  * ranges (RFC 9110 section 14.2).
  *
- * @param etag - of the representation.
+ * @param representation - its tag and, where it has one, its `Last-Modified`.
  * @throws {LadeError} `range_not_satisfiable`.
  */
-export function askedRange(request: IncomingMessage, etag: string, sizeBytes: number): ByteRange | undefined {
-  if (request.method !== 'GET' || !rangeMayApply(singleHeader(request, 'if-range'), etag)) return undefined
+export function askedRange(
+  request: IncomingMessage,
+  { etag, 'last-modified': lastModified }: { readonly etag: string; readonly 'last-modified'?: string },
+  sizeBytes: number,
+): ByteRange | undefined {
+  if (request.method !== 'GET' || !rangeMayApply(singleHeader(request, 'if-range'), etag, lastModified))
+    return undefined
   const answer = parseRange(singleHeader(request, 'range'), sizeBytes)
   if (answer.kind === 'unsatisfiable') throw new LadeError('range_not_satisfiable', { size: sizeBytes })
   return answer.kind === 'part' ? answer.range : undefined

@@ -6,12 +6,20 @@ export function noneMatchNames(header: string | undefined, etag: string): boolea
   return header.split(',').some((candidate) => withoutWeakness(candidate.trim()) === opaque)
 }
 
+/** True when an `If-Match` list names this tag, by strong comparison (RFC 9110 section 13.1.1): a weak tag is never named. */
+export function strongMatchNames(header: string, etag: string): boolean {
+  if (header.trim() === '*') return true
+  return !etag.startsWith('W/') && header.split(',').some((candidate) => candidate.trim() === etag)
+}
+
 /**
- * True when a range may be answered: no `If-Range`, or one that names this tag strongly (RFC 9110 section 13.1.5). A weak
- * tag is never named so.
+ * True when a range may be answered: no `If-Range`, or one that names this tag strongly or has exactly this `Last-Modified` (RFC 9110 section
+ * 13.1.5).
  */
-export function rangeMayApply(ifRange: string | undefined, etag: string): boolean {
-  return ifRange === undefined || (ifRange.trim() === etag && !etag.startsWith('W/'))
+export function rangeMayApply(ifRange: string | undefined, etag: string, lastModified?: string): boolean {
+  if (ifRange === undefined) return true
+  const value = ifRange.trim()
+  return (value === etag && !etag.startsWith('W/')) || value === lastModified
 }
 
 function withoutWeakness(tag: string): string {

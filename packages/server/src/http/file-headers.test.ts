@@ -26,10 +26,12 @@ describe('fileHeaders', () => {
       'content-type': 'text/plain',
       'content-disposition': 'inline',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; sandbox",
+      'content-security-policy':
+        "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
       'referrer-policy': 'no-referrer',
       'access-control-allow-origin': '*',
       etag: `"${SHA256}"`,
+      'last-modified': expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
       'accept-ranges': 'bytes',
       'repr-digest': 'sha-256=:uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=:',
       'cache-control': 'public, max-age=29030400, immutable',
@@ -69,6 +71,22 @@ describe('fileHeaders', () => {
     expect(dispositionOf({ contentType, filename: 'a.html' }, { isOwnOrigin: true })).toBe('inline; filename=a.html')
     expect(dispositionOf({ contentType }, { isOwnOrigin: true })).toBe('inline')
     expect(dispositionOf({ contentType }, { isOwnOrigin: true, isDownload: true })).toMatch(/^attachment;/)
+  })
+
+  it.each([
+    ['text/html', true, /^sandbox allow-scripts /],
+    ['image/svg+xml', true, /^sandbox allow-scripts /],
+    // The PDF viewers of some browsers do not start in a sandbox.
+    ['application/pdf', true, /^default-src 'none'; object-src 'self'/],
+    ['image/png', true, /^sandbox; default-src 'none'; img-src 'self'; media-src 'self'/],
+    ['text/html', false, /^sandbox; default-src 'none'; /],
+    ['application/pdf', false, /^sandbox; default-src 'none'; /],
+  ])('guards %s, with an origin of its own: %s', (contentType, isOwnOrigin, policy) => {
+    const headers = fileHeaders(servedOf({ contentType }), { ...shown, isOwnOrigin })
+    expect(headers['content-security-policy']).toMatch(policy)
+    expect(headers['content-security-policy']).not.toContain('allow-same-origin')
+    const saved = fileHeaders(servedOf({ contentType }), { ...shown, isOwnOrigin, isDownload: true })
+    expect(saved['content-security-policy']).toMatch(/^sandbox; default-src 'none'; /)
   })
 
   it.each(['application/octet-stream', 'application/javascript', 'multipart/x-mixed-replace', 'text/css', 'x/y'])(

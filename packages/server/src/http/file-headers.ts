@@ -1,6 +1,7 @@
-import { isPageMediaType, isShownMediaType, parseFileName } from '@lade/core/wire'
+import { isPageMediaType, isPdfMediaType, isShownMediaType, parseFileName } from '@lade/core/wire'
 import { create as contentDisposition } from 'content-disposition'
 import type { ServedFile } from '../retrieval/served-file.ts'
+import { lastModifiedHeader } from './preconditions.ts'
 
 /** Half a year and more: bytes under a content id do not change (the value that gateways of the network use). */
 export const IMMUTABLE = 'public, max-age=29030400, immutable'
@@ -15,16 +16,34 @@ const EXPOSED = [
   'Content-Location',
   'Content-Range',
   'ETag',
+  'Last-Modified',
   'Repr-Digest',
   'X-Ipfs-Path',
   'X-Ipfs-Roots',
   'X-Request-Id',
 ].join(', ')
 
+/**
+ * A browser that opens a file shows or plays it, and runs nothing. It makes a document of its own around an image, a video or an audio file,
+ * which loads that file from this origin and has its styles inside.
+ */
+const SHOWN_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
+
+/**
+ * A page on an origin of its own runs with what it brings and with files of that origin, and asks nobody else. The sandbox keeps pages of
+ * different uploaders apart: none of them has the origin for itself, with its storage.
+ */
+const PAGE_POLICY =
+  "sandbox allow-scripts allow-modals allow-popups allow-downloads; default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; " +
+  "base-uri 'none'; form-action 'none'; object-src 'none'"
+
+/** The viewers of some browsers do not start in a sandbox. They run what is in a PDF apart from its origin. */
+const PDF_POLICY = "default-src 'none'; object-src 'self'; img-src 'self'; style-src 'unsafe-inline'"
+
 /** Headers of every answer with content, good or bad: nothing that an uploader wrote may run as a page of this origin. */
 export const CONTENT_GUARD: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; sandbox",
+  'content-security-policy': SHOWN_POLICY,
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'cross-origin',
   'access-control-allow-origin': '*',
@@ -62,15 +81,31 @@ export function entityTagOf(cid: string, { isSettled, file }: Pick<ServedFile, '
  */
 export function fileHeaders(served: ServedFile, options: FileHeaderOptions): Record<string, string> {
   const { contentType, sha256 } = served
+  const disposition = dispositionOf(served, options)
   return {
     ...CONTENT_GUARD,
+    ...(disposition.startsWith('inline') ? shownPolicyOf(contentType) : {}),
     'content-type': contentType,
-    'content-disposition': dispositionOf(served, options),
-    etag: entityTagOf(options.cid, served),
+    'content-disposition': disposition,
+    ...validatorsOf(options.cid, served),
     'accept-ranges': 'bytes',
     ...(sha256 === undefined ? {} : { 'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:` }),
     ...cachingOf(served),
   }
+}
+
+/** The tag and the time of a file, also said on 304. */
+export function validatorsOf(
+  cid: string,
+  served: Pick<ServedFile, 'isSettled' | 'file'>,
+): { readonly etag: string; readonly 'last-modified'?: string } {
+  return { etag: entityTagOf(cid, served), ...lastModifiedHeader(served.file.uploadedAt) }
+}
+
+/** The policy of a document that is opened; only an origin of its own opens pages. */
+function shownPolicyOf(contentType: string): Record<string, string> {
+  if (!isPageMediaType(contentType)) return {}
+  return { 'content-security-policy': isPdfMediaType(contentType) ? PDF_POLICY : PAGE_POLICY }
 }
 
 /** What a cache may do with the file, also said on 304. A private file is asked for again each time. */

@@ -5,12 +5,16 @@ import { MAX_HEAD_BYTES } from '@lade/core/wire'
 /** Headers that mean one thing only; two of them are a request that two readers could read differently. */
 const SINGLE = new Set([
   'authorization',
+  'content-encoding',
   'content-length',
   'content-type',
   'expect',
   'host',
+  'if-match',
+  'if-modified-since',
   'if-none-match',
   'if-range',
+  'if-unmodified-since',
   'range',
   'transfer-encoding',
   'x-filename',

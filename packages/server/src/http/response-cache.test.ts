@@ -47,6 +47,9 @@ describe('ResponseCache', () => {
   it.each([
     ['Range', 'bytes=0-1'],
     ['If-None-Match', '"x"'],
+    ['If-Match', '"y"'],
+    ['If-Modified-Since', 'Sat, 21 Nov 2026 12:00:00 GMT'],
+    ['If-Unmodified-Since', 'Sat, 21 Nov 2026 12:00:00 GMT'],
     ['If-Range', '"x"'],
     ['Authorization', 'Bearer x'],
     ['Service-Worker', 'script'],

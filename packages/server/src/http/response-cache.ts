@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER } from '@lade/core/wire'
 import { framingProblem } from './framing.ts'
+import { PRECONDITIONS } from './preconditions.ts'
 
 /** One answer, ready to be written. */
 interface CachedResponse {
@@ -27,7 +28,16 @@ export interface ResponseCacheOptions {
 const ENTRY_BYTES = 512
 
 /** Any of these makes an answer differ from the plain one. */
-const VARYING = ['range', 'if-none-match', 'if-range', 'authorization', 'service-worker', 'expect', 'transfer-encoding']
+const VARYING = [
+  ...PRECONDITIONS,
+  'range',
+  'if-none-match',
+  'if-range',
+  'authorization',
+  'service-worker',
+  'expect',
+  'transfer-encoding',
+]
 
 /**
  * Whole answers for small public files, by request target: what a plain `GET /p/{cid}` costs when nothing was written

@@ -1,9 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import { HEADER, parseFileName } from '@lade/core/wire'
-import { noneMatchNames } from '../../entity-tag.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { IMMUTABLE } from '../../file-headers.ts'
-import { singleHeader } from '../../framing.ts'
 import { CAR_PARAMETERS } from './car-options.ts'
 import type { GatewayRequest } from './gateway-request.ts'
 
@@ -33,10 +30,6 @@ export function gatewayHeaders(
     ...(target.segments.length === 0 ? { [HEADER.ipfsRoots]: target.id.text } : {}),
     ...(location === undefined ? {} : { 'content-location': location }),
   }
-}
-
-export function isNotModified(request: IncomingMessage, etag: string): boolean {
-  return noneMatchNames(singleHeader(request, 'if-none-match'), etag)
 }
 
 export function sendNotModified({ request, response, headers }: GatewayRequest, etag: string): void {

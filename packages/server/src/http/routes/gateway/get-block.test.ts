@@ -66,7 +66,8 @@ describe('GET /ipfs/{cid}?format=raw', () => {
       'content-length': String(answer.bytes.length),
       'content-disposition': `attachment; filename="${cid}.bin"`,
       'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; sandbox",
+      'content-security-policy':
+        "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
       etag: `"${cid}.raw"`,
       'cache-control': 'public, max-age=29030400, immutable',
       'accept-ranges': 'bytes',

@@ -7,8 +7,9 @@ import type { OpenObject } from '../../../retrieval/open-bytes.ts'
 import { openObject } from '../../../retrieval/open-object.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { requestIdOf } from '../../exchange.ts'
+import { isNotModified } from '../../preconditions.ts'
 import { sendObject } from '../../send-body.ts'
-import { gatewayHeaders, isNotModified, sendNotModified } from './gateway-headers.ts'
+import { gatewayHeaders, sendNotModified } from './gateway-headers.ts'
 import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
 
 /**
@@ -24,10 +25,10 @@ export async function getBlock(asked: GatewayRequest): Promise<void> {
   const onlyIfCached = isOnlyIfCached(request)
   const found = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
   const etag = `"${target.id.text}.raw"`
-  if (isNotModified(request, etag)) return sendNotModified(asked, etag)
+  if (isNotModified(request, { etag })) return sendNotModified(asked, etag)
 
   const { sizeBytes } = found
-  const range = askedRange(request, etag, sizeBytes)
+  const range = askedRange(request, { etag }, sizeBytes)
   const head = {
     ...requestIdOf(request),
     ...gatewayHeaders(asked, { contentType: RAW_BLOCK_MEDIA_TYPE, etag }),

@@ -7,10 +7,11 @@ import { findRoot } from '../../../gateway/find-root.ts'
 import { openCar } from '../../../gateway/open-car.ts'
 import { DagReader } from '../../../retrieval/dag-reader.ts'
 import { exchangeOf, requestIdOf } from '../../exchange.ts'
+import { isNotModified } from '../../preconditions.ts'
 import { requestPrincipal } from '../../request-principal.ts'
 import { sendChunks } from '../../send-body.ts'
 import { type CarOptions, readCarOptions } from './car-options.ts'
-import { gatewayHeaders, isNotModified, sendNotModified } from './gateway-headers.ts'
+import { gatewayHeaders, sendNotModified } from './gateway-headers.ts'
 import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
 import type { GatewayTarget } from './gateway-target.ts'
 
@@ -32,7 +33,7 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
     throw new LadeError('not_acceptable', { reason })
   }
   const etag = carTag(target, options)
-  if (isNotModified(request, etag)) return sendNotModified(asked, etag)
+  if (isNotModified(request, { etag })) return sendNotModified(asked, etag)
 
   const head = {
     ...requestIdOf(request),

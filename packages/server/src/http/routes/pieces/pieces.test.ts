@@ -54,7 +54,8 @@ describe('pieces', () => {
         'accept-ranges': 'bytes',
         'cache-control': 'public, max-age=29030400, immutable',
         'repr-digest': `sha-256=:${Buffer.from(sha256Hex(HELLO.bytes), 'hex').toString('base64')}:`,
-        'content-security-policy': "default-src 'none'; sandbox",
+        'content-security-policy':
+          "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
         'access-control-allow-origin': '*',
       })
     })

@@ -5,6 +5,7 @@ import { offeredPiece } from '../../../placement/offered-piece.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { CONTENT_GUARD, IMMUTABLE } from '../../file-headers.ts'
+import { isNotModified } from '../../preconditions.ts'
 import { atReadersPace } from '../../readers-pace.ts'
 import { sendChunks } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
@@ -13,7 +14,7 @@ import type { Service } from '../../service.ts'
  * Answers a piece that is no file by itself, for provers to fetch: bytes that are just being handed over, a slice, an aggregate.
  *
  * @returns false when there is no such piece, and nothing was answered.
- * @throws {LadeError} `range_not_satisfiable`, `storage_failed`.
+ * @throws {LadeError} `precondition_failed`, `range_not_satisfiable`, `storage_failed`.
  */
 export async function sendPiece(
   service: Service & { readonly blobs: BlobStore },
@@ -25,7 +26,11 @@ export async function sendPiece(
   if (piece === undefined) return false
   const { sizeBytes } = piece
   const etag = `"${cid.text}"`
-  const range = askedRange(request, etag, sizeBytes)
+  if (isNotModified(request, { etag })) {
+    response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': IMMUTABLE, ...headers }).end()
+    return true
+  }
+  const range = askedRange(request, { etag }, sizeBytes)
   const head = {
     ...requestIdOf(request),
     ...CONTENT_GUARD,

@@ -231,8 +231,10 @@ describe.skipIf(!existsSync(NGINX) && !isRequired)('nginx that sends the files o
     [200, { range: 'bytes=5-2' }],
     [200, { range: 'lines=1-2' }],
     [200, { 'if-match': `"${cid}"` }],
-    [200, { 'if-modified-since': new Date(Date.now() + 86_400_000).toUTCString() }],
-    [200, { 'if-unmodified-since': new Date(0).toUTCString() }],
+    [412, { 'if-match': '"other"' }],
+    [304, { 'if-modified-since': new Date(Date.now() + 86_400_000).toUTCString() }],
+    [200, { 'if-modified-since': new Date(0).toUTCString() }],
+    [412, { 'if-unmodified-since': new Date(0).toUTCString() }],
     [200, { 'accept-encoding': 'gzip' }],
   ])('answers %i to %j, as Lade does', async (status, headers) => {
     const own = await get(`${service.url}${path}`, { headers })

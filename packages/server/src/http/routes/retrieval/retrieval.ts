@@ -30,15 +30,15 @@ export function retrievalRoutes(app: Routes, service: Service, responseCache: Re
     summary: 'Retrieve a file',
     description:
       'For anyone. A private file needs a token of its owner with the scope get, or a share link. ' +
-      'Supports single ranges, If-Range and If-None-Match.',
+      'Supports single ranges, If-Range and the other preconditions of RFC 9110.',
     params: cidParams,
     querystring: retrievalQuery,
     response: {
       200: z.unknown().describe('The bytes'),
       206: z.unknown().describe('The requested range'),
       307: z.unknown().describe('The storage sends this big file: Location is a URL with limited lifetime'),
-      304: z.unknown().describe('If-None-Match matches; no body'),
-      ...problems(400, 401, 403, 404, 410, 416, 429, 503),
+      304: z.unknown().describe('If-None-Match or If-Modified-Since: the client has these bytes; no body'),
+      ...problems(400, 401, 403, 404, 410, 412, 416, 429, 503),
     },
   }
   app.route({ method: ['GET', 'HEAD'], url: '/p/:cid', schema, onRequest, handler: takenOver })

@@ -5,10 +5,9 @@ import type { FoundFile } from '../../../retrieval/find-file.ts'
 import type { FileContent } from '../../../retrieval/open-bytes.ts'
 import { type ServedFile, servedFile } from '../../../retrieval/served-file.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
-import { noneMatchNames } from '../../entity-tag.ts'
 import { requestIdOf } from '../../exchange.ts'
-import { cachingOf, contentHostOf, entityTagOf, fileHeaders } from '../../file-headers.ts'
-import { singleHeader } from '../../framing.ts'
+import { cachingOf, contentHostOf, fileHeaders, validatorsOf } from '../../file-headers.ts'
+import { isNotModified } from '../../preconditions.ts'
 import type { Query } from '../../query.ts'
 import { requestPrincipal } from '../../request-principal.ts'
 import type { ResponseCache } from '../../response-cache.ts'
@@ -31,7 +30,7 @@ export interface FileRequest {
 /**
  * Answers a file that was found: whole, in part, as not modified, by its head alone, or by whoever is to send it.
  *
- * @throws {LadeError} `range_not_satisfiable`, `invalid_filename`, `storage_offline`, `storage_failed`, `over_budget`.
+ * @throws {LadeError} `precondition_failed`, `range_not_satisfiable`, `invalid_filename`, `storage_offline`, `storage_failed`, `over_budget`.
  */
 export async function sendFile(
   service: Service,
@@ -40,17 +39,36 @@ export async function sendFile(
   found: FoundFile,
   asked: FileRequest,
 ): Promise<void> {
-  const { cid, headers } = asked
+  const { cid, query, headers } = asked
   const served = servedFile(cid, found)
-  const etag = entityTagOf(cid.text, served)
-  if (noneMatchNames(singleHeader(request, 'if-none-match'), etag)) {
-    response.writeHead(304, { ...requestIdOf(request), etag, ...cachingOf(served), ...headers })
+  const contentHost = contentHostOf(service.config)
+  const isOwnOrigin = contentHost !== undefined && request.headers.host === contentHost
+  const head = fileHeaders(served, {
+    cid: cid.text,
+    filename: query.get('filename'),
+    isDownload: query.get('download') === 'true',
+    isOwnOrigin,
+  })
+  // From here on it is known what is opened. A browser also takes the policy of a 304 for that of the page.
+  headers['content-security-policy'] = head['content-security-policy']
+  const validators = validatorsOf(cid.text, served)
+  if (isNotModified(request, { ...validators, modifiedAt: found.file.uploadedAt })) {
+    response.writeHead(304, { ...requestIdOf(request), ...validators, ...cachingOf(served), ...headers })
     response.end()
     return
   }
   const content = await openContent(service, cid, found, requestPrincipal(service, request))
+  // Where retrieval has an origin of its own, the cache answers for that origin.
+  const isCacheable = isOwnOrigin === (contentHost !== undefined)
   try {
-    await sendContent(service, request, response, { ...asked, served, etag, content })
+    await sendContent(service, request, response, {
+      ...asked,
+      served,
+      validators,
+      content,
+      fileHeaders: head,
+      isCacheable,
+    })
   } finally {
     await content.close()
   }
@@ -62,21 +80,15 @@ async function sendContent(
   response: ServerResponse,
   asked: FileRequest & {
     readonly served: ServedFile
-    readonly etag: string
+    readonly validators: ReturnType<typeof validatorsOf>
     readonly content: FileContent
+    readonly fileHeaders: Readonly<Record<string, string>>
+    readonly isCacheable: boolean
   },
 ): Promise<void> {
-  const { cid, query, served, etag, content } = asked
+  const { query, served, validators, content, fileHeaders: headers } = asked
   const { sizeBytes } = content
-  const contentHost = contentHostOf(service.config)
-  const isOwnOrigin = contentHost !== undefined && request.headers.host === contentHost
-  const headers = fileHeaders(served, {
-    cid: cid.text,
-    filename: query.get('filename'),
-    isDownload: query.get('download') === 'true',
-    isOwnOrigin,
-  })
-  const range = askedRange(request, etag, sizeBytes)
+  const range = askedRange(request, validators, sizeBytes)
   // What the request brings comes last: a token in the query must not be cached along with the file.
   const head = { ...requestIdOf(request), ...headers, ...lengthHeaders(sizeBytes, range), ...asked.headers }
   const status = range === undefined ? 200 : 206
@@ -86,7 +98,8 @@ async function sendContent(
     response.end()
     return
   }
-  const isOffloaded = await sendOffloaded(service, request, response, { ...asked, range, fileHeaders: headers })
+  const offloaded = { ...asked, etag: validators.etag, range }
+  const isOffloaded = await sendOffloaded(service, request, response, offloaded)
   if (isOffloaded) return
 
   const object = await content.open()
@@ -94,7 +107,7 @@ async function sendContent(
   if (object.kind === 'blob') return
   const { file } = served
   const isPlain = range === undefined && query.size === 0 && file.visibility === 'public'
-  if (isPlain && request.url !== undefined && isOwnOrigin === (contentHost !== undefined)) {
+  if (isPlain && asked.isCacheable && request.url !== undefined) {
     const kept = { ...headers, ...lengthHeaders(sizeBytes, undefined) }
     asked.responseCache?.keep(request.url, {
       headers: kept,

@@ -6,6 +6,7 @@ import type { ServedFile } from '../../../retrieval/served-file.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { PROVISIONAL_SECONDS } from '../../file-headers.ts'
 import { singleHeader } from '../../framing.ts'
+import { PRECONDITIONS } from '../../preconditions.ts'
 import type { Service } from '../../service.ts'
 import type { Offload } from './offload.ts'
 
@@ -21,9 +22,6 @@ export interface OffloadedFile {
   /** What is to be in any answer. */
   readonly headers: OutgoingHttpHeaders
 }
-
-/** What this service passes over, and what is read otherwise by those who know the file by another tag or by its time. */
-const PRECONDITIONS = ['if-match', 'if-modified-since', 'if-unmodified-since']
 
 /** With any of these the request is somebody's: some clients send them along, wherever they are redirected to. */
 const CREDENTIALS = ['authorization', 'signature', 'signature-input']
@@ -44,6 +42,7 @@ export async function sendOffloaded(
   response: ServerResponse,
   asked: OffloadedFile,
 ): Promise<boolean> {
+  // They hold, and somebody else would decide them again by another tag or another time.
   if (PRECONDITIONS.some((name) => request.headers[name] !== undefined)) return false
   const accelPrefix = mayAccelerate(request, asked) ? asked.offload.accelPrefixFor(request) : undefined
   const isRedirected = asked.offload.redirects && isRedirectable(request, asked)

@@ -56,7 +56,8 @@ describe('/p/{cid} of what came as a CAR', () => {
           etag: `"${cid}"`,
           'accept-ranges': 'bytes',
           'cache-control': 'public, max-age=29030400, immutable',
-          'content-security-policy': "default-src 'none'; sandbox",
+          'content-security-policy':
+            "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
         })
         expect(headers.get('repr-digest')).toBeNull()
       },
