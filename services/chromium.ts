@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openTempHome } from './temp-home.ts'
+import { until } from './until.ts'
+
+const START_TIMEOUT_MS = 60_000
+const END_TIMEOUT_MS = 10_000
+const FLAGS = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run']
+
+/** A page of a browser, by the DevTools protocol. */
+export interface Page {
+  /** Opens an address. @returns true when the browser downloads it and shows nothing. */
+  open(url: string): Promise<{ readonly isDownload: boolean }>
+  /** The value of an expression on the page, beside its own scripts and whatever its policy says of them. */
+  evaluate(expression: string): Promise<unknown>
+  /** What is seen, as PNG. */
+  screenshot(): Promise<Buffer>
+  /** What the browser has said about the page since it was opened: scripts and loads that a policy blocked, and failures. */
+  complaints(): readonly string[]
+}
+
+export interface Chromium {
+  newPage(): Promise<Page>
+  /** The addresses of frames that run apart from their page, such as those of the viewer of PDFs. */
+  frames(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+interface Message {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: Record<string, unknown>
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly message: string }
+  readonly sessionId?: string
+}
+
+/** Starts a headless Chromium with a profile of its own. */
+export async function startChromium(program: string): Promise<Chromium> {
+  const home = openTempHome('chromium')
+  const flags = [...FLAGS, '--remote-debugging-port=0', `--user-data-dir=${home.path}`, '--window-size=800,600']
+  const browser = spawn(program, [...flags, 'about:blank'], { stdio: 'ignore' })
+  const file = join(home.path, 'DevToolsActivePort')
+  await until('Chromium listens', START_TIMEOUT_MS, () => existsSync(file) && readFileSync(file, 'utf8').includes('\n'))
+  const [port, path] = readFileSync(file, 'utf8').split('\n')
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`)
+  await once(socket, 'open')
+
+  const waiting = new Map<number, (message: Message) => void>()
+  const listeners = new Set<(message: Message) => void>()
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as Message
+    if (message.id === undefined) for (const listener of listeners) listener(message)
+    else waiting.get(message.id)?.(message)
+  })
+  let count = 0
+  const call = async (method: string, params: object = {}, sessionId?: string): Promise<Record<string, unknown>> => {
+    count += 1
+    const id = count
+    const answered = new Promise<Message>((resolve) => waiting.set(id, resolve))
+    socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }))
+    const { result = {}, error } = await answered
+    waiting.delete(id)
+    if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+    return result
+  }
+  return {
+    async newPage() {
+      const { targetId } = await call('Target.createTarget', { url: 'about:blank' })
+      const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true })
+      const session = String(sessionId)
+      return openPage(
+        (method, params) => call(method, params, session),
+        (listener) =>
+          listeners.add((message) => {
+            if (message.sessionId === session) listener(message)
+          }),
+      )
+    },
+    async frames() {
+      const { targetInfos } = await call('Target.getTargets')
+      return (targetInfos as { type: string; url: string }[]).flatMap(({ type, url }) =>
+        type === 'iframe' ? [url] : [],
+      )
+    },
+    async close() {
+      const exited = once(browser, 'exit')
+      // It may end before it has answered.
+      void call('Browser.close')
+      const timer = setTimeout(() => browser.kill('SIGKILL'), END_TIMEOUT_MS)
+      await exited
+      clearTimeout(timer)
+      home.discard()
+    },
+  }
+}
+
+type Call = (method: string, params?: object) => Promise<Record<string, unknown>>
+
+async function openPage(call: Call, listen: (listener: (message: Message) => void) => void): Promise<Page> {
+  for (const domain of ['Page', 'Log', 'Runtime']) await call(`${domain}.enable`)
+  let complaints: string[] = []
+  let loads = 0
+  listen(({ method, params = {} }) => {
+    if (method === 'Page.loadEventFired') loads += 1
+    if (method === 'Log.entryAdded') complaints.push((params.entry as { text: string }).text)
+  })
+  return {
+    async open(url) {
+      complaints = []
+      const before = loads
+      const { isDownload, errorText } = await call('Page.navigate', { url })
+      if (isDownload === true) return { isDownload: true }
+      if (errorText !== undefined) throw new Error(`${url}: ${errorText}`)
+      await until(`${url} is loaded`, START_TIMEOUT_MS, () => loads > before)
+      return { isDownload: false }
+    },
+    async evaluate(expression) {
+      const { frameTree } = await call('Page.getFrameTree')
+      const frameId = (frameTree as { frame: { id: string } }).frame.id
+      const { executionContextId } = await call('Page.createIsolatedWorld', { frameId })
+      const asked = {
+        expression,
+        contextId: executionContextId,
+        returnByValue: true,
+        awaitPromise: true,
+        userGesture: true,
+      }
+      const { result } = await call('Runtime.evaluate', asked)
+      return (result as { value?: unknown }).value
+    },
+    async screenshot() {
+      const { data } = await call('Page.captureScreenshot', { format: 'png' })
+      return Buffer.from(String(data), 'base64')
+    },
+    complaints: () => complaints,
+  }
+}
