@@ -77,7 +77,6 @@ describe('readConfig', () => {
     ['LADE_STORAGE', 'file:/mnt/objects', (config) => config.storage, { kind: 'file', dir: '/mnt/objects' }],
     ['LADE_STORAGE', 'none', (config) => config.storage, { kind: 'none' }],
     ['LADE_S3_REDIRECT_SECONDS', '0', (config) => config.retrieval, { redirectSeconds: 0 }],
-    ['LADE_REDUNDANCY', '3', (config) => config.placement.copies, 3],
     ['LADE_STAGE', 'async', (config) => config.placement.stage, 'async'],
     ['LADE_AGGREGATE_BELOW_MB', '0', (config) => config.placement.aggregateBelowBytes, 0],
     ['LADE_AGGREGATE_SECONDS', '5', (config) => config.placement.aggregateSeconds, 5],
@@ -249,6 +248,17 @@ describe('readConfig', () => {
       )
     },
   )
+
+  it('refuses more copies of a file than there are provers', () => {
+    const two = 'local,https://prover.example'
+    expect(read({ LADE_PROVER: two, LADE_REDUNDANCY: '2' }).placement.copies).toBe(2)
+    expect(refusal({ LADE_PROVER: two, LADE_REDUNDANCY: '3' })).toBe(
+      'LADE_REDUNDANCY is 3, but LADE_PROVER names only 2 provers. Add provers or lower it.',
+    )
+    expect(refusal({}, { redundancy: '3' })).toBe(
+      '--redundancy is 3, but LADE_PROVER names only 1 prover. Add provers or lower it.',
+    )
+  })
 
   it('takes provers of Curio together with who pays them, and an address to fetch from', () => {
     const account = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

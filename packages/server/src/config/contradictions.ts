@@ -36,6 +36,7 @@ export function refuseContradictions(settings: ReadSettings): void {
       )
     }
   }
+  refuseMissingProvers(settings)
   if (values.contentUrl === undefined) return
   const host = values.host.includes(':') ? `[${values.host}]` : values.host
   const publicUrl = values.publicUrl ?? `http://${host}:${values.port}`
@@ -44,6 +45,15 @@ export function refuseContradictions(settings: ReadSettings): void {
       `${givenAs('contentUrl')} is "${values.contentUrl}", but it must be another origin than the public URL, because uploaded pages run scripts there.`,
     )
   }
+}
+
+/** Each copy of a file is at a prover of its own. */
+function refuseMissingProvers({ values, givenAs }: ReadSettings): void {
+  const count = values.provers.length
+  if (values.redundancy <= count) return
+  throw new ConfigError(
+    `${givenAs('redundancy')} is ${values.redundancy}, but ${givenAs('provers')} names only ${count === 1 ? '1 prover' : `${count} provers`}. Add provers or lower it.`,
+  )
 }
 
 /** A chain without the token that counts there means nothing, nor does anything said about a chain that is not there. */
