@@ -26,8 +26,8 @@ export interface KeyPlace {
   read(): Promise<FoundKey | undefined>
   /** Creates one where there is none. */
   open(now: Date): Promise<FoundKey>
-  /** Replaces it. */
-  rotate(now: Date): Promise<FoundKey>
+  /** Replaces it; with `overlapDays` the old one is still accepted for so long. */
+  rotate(now: Date, overlapDays?: number): Promise<FoundKey>
 }
 
 /**
@@ -50,7 +50,7 @@ export async function withKeyPlace<Value>(config: Config, use: (place: KeyPlace)
         return key && { key, warnings: [] }
       },
       open: (now) => kept(openKeptKey({ secrets, alg, now })),
-      rotate: (now) => kept(rotateKeptKey({ secrets, alg, now })),
+      rotate: (now, overlapDays) => kept(rotateKeptKey({ secrets, alg, now, overlapDays })),
     })
   } finally {
     await secrets.close()
@@ -64,6 +64,6 @@ function placeInFile({ dataDir, tokenAlg: alg }: Config): KeyPlace {
     kind: 'file',
     read: () => readKeyFile({ file, alg }),
     open: (now) => openKeyFile({ file, alg, now }),
-    rotate: (now) => rotateKeyFile({ file, alg, now }),
+    rotate: (now, overlapDays) => rotateKeyFile({ file, alg, now, overlapDays }),
   }
 }

@@ -1,9 +1,14 @@
+import { DEFAULT_TOKEN_DAYS } from '@lade/core/wire'
 import { ConfigError } from '@lade/node/settings'
 import type { Command } from 'commander'
 import { Ended, EXIT } from '../exit-code.ts'
 import { withKeyPlace } from '../key-source.ts'
+import { wholeNumberIn } from '../number-option.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
+
+/** A token of a signup lasts no longer. */
+const MAXIMUM_OVERLAP_DAYS = DEFAULT_TOKEN_DAYS
 
 const SETTING_KEYS = ['dataDir', 'database', 'tokenKey', 'tokenAlg'] as const
 
@@ -13,7 +18,12 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
     .command('rotate')
     .summary('Replace the signing key.')
     .description(
-      'Replace the signing key. All tokens and share links become invalid. Running servers use the new key within 2 seconds.',
+      'Replace the signing key. All tokens and share links become invalid, at once or with --overlap after some days. Running servers use the new key within 2 seconds.',
+    )
+    .option(
+      '--overlap <days>',
+      'Keep accepting tokens and share links of the old key for so many days. Leave this out if the old key may be known to others.',
+      wholeNumberIn(1, MAXIMUM_OVERLAP_DAYS),
     )
     .action(() => rotateKey(command, terminal))
   addSettingOptions(command, SETTING_KEYS)
@@ -21,6 +31,7 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
 
 async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
   const config = configOf(command, SETTING_KEYS, terminal)
+  const { overlap } = command.opts<{ overlap?: number }>()
   if (config.tokenKey !== undefined) {
     throw new ConfigError(
       'The signing key comes from LADE_TOKEN_KEY. To rotate it, change that value and restart every server.',
@@ -32,10 +43,18 @@ async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
       terminal.note(`Nothing to rotate: there is no key in ${name}.`)
       throw new Ended(EXIT.failed)
     }
-    const { key } = await rotate(terminal.now())
+    const { key } = await rotate(terminal.now(), overlap)
     terminal.print(`The signing key in ${name} is now ${key.id}.`)
+    const [last] = key.previous
+    if (last === undefined) {
+      terminal.print(
+        'All existing tokens and share links are invalid. Running servers switch within 2 seconds. Users need new tokens.',
+      )
+      return
+    }
+    const until = new Date(last.acceptedUntilSeconds * 1000).toISOString()
+    terminal.print(
+      `Tokens and share links of the old key ${last.key.id} stay valid until ${until}. Running servers switch within 2 seconds. Users need new tokens by then.`,
+    )
   })
-  terminal.print(
-    'All existing tokens and share links are invalid. Running servers switch within 2 seconds. Users need new tokens.',
-  )
 }

@@ -46,12 +46,16 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
     const now = terminal.now()
     const ageDays = key.ageDays(now) ?? null
     const isOverdue = key.isOverdue(now)
+    const accepted = key.previous
+      .filter(({ acceptedUntilSeconds }) => now.getTime() < acceptedUntilSeconds * 1000)
+      .map((one) => ({ id: one.key.id, until: new Date(one.acceptedUntilSeconds * 1000).toISOString() }))
     for (const warning of warnings) terminal.note(`Warning: ${warning}`)
     if (command.opts().json) {
       const issuedAt = key.issuedAtSeconds === undefined ? null : new Date(key.issuedAtSeconds * 1000).toISOString()
       const { alg, id } = key
       const file = source === 'file' ? place : null
-      terminal.print(JSON.stringify({ source, file, alg, id, issuedAt, ageDays, overdue: isOverdue }))
+      const previous = accepted.map(({ id: previousId, until }) => ({ id: previousId, acceptedUntil: until }))
+      terminal.print(JSON.stringify({ source, file, alg, id, issuedAt, ageDays, overdue: isOverdue, previous }))
       return
     }
     terminal.print(`The signing key ${key.id} is in ${place}.`)
@@ -59,6 +63,8 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
     else if (isOverdue)
       terminal.print(`It is ${days(ageDays)} old. Rotation is overdue: rotate every ${days(ROTATION_DAYS)}.`)
     else terminal.print(`It is ${days(ageDays)} old. Rotation is not due yet (every ${days(ROTATION_DAYS)}).`)
+    for (const { id, until } of accepted)
+      terminal.print(`Tokens of the previous key ${id} are accepted until ${until}.`)
   }
 }
 

@@ -38,9 +38,20 @@ export async function readKeptKey({ secrets, alg }: KeptKeyPlace): Promise<Signi
   return kept === undefined ? undefined : keyFrom(alg, kept)
 }
 
-/** Replaces the key; every token and share link made until now is invalid as soon as each process has seen it. */
-export async function rotateKeptKey({ secrets, alg, now }: KeptKeyPlace & { readonly now: Date }): Promise<SigningKey> {
-  const value = await newKeyText(alg, now)
+/**
+ * Replaces the key; every token and share link made until now is invalid as soon as each process has seen it, or when `overlapDays` are
+ * over.
+ *
+ * @throws {LadeError} `storage_failed`; `auth_offline` when what is kept is no key.
+ */
+export async function rotateKeptKey(
+  options: KeptKeyPlace & { readonly now: Date; readonly overlapDays?: number | undefined },
+): Promise<SigningKey> {
+  const { secrets, alg, now, overlapDays } = options
+  const text = overlapDays === undefined ? undefined : await secrets.find(keptKeyName(alg))
+  if (text !== undefined) await keyFrom(alg, text)
+  const overlap = text === undefined || overlapDays === undefined ? undefined : { text, days: overlapDays }
+  const value = await newKeyText(alg, now, overlap)
   await secrets.replace({ name: keptKeyName(alg), value })
   return keyFrom(alg, value)
 }

@@ -132,6 +132,32 @@ describe('rotateKeyFile', () => {
     expect(await readdir(join(dir, 'data'))).toEqual(['token.key'])
   })
 
+  it('keeps the old key in force for as long as it is asked to, and none before for longer', async () => {
+    const DAY = 86_400_000
+    const at = (days: number) => new Date(now.getTime() + days * DAY)
+    const first = (await openKeyFile({ file, now })).key
+    const second = (await rotateKeyFile({ file, now, overlapDays: 2 })).key
+    const third = (await rotateKeyFile({ file, now: at(1), overlapDays: 30 })).key
+    const opened = (await openKeyFile({ file, now })).key
+    for (const key of [third, opened]) {
+      expect(key.accepted(at(1)).map(({ id }) => id)).toEqual([third.id, second.id, first.id])
+      expect(key.accepted(at(2)).map(({ id }) => id)).toEqual([third.id, second.id])
+      expect(key.accepted(at(31)).map(({ id }) => id)).toEqual([third.id])
+    }
+    expect(second.previous.map(({ key }) => key.issuedAtSeconds)).toEqual([first.issuedAtSeconds])
+    const fourth = (await rotateKeyFile({ file, now: at(2), overlapDays: 1 })).key
+    expect(fourth.previous.map(({ key }) => key.id)).toEqual([third.id, second.id])
+    expect((await rotateKeyFile({ file, now: at(2) })).key.previous).toEqual([])
+  })
+
+  it('error: a previous key that is none is auth_offline, and is not rotated away', async () => {
+    await put(JSON.stringify({ kty: 'oct', k: 'A'.repeat(43), iat: 1, previous: [{ kty: 'oct', acceptedUntil: 5 }] }))
+    expect(await offlineCause(openKeyFile({ file, now }))).toContain('has a previous key that does not hold')
+    expect(await offlineCause(rotateKeyFile({ file, now, overlapDays: 1 }))).toContain('has a previous key')
+    await put(JSON.stringify({ kty: 'oct', k: 'A'.repeat(43), iat: 1, previous: 'x' }))
+    expect(await offlineCause(openKeyFile({ file, now }))).toContain('"previous"')
+  })
+
   it('never shows a missing or torn key to those who open meanwhile', async () => {
     await openKeyFile({ file, now })
     const rotations = Array.from({ length: 20 }, () => rotateKeyFile({ file, now }))

@@ -12,6 +12,7 @@ export { normalizeEmail, userIdOf } from './email.ts'
 export { openKeptKey, readKeptKey, rotateKeptKey } from './kept-key.ts'
 export { ROTATION_DAYS, SigningKey } from './signing-key.ts'
 export { mintToken } from './token-jwt.ts'
+export { labelOf } from './token-label.ts'
 
 /** A key and where it lives. */
 export interface OpenedKeyFile {
@@ -31,6 +32,12 @@ export interface KeyFilePlace {
 export interface KeyFileOptions extends KeyFilePlace {
   /** Becomes the time of issue of a key that is created. */
   readonly now: Date
+}
+
+/** How a key is replaced. */
+interface RotationOptions {
+  /** For how many days the old key is still accepted. @default not at all */
+  readonly overlapDays?: number | undefined
 }
 
 /** The name of a key's file in the data directory. Each algorithm has one of its own, so that a change of it can be undone. */
@@ -101,14 +108,17 @@ async function keyFrom(file: string, alg: TokenAlg, text: string): Promise<Signi
 /**
  * Replaces the signing key by a new one, atomically and durably; creates it when there is none.
  *
- * Every token and share link made until now is invalid in each process as soon as it has the new key. The old key is
- * kept nowhere. Of two rotations at once the later one stays.
+ * Every token and share link made until now is invalid in each process as soon as it has the new key, or when `overlapDays` are over. The
+ * old key is kept nowhere else. Of two rotations at once the later one stays.
  *
  * @throws {LadeError} `auth_offline`, whose `cause` says why the file could not be written; the old key then stays.
  */
-export async function rotateKeyFile({ file, alg = 'HS256', now }: KeyFileOptions): Promise<OpenedKeyFile> {
+export async function rotateKeyFile(options: KeyFileOptions & RotationOptions): Promise<OpenedKeyFile> {
+  const { file, alg = 'HS256', now, overlapDays } = options
+  const text = overlapDays === undefined ? undefined : await readKeyFileText({ file, alg })
+  const overlap = text === undefined || overlapDays === undefined ? undefined : { text, days: overlapDays }
   await orAuthOffline(`${file} cannot be replaced`, async () => {
-    await withNewKey(file, await newKeyText(alg, now), (temporary) => rename(temporary, file))
+    await withNewKey(file, await newKeyText(alg, now, overlap), (temporary) => rename(temporary, file))
   })
   return openKeyFile({ file, alg, now })
 }

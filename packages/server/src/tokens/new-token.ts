@@ -11,6 +11,8 @@ export interface NewTokenDeps {
   readonly keys: SigningKeys
   readonly now: () => number
   readonly newId: () => string
+  /** What RS256 tokens name as their issuer. */
+  readonly publicUrl: () => string
 }
 
 /** The most that a token may have, and what it has unless it asks for less. */
@@ -40,12 +42,15 @@ export interface NewToken {
 /**
  * Signs a token. It becomes good to know of once its record is written.
  *
- * @throws {LadeError} `insufficient_scope` for a scope outside the bounds, `auth_offline`.
+ * @throws {LadeError} `insufficient_scope` for a scope outside the bounds, `bad_request` for a quota above them, `auth_offline`.
  */
 export async function newToken(deps: NewTokenDeps, bounds: TokenBounds, request: NewTokenRequest): Promise<NewToken> {
   const { email, label } = request
   const outside = request.scopes?.find((scope) => !bounds.scopes.includes(scope))
   if (outside !== undefined) throw new LadeError('insufficient_scope', { required: outside })
+  if (request.quotaMb !== undefined && request.quotaMb > bounds.quotaMb) {
+    throw new LadeError('bad_request', { reason: `quotaMb is ${request.quotaMb}; the limit is ${bounds.quotaMb}.` })
+  }
   const scopes = SCOPES.filter((scope) => (request.scopes ?? bounds.scopes).includes(scope))
   const iat = Math.floor(deps.now() / 1000)
   const days = Math.min(request.ttlDays ?? DEFAULT_TOKEN_DAYS, DEFAULT_TOKEN_DAYS)
@@ -53,12 +58,12 @@ export async function newToken(deps: NewTokenDeps, bounds: TokenBounds, request:
     sub: userIdOf(email),
     email,
     scopes,
-    quotaMb: Math.min(request.quotaMb ?? bounds.quotaMb, bounds.quotaMb),
+    quotaMb: request.quotaMb ?? bounds.quotaMb,
     iat,
     exp: Math.min(iat + days * DAY_SECONDS, bounds.exp ?? Number.POSITIVE_INFINITY),
     jti: deps.newId(),
   }
-  const token = await mintToken(claims, deps.keys.current())
+  const token = await mintToken(claims, deps.keys.current(), deps.publicUrl())
   const { sub, quotaMb, jti } = claims
   const expiresAt = claims.exp * 1000
   return {

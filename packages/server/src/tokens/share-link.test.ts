@@ -56,6 +56,14 @@ describe('verifyShareLink', () => {
     expect(verify()).toMatchObject({ fileId: 'file-7', jti: undefined })
   })
 
+  it('takes links of the key before as long as that one is accepted', async () => {
+    const other = await testKey(Buffer.alloc(32, 9))
+    const next = other.withPrevious([{ key, acceptedUntilSeconds: NOW_SECONDS + 30 }])
+    expect(verify({ key: next }).isFrom(principal)).toBe(true)
+    expect(() => verify({ key: other })).toThrow(refused)
+    expect(() => verify({ key: next, now: new Date((NOW_SECONDS + 30) * 1000) })).toThrow(refused)
+  })
+
   it('refuses a link from the moment it expires', () => {
     expect(() => verify({ now: expiresAt })).toThrow(refused)
   })

@@ -54,7 +54,7 @@ export interface ShareGrant {
  * The query parameter of a link to one private file: `share=<payload>.<HMAC-SHA-256>`, both base64url.
  *
  * Its key is derived from the signing key for this purpose alone: no share link is a token, no token is a share link, and
- * a rotation of the signing key ends every link. The file id, the expiry and the id of the token can be read from it, the owner cannot.
+ * a rotation of the signing key ends every link, at once or when the old key is no longer accepted. The file id, the expiry and the id of the token can be read from it, the owner cannot.
  *
  * @throws {TypeError} for an expiry that is no time.
  *
@@ -83,8 +83,11 @@ export function verifyShareLink({ key, cid, share, now }: VerifyShareLinkOptions
   const macBytes = decodeBase64url(mac)
   if (payloadBytes === undefined || macBytes === undefined || rest.length > 0)
     throw new LadeError('invalid_share_link', {})
-  const linkKey = key.derive(PURPOSE)
-  if (!isSame(macOf(linkKey, cid, payload), macBytes)) throw new LadeError('invalid_share_link', {})
+  const linkKey = key
+    .accepted(now)
+    .map((one) => one.derive(PURPOSE))
+    .find((one) => isSame(macOf(one, cid, payload), macBytes))
+  if (linkKey === undefined) throw new LadeError('invalid_share_link', {})
   const { f: fileId, e, o, j: jti } = PayloadSchema.parse(JSON.parse(Buffer.from(payloadBytes).toString('utf8')))
   if (e * 1000 <= now.getTime()) throw new LadeError('invalid_share_link', {})
   return {

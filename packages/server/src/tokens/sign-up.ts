@@ -33,7 +33,7 @@ export interface SignUpInput {
  * at the latest.
  *
  * @throws {LadeError} `signup_closed`, `invalid_email`, `invalid_label`, `invalid_scopes`, `email_code_required`,
- *   `insufficient_scope`, `rate_limited`, `auth_offline`, `storage_failed`, and what `bearer` throws.
+ *   `bad_request`, `insufficient_scope`, `rate_limited`, `auth_offline`, `storage_failed`, and what `bearer` throws.
  */
 export async function signUp(deps: SignUpDeps, rules: SignUpRules, input: SignUpInput): Promise<SignupResult> {
   if (rules.signup === 'closed') throw new LadeError('signup_closed', {})

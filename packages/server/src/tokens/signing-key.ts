@@ -18,6 +18,12 @@ export interface PublicJwk {
   readonly e: string
 }
 
+/** A key that was replaced and is accepted for a while: its tokens and share links, none of which are signed any more. */
+export interface PreviousKey {
+  readonly key: SigningKey
+  readonly acceptedUntilSeconds: number
+}
+
 /** The members of a key besides its secret. */
 interface Facts {
   readonly alg: TokenAlg
@@ -51,10 +57,15 @@ export class SigningKey {
   readonly verifier: webcrypto.CryptoKey
   /** Absent for HS256, which has nothing to publish. */
   readonly publicJwk: PublicJwk | undefined
+  /** The keys before this one that are accepted for a while, the latest first. */
+  readonly previous: readonly PreviousKey[]
   readonly #secret: KeyObject
+  readonly #facts: Facts
 
-  private constructor(secret: KeyObject, facts: Facts) {
+  private constructor(secret: KeyObject, facts: Facts, previous: readonly PreviousKey[] = []) {
     this.#secret = secret
+    this.#facts = facts
+    this.previous = previous
     this.alg = facts.alg
     this.id = facts.id
     this.signer = facts.signer
@@ -131,6 +142,24 @@ export class SigningKey {
     return createSecretKey(new Uint8Array(hkdfSync('sha256', this.#secret, new Uint8Array(), purpose, 32)))
   }
 
+  /** The same key, after which these are accepted for a while. */
+  withPrevious(previous: readonly PreviousKey[]): SigningKey {
+    return new SigningKey(this.#secret, this.#facts, previous)
+  }
+
+  /** This key, and the previous ones that are accepted at this time. */
+  accepted(now: Date): readonly SigningKey[] {
+    if (this.previous.length === 0) return [this]
+    return [this, ...this.previous.filter((one) => isAccepted(one, now)).map(({ key }) => key)]
+  }
+
+  /** Until when tokens of the key with this id are accepted, in epoch milliseconds: for ever while it is this one. */
+  acceptedUntilMs(id: string): number {
+    if (id === this.id) return Number.POSITIVE_INFINITY
+    const previous = this.previous.find(({ key }) => key.id === id)
+    return previous === undefined ? 0 : previous.acceptedUntilSeconds * 1000
+  }
+
   /** Whole days since the key was issued; `undefined` when that is not known. */
   ageDays(now: Date): number | undefined {
     if (this.issuedAtSeconds === undefined) return undefined
@@ -143,4 +172,8 @@ export class SigningKey {
       this.issuedAtSeconds !== undefined && now.getTime() / 1000 - this.issuedAtSeconds > ROTATION_DAYS * DAY_SECONDS
     )
   }
+}
+
+function isAccepted({ acceptedUntilSeconds }: PreviousKey, now: Date): boolean {
+  return now.getTime() < acceptedUntilSeconds * 1000
 }

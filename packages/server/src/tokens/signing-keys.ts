@@ -4,7 +4,7 @@ import type { SigningKey } from './signing-key.ts'
 /**
  * The key in force, which may be replaced while the service runs.
  *
- * Ask for {@link SigningKeys.current} on each use and keep no copy: after a rotation the old key verifies nothing.
+ * Ask for {@link SigningKeys.current} on each use and keep no copy: after a rotation the old key signs nothing.
  */
 export class SigningKeys {
   #current: SigningKey | undefined

@@ -22,20 +22,30 @@ const NotBeforeSchema = z.object({ nbf: z.number().optional() })
  * Signs `claims` into a token: `pk_live_` and a JWT (RFC 7519). With HS256 its header is `{"alg":"HS256","typ":"JWT"}`, with
  * RS256 it names the key as well: `{"alg":"RS256","typ":"JWT","kid":"…"}`.
  *
+ * @param issuer - the public URL of the service, which RS256 tokens name as `iss`, and as `aud` where the claims name none: others verify
+ *   them. HS256 tokens name neither.
  * @throws {TypeError} for claims that {@link verifyToken} would refuse.
  *
  * @example
  * (await mintToken(claims, key)).startsWith('pk_live_eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.') // true
  */
-export async function mintToken(claims: BearerClaims, key: SigningKey): Promise<string> {
+export async function mintToken(claims: BearerClaims, key: SigningKey, issuer?: string): Promise<string> {
   const checked = claimsSchemaFor(claims).safeParse(claims)
   if (!checked.success) throw new TypeError(`These are not the claims of a token: ${z.prettifyError(checked.error)}`)
-  const payload = new TextEncoder().encode(JSON.stringify(checked.data))
+  const named = key.alg === 'RS256' && issuer !== undefined ? { iss: issuer, aud: issuer } : {}
+  const payload = new TextEncoder().encode(JSON.stringify({ ...named, ...checked.data }))
   return TOKEN_PREFIX + (await new CompactSign(payload).setProtectedHeader(headerOf(key)).sign(key.signer))
 }
 
+/** The claims of a token, and until when it is valid as long as nobody revokes it, in epoch milliseconds. */
+export interface VerifiedToken {
+  readonly claims: BearerClaims
+  readonly validUntilMs: number
+}
+
 /**
- * The claims of a token that `key` signed and that has not expired; `isOfWallet` tells a wallet's from a user's.
+ * The claims of a token that `key`, or a previous one that is still accepted, signed and that has not expired; `isOfWallet` tells a
+ * wallet's from a user's.
  *
  * One spelling of a token is accepted, so a change of any byte refuses it, and one algorithm, which is the key's and not the
  * token's to choose. Does not ask whether the token is revoked.
@@ -47,10 +57,23 @@ export async function mintToken(claims: BearerClaims, key: SigningKey): Promise<
  * (await verifyToken(token, key, new Date())).scopes // ['put', 'get', 'list', 'pin']
  */
 export async function verifyToken(token: string, key: SigningKey, now: Date): Promise<BearerClaims> {
-  const jwt = jwtOf(token, key)
-  if (jwt === undefined) throw new LadeError('invalid_token', {})
-  const bytes = await signedPayload(jwt, key)
-  const payload = bytes && parseUniqueJson(bytes)
+  return (await verifyTokenUntil(token, key, now)).claims
+}
+
+/** As {@link verifyToken}; a token of a previous key is valid for no longer than that is accepted. */
+export async function verifyTokenUntil(token: string, key: SigningKey, now: Date): Promise<VerifiedToken> {
+  for (const candidate of key.accepted(now)) {
+    const jwt = jwtOf(token, candidate)
+    const bytes = jwt === undefined ? undefined : await signedPayload(jwt, candidate)
+    if (bytes === undefined) continue
+    const claims = claimsFrom(bytes, now)
+    return { claims, validUntilMs: Math.min(claims.exp * 1000, key.acceptedUntilMs(candidate.id)) }
+  }
+  throw new LadeError('invalid_token', {})
+}
+
+function claimsFrom(bytes: Uint8Array, now: Date): BearerClaims {
+  const payload = parseUniqueJson(bytes)
   const claims = claimsSchemaFor(payload).safeParse(payload)
   const bound = NotBeforeSchema.safeParse(payload)
   if (!claims.success || !bound.success) throw new LadeError('invalid_token', {})

@@ -1,5 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 
+/** As the schema of a signup has it, which only requests meet. */
+const MAXIMUM_LENGTH = 100
+
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 
 /**
@@ -9,6 +12,11 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
  */
 export function labelOf(text: string): string {
   const label = text.trim()
+  if (label.length > MAXIMUM_LENGTH) {
+    throw new LadeError('invalid_label', {
+      reason: `It has ${label.length} characters; the limit is ${MAXIMUM_LENGTH}.`,
+    })
+  }
   if (label === '') throw new LadeError('invalid_label', { reason: 'It is empty.' })
   if (CONTROLS.test(label)) throw new LadeError('invalid_label', { reason: 'It contains control characters.' })
   return label

@@ -42,6 +42,18 @@ describe('VerifyCache', () => {
     expect(cache.size).toBe(0)
   })
 
+  it('takes a token of the key before only as long as that one is accepted', async () => {
+    const cache = new VerifyCache()
+    const token = await tokenOf(1)
+    const next = (await testKey(Buffer.alloc(32, 9))).withPrevious([{ key, acceptedUntilSeconds: NOW_SECONDS + 60 }])
+    await expect(cache.verify(token, await testKey(Buffer.alloc(32, 9)), NOW)).rejects.toEqual(invalid)
+    const fresh = new VerifyCache()
+    const claims = await fresh.verify(token, next, at(59))
+    expect(await fresh.verify(token, next, at(59))).toBe(claims)
+    await expect(fresh.verify(token, next, at(60))).rejects.toEqual(invalid)
+    await expect(new VerifyCache().verify(token, next, at(60))).rejects.toEqual(invalid)
+  })
+
   it('refuses a changed token though its original is remembered', async () => {
     const cache = new VerifyCache()
     const token = await tokenOf(1)

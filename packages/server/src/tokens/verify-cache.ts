@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import type { SigningKey } from './signing-key.ts'
-import { MAXIMUM_TOKEN_LENGTH, verifyToken } from './token-jwt.ts'
+import { MAXIMUM_TOKEN_LENGTH, type VerifiedToken, verifyTokenUntil } from './token-jwt.ts'
 import type { BearerClaims } from './wallet-claims.ts'
 
 export interface VerifyCacheOptions {
@@ -20,7 +20,7 @@ export interface VerifyCacheOptions {
  * (await cache.verify(token, keys.current(), new Date())).sub // '973dfe463ec85785'
  */
 export class VerifyCache {
-  readonly #claimsByDigest = new Map<string, BearerClaims>()
+  readonly #verifiedByDigest = new Map<string, VerifiedToken>()
   readonly #maximumEntries: number
   #keyId: string | undefined
 
@@ -30,7 +30,7 @@ export class VerifyCache {
 
   /** How many tokens are remembered. */
   get size(): number {
-    return this.#claimsByDigest.size
+    return this.#verifiedByDigest.size
   }
 
   /**
@@ -42,27 +42,28 @@ export class VerifyCache {
     if (token.length > MAXIMUM_TOKEN_LENGTH) throw new LadeError('invalid_token', {})
     this.#forgetOtherKeys(key)
     const digest = hash('sha256', token, 'base64url')
-    const known = this.#claimsByDigest.get(digest)
-    this.#claimsByDigest.delete(digest)
-    if (known !== undefined && known.exp * 1000 <= now.getTime()) throw new LadeError('invalid_token', {})
-    const claims = known ?? (await verifyToken(token, key, now))
+    const known = this.#verifiedByDigest.get(digest)
+    this.#verifiedByDigest.delete(digest)
+    if (known !== undefined && known.validUntilMs <= now.getTime()) throw new LadeError('invalid_token', {})
+    const verified = known ?? (await verifyTokenUntil(token, key, now))
     // The key may have changed while this token was being verified.
-    if (this.#keyId === key.id) this.#remember(digest, claims)
-    return claims
+    if (this.#keyId === key.id) this.#remember(digest, verified)
+    return verified.claims
   }
 
   #forgetOtherKeys(key: SigningKey): void {
     if (key.id === this.#keyId) return
-    this.#claimsByDigest.clear()
+    this.#verifiedByDigest.clear()
     this.#keyId = key.id
   }
 
   /** A Map keeps the order of insertion, so its first entry is the one least recently used. */
-  #remember(digest: string, claims: BearerClaims): void {
-    Object.freeze(claims.scopes)
-    this.#claimsByDigest.set(digest, Object.freeze(claims))
-    if (this.#claimsByDigest.size <= this.#maximumEntries) return
-    const [oldest] = this.#claimsByDigest.keys()
-    if (oldest !== undefined) this.#claimsByDigest.delete(oldest)
+  #remember(digest: string, verified: VerifiedToken): void {
+    Object.freeze(verified.claims.scopes)
+    Object.freeze(verified.claims)
+    this.#verifiedByDigest.set(digest, verified)
+    if (this.#verifiedByDigest.size <= this.#maximumEntries) return
+    const [oldest] = this.#verifiedByDigest.keys()
+    if (oldest !== undefined) this.#verifiedByDigest.delete(oldest)
   }
 }

@@ -52,7 +52,7 @@ export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Pr
   const now = deps.now()
   const notAfter = message.expirationTime ?? Number.POSITIVE_INFINITY
   const claims = walletClaims(wallet, { origin, now, notAfter, jti: deps.newId() })
-  const token = await mintToken(claims, key)
+  const token = await mintToken(claims, key, deps.publicUrl())
   return { token, address: wallet.address, expiresAt: new Date(claims.exp * 1000).toISOString() }
 }
 

@@ -171,7 +171,12 @@ export async function openKeys(
   }
   const keys = new SigningKeys()
   const onChange = (key: SigningKey): void => {
-    log.warn({ keyId: key.id }, 'the signing key was replaced: older tokens are invalid')
+    const [last] = key.previous
+    if (last === undefined) log.warn({ keyId: key.id }, 'the signing key was replaced: older tokens are invalid')
+    else {
+      const acceptedUntil = new Date(last.acceptedUntilSeconds * 1000).toISOString()
+      log.warn({ keyId: key.id, acceptedUntil }, 'the signing key was replaced: the old one is accepted for a while')
+    }
   }
   // Instances on other machines have no data directory in common, only the records.
   const watch =

@@ -32,6 +32,7 @@ describe('/.well-known/jwks.json', () => {
     const { token, userId } = await service.signUp()
     const { payload, protectedHeader } = await jwtVerify(jwtOf(token), keySetOf(service), { algorithms: ['RS256'] })
     expect(payload).toMatchObject({ sub: userId, email: 'ada@example.org', scopes: ['put', 'get', 'list', 'pin'] })
+    expect(payload).toMatchObject({ iss: service.url, aud: service.url })
     expect(Object.keys(protectedHeader).sort()).toEqual(['alg', 'kid', 'typ'])
     expect(await usage(service, token)).toBe(200)
     const [header, , signature] = jwtOf(token).split('.')
@@ -57,6 +58,26 @@ describe('/.well-known/jwks.json', () => {
     expect([response.status, await response.json()]).toMatchObject([404, { error: 'not_found' }])
     expect(response.headers.get('cache-control')).toBe('no-store')
     expect(await (await service.fetch('/api/info')).json()).toMatchObject({ tokenAlg: 'HS256' })
+  })
+
+  it('has the old key as well after a rotation with an overlap, in which its tokens are good here and elsewhere', async () => {
+    const service = await run({ env: RS256 })
+    const keySet = keySetOf(service)
+    const { token: old } = await service.signUp()
+    const file = join(service.dataDir, keyFileName('RS256'))
+    const { key } = await rotateKeyFile({ file, alg: 'RS256', now: new Date(), overlapDays: 1 })
+    await vi.waitFor(
+      async () => {
+        const { token } = await service.signUp()
+        expect((await jwtVerify(jwtOf(token), keySet)).protectedHeader.kid).toBe(key.id)
+      },
+      { timeout: 5000, interval: 100 },
+    )
+    expect((await jwtVerify(jwtOf(old), keySet)).protectedHeader.kid).toBe(key.previous[0]?.key.id)
+    expect(await usage(service, old)).toBe(200)
+    expect(service.logLines.join()).toContain('the old one is accepted for a while')
+    const { keys } = (await (await service.fetch('/.well-known/jwks.json')).json()) as { keys: { kid: string }[] }
+    expect(keys.map(({ kid }) => kid)).toEqual([key.id, key.previous[0]?.key.id])
   })
 
   it('follows a rotation, after which no token of the old key is good here or elsewhere', async () => {
