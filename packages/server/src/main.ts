@@ -15,6 +15,7 @@ import { clientAddressReader } from './http/client-address.ts'
 import { isLoopback } from './http/known-host.ts'
 import { hidingAddresses } from './http/logged-address.ts'
 import { RefusalLog } from './http/refusal-log.ts'
+import { createRequestOrigin, isNameless } from './http/request-origin.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
@@ -151,7 +152,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   let isDraining = false
   let publicUrl = config.publicUrl ?? ''
   const salt = keys.currentId() ?? instanceId
-  const urls = { publicUrl: () => publicUrl }
+  const requestOrigin = createRequestOrigin(config)
+  const urls = { publicUrl: () => requestOrigin.current() ?? publicUrl }
   const placing = createPlacing({ config, records, blobs, provers, chain, budget, instanceId, salt, now, log, ...urls })
   closers.push(() => placing.stop())
   const hashers = substitutes.hashers ?? hashThreads.hashers
@@ -180,8 +182,9 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     filesNow,
     clock,
     newId: randomUUID,
+    requestOrigin,
     ...urls,
-    retrievalUrl: (cid) => `${config.contentUrl ?? publicUrl}/p/${cid}`,
+    retrievalUrl: (cid) => `${config.contentUrl ?? urls.publicUrl()}/p/${cid}`,
     isDraining: () => isDraining,
   }
   const app = await createApp(service, substitutes.readerTimes)
@@ -190,6 +193,12 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   publicUrl = config.publicUrl ?? url
   if (config.signup === 'open' && !isLoopback(config.host)) {
     log.warn('signup is open on a public address: anyone can sign up with any email address')
+  }
+  if (isNameless(config) && config.trustedHosts.length === 0) {
+    log.warn(
+      { publicUrl },
+      'other machines cannot use the URLs of this service: set LADE_PUBLIC_URL or LADE_TRUSTED_HOSTS',
+    )
   }
   if (!pieceHashing.isNative) {
     log.warn('computing piece commitments without native code, which is about ten times slower')

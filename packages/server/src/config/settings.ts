@@ -316,7 +316,7 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names to accept while listening on a loopback address, such as the public name that a proxy passes on. Other names get 421 misdirected_request.',
+      'Additional host names to accept while listening on a loopback address, such as the public name that a proxy passes on. Other names get 421 misdirected_request. While listening on all addresses (0.0.0.0) without LADE_PUBLIC_URL, URLs use the Host of a request if it is one of these.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',

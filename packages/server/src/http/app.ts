@@ -4,7 +4,7 @@ import { MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { apiHeaders, commonHeaders } from './api-headers.ts'
-import { queryTokenHeaders } from './authenticate.ts'
+import { checkToken, queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
 import { checkBodyDigest } from './body-digest.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
@@ -61,7 +61,7 @@ export async function createApp(
   service: Service,
   readerTimes: Pick<SlowReadersOptions, 'idleMs' | 'minuteMs'> = {},
 ): Promise<FastifyInstance> {
-  const { records } = service
+  const { records, requestOrigin } = service
   const responseCache =
     records.generation === undefined
       ? undefined
@@ -104,11 +104,12 @@ export async function createApp(
           return responseCache.answer(request, response, requestId) ? routeOfCached(request) : undefined
         },
         hostProblem,
-        handle: (request, response) => {
-          if (direct(request, response)) return
-          limitBodyTime(request, service.config.bodyIdleMs)
-          route(request, response)
-        },
+        handle: (request, response) =>
+          requestOrigin.run(request, () => {
+            if (direct(request, response)) return
+            limitBodyTime(request, service.config.bodyIdleMs)
+            route(request, response)
+          }),
         isDraining: service.isDraining,
         connections,
         lingering,
@@ -166,9 +167,16 @@ export async function createApp(
     const allow = methodsAt(app, path)
     throw allow.length === 0 ? new LadeError('not_found', {}) : new LadeError('method_not_allowed', { allow })
   })
+  // What the framework does once it has read a body is no longer part of the request in hand.
+  app.addHook('preValidation', (request, _reply, done) => requestOrigin.run(request.raw, done))
   app.addHook('preValidation', async (request, reply) => {
     const query = queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable)
     reply.headers(queryTokenHeaders(query, `${service.publicUrl()}/docs`))
+  })
+  // After the validation, as in the routes that need a caller. Those look again, which costs a digest.
+  app.addHook('preHandler', async (request) => {
+    if (request.routeOptions.config.hasOwnToken) return
+    await checkToken(service, request.raw, queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable))
   })
 
   await documentRoutes(app, service)

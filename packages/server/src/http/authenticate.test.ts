@@ -45,6 +45,17 @@ describe('credentialsOf', () => {
     expect(find(`Bearer ${TOKEN}`, '/x', 'refuse')).toMatchObject({ token: TOKEN })
   })
 
+  it('ignores credentials of another kind where that is asked for, and takes the query instead', () => {
+    const ignoring = (header: string, url = '/x') =>
+      credentialsOf(requestOf({ url, lines: ['Authorization', header] }), queryOf(url), 'accept', 'ignore')
+    for (const header of ['', 'Basic x', 'Bearer eyJ.a.b', TOKEN]) expect(ignoring(header)).toBeUndefined()
+    expect(ignoring('Basic x', `/x?token=${TOKEN}`)).toEqual({ token: TOKEN, isQuery: true })
+    expect(ignoring(`Bearer ${TOKEN}`)).toEqual({ token: TOKEN, isQuery: false })
+    for (const header of [`Bearer ${TOKEN} x`, `Bearer\t${TOKEN}`]) {
+      expect(() => ignoring(header)).toThrow(expect.objectContaining({ code: 'invalid_token' }))
+    }
+  })
+
   it('is undefined for a request that carries none', () => {
     expect(find(undefined)).toBeUndefined()
     expect(find(undefined, '/x?Token=a&tokens=b')).toBeUndefined()

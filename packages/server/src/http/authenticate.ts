@@ -21,9 +21,14 @@ export interface Credentials {
   readonly isQuery: boolean
 }
 
+/** A header that means a token of this service, well written or not. */
+const MEANS_TOKEN = /^Bearer\s+pk_live_/i
+
 /**
  * Finds the bearer token of a request, without checking it.
  *
+ * @param otherKinds - what becomes of a header that is no token of this service, such as the Basic credentials of a proxy: where nothing
+ *   is needed it can be ignored.
  * @returns undefined when the request carries none, which is the sponsored tier; never for a header that is not understood.
  * @throws {LadeError} `invalid_token` for another scheme, and for a query token where that form is turned off.
  */
@@ -31,9 +36,10 @@ export function credentialsOf(
   request: IncomingMessage,
   query: Query,
   queryToken: 'accept' | 'refuse',
+  otherKinds: 'refuse' | 'ignore' = 'refuse',
 ): Credentials | undefined {
   const header = request.headers.authorization
-  if (header !== undefined) {
+  if (header !== undefined && (otherKinds === 'refuse' || MEANS_TOKEN.test(header))) {
     const token = /^Bearer +([^\s]+)$/i.exec(header)?.[1]
     if (token === undefined) throw new LadeError('invalid_token', {})
     return { token, isQuery: false }
@@ -66,8 +72,22 @@ async function verifiedCaller(service: Service, request: IncomingMessage, query:
   const signer = await walletOfRequest(service, request, { hasToken })
   if (signer !== undefined) return callerOfWallet(service, request, signer)
   const credentials = credentialsOf(request, query, service.config.queryToken)
-  if (credentials === undefined) return undefined
-  const claims = await service.authorizer.authorize(credentials.token)
+  return credentials && callerOfToken(service, request, credentials.token)
+}
+
+/**
+ * Checks the token of a request that needs none, so that nobody takes what an invalid one gets for what it may. Credentials of another
+ * kind are ignored: a site behind a proxy with Basic credentials reads public files all the same.
+ *
+ * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
+ */
+export async function checkToken(service: Service, request: IncomingMessage, query: Query): Promise<void> {
+  const credentials = credentialsOf(request, query, service.config.queryToken, 'ignore')
+  if (credentials !== undefined) await callerOfToken(service, request, credentials.token)
+}
+
+async function callerOfToken(service: Service, request: IncomingMessage, token: string): Promise<Caller> {
+  const claims = await service.authorizer.authorize(token)
   if (!isOfWallet(claims)) return userCaller(claims)
   return callerOfWallet(service, request, walletOfClaims(claims, walletAudienceOf(service)), claims)
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../testing/running/raw-request.ts'
 import { type RunningService, runService } from '../testing/running/running-service.ts'
-import { hostCheck, isOfForeignOrigin } from './known-host.ts'
+import { hostCheck, isFromThisMachine, isOfForeignOrigin } from './known-host.ts'
 
 const URLS = { publicUrl: 'https://lade.example', contentUrl: 'https://content.example:8443' }
 
@@ -74,6 +74,18 @@ describe('isOfForeignOrigin', () => {
   })
 })
 
+describe('isFromThisMachine', () => {
+  it.each([
+    ['127.0.0.1', 'http://127.0.0.1:8080', true],
+    ['localhost', 'http://[::1]:8080', true],
+    ['127.0.0.1', 'https://lade.example', false],
+    ['0.0.0.0', 'http://localhost:8080', false],
+  ])('of a service on %s that is called %s is %s', (host, publicUrl, expected) => {
+    expect(isFromThisMachine({ headers: {} }, { host, publicUrl })).toBe(expected)
+    expect(isFromThisMachine({ headers: { 'x-forwarded-for': '' } }, { host, publicUrl })).toBe(false)
+  })
+})
+
 describe('a page that reaches a local service under a name of its own', () => {
   let service: RunningService | undefined
   afterEach(() => service?.remove())
@@ -95,6 +107,22 @@ describe('a page that reaches a local service under a name of its own', () => {
   it('is answered where the operator named it', async () => {
     service = await runService({ env: { LADE_TRUSTED_HOSTS: 'rebound.example' } })
     expect(await ask('GET /healthz HTTP/1.1\r\nHost: rebound.example:8080')).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('can sign up as often as it likes from this machine, and not through a proxy', async () => {
+    const signUp = async (headers: Record<string, string> = {}) => {
+      const response = await service?.fetch('/api/auth/signup', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ email: 'ada@example.org', label: 'x' }),
+      })
+      return response?.status
+    }
+    service = await runService({ env: { LADE_SIGNUPS_PER_HOUR: '2' } })
+    for (let times = 0; times < 4; times += 1) expect(await signUp()).toBe(200)
+    for (const name of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {
+      expect(await signUp({ [name]: '192.0.2.1' })).toBe(429)
+    }
   })
 
   it('cannot sign up from another origin, and everybody else can', async () => {

@@ -49,8 +49,20 @@ export function isOfForeignOrigin(
 }
 
 /** A host without its port, in lower case. */
-function hostnameOf(host: string): string {
+export function hostnameOf(host: string): string {
   return host.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
+}
+
+/** What a proxy adds to the requests that it passes on. */
+const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+
+/** True for a request from this machine to a service that only this machine reaches, as where one tries it. */
+export function isFromThisMachine(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  { host, publicUrl }: { readonly host: string; readonly publicUrl: string },
+): boolean {
+  const isLocal = isLoopback(host) && isLoopback(new URL(publicUrl).hostname)
+  return isLocal && FORWARDING.every((name) => headers[name] === undefined)
 }
 
 /** True for a name or an address that leads to this machine alone; IPv6 with or without brackets. */

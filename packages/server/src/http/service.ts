@@ -24,6 +24,7 @@ import type { StallWatch } from '../uploads/stall-watch.ts'
 import type { WalletChains } from '../wallets/wallet-chains.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { RefusalLog } from './refusal-log.ts'
+import type { RequestOrigin } from './request-origin.ts'
 
 /** What the placing of files has come to, since the start of this process. */
 export interface PlacedCounters extends PlacementCounts {
@@ -96,7 +97,8 @@ export interface Service {
   readonly filesNow: () => number
   readonly clock: Pick<Clock, 'state'>
   readonly newId: () => string
-  /** Known once the port is bound. */
+  readonly requestOrigin: RequestOrigin
+  /** Known once the port is bound. Where nothing says it, the origin that the request in hand was sent to. */
   readonly publicUrl: () => string
   readonly retrievalUrl: RetrievalUrl
   readonly isDraining: () => boolean

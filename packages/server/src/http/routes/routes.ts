@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Parameters that may stand in the query more than once; every other is refused when it does. */
     readonly repeatable?: readonly string[]
+    /** True where the Authorization header has a token of its own kind, which the route looks at. */
+    readonly hasOwnToken?: boolean
   }
 }
 

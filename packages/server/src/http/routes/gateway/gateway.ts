@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { BlockSource } from '../../../retrieval/block-source.ts'
+import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
 import { pathOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
@@ -27,6 +28,7 @@ export function gatewayHandler(service: Service): RawHandler {
     Object.assign(headers, CONTENT_GUARD, { vary: 'Accept' })
     refuseServiceWorker(request)
     const target = readTarget(pathOf(request.url ?? '/'))
+    await checkToken(service, request, query)
     const asked = askedFormat(query, request.headers.accept, service.retrievalUrl(target.id.text))
     const source = new BlockSource({ records, blobs, now })
     try {
@@ -48,7 +50,7 @@ export function gatewayRoutes(app: Routes, service: Service): void {
       200: z.unknown().describe('The block, or the CAR'),
       206: z.unknown().describe('The requested range of the block'),
       304: z.unknown().describe('If-None-Match matches; no body'),
-      ...problems(400, 404, 406, 410, 412, 416, 429, 503),
+      ...problems(400, 401, 404, 406, 410, 412, 416, 429, 503),
     },
   }
   app.route({

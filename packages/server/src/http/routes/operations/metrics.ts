@@ -15,6 +15,7 @@ export function metricsRoutes(app: Routes, service: Service, requests: RequestCo
   app.get(
     '/metrics',
     {
+      config: { hasOwnToken: true },
       schema: {
         tags: ['operations'],
         summary: 'Metrics for Prometheus',

@@ -3,7 +3,7 @@ import { BYTES_PER_MB, healthResult, infoResult, readyResult, type WalletInfo } 
 import { usdcText } from '../../../wallets/wallet-quota.ts'
 import type { Service } from '../../service.ts'
 import { walletRulesOf } from '../../wallet-request.ts'
-import type { Routes } from '../routes.ts'
+import { problems, type Routes } from '../routes.ts'
 import { createReadiness } from './readiness.ts'
 
 /** `/healthz`, `/readyz`, `/api/info` and `/`. */
@@ -14,7 +14,7 @@ export function operationRoutes(app: Routes, service: Service): void {
       schema: {
         tags: ['operations'],
         summary: 'Check that the process is alive',
-        response: { 200: healthResult.describe('Alive') },
+        response: { 200: healthResult.describe('Alive'), ...problems(401) },
       },
     },
     async () => ({ status: 'ok' as const }),
@@ -30,7 +30,7 @@ export function operationRoutes(app: Routes, service: Service): void {
         description:
           'Dependencies are checked at most once per second, for all clients together. ' +
           'Whether the process is stopping is always current.',
-        response: { 200: readyResult.describe('Ready'), 503: readyResult.describe('Not ready') },
+        response: { 200: readyResult.describe('Ready'), ...problems(401), 503: readyResult.describe('Not ready') },
       },
     },
     async (_request, reply) => {
@@ -46,7 +46,7 @@ export function operationRoutes(app: Routes, service: Service): void {
       schema: {
         tags: ['operations'],
         summary: 'Show limits, tiers and versions',
-        response: { 200: infoResult.describe('Properties of this service') },
+        response: { 200: infoResult.describe('Properties of this service'), ...problems(401) },
       },
     },
     async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { sha256Hex } from '@lade/node/hashing/sha256'
+import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { Query } from '../../query.ts'
 import type { ResponseCache } from '../../response-cache.ts'
@@ -39,6 +40,7 @@ export async function getFile(
   const cid = parseContentId(input.cidText, sha256Hex)
   checkForm(cid)
   if (service.blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
+  await checkToken(service, request, query)
   const found = await visibleFile(service, request, cid, query)
   await sendFile(service, request, response, found, { cid, query, headers, responseCache, offload, generation })
 }
