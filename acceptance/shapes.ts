@@ -76,6 +76,8 @@ export interface Usage {
   }
   last7DaysTotalBytes: number
   days: { date: string; bytes: number; files: number }[]
+  last7Days: { date: string; bytes: number; files: number }[]
+  quotaMb: number
   stored: { bytes: number; files: number }
 }
 
@@ -86,10 +88,12 @@ export interface TokenList {
     scopes: string[]
     quotaMb: number
     issuedAt: string | number
+    createdAt: string | number
     expiresAt: string | number
     lastUsedAt: string | number | null
     revokedAt: string | number | null
     current: boolean
+    isCurrent: boolean
   }[]
 }
 

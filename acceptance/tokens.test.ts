@@ -56,8 +56,11 @@ describe('GET /api/tokens and /api/tokens/list', () => {
             'lastUsedAt',
             'revokedAt',
             'current',
+            'isCurrent',
+            'createdAt',
           ]),
         )
+        expect(token).toMatchObject({ isCurrent: token.current, createdAt: token.issuedAt })
         expect(token).not.toHaveProperty('token')
       }
     },

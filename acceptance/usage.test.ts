@@ -13,6 +13,7 @@ describe('GET /api/usage', () => {
       userId: user.userId,
       email: user.email,
       quotaBytes: target.info.tiers.token.quotaMb * 1_048_576,
+      quotaMb: target.info.tiers.token.quotaMb,
       today: { bytes: 0, files: 0, reservedBytes: 0, remainingBytes: target.info.tiers.token.quotaMb * 1_048_576 },
       last7DaysTotalBytes: 0,
       stored: { bytes: 0, files: 0 },
@@ -37,6 +38,7 @@ describe('GET /api/usage', () => {
       remainingBytes: usage.quotaBytes - total,
     })
     expect(usage.last7DaysTotalBytes).toBe(total)
+    expect(usage.last7Days).toEqual(usage.days)
     expect(usage.stored).toEqual({ bytes: total, files: sizes.length })
     expect(usage.days.find((day) => day.date === usage.today.date)).toEqual({
       date: usage.today.date,

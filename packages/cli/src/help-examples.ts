@@ -43,10 +43,14 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'LADE_DATABASE=postgres://lade:secret@db.internal/lade lade serve --storage s3://lade',
   ],
   'keys show': ['lade keys show'],
-  'keys rotate': ['lade keys rotate --data-dir /srv/lade'],
+  'keys rotate': ['lade keys rotate --data-dir /srv/lade', 'lade keys rotate --overlap 7'],
   'keys mint': [
     'lade keys mint --email ada@example.org',
     'lade keys mint --email ci@example.org --scopes put --ttl-days 30',
+  ],
+  'keys revoke': [
+    'lade keys revoke --email ada@example.org',
+    'lade keys revoke --jti 3f0c9c1e-5f0b-4c52-8f3c-0d8a9a1c7e55',
   ],
   backup: ['lade backup /backup/lade --data-dir /srv/lade', 'lade backup /backup/lade --verify new --bandwidth 50'],
   restore: ['lade restore /backup/lade --data-dir /srv/lade-new'],

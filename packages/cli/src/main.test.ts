@@ -216,6 +216,37 @@ describe('lade keys rotate', () => {
     expect((await lade(['keys', 'show'])).stdout).toContain('It is 0 days old')
   })
 
+  it('keeps the old key for the days of --overlap, and says until when', { timeout: 20_000 }, async () => {
+    const service = await startTestService({ LADE_SIGNUP: 'closed' })
+    try {
+      const at = ['--data-dir', service.dataDir]
+      const { stdout: old } = await lade(['keys', 'mint', '--email', 'a@b.co', ...at])
+      const before = JSON.parse((await lade(['keys', 'show', '--json', ...at])).stdout)
+      const { exitCode, stdout } = await lade(['keys', 'rotate', '--overlap', '7', ...at])
+      expect(exitCode).toBe(0)
+      const [, until = ''] = /of the old key [0-9a-f]{16} stay valid until (\S+Z)\./.exec(stdout) ?? []
+      expect(Math.abs(Date.parse(until) - Date.now() - 7 * DAY_SECONDS * 1000)).toBeLessThan(60_000)
+      const shown = JSON.parse((await lade(['keys', 'show', '--json', ...at])).stdout)
+      expect(shown).toMatchObject({ ageDays: 0, previous: [{ id: before.id, acceptedUntil: until }] })
+      expect((await lade(['keys', 'show', ...at])).stdout).toContain(`the previous key ${before.id} are accepted until`)
+      const { stdout: next } = await lade(['keys', 'mint', '--email', 'a@b.co', ...at])
+      const usage = (token: string) => lade(['usage'], { LADE_URL: service.url, LADE_TOKEN: token.trim() })
+      await vi.waitFor(async () => expect((await usage(next)).exitCode).toBe(0), { timeout: 10_000 })
+      expect((await usage(old)).exitCode).toBe(0)
+      await lade(['keys', 'rotate', ...at])
+      await vi.waitFor(async () => expect((await usage(old)).exitCode).toBe(7), { timeout: 10_000 })
+      expect((await usage(next)).exitCode).toBe(7)
+    } finally {
+      await service.close()
+    }
+  })
+
+  it.each(['0', '366', '1.5', 'x'])('refuses --overlap %s, and leaves the file', async (days) => {
+    const k = await putKey(91)
+    expect((await lade(['keys', 'rotate', '--overlap', days])).exitCode).toBe(2)
+    expect(await readFile(keyFile(), 'utf8')).toContain(k)
+  })
+
   it('refuses while LADE_TOKEN_KEY is set, and leaves the file', async () => {
     const k = await putKey(91)
     const { exitCode, stderr } = await lade(['keys', 'rotate'], { LADE_TOKEN_KEY: 'x'.repeat(32) })
@@ -335,6 +366,53 @@ describe('lade keys mint', () => {
   ])('refuses %s %s with exit code 2 and mints nothing', async (flag, value) => {
     const { exitCode, stdout } = await lade(['keys', 'mint', '--email', 'a@b.co', flag, value])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(await readdir(dir)).toEqual([])
+  })
+})
+
+describe('lade keys revoke', () => {
+  it('ends tokens of a running service: one by its id before it was used, and all of a user', {
+    timeout: 30_000,
+  }, async () => {
+    const service = await startTestService({ LADE_SIGNUP: 'closed' })
+    try {
+      const at = ['--data-dir', service.dataDir]
+      const minted = async (email: string) => {
+        const { token, jti } = JSON.parse((await lade(['keys', 'mint', '--email', email, '--json', ...at])).stdout)
+        return { jti, usage: () => lade(['usage'], { LADE_URL: service.url, LADE_TOKEN: token }) }
+      }
+      const [one, ofAda, ofBob] = [await minted('ada@b.co'), await minted('ada@b.co'), await minted('bob@b.co')]
+      const revoked = await lade(['keys', 'revoke', '--jti', one.jti, ...at])
+      expect(revoked).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining(`The token ${one.jti} was revoked at`),
+      })
+      expect((await one.usage()).exitCode).toBe(7)
+      for (const other of [ofAda, ofBob]) expect((await other.usage()).exitCode).toBe(0)
+
+      const all = await lade(['keys', 'revoke', '--email', ' Ada@b.co ', '--json', ...at])
+      expect(JSON.parse(all.stdout)).toMatchObject({ jti: null, email: 'ada@b.co', tokens: 1 })
+      await vi.waitFor(async () => expect((await ofAda.usage()).exitCode).toBe(7), { timeout: 10_000 })
+      expect((await ofBob.usage()).exitCode).toBe(0)
+    } finally {
+      await service.close()
+    }
+  })
+
+  it.each([
+    [[]],
+    [['--jti', 'x']],
+    [['--jti', '3f0c9c1e-5f0b-4c52-8f3c-0d8a9a1c7e55', '--email', 'a@b.co']],
+    [['--email', 'nobody']],
+  ])('refuses %j with exit code 2', async (args) => {
+    expect((await lade(['keys', 'revoke', ...args])).exitCode).toBe(2)
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it('error: ends with 1 where there are no records, and makes none', async () => {
+    const { exitCode, stderr } = await lade(['keys', 'revoke', '--email', 'a@b.co'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('There are no records of this version of Lade in')
     expect(await readdir(dir)).toEqual([])
   })
 })

@@ -4,6 +4,7 @@ import { addDevnet } from './commands/devnet.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addHash } from './commands/hash.ts'
 import { addKeysMint } from './commands/keys-mint.ts'
+import { addKeysRevoke } from './commands/keys-revoke.ts'
 import { addKeysRotate } from './commands/keys-rotate.ts'
 import { addKeysShow } from './commands/keys-show.ts'
 import { addMigrateStorage } from './commands/migrate-storage.ts'
@@ -21,11 +22,12 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
   addVerify(program, terminal)
   program.commandsGroup('The service:')
   addServe(program, terminal)
-  const keys = program.command('keys').description('Manage the signing key and mint tokens.')
+  const keys = program.command('keys').description('Manage the signing key, and mint and revoke tokens.')
   keys.helpCommand(...HELP_COMMAND)
   addKeysShow(keys, terminal)
   addKeysRotate(keys, terminal)
   addKeysMint(keys, terminal)
+  addKeysRevoke(keys, terminal)
   addBackup(program, terminal)
   addRestore(program, terminal)
   addMigrateStorage(program, terminal)

@@ -30,7 +30,7 @@ describe('signIn', () => {
   it('has a code mailed, and gives a token for it that the service takes', async () => {
     expect(await client.info()).toMatchObject({ signup: 'email', tokenAlg: 'RS256' })
     const started = await client.signIn.start({ email: ADA, label: 'laptop' })
-    expect(started).toEqual({ sent: true, expiresIn: 900, challenge: expect.any(String) })
+    expect(started).toEqual({ sent: true, email: ADA, expiresIn: 900, challenge: expect.any(String) })
     const { challenge } = started
     const { token, email } = await client.signIn.verify({ challenge, code: codeFor(ADA) })
     expect(email).toBe(ADA)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@lade/core/wire'
 import { type Config, tokenKeyMaterial } from '@lade/server/config'
-import { mintToken, normalizeEmail, SigningKey, userIdOf } from '@lade/server/keys'
+import { labelOf, mintToken, normalizeEmail, SigningKey, userIdOf } from '@lade/server/keys'
 import { type Command, Option } from 'commander'
 import { type FoundKey, withKeyPlace } from '../key-source.ts'
 import { wholeNumberIn } from '../number-option.ts'
@@ -9,7 +9,7 @@ import { ALL_SCOPES, parseScopes } from '../scopes-option.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
-const SETTING_KEYS = ['dataDir', 'database', 'tokenKey', 'tokenAlg'] as const
+const SETTING_KEYS = ['dataDir', 'database', 'tokenKey', 'tokenAlg', 'publicUrl'] as const
 const DEFAULT_TTL_DAYS = 365
 const MAXIMUM_TTL_DAYS = 3650
 const MAXIMUM_QUOTA_MB = 1_000_000_000
@@ -56,6 +56,7 @@ export function addKeysMint(keys: Command, terminal: Terminal): void {
 async function mint(options: MintOptions, config: Config, terminal: Terminal): Promise<void> {
   const now = terminal.now()
   const email = normalizeEmail(options.email)
+  const label = options.label === undefined ? undefined : labelOf(options.label)
   const { key, source, warnings } = await keyOf(config, now)
   const iat = Math.floor(now.getTime() / 1000)
   const claims = {
@@ -66,19 +67,18 @@ async function mint(options: MintOptions, config: Config, terminal: Terminal): P
     iat,
     exp: iat + options.ttlDays * DAY_SECONDS,
     jti: randomUUID(),
+    ...(label !== undefined && { label }),
   }
-  const token = await mintToken(claims, key)
+  const token = await mintToken(claims, key, issuerOf(config))
   const expiresAt = new Date(claims.exp * 1000).toISOString()
   for (const warning of warnings) terminal.note(`Warning: ${warning}`)
   if (options.json) {
     const { sub: userId, scopes, quotaMb, jti } = claims
-    terminal.print(
-      JSON.stringify({ token, userId, email, scopes, quotaMb, expiresAt, jti, label: options.label ?? null }),
-    )
+    terminal.print(JSON.stringify({ token, userId, email, scopes, quotaMb, expiresAt, jti, label: label ?? null }))
     return
   }
   terminal.print(token)
-  if (options.label !== undefined) terminal.note(`label: ${JSON.stringify(options.label)}`)
+  if (label !== undefined) terminal.note(`label: ${JSON.stringify(label)}`)
   terminal.note(`user: ${email} (${claims.sub})`)
   terminal.note(`scopes: ${claims.scopes.join(', ')}`)
   terminal.note(`daily quota: ${claims.quotaMb} MB`)
@@ -86,6 +86,11 @@ async function mint(options: MintOptions, config: Config, terminal: Terminal): P
   terminal.note(`jti: ${claims.jti}`)
   terminal.note(`signed with: ${key.id} from ${source}`)
   terminal.note('This is the only time the token is shown.')
+}
+
+/** What the service takes for its own URL: the port of one that chose it by itself is not known here. */
+function issuerOf({ publicUrl, host, port }: Config): string {
+  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 async function keyOf(config: Config, now: Date): Promise<FoundKey & { readonly source: string }> {

@@ -40,9 +40,9 @@ const COLUMNS: readonly Column[] = [
 function tableOf(tokens: readonly TokenEntry[], { stdout, now }: Terminal): string[] {
   const at = now()
   const rows = tokens.map((token) => [
-    token.label,
+    token.label === '' ? '(none)' : token.label,
     token.scopes.join(','),
-    formatBytes(token.quotaMb * BYTES_PER_MB),
+    token.quotaMb === null ? 'balance' : formatBytes(token.quotaMb * BYTES_PER_MB),
     stateOf(token, at),
     token.lastUsedAt === null ? 'never' : formatFromNow(token.lastUsedAt, at),
     token.jti,

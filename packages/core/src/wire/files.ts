@@ -78,6 +78,8 @@ export const usageResult = z.object({
   }),
   last7DaysTotalBytes: bytesField,
   days: z.array(dayUsage).describe('The last seven days, oldest first'),
+  quotaMb: z.int().optional().describe('quotaBytes in whole MB of 1,048,576 bytes'),
+  last7Days: z.array(dayUsage).optional().describe('The same as days'),
   stored: z.object({ bytes: bytesField, files: z.int() }),
 })
 export type UsageResult = z.infer<typeof usageResult>

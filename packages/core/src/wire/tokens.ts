@@ -32,6 +32,7 @@ export type StartRequest = z.infer<typeof startRequest>
 
 export const startResult = z.object({
   sent: z.literal(true),
+  email: z.string().optional().describe('The address that the code was mailed to'),
   expiresIn: z.int().describe('Seconds for which the code is valid'),
   challenge: z.string().describe('Send it back with the code; shown only in this response'),
 })
@@ -39,7 +40,13 @@ export type StartResult = z.infer<typeof startResult>
 
 /** The second step. What is asked of the token is asked here; its label was given with the first step. */
 export const verifyRequest = signupRequest.omit({ email: true, label: true }).extend({
-  challenge: z.string().max(100).describe('The challenge from /api/auth/start'),
+  challenge: z.string().max(100).optional().describe('The challenge from /api/auth/start'),
+  email: z
+    .string()
+    .optional()
+    .describe(
+      'Instead of the challenge: the address of the code. Works only from the IP address that requested the code',
+    ),
   code: z.string().max(100).describe('The six digits from the mail; spaces and hyphens are ignored'),
 })
 export type VerifyRequest = z.infer<typeof verifyRequest>
@@ -59,14 +66,16 @@ export const jwksResult = z.object({
 })
 const tokenEntry = z.object({
   jti: z.uuid(),
-  label: z.string(),
+  label: z.string().describe('Empty for a token that was minted elsewhere without a label'),
   scopes: scopesField,
-  quotaMb: z.int(),
+  quotaMb: z.int().nullable().describe('null for a wallet, whose balance is its quota'),
   issuedAt: timeField,
+  createdAt: timeField.optional().describe('The same as issuedAt'),
   expiresAt: timeField,
   lastUsedAt: timeField.nullable(),
   revokedAt: timeField.nullable(),
   current: z.boolean().describe('True for the token of this request'),
+  isCurrent: z.boolean().optional().describe('The same as current'),
 })
 export const tokenList = z.object({ tokens: z.array(tokenEntry) })
 export type TokenList = z.infer<typeof tokenList>

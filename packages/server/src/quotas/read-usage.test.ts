@@ -39,9 +39,11 @@ describe('readUsage', () => {
         remainingFiles: 10,
         resetsAt: '2026-11-22T00:00:00.000Z',
       },
+      quotaMb: 0,
       last7DaysTotalBytes: 0,
       stored: { bytes: 0, files: 0 },
     })
+    expect(usage.last7Days).toEqual(usage.days)
     expect(usage.days.map(({ date }) => date)).toEqual([
       '2026-11-15',
       '2026-11-16',

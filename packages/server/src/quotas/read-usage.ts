@@ -1,4 +1,4 @@
-import type { UsageResult } from '@lade/core/wire'
+import { BYTES_PER_MB, type UsageResult } from '@lade/core/wire'
 import { remainingOf } from '../quota-rule/decide-quota.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { endOfUtcDay, utcDay, utcDayBefore } from './utc-day.ts'
@@ -44,6 +44,8 @@ export async function readUsage(
     },
     last7DaysTotalBytes: days.reduce((sum, day) => sum + day.bytes, 0),
     days,
+    quotaMb: Math.floor(quotaBytes / BYTES_PER_MB),
+    last7Days: days,
     stored: usage.stored,
   }
 }

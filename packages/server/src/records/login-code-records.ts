@@ -8,6 +8,10 @@ export interface LoginCodeRecord {
   /** The name that the token will have. */
   readonly label: string
   readonly codeDigest: string
+  /** Who asked for it, such as `ip:192.0.2.7`: the only one who may name the email address in place of the code's id. */
+  readonly askedBy: string
+  /** Compared where the email address is named. */
+  readonly emailCodeDigest: string
   readonly attemptsLeft: number
   readonly expiresAt: number
 }
@@ -31,6 +35,13 @@ export type AnswerOutcome =
   | { readonly outcome: 'wrong'; readonly attemptsLeft: number }
   | { readonly outcome: 'over' }
 
+/** Codes that wait, by whom they were mailed to and who asked for them. */
+export interface CodesOfEmail {
+  readonly email: string
+  readonly askedBy: string
+  readonly now: number
+}
+
 /** Login codes of signup by email. Each is answered rightly once, whichever process is asked. */
 export interface LoginCodeRecords {
   /** Counts under every limit, with signups, and keeps the code; or neither when a limit is reached. */
@@ -41,6 +52,13 @@ export interface LoginCodeRecords {
   find(request: { id: string; now: number }): Promise<{ readonly email: string; readonly label: string } | undefined>
   /** Compares in constant time. The right answer ends the code and records the token, a wrong one takes an attempt. */
   answer(request: { id: string; codeDigest: string; now: number; token: TokenRecord }): Promise<AnswerOutcome>
+  /** True while a code of this address waits that `askedBy` asked for. */
+  isAwaited(request: CodesOfEmail): Promise<boolean>
+  /**
+   * As `answer`, for whichever of the codes of this address that `askedBy` asked for. The token gets the label of its code. A wrong answer
+   * takes an attempt from each of them, and tells the most that one has left.
+   */
+  answerByEmail(request: CodesOfEmail & { codeDigest: string; token: TokenRecord }): Promise<AnswerOutcome>
   /** Forgets login codes past their time; answers how many. */
   expire(request: { now: number }): Promise<number>
 }

@@ -84,7 +84,7 @@ export type {
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
-export type { Revocation, TokenRecord, TokenRecords } from './token-records.ts'
+export type { Revocation, ShownToken, TokenRecord, TokenRecords, TokenStatus } from './token-records.ts'
 
 /**
  * Metadata: who staged what, what it cost, what is promised and what is in flight.

@@ -6,7 +6,7 @@ import { networkOf } from '../quota-rule/network-of.ts'
 import type { HourlyLimit } from '../records/login-code-records.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { normalizeEmail } from './email.ts'
-import { codeDigest, loginCodeId, newLoginCode } from './login-code.ts'
+import { codeDigest, emailCodeDigest, loginCodeId, newLoginCode } from './login-code.ts'
 import { loginCodeMail } from './login-code-mail.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { hourOf, rateLimited } from './signup-hour.ts'
@@ -58,7 +58,7 @@ export async function sendLoginCode(deps: SendLoginCodeDeps, input: SendLoginCod
   const email = normalizeEmail(input.request.email)
   const label = labelOf(input.request.label)
   // Without a key no answer could ever become a token.
-  deps.keys.current()
+  const key = deps.keys.current()
   const loginCode = newLoginCode()
   const id = loginCodeId(loginCode.challenge)
   const now = deps.now()
@@ -70,6 +70,8 @@ export async function sendLoginCode(deps: SendLoginCodeDeps, input: SendLoginCod
       email,
       label,
       codeDigest: codeDigest(loginCode),
+      askedBy: input.address,
+      emailCodeDigest: emailCodeDigest(key, { email, code: loginCode.code }),
       attemptsLeft: ATTEMPTS,
       expiresAt: now + MINUTES * 60_000,
     },
@@ -92,7 +94,7 @@ export async function sendLoginCode(deps: SendLoginCodeDeps, input: SendLoginCod
     const cause = new Error(`The mail server rejected the mail: ${sent.reason}`)
     throw new LadeError('mail_failed', { retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause })
   }
-  return { sent: true, expiresIn: MINUTES * 60, challenge: loginCode.challenge }
+  return { sent: true, email, expiresIn: MINUTES * 60, challenge: loginCode.challenge }
 }
 
 function limitsOf({ address, signupsPerHour }: SendLoginCodeInput, email: string): HourlyLimit[] {

@@ -21,8 +21,10 @@ export const TokenClaimsSchema = z
     quotaMb: z.int().nonnegative(),
     iat: EpochSeconds,
     exp: EpochSeconds,
-    /** Names the token, for revocation. */
-    jti: z.uuid(),
+    /** Names the token, for revocation. The records know it in lower case. */
+    jti: z.uuid().toLowerCase(),
+    /** The name that the operator gave the token; the records have those of other tokens. */
+    label: z.string().min(1).max(100).optional().catch(undefined),
   })
   .readonly()
 

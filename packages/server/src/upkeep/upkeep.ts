@@ -55,6 +55,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       sweepBlocks,
       forgetLoginCodes,
       forgetNonces,
+      forgetTokens,
       deps.flush,
     ]) {
       if (isStopped) return
@@ -116,6 +117,14 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     let forgotten = 0
     do {
       forgotten = await records.nonces.expire({ now: now(), limit: SWEEP_BATCH })
+    } while (forgotten === SWEEP_BATCH)
+  }
+
+  /** Those of wallets, which are good for minutes and come with every sign-in. */
+  async function forgetTokens(): Promise<void> {
+    let forgotten = 0
+    do {
+      forgotten = await records.tokens.forget({ now: now(), limit: SWEEP_BATCH })
     } while (forgotten === SWEEP_BATCH)
   }
 

@@ -3,7 +3,7 @@ import { checksumAddress, SCOPES } from '@lade/core/wire'
 import type { WalletClaims } from '../tokens/wallet-claims.ts'
 import { type Wallet, walletUserId } from './wallet.ts'
 
-/** How long a token that a wallet signed in for is good. It cannot be revoked, so it is short. */
+/** How long a token that a wallet signed in for is good. A wallet gets the next one by another signature, so it is short. */
 const MAXIMUM_SECONDS = 15 * 60
 
 /** What makes a token good here and nowhere else. */

@@ -11,6 +11,8 @@ export function loginCodeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     email: 'alice@example.org',
     label: 'laptop',
     codeDigest: digestOf('right'),
+    askedBy: 'ip:192.0.2.1',
+    emailCodeDigest: digestOf('right by email'),
     attemptsLeft: 5,
     expiresAt: NOW + HOUR,
     ...overrides,
@@ -69,6 +71,43 @@ export function loginCodeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
     expect(await answer(store, 'one')).toEqual({ outcome: 'issued' })
     expect(await answer(store, 'two', 'other')).toEqual({ outcome: 'issued' })
     expect(await answer(store, 'three')).toEqual({ outcome: 'over' })
+  })
+
+  const ofEmail = { email: 'alice@example.org', askedBy: 'ip:192.0.2.1', now: NOW }
+  const answerByEmail = (store: RecordStore, code: string, of: Partial<typeof ofEmail> = {}) =>
+    store.loginCodes.answerByEmail({ ...ofEmail, ...of, codeDigest: digestOf(code), token: token() })
+
+  it('issues the token for a right answer with the email address, with the label of its code, once', async (store) => {
+    await open(store, loginCode('one', { emailCodeDigest: digestOf('first') }))
+    await open(store, loginCode('two', { emailCodeDigest: digestOf('second'), label: 'phone' }))
+    expect(await store.loginCodes.isAwaited(ofEmail)).toBe(true)
+    expect(await answerByEmail(store, 'second')).toEqual({ outcome: 'issued' })
+    expect(await tokensOf(store)).toMatchObject([{ label: 'phone' }])
+    expect(await answerByEmail(store, 'second')).toEqual({ outcome: 'wrong', attemptsLeft: 4 })
+    expect(await answer(store, 'one')).toEqual({ outcome: 'issued' })
+    expect(await store.loginCodes.isAwaited(ofEmail)).toBe(false)
+    expect(await answerByEmail(store, 'first')).toEqual({ outcome: 'over' })
+  })
+
+  it('takes an answer with the email address only from who asked for the code, and in its time', async (store) => {
+    await open(store, loginCode('one', { expiresAt: NOW + 10 }))
+    for (const of of [{ askedBy: 'ip:192.0.2.2' }, { email: 'bob@example.org' }, { now: NOW + 10 }]) {
+      expect(await store.loginCodes.isAwaited({ ...ofEmail, ...of })).toBe(false)
+      expect(await answerByEmail(store, 'right by email', of)).toEqual({ outcome: 'over' })
+    }
+    expect(await answerByEmail(store, 'right by email')).toEqual({ outcome: 'issued' })
+  })
+
+  it('counts wrong answers with the email address against every code that they could be for', async (store) => {
+    await open(store, loginCode('one', { attemptsLeft: 1 }))
+    await open(store, loginCode('two', { attemptsLeft: 2 }))
+    await open(store, loginCode('of another', { askedBy: 'ip:192.0.2.2', attemptsLeft: 1 }))
+    for (const attemptsLeft of [1, 0]) {
+      expect(await answerByEmail(store, 'wrong')).toEqual({ outcome: 'wrong', attemptsLeft })
+    }
+    expect(await answer(store, 'one')).toEqual({ outcome: 'over' })
+    expect(await answer(store, 'two')).toEqual({ outcome: 'over' })
+    expect(await answer(store, 'of another')).toEqual({ outcome: 'issued' })
   })
 
   it('counts under every limit or under none', async (store) => {

@@ -582,4 +582,22 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   -- 1 for a revoked token whose share links go on.
   ALTER TABLE tokens ADD COLUMN keeps_links BIGINT NOT NULL DEFAULT 0;
   `,
+  `
+  -- When to forget a token: of a wallet's sign-in, which is good for minutes. NULL for never.
+  ALTER TABLE tokens ADD COLUMN forget_at BIGINT;
+  CREATE INDEX tokens_to_forget ON tokens (forget_at) WHERE forget_at IS NOT NULL;
+
+  -- Each time that all tokens of a user were revoked: those that were issued before, also those that no record knows.
+  CREATE TABLE user_revocations (
+    sub TEXT COLLATE "C" NOT NULL,
+    revoked_at BIGINT NOT NULL,
+    keeps_links BIGINT NOT NULL,
+    PRIMARY KEY (sub, revoked_at)
+  );
+
+  -- For answers that name the email address and not the challenge: who asked for the code, and a digest of it under the signing key.
+  ALTER TABLE challenges ADD COLUMN asked_by TEXT COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE challenges ADD COLUMN email_code_digest TEXT COLLATE "C" NOT NULL DEFAULT '';
+  CREATE INDEX challenges_by_email ON challenges (email, asked_by);
+  `,
 ]

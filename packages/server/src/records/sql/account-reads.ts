@@ -1,21 +1,8 @@
 import type { BlobName } from '../inventory-records.ts'
-import type { PendingDiscards, Revocation, TokenRecord, Usage, UsageDay, UsageDrift } from '../record-store.ts'
+import type { PendingDiscards, Usage, UsageDay, UsageDrift } from '../record-store.ts'
 import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
 import { prepareRemovalHold } from './removal-hold.ts'
 import type { Sql, Steps } from './sql.ts'
-
-interface TokenRow {
-  readonly jti: string
-  readonly sub: string
-  readonly email: string
-  readonly label: string
-  readonly scopes: string
-  readonly quota_mb: number
-  readonly issued_at: number
-  readonly expires_at: number
-  readonly last_used_at: number | null
-  readonly revoked_at: number | null
-}
 
 interface UsageRequest {
   readonly principal: string
@@ -41,7 +28,7 @@ const OVERDUE_ROWS = 1000
 /** What a file takes: its object says it, since a composed file is charged only for what is repeated in it. */
 const STORED_BYTES = '(SELECT size_bytes FROM objects WHERE objects.id = files.object)'
 
-/** Reads of usage, tokens, instances and discards. */
+/** Reads of usage, instances and discards. */
 export function prepareAccountReads(db: Sql) {
   const days = db.prepare<[string, string, string], UsageDay>(
     'SELECT day AS date, bytes, files FROM usage WHERE principal = ? AND day BETWEEN ? AND ? AND files > 0 ORDER BY day',
@@ -75,10 +62,6 @@ export function prepareAccountReads(db: Sql) {
      HAVING SUM(counter) <> SUM(charged) OR SUM(stored_counter) <> SUM(stored) OR SUM(charges) <> 0 OR SUM(live) <> 0
      ORDER BY principal, day`,
   )
-  const revocation = db.prepare<[string], { revoked_at: number | null; keeps_links: number }>(
-    'SELECT revoked_at, keeps_links FROM tokens WHERE jti = ?',
-  )
-  const tokens = db.prepare<[string], TokenRow>('SELECT * FROM tokens WHERE sub = ? ORDER BY issued_at DESC, jti')
   const hold = prepareRemovalHold(db)
   const instances = db.prepare<[], string>('SELECT id FROM instances ORDER BY id').pluck()
   const discards = db.prepare<[number, string, number], BlobName>(
@@ -124,36 +107,11 @@ export function prepareAccountReads(db: Sql) {
 
     checkDrift: (): Steps<readonly UsageDrift[]> => drift.all(),
 
-    *revocation(jti: string): Steps<Revocation | undefined> {
-      const row = yield* revocation.get(jti)
-      if (row === undefined || row.revoked_at === null) return undefined
-      return { revokedAt: row.revoked_at, keepsLinks: row.keeps_links === 1 }
-    },
-
-    *tokens(sub: string): Steps<readonly TokenRecord[]> {
-      return (yield* tokens.all(sub)).map(tokenFromRow)
-    },
-
     instances: (): Steps<readonly string[]> => instances.all(),
     *pendingDiscards({ sha256, instanceId, now, limit }: PendingDiscards): Steps<readonly BlobName[]> {
       if (yield* hold.isHeld(now)) return []
       if (sha256 === undefined) return yield* discards.all(now, instanceId, limit)
       return yield* discardsOf.all(sha256, now, instanceId, limit)
     },
-  }
-}
-
-function tokenFromRow(row: TokenRow): TokenRecord {
-  return {
-    jti: row.jti,
-    sub: row.sub,
-    email: row.email,
-    label: row.label,
-    scopes: row.scopes === '' ? [] : row.scopes.split(' '),
-    quotaMb: row.quota_mb,
-    issuedAt: row.issued_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
   }
 }

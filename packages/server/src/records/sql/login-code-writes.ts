@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { AnswerOutcome, HourlyLimit, LoginCodeRecord, OpenOutcome } from '../login-code-records.ts'
+import type { AnswerOutcome, CodesOfEmail, HourlyLimit, LoginCodeRecord, OpenOutcome } from '../login-code-records.ts'
 import type { TokenRecord } from '../record-store.ts'
-import { forEach, type Sql, type Steps } from './sql.ts'
+import { forEach, mapEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'
 
 interface OpenRequest {
@@ -23,18 +23,42 @@ interface AnswerRequest {
   readonly token: TokenRecord
 }
 
+interface AnswerByEmailRequest extends CodesOfEmail {
+  readonly codeDigest: string
+  readonly token: TokenRecord
+}
+
+interface CodeOfEmailRow {
+  readonly id: string
+  readonly label: string
+  readonly email_code_digest: string
+  readonly attempts_left: number
+}
+
 /** Login codes of signup by email. Each function runs inside the caller's transaction. */
 export function prepareLoginCodeWrites(db: Sql) {
   const { countOf, count, giveBack, insertToken } = prepareTokenInserts(db)
-  const insert = db.prepare<[string, string, string, string, number, number]>(
-    'INSERT INTO challenges (id, email, label, code_digest, attempts_left, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+  const insert = db.prepare<[string, string, string, string, number, number, string, string]>(
+    `INSERT INTO challenges (id, email, label, code_digest, attempts_left, expires_at, asked_by, email_code_digest)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const open = db.prepare<[string, number], { code_digest: string; attempts_left: number }>(
     'SELECT code_digest, attempts_left FROM challenges WHERE id = ? AND expires_at > ?',
   )
+  const openOfEmail = db.prepare<[string, string, number], CodeOfEmailRow>(
+    `SELECT id, label, email_code_digest, attempts_left FROM challenges
+     WHERE email = ? AND asked_by = ? AND expires_at > ? ORDER BY expires_at DESC, id`,
+  )
   const takeAttempt = db.prepare<[string]>('UPDATE challenges SET attempts_left = attempts_left - 1 WHERE id = ?')
   const remove = db.prepare<[string]>('DELETE FROM challenges WHERE id = ?')
   const removeExpired = db.prepare<[number]>('DELETE FROM challenges WHERE expires_at <= ?')
+
+  function* miss(id: string, { attempts_left: attempts }: { readonly attempts_left: number }): Steps<number> {
+    const attemptsLeft = attempts - 1
+    if (attemptsLeft > 0) yield* takeAttempt.run(id)
+    else yield* remove.run(id)
+    return attemptsLeft
+  }
 
   return {
     *open(request: OpenRequest): Steps<OpenOutcome> {
@@ -46,8 +70,8 @@ export function prepareLoginCodeWrites(db: Sql) {
         return { outcome: 'limited', address, used, limit }
       }
       yield* forEach(limits, ({ address }) => count(address, hour))
-      const { id, email, label, codeDigest, attemptsLeft, expiresAt } = code
-      yield* insert.run(id, email, label, codeDigest, attemptsLeft, expiresAt)
+      const { id, email, label, codeDigest, attemptsLeft, expiresAt, askedBy, emailCodeDigest } = code
+      yield* insert.run(id, email, label, codeDigest, attemptsLeft, expiresAt, askedBy, emailCodeDigest)
       return { outcome: 'opened' }
     },
 
@@ -65,10 +89,20 @@ export function prepareLoginCodeWrites(db: Sql) {
         yield* insertToken(token)
         return { outcome: 'issued' }
       }
-      const attemptsLeft = row.attempts_left - 1
-      if (attemptsLeft > 0) yield* takeAttempt.run(id)
-      else yield* remove.run(id)
-      return { outcome: 'wrong', attemptsLeft }
+      return { outcome: 'wrong', attemptsLeft: yield* miss(id, row) }
+    },
+
+    *answerByEmail(request: AnswerByEmailRequest): Steps<AnswerOutcome> {
+      const { email, askedBy, codeDigest, now, token } = request
+      const rows = yield* openOfEmail.all(email, askedBy, now)
+      const right = rows.find((row) => isSame(row.email_code_digest, codeDigest))
+      if (right !== undefined) {
+        yield* remove.run(right.id)
+        yield* insertToken({ ...token, label: right.label })
+        return { outcome: 'issued' }
+      }
+      const left = yield* mapEach(rows, (row) => miss(row.id, row))
+      return left.length === 0 ? { outcome: 'over' } : { outcome: 'wrong', attemptsLeft: Math.max(...left) }
     },
 
     *expire({ now }: { now: number }): Steps<number> {

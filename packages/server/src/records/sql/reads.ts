@@ -15,6 +15,7 @@ import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import type { Sql } from './sql.ts'
+import { prepareTokenReads } from './token-reads.ts'
 import type { StepsValue } from './writes.ts'
 
 /** Every question that can be asked of the records, by name. A read takes one value and answers one value. */
@@ -23,6 +24,7 @@ export function prepareReads(db: Sql) {
   const blocks = prepareBlockReads(db)
   const compositions = prepareCompositionReads(db)
   const accounts = prepareAccountReads(db)
+  const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const quotas = prepareQuotaReads(db)
   const nonces = prepareNonceReads(db)
@@ -57,9 +59,11 @@ export function prepareReads(db: Sql) {
     'compositions.find': compositions.find,
     'compositions.factsOf': compositions.factsOf,
     'compositions.partsOf': compositions.partsOf,
-    'tokens.revocation': accounts.revocation,
-    'tokens.list': ({ sub }: { sub: string }) => accounts.tokens(sub),
+    'tokens.status': tokens.status,
+    'tokens.revocation': tokens.revocation,
+    'tokens.list': tokens.list,
     'loginCodes.find': loginCodes.find,
+    'loginCodes.isAwaited': loginCodes.isAwaited,
     'placements.unenrolled': placements.unenrolled,
     'placements.enrolledUpTo': (_: undefined) => placements.enrolledUpTo(),
     'placements.waiting': placements.waiting,

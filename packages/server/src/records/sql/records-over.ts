@@ -66,9 +66,14 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     },
     tokens: {
       signUp: (request) => write('tokens.signUp', request),
+      status: (shown) => read('tokens.status', shown),
       revocation: (jti) => read('tokens.revocation', jti),
+      record: (request) => write('tokens.record', request),
       list: (request) => read('tokens.list', request),
       revoke: (request) => write('tokens.revoke', request),
+      revokeAny: (request) => write('tokens.revokeAny', request),
+      revokeUser: (request) => write('tokens.revokeUser', request),
+      forget: (request) => write('tokens.forget', request),
       touch: (uses) => write('tokens.touch', uses),
     },
     loginCodes: {
@@ -76,6 +81,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       withdraw: (request) => write('loginCodes.withdraw', request),
       find: (request) => read('loginCodes.find', request),
       answer: (request) => write('loginCodes.answer', request),
+      isAwaited: (request) => read('loginCodes.isAwaited', request),
+      answerByEmail: (request) => write('loginCodes.answerByEmail', request),
       expire: (request) => write('loginCodes.expire', request),
     },
     placements: {

@@ -165,9 +165,9 @@ it('documents what a service has by its configuration alone', async () => {
   const { paths } = (await (await service.fetch('/openapi.json')).json()) as Document
   await service.remove()
   const codesOf = (operation: Operation | undefined) => Object.keys(operation?.responses ?? {}).map(Number)
-  expect(codesOf(paths['/api/auth/start']?.post)).toEqual([200, 400, 429, 503])
-  expect(codesOf(paths['/api/auth/verify']?.post)).toEqual([200, 400, 403, 503])
-  expect(codesOf(paths['/.well-known/jwks.json']?.get)).toEqual([200, 503])
+  expect(codesOf(paths['/api/auth/start']?.post)).toEqual([200, 400, 401, 429, 503])
+  expect(codesOf(paths['/api/auth/verify']?.post)).toEqual([200, 400, 401, 403, 503])
+  expect(codesOf(paths['/.well-known/jwks.json']?.get)).toEqual([200, 401, 503])
 })
 
 function walk(value: unknown, visit: (key: string, value: unknown) => void): void {

@@ -97,7 +97,8 @@ describe('signup by email', () => {
     const started = await start(service, ' Ada@Example.org ')
     expect(started.status).toBe(200)
     expect(started.headers.get('cache-control')).toBe('no-store')
-    expect(started.body).toEqual({ sent: true, expiresIn: 900, challenge: expect.stringMatching(/^[\w-]{43}$/) })
+    const challengeText = expect.stringMatching(/^[\w-]{43}$/)
+    expect(started.body).toEqual({ sent: true, email: ADA, expiresIn: 900, challenge: challengeText })
     const { challenge } = started.body
     const verified = await verify(service, challenge, mailServer.codeFor(ADA))
     expect(verified.status).toBe(200)
@@ -121,6 +122,45 @@ describe('signup by email', () => {
     expect(text).toContain('ignore this mail')
     expect(text.split('\n').length).toBeLessThan(12)
     expect(received?.raw).not.toMatch(/evil|prize/)
+  })
+
+  const verifyByEmail = (service: RunningService, email: string, code: string) =>
+    post<SignupResult>(service, '/api/auth/verify', { email, code })
+
+  it('takes the email address in place of the challenge, as clients do that keep none', async () => {
+    const service = await run()
+    const { code } = await begin(service)
+    expect(await verifyByEmail(service, ADA, otherThan(code))).toMatchObject({
+      status: 403,
+      body: { error: 'invalid_code', attemptsLeft: 4 },
+    })
+    const verified = await verifyByEmail(service, ' Ada@Example.org ', ` ${code.slice(0, 3)}-${code.slice(3)}`)
+    expect(verified).toMatchObject({ status: 200, body: { email: ADA } })
+    const tokens = await service.fetch('/api/tokens', { headers: bearer(verified.body.token) })
+    expect(await tokens.json()).toMatchObject({ tokens: [{ label: 'laptop', isCurrent: true }] })
+    expect(refusalOf(await verifyByEmail(service, ADA, code))).toEqual([403, 'invalid_challenge'])
+    expect(refusalOf(await verifyByEmail(service, 'bob@example.org', code))).toEqual([403, 'invalid_challenge'])
+    expect(refusalOf(await post(service, '/api/auth/verify', { code }))).toEqual([400, 'bad_request'])
+  })
+
+  it('lets nobody but the address that asked for a code answer it, or use up its attempts, by the email address', async () => {
+    const service = await run({ env: { LADE_TRUSTED_PROXIES: '127.0.0.1' } })
+    const from = async (address: string, path: string, body: object) => {
+      const response = await service.fetch(path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+      })
+      const answered = (await response.json()) as { error?: string }
+      return [response.status, answered.error]
+    }
+    expect(await from('192.0.2.1', '/api/auth/start', { email: ADA, label: 'x' })).toEqual([200, undefined])
+    const code = mailServer.codeFor(ADA)
+    for (let times = 0; times < 6; times += 1) {
+      const guess = { email: ADA, code: times === 0 ? code : otherThan(code) }
+      expect(await from('192.0.2.2', '/api/auth/verify', guess)).toEqual([403, 'invalid_challenge'])
+    }
+    expect(await from('192.0.2.1', '/api/auth/verify', { email: ADA, code })).toEqual([200, undefined])
   })
 
   it('says so in /api/info', async () => {
@@ -155,7 +195,8 @@ describe('signup by email', () => {
     const [known, unknown] = [await start(service), await start(service, 'bob@example.org')]
     expect(known.status).toBe(unknown.status)
     const shape = { sent: true, expiresIn: 900, challenge: expect.stringMatching(/^[\w-]{43}$/) }
-    for (const { body } of [known, unknown]) expect(body).toEqual(shape)
+    expect(known.body).toEqual({ ...shape, email: ADA })
+    expect(unknown.body).toEqual({ ...shape, email: 'bob@example.org' })
   })
 })
 
@@ -246,7 +287,7 @@ describe('an answer to a challenge', () => {
   })
 
   it.each([
-    ['no challenge', { code: '123456' }, 400, 'invalid_json'],
+    ['neither challenge nor email', { code: '123456' }, 400, 'bad_request'],
     ['no code', { challenge: 'x' }, 400, 'invalid_json'],
     ['a code that is a number', { challenge: 'x', code: 123456 }, 400, 'invalid_json'],
     ['a code of 60,000 digits', { challenge: 'x', code: '1'.repeat(60_000) }, 400, 'invalid_json'],
@@ -426,8 +467,8 @@ describe('/api/auth/signup where signup is by email', () => {
       body: { scopes: ['put', 'list'], quotaMb: 5 },
     })
     expect(await signUp(service, { scopes: ['list'], quotaMb: 900 }, token)).toMatchObject({
-      status: 200,
-      body: { scopes: ['list'], quotaMb: 5 },
+      status: 400,
+      body: { error: 'bad_request', detail: expect.stringContaining('quotaMb is 900; the limit is 5.') },
     })
     const wider = await signUp(service, { scopes: ['list', 'pin'] }, token)
     expect(wider).toMatchObject({ status: 403, body: { error: 'insufficient_scope', required: 'pin' } })

@@ -8,7 +8,7 @@ import { signUp } from '../../../tokens/sign-up.ts'
 import type { TokenClaims } from '../../../tokens/token-claims.ts'
 import { isOfWallet } from '../../../tokens/wallet-claims.ts'
 import { credentialsOf } from '../../authenticate.ts'
-import { isOfForeignOrigin } from '../../known-host.ts'
+import { isFromThisMachine, isOfForeignOrigin } from '../../known-host.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, tokenQuery } from '../routes.ts'
@@ -42,7 +42,9 @@ export function signUpRoutes(app: Routes, service: Service): void {
       if (config.signup === 'open' && isOfForeignOrigin(request.raw, urls)) {
         throw new LadeError('foreign_origin', { origin: String(request.headers.origin) })
       }
-      const rules = { signup: config.signup, quotaMb, signupsPerHour: config.signupsPerHour }
+      const isUnlimited = isFromThisMachine(request.raw, { host: config.host, publicUrl: urls.publicUrl })
+      const signupsPerHour = isUnlimited ? Number.POSITIVE_INFINITY : config.signupsPerHour
+      const rules = { signup: config.signup, quotaMb, signupsPerHour }
       const bearer = () => bearerOf(service, request)
       return signUp(service, rules, { request: request.body, address: addressOf(request), bearer })
     },
@@ -60,7 +62,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
           'Mails a login code of six digits to the address, and returns its challenge. The response is the same ' +
           'whether or not the address is known.',
         body: startRequest,
-        response: { 200: startResult.describe('The mail was sent'), ...problems(400, 429, 503) },
+        response: { 200: startResult.describe('The mail was sent'), ...problems(400, 401, 429, 503) },
       },
     },
     async (request) => {
@@ -79,13 +81,13 @@ export function signUpRoutes(app: Routes, service: Service): void {
         tags: ['tokens'],
         summary: 'Exchange a login code for a token',
         description:
-          'A challenge allows five attempts within 15 minutes, and gives one token. The token is shown only in this ' +
-          'response.',
+          'A challenge allows five attempts within 15 minutes, and gives one token. Instead of the challenge, the IP address that ' +
+          'requested the code can send the email address. The token is shown only in this response.',
         body: verifyRequest,
-        response: { 200: signupResult.describe('The token; it is not shown again'), ...problems(400, 403, 503) },
+        response: { 200: signupResult.describe('The token; it is not shown again'), ...problems(400, 401, 403, 503) },
       },
     },
-    async (request) => redeemLoginCode(service, { request: request.body, quotaMb }),
+    async (request) => redeemLoginCode(service, { request: request.body, address: addressOf(request), quotaMb }),
   )
 }
 

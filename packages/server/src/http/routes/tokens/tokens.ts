@@ -19,7 +19,9 @@ export function tokenRoutes(app: Routes, service: Service): void {
         schema: {
           tags: ['tokens'],
           summary: 'List my tokens',
-          description: 'Scope list. Never shows the tokens themselves.',
+          description:
+            'Scope list. Never shows the tokens themselves. A token that was not made by signup, such as one of lade keys mint or of a ' +
+            "wallet's sign-in, is listed from its first use on.",
           querystring: tokenQuery,
           security,
           response: { 200: tokenList.describe('My tokens'), ...problems(401, 403, 503) },
@@ -34,12 +36,14 @@ export function tokenRoutes(app: Routes, service: Service): void {
             jti: token.jti,
             label: token.label,
             scopes: SCOPES.filter((scope) => token.scopes.includes(scope)),
-            quotaMb: token.quotaMb,
+            quotaMb: caller.tier === 'wallet' ? null : token.quotaMb,
             issuedAt: timeText(token.issuedAt),
+            createdAt: timeText(token.issuedAt),
             expiresAt: timeText(token.expiresAt),
             lastUsedAt: token.lastUsedAt === null ? null : timeText(token.lastUsedAt),
             revokedAt: token.revokedAt === null ? null : timeText(token.revokedAt),
             current: token.jti === caller.jti,
+            isCurrent: token.jti === caller.jti,
           })),
         }
       },
@@ -53,7 +57,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
         tags: ['tokens'],
         summary: 'Revoke a token',
         description:
-          'Needs any valid token of the same user. A second call returns the time of the first. The share links of the token ' +
+          'Needs any valid token of the same user. A token can always revoke itself. A second call returns the time of the first. The share links of the token ' +
           'end with it, unless keepLinks is true. This cannot be undone.',
         querystring: tokenQuery,
         body: revokeRequest,
@@ -65,7 +69,11 @@ export function tokenRoutes(app: Routes, service: Service): void {
       const caller = await callerOf(service, request.raw)
       const jti = request.body.jti.toLowerCase()
       const { keepLinks: keepsLinks = false } = request.body
-      const revoked = await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks })
+      // The token of this request can be one that could not be recorded: while the disk is full, say.
+      const revoked =
+        jti === caller.jti
+          ? await records.tokens.revokeAny({ jti, now: now(), keepsLinks })
+          : await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks })
       if (revoked === undefined) throw new LadeError('not_found', {})
       service.authorizer.forget(jti)
       return { jti, revokedAt: timeText(revoked.revokedAt) }

@@ -429,19 +429,36 @@ describe('signing in', () => {
     expect((await send('GET', `/api/files/${sha256Hex(body)}`)).status).toBe(200)
     const usage = await service.fetch('/api/usage', { headers: bearer(token) })
     expect(await usage.json()).toMatchObject({ userId: `eip155:31337:${ALICE.address}`, email: null })
-    const tokens = await service.fetch('/api/tokens', { headers: bearer(token) })
-    expect(await tokens.json()).toEqual({ tokens: [] })
   })
 
-  it('gives a token that can neither be revoked nor sign anybody up', async () => {
-    const { token } = await enter()
-    const { jti } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { jti: string }
-    const revoked = await service.fetch('/api/tokens/revoke', {
+  const jtiOf = (token: string): string =>
+    JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti
+  const revoke = (token: string, jti: string) =>
+    service.fetch('/api/tokens/revoke', {
       method: 'POST',
       headers: { ...JSON_TYPE, ...bearer(token) },
       body: JSON.stringify({ jti }),
     })
-    expect(revoked.status).toBe(404)
+
+  it('gives a token that is listed and revoked like any other', async () => {
+    const { token } = await enter(BOB)
+    const listed = await service.fetch('/api/tokens', { headers: bearer(token) })
+    expect(await listed.json()).toMatchObject({
+      tokens: [{ jti: jtiOf(token), label: 'wallet sign-in', quotaMb: null, current: true, revokedAt: null }],
+    })
+    const other = (await enter(BOB)).token
+    expect((await revoke((await enter(ALICE)).token, jtiOf(token))).status).toBe(404)
+    expect((await revoke(other, jtiOf(token))).status).toBe(200)
+    const refused = await service.fetch('/api/usage', { headers: bearer(token) })
+    expect([refused.status, await refused.json()]).toMatchObject([401, { error: 'revoked_token' }])
+    // A signature of the wallet is as good as a token.
+    const body = Buffer.from(JSON.stringify({ jti: jtiOf(other) }))
+    expect((await send('POST', '/api/tokens/revoke', { account: BOB, body, fields: JSON_TYPE })).status).toBe(200)
+    expect((await service.fetch('/api/usage', { headers: bearer(other) })).status).toBe(401)
+  })
+
+  it('gives a token that signs nobody up', async () => {
+    const { token } = await enter()
     const signup = await service.fetch('/api/auth/signup', {
       method: 'POST',
       headers: { ...JSON_TYPE, ...bearer(token) },
@@ -477,7 +494,12 @@ describe('signing in', () => {
       paths: Record<string, { get?: { security: object[] }; post?: { responses: object } }>
       components: { securitySchemes: object }
     }
-    expect(Object.keys(document.paths['/api/auth/wallet/nonce']?.post?.responses ?? {})).toEqual(['200', '429', '503'])
+    expect(Object.keys(document.paths['/api/auth/wallet/nonce']?.post?.responses ?? {})).toEqual([
+      '200',
+      '401',
+      '429',
+      '503',
+    ])
     expect(Object.keys(document.paths['/api/auth/wallet/verify']?.post?.responses ?? {})).toEqual([
       '200',
       '400',

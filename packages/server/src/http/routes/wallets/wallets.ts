@@ -21,7 +21,7 @@ export function walletRoutes(app: Routes, service: Service): void {
         tags: ['wallets'],
         summary: 'Get a nonce for a sign-in',
         description: 'First step of a wallet sign-in. Put the nonce into the EIP-4361 message.',
-        response: { 200: walletNonceResult.describe('The nonce'), ...problems(429, 503) },
+        response: { 200: walletNonceResult.describe('The nonce'), ...problems(401, 429, 503) },
       },
     },
     async (request) => {
