@@ -6,6 +6,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import type { Caller } from './caller.ts'
 import { expectProblem } from './problem.ts'
 import { exchangeRaw, head } from './raw-http.ts'
 import type { Problem, UploadResult } from './shapes.ts'
@@ -231,5 +232,37 @@ describe('rule 8: the wallet tier', () => {
     })
     if (answer.status === 200) expect(answer.json<UploadResult>()).toMatchObject({ sponsored: true, owner: null })
     else expectProblem(answer, 401, 'invalid_signature')
+  })
+})
+
+/** Requests that need no token. */
+const OPEN: readonly [string, (caller: Caller, cid: string, query: string) => ReturnType<Caller['get']>][] = [
+  ['retrieval', (caller, cid, query) => caller.get(`/p/${cid}${query}`)],
+  ['the gateway', (caller, cid, query) => caller.get(`/ipfs/${cid}${query === '' ? '?' : `${query}&`}format=raw`)],
+  ['/api/info', (caller, _cid, query) => caller.get(`/api/info${query}`)],
+]
+
+describe('a token where none is needed', () => {
+  test.for(OPEN)('is checked: %s', async ([, request], context) => {
+    const user = await target.anyUser(context)
+    const { cid } = await user.stage(sampleBytes())
+    expect((await request(user, cid, '')).status).toBe(200)
+    expect((await request(target.anonymous(), cid, `?token=${user.token}`)).status).toBe(200)
+    const damaged = `${user.token.slice(0, -2)}xx`
+    expectProblem(await request(bearingToken(damaged), cid, ''), 401, 'invalid_token')
+    expectProblem(await request(target.anonymous(), cid, `?token=${damaged}`), 401, 'invalid_token')
+  })
+
+  test.for(OPEN)('credentials of another kind are ignored: %s', async ([, request], context) => {
+    const { cid } = await (await target.anyUser(context)).stage(sampleBytes())
+    for (const credentials of ['Basic YWRhOnNlY3JldA==', 'Bearer of-a-proxy']) {
+      expect((await request(bearing(credentials), cid, '')).status).toBe(200)
+      expectProblem(await bearing(credentials).upload(sampleBytes()), 401, 'invalid_token')
+    }
+  })
+
+  test('is checked at signup', async () => {
+    const body = { email: 'nobody@example.com', label: 'x' }
+    expectProblem(await bearingToken('pk_live_a.b.c').post('/api/auth/signup', body), 401, 'invalid_token')
   })
 })

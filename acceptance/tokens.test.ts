@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { expectProblem } from './problem.ts'
 import type { TokenList } from './shapes.ts'
-import { sampleBytes, type User, useTarget } from './target.ts'
-import { readToken } from './token-forge.ts'
+import { OWN_TOKEN_KEY, sampleBytes, type User, useTarget } from './target.ts'
+import { forgeToken, keyThatSigned, readToken } from './token-forge.ts'
 
 const target = useTarget()
 const jtiOf = (user: User) => readToken(user.token).payload.jti
@@ -151,6 +151,30 @@ describe('POST /api/tokens/revoke', () => {
 
   test('refuses revocation without a token', async () => {
     expectProblem(await target.anonymous().post('/api/tokens/revoke', { jti: randomUUID() }), 401, 'no_token')
+  })
+})
+
+describe('a token that another program signed with the key of the service', () => {
+  test('is listed from its first use on, and is revoked by itself and by the other tokens of its user', async (context) => {
+    target.needsOwnServer(context, 'needs the signing key')
+    const user = await target.freshUser(context)
+    const { header, payload } = readToken(user.token)
+    const key = keyThatSigned(user.token, OWN_TOKEN_KEY)
+    const issued = () => {
+      const jti = randomUUID()
+      const token = forgeToken(header, { ...payload, jti }, key)
+      return { jti, caller: target.anonymous().with({ Authorization: `Bearer ${token}` }) }
+    }
+    const listed = async () => (await user.get('/api/tokens')).json<TokenList>().tokens
+    const [one, two] = [issued(), issued()]
+    expect((await listed()).map(({ jti }) => jti)).not.toContain(one.jti)
+    expect((await one.caller.get('/api/usage')).status).toBe(200)
+    expect(await listed()).toContainEqual(expect.objectContaining({ jti: one.jti, revokedAt: null, current: false }))
+    expect((await user.post('/api/tokens/revoke', { jti: one.jti })).status).toBe(200)
+    // Its first request of all.
+    expect((await two.caller.post('/api/tokens/revoke', { jti: two.jti })).status).toBe(200)
+    await target.untilRevoked()
+    for (const { caller } of [one, two]) expectProblem(await caller.get('/api/usage'), 401, 'revoked_token')
   })
 })
 

@@ -67,6 +67,25 @@ describe('lade keys with LADE_DATABASE=postgres://…', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
+  test('rotates with an overlap, and revokes tokens that the service never saw', async () => {
+    const running = await service()
+    const mint = async () => {
+      const { token, jti } = JSON.parse((await lade(['keys', 'mint', '--email', 'a@b.co', '--json'])).stdout)
+      return { jti, usage: () => lade(['usage'], { LADE_URL: running.url, LADE_TOKEN: token }) }
+    }
+    const [old, unseen] = [await mint(), await mint()]
+    expect((await lade(['keys', 'rotate', '--overlap', '1'])).stdout).toContain('of the old key')
+    const next = await mint()
+    await vi.waitFor(async () => expect((await next.usage()).exitCode).toBe(0), { timeout: 10_000 })
+    expect((await old.usage()).exitCode).toBe(0)
+    expect((await lade(['keys', 'revoke', '--jti', unseen.jti])).exitCode).toBe(0)
+    expect((await unseen.usage()).exitCode).toBe(7)
+    expect((await lade(['keys', 'revoke', '--email', 'a@b.co'])).stdout).toContain('(2 valid tokens on record)')
+    await vi.waitFor(async () => expect((await old.usage()).exitCode).toBe(7), { timeout: 10_000 })
+    expect((await next.usage()).exitCode).toBe(7)
+    expect(readdirSync(dir)).toEqual([])
+  })
+
   test('makes nothing in a database that no service was started on', async () => {
     for (const command of [['show'], ['rotate']]) {
       const { exitCode, stdout, stderr } = await lade(['keys', ...command])

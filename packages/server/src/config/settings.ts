@@ -183,7 +183,8 @@ export const SETTINGS = {
   signupsPerHour: setting(wholeNumber(1, 1_000_000), {
     name: 'LADE_SIGNUPS_PER_HOUR',
     default: '10',
-    meaning: 'Maximum signups per IP address and hour.',
+    meaning:
+      'Maximum signups per IP address and hour. Not applied to requests from this machine while host and public URL are loopback addresses.',
   }),
   queryToken: setting(oneOf('accept', 'refuse'), {
     name: 'LADE_QUERY_TOKEN',

@@ -69,6 +69,30 @@ describe('createUpkeep', () => {
     expect(await instances.list()).toContain(fixture.instanceId)
   })
 
+  it('forgets the tokens of wallets that have expired, and no other', async () => {
+    const { now } = fixture.clock
+    const token = {
+      sub: 'eip155:1:0x',
+      email: '',
+      label: 'wallet sign-in',
+      scopes: ['put'],
+      quotaMb: 0,
+      issuedAt: now,
+      expiresAt: now + 1,
+      lastUsedAt: null,
+      revokedAt: null,
+    }
+    const { tokens } = fixture.records
+    await tokens.record({ token: { ...token, jti: 'of a wallet' }, forgetAt: now + 1 })
+    await tokens.record({ token: { ...token, jti: 'minted' }, forgetAt: null })
+    const listed = async () => (await tokens.list({ sub: token.sub })).map(({ jti }) => jti)
+    await upkeepOf().round()
+    expect(await listed()).toEqual(['minted', 'of a wallet'])
+    fixture.clock.now += 1
+    await upkeepOf().round()
+    expect(await listed()).toEqual(['minted'])
+  })
+
   it('forgets the nonces of wallets that are past their time', async () => {
     const { now } = fixture.clock
     const use = (nonce: string) => fixture.records.nonces.use({ account: 'wallet:1:0x', nonce, until: now + 1 })
