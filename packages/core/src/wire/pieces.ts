@@ -24,7 +24,6 @@ export const findPieceQuery = z.object({ pieceCid: z.string().describe('A piece 
 
 /** What a Curio provider answers, by which clients of the network ask whether a piece is there. */
 export const findPieceResult = z.object({ pieceCid: z.string().describe('Piece CID v2') })
-export type FindPieceResult = z.infer<typeof findPieceResult>
 
 export const pieceCidsItem = z.object({
   cid: cidField,

@@ -29,4 +29,3 @@ export type ProviderRecord = z.infer<typeof providerRecord>
 export const providersResult = z.object({
   Providers: z.array(providerRecord).describe('This service, or nothing'),
 })
-export type ProvidersResult = z.infer<typeof providersResult>

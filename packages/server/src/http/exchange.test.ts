@@ -14,7 +14,7 @@ describe('requestIdMaker', () => {
 describe('exchangeOf', () => {
   it('is what was opened for this request', () => {
     const request = requestOf({})
-    const lingering = { discard: () => {} }
+    const lingering = { discard: () => () => {} }
     const exchange = openExchange(request, { requestId: 'r-1', startedAt: 5, lingering })
     expect(exchangeOf(request)).toBe(exchange)
     expect(exchange).toMatchObject({ requestId: 'r-1', startedAt: 5, notes: {} })

@@ -70,7 +70,7 @@ describe('Lingering', () => {
       isDraining: () => false,
     })
     const { source, push } = bodySource()
-    const done = new Promise<void>((resolve) => lingering.discard(source, resolve))
+    const done = new Promise<void>((resolve) => void lingering.discard(source, resolve))
     for (let sent = 0; sent < 5; sent += 1) push(new Uint8Array(MIB))
     await done
     expect(spent.reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(2.5)
@@ -84,7 +84,7 @@ describe('Lingering', () => {
       isDraining: () => true,
     })
     const { source, push } = bodySource()
-    const done = new Promise<void>((resolve) => lingering.discard(source, resolve))
+    const done = new Promise<void>((resolve) => void lingering.discard(source, resolve))
     push(new Uint8Array(1))
     await done
   })

@@ -36,8 +36,13 @@ export class Lingering {
     this.#options = options
   }
 
-  /** Discards what comes of a body. @param done - called once, at its end or when nothing more of it is read. */
-  discard(request: IncomingMessage, done: () => void): void {
+  /**
+   * Discards what comes of a body.
+   *
+   * @param done - called once, at its end or when nothing more of it is read.
+   * @returns ends it, for when the sender is known to send no more.
+   */
+  discard(request: IncomingMessage, done: () => void): () => void {
     const { budget, principalOf, isDraining } = this.#options
     const principal = principalOf(request)
     const startedAt = performance.now()
@@ -72,5 +77,6 @@ export class Lingering {
     request.once('close', finish)
     request.once('error', () => {})
     request.resume()
+    return finish
   }
 }

@@ -42,7 +42,7 @@ export function sendProblem(
   headers: OutgoingHttpHeaders = {},
 ): void {
   const exchange = exchangeOf(request)
-  const { requestId, lingering } = exchange
+  const { requestId } = exchange
   exchange.code = error.code
   if (response.headersSent) {
     // The status has gone out already; cutting the connection is the only honest end.
@@ -68,7 +68,8 @@ export function sendProblem(
   }
   // With its length declared the answer is complete for the client now; ending it is what closes the connection.
   response.write(bytes)
-  lingering.discard(request, () => response.end())
+  exchange.onBodyCut = exchange.lingering.discard(request, () => response.end())
+  if (exchange.isBodyCut) exchange.onBodyCut()
 }
 
 function announcesBody(request: IncomingMessage): boolean {

@@ -113,7 +113,7 @@ describe('the log of a running service', () => {
     await ask('/p/x')
     await ask(`/p/${SHA256}`)
     await ask('/api/usage')
-    await ask('/api/upload', { method: 'PUT' })
+    await ask('/api/upload', { method: 'PATCH' })
     await ask('/api/upload?cid=x&cid=x', { method: 'POST' })
     await ask('/api/auth/signup', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } })
     await ask('/%zz')
