@@ -20,6 +20,8 @@ export interface AlertMix {
   readonly scrapes: Scrapes
   readonly uploads: number
   readonly removals: number
+  /** What `/readyz` said when a dependency failed. */
+  readonly notReady: readonly string[]
 }
 
 /** Uploads, reads and removes files with 12 callers for a time, and scrapes the metrics meanwhile. */
@@ -43,12 +45,14 @@ export async function runAlertMix(server: ServerProcess, metricsToken: string, f
     }
   }
 
+  const notReady: string[] = []
   const series = new Map<string, (string | undefined)[]>()
   let count = 0
   async function scrape(): Promise<void> {
     const headers = { Authorization: `Bearer ${metricsToken}` }
     const metrics = await send(server.url, 'GET', '/metrics', { headers })
     const ready = await send(server.url, 'GET', '/readyz')
+    if (ready.status !== 200) notReady.push(ready.body.toString())
     note('up{job="lade",instance="lade-1"}', metrics.status === 200 ? '1' : '0')
     note('probe_success{job="lade-ready",instance="lade-1"}', ready.status === 200 ? '1' : '0')
     for (const [, name, labels, value] of metrics.body.toString().matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)) {
@@ -71,7 +75,7 @@ export async function runAlertMix(server: ServerProcess, metricsToken: string, f
   }
 
   await Promise.all([scrapeAll(), ...Array.from({ length: CALLERS }, call)])
-  return { scrapes: { intervalMs: SCRAPE_MS, count, series }, ...done }
+  return { scrapes: { intervalMs: SCRAPE_MS, count, series }, ...done, notReady }
 }
 
 function expectStatus({ status, body }: { status: number; body: Buffer }, expected: readonly number[]): void {
