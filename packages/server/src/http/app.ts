@@ -167,7 +167,7 @@ export async function createApp(
     const allow = methodsAt(app, path)
     throw allow.length === 0 ? new LadeError('not_found', {}) : new LadeError('method_not_allowed', { allow })
   })
-  // What the framework does once it has read a body is no longer part of the request in hand.
+  // Again, because the framework goes on from an event of the socket once it has read a body.
   app.addHook('preValidation', (request, _reply, done) => requestOrigin.run(request.raw, done))
   app.addHook('preValidation', async (request, reply) => {
     const query = queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable)

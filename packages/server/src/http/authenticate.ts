@@ -27,8 +27,7 @@ const MEANS_TOKEN = /^Bearer\s+pk_live_/i
 /**
  * Finds the bearer token of a request, without checking it.
  *
- * @param otherKinds - what becomes of a header that is no token of this service, such as the Basic credentials of a proxy: where nothing
- *   is needed it can be ignored.
+ * @param otherKinds - whether a header with other credentials is refused or ignored, such as the Basic credentials of a proxy.
  * @returns undefined when the request carries none, which is the sponsored tier; never for a header that is not understood.
  * @throws {LadeError} `invalid_token` for another scheme, and for a query token where that form is turned off.
  */
@@ -76,8 +75,8 @@ async function verifiedCaller(service: Service, request: IncomingMessage, query:
 }
 
 /**
- * Checks the token of a request that needs none, so that nobody takes what an invalid one gets for what it may. Credentials of another
- * kind are ignored: a site behind a proxy with Basic credentials reads public files all the same.
+ * Checks the token of a request that needs none: a caller with an invalid token must learn that it is invalid. Credentials of another kind
+ * are ignored, so that a site behind a proxy with Basic credentials can show public files.
  *
  * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
  */

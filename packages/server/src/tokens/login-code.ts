@@ -38,8 +38,8 @@ export function codeDigest({ challenge, code }: LoginCode): string {
 }
 
 /**
- * What is kept of a code for callers that name the address in place of the challenge: HMAC-SHA-256 under a key that is derived from the
- * signing key, so that the records alone do not tell the code.
+ * What is kept of a code for callers that send the email address and no challenge: HMAC-SHA-256 under a key derived from the signing key,
+ * so that the records alone do not tell the code.
  */
 export function emailCodeDigest(key: SigningKey, { email, code }: { email: string; code: string }): string {
   return createHmac('sha256', key.derive('lade login code v1'))

@@ -47,7 +47,7 @@ async function redeemChallenge(
   return result
 }
 
-/** For clients that keep no challenge. Nobody but who asked for the code can try codes, or use up the attempts of others. */
+/** For clients without the challenge. Only the address that asked for the code can try codes, so others cannot use up its attempts. */
 async function redeemForEmail(
   deps: RedeemLoginCodeDeps,
   { request, address, quotaMb }: RedeemLoginCodeInput,

@@ -53,8 +53,9 @@ export interface ShareGrant {
 /**
  * The query parameter of a link to one private file: `share=<payload>.<HMAC-SHA-256>`, both base64url.
  *
- * Its key is derived from the signing key for this purpose alone: no share link is a token, no token is a share link, and
- * a rotation of the signing key ends every link, at once or when the old key is no longer accepted. The file id, the expiry and the id of the token can be read from it, the owner cannot.
+ * Its key is derived from the signing key for this purpose alone: no share link is a token, no token is a share link. A rotation of the
+ * signing key ends every link, at once or when the old key is no longer accepted. The file id, the expiry and the id of the token can be
+ * read from it, the owner cannot.
  *
  * @throws {TypeError} for an expiry that is no time.
  *

@@ -18,7 +18,7 @@ export interface PublicJwk {
   readonly e: string
 }
 
-/** A key that was replaced and is accepted for a while: its tokens and share links, none of which are signed any more. */
+/** A replaced key. Its tokens and share links are accepted for a while; it signs no new ones. */
 export interface PreviousKey {
   readonly key: SigningKey
   readonly acceptedUntilSeconds: number
@@ -153,7 +153,7 @@ export class SigningKey {
     return [this, ...this.previous.filter((one) => isAccepted(one, now)).map(({ key }) => key)]
   }
 
-  /** Until when tokens of the key with this id are accepted, in epoch milliseconds: for ever while it is this one. */
+  /** Until when tokens of the key with this id are accepted, in epoch milliseconds; infinity for this key. */
   acceptedUntilMs(id: string): number {
     if (id === this.id) return Number.POSITIVE_INFINITY
     const previous = this.previous.find(({ key }) => key.id === id)
