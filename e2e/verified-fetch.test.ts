@@ -10,7 +10,7 @@ import { open } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { createVerifiedFetch, type VerifiedFetch } from '@helia/verified-fetch'
+import { type CreateVerifiedFetchInit, createVerifiedFetch, type VerifiedFetch } from '@helia/verified-fetch'
 import { importer } from 'ipfs-unixfs-importer'
 import { startOwnServer } from '../acceptance/own-server.ts'
 import type { OwnServer } from '../acceptance/server-under-test.ts'
@@ -113,12 +113,16 @@ function upload(cid: string, file: SeededFile): Promise<{ status: number; body: 
   })
 }
 
+/** Where a client looks for blocks. Without `routers`, those of the public network would be asked. */
+type Sources = Pick<CreateVerifiedFetchInit, 'gateways' | 'routers'>
+
 /** A client without a cache of an earlier one. It is stopped when `use` ends. */
-async function withClient<Result>(use: (read: VerifiedFetch) => Promise<Result>): Promise<Result> {
+async function withClient<Result>(
+  use: (read: VerifiedFetch) => Promise<Result>,
+  sources: Sources = { gateways: [server.baseUrl.origin], routers: [] },
+): Promise<Result> {
   const read = await createVerifiedFetch({
-    gateways: [server.baseUrl.origin],
-    // Without it, routers of the public network would be asked.
-    routers: [],
+    ...sources,
     allowLocal: true,
     allowInsecure: true,
     libp2pConfig: { addresses: { listen: [] }, transports: [], peerDiscovery: [], services: {} },
@@ -185,6 +189,32 @@ for (const [name, sizeBytes] of [
     }
   })
 }
+
+describe('a service that a client knows as its router only', () => {
+  const sources = (): Sources => ({ gateways: [], routers: [server.baseUrl.origin] })
+
+  test('names its gateway, from which the client reads the whole file', async () => {
+    const file = seededFile('e2e router', 5 * MIB)
+    const { root: cid } = await importFile(file, 'unixfs-v1-2025')
+    assert.equal((await upload(cid, file)).status, 200)
+    await withClient(async (read) => {
+      const whole = await read(`ipfs://${cid}`, { signal: AbortSignal.timeout(READ_TIMEOUT_MS) })
+      assert.equal(whole.status, 200)
+      assert.deepEqual(await hashBody(whole), { sha256: sha256Of(file.chunks()), sizeBytes: file.sizeBytes })
+    }, sources())
+  })
+
+  test('names nobody for a file that it does not have', async () => {
+    const { root: cid } = await importFile(seededFile('e2e absent', 3 * MIB), 'unixfs-v1-2025')
+    await withClient(async (read) => {
+      const signal = AbortSignal.timeout(REFUSAL_TIMEOUT_MS)
+      await assert.rejects(async () => {
+        const response = await read(`ipfs://${cid}`, { signal })
+        if (!response.ok) throw new Error(`answered ${response.status}`)
+      })
+    }, sources())
+  })
+})
 
 describe('a stored file that somebody has changed on the disk', () => {
   const file = seededFile('e2e tampered', 3 * MIB)
