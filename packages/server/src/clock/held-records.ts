@@ -11,7 +11,7 @@ export function heldRecords(records: RecordStore, endsAt: () => number | undefin
     const now = endsAt()
     return now === undefined || now >= request.now ? request : { ...request, now }
   }
-  const { quotas, files, content, blocks, compositions, placements, discards, instances } = records
+  const { quotas, files, content, blocks, compositions, discards, instances } = records
   return {
     ...records,
     quotas: {
@@ -29,6 +29,7 @@ export function heldRecords(records: RecordStore, endsAt: () => number | undefin
       latest: (request) => files.latest(held(request)),
       list: (request) => files.list(held(request)),
       listDeals: (request) => files.listDeals(held(request)),
+      change: (request) => files.change(held(request)),
       remove: (request) => files.remove({ endedAt: request.now, ...held(request) }),
       expire: (request) => files.expire(held(request)),
       releaseEnded: (request) => files.releaseEnded(held(request)),
@@ -41,7 +42,6 @@ export function heldRecords(records: RecordStore, endsAt: () => number | undefin
       find: (request) => compositions.find(held(request)),
       commit: (commit) => compositions.commit(held(commit)),
     },
-    placements: { ...placements, extend: (request) => placements.extend(held(request)) },
     discards: {
       ...discards,
       pending: (request) => discards.pending(held(request)),

@@ -252,8 +252,8 @@ describe('a deal that is too short', () => {
     const start = clock.now
     await proposing.round()
     await blocksAndRounds(proposing, 3)
-    const expiresAt = start + 9.5 * DAY_MS
-    await records.placements.extend({ file: copy.file, now: clock.now, expiresAt, termDays: 10 })
+    const until = start + 9.5 * DAY_MS
+    await records.files.change({ file: copy.file, now: clock.now, term: { until }, maxTermDays: 365 })
     await blocksAndRounds(proposing, 2)
     expect(chain.sent, 'it does not end soon').toHaveLength(1)
     clock.now = start + 5.5 * DAY_MS
@@ -272,7 +272,7 @@ describe('a deal that is too short', () => {
     const start = clock.now
     await proposing.round()
     await blocksAndRounds(proposing, 3)
-    await records.placements.extend({ file: copy.file, now: clock.now, expiresAt: start + 9 * DAY_MS, termDays: 9 })
+    await records.files.change({ file: copy.file, now: clock.now, term: { termDays: 9 }, maxTermDays: 365 })
     clock.now = start + 6 * DAY_MS
     chain.revertWhen((call) => call.kind === 'extend')
     await blocksAndRounds(proposing, 6)

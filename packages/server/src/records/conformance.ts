@@ -6,6 +6,7 @@ import { auditCases } from './conformance/audit-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
+import { changeCases } from './conformance/change-cases.ts'
 import { clockCases } from './conformance/clock-cases.ts'
 import { composeCases } from './conformance/compose-cases.ts'
 import { composeRaceCases } from './conformance/compose-race-cases.ts'
@@ -78,6 +79,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('instances', () => instanceCases(cases))
     describe('serving', () => servingCases(cases))
     describe('files', () => fileCases(cases))
+    describe('changes of files', () => changeCases(cases))
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
     describe('login codes', () => loginCodeCases(cases))

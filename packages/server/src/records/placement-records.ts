@@ -90,6 +90,8 @@ export interface DealRecord {
   readonly statusAt: number
   /** Why it is `failed`, for people. */
   readonly cause: string | null
+  /** The confirmed deal on the chain that has this file alone, or a slice of it; null without one. */
+  readonly onchainDealId: string | null
   /** In the order of the file's bytes; empty while a small file waits to be aggregated. */
   readonly pieces: readonly (PieceRecord & {
     /** Where the file is in an aggregate; null in a piece of its own. */
@@ -226,7 +228,10 @@ export interface AuditRecord {
  * A file that ends closes its deal in the transaction that ends it; its pieces are then reconciled again.
  */
 export interface PlacementRecords {
-  /** Live files without a deal, oldest first; `after` is the last sequence that was looked at. */
+  /**
+   * Live files without a deal, oldest first; `after` is the last sequence that was looked at. Files that became public come first, by
+   * themselves, though they may have ended.
+   */
   unenrolled(request: { after: number; limit: number }): Promise<readonly UnenrolledFile[]>
   /** How far files have been looked at; 0 at first. */
   enrolledUpTo(): Promise<number>
@@ -327,7 +332,9 @@ export interface PlacementRecords {
   audits(request: { file: number; limit: number }): Promise<readonly AuditRecord[]>
 
   /** The status of the deals of these files, and nothing more; files that are not enrolled are left out. */
-  statuses(files: readonly number[]): Promise<readonly Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>[]>
+  statuses(
+    files: readonly number[],
+  ): Promise<readonly Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause' | 'onchainDealId'>[]>
   /** The aggregate that a live file of each of these objects is in; objects without one are left out. */
   aggregatesOf(
     objects: readonly ObjectHandle[],
@@ -349,8 +356,6 @@ export interface PlacementRecords {
   }): Promise<{ readonly piece: PieceRecord; readonly pieceSubtreeRoots: Uint8Array } | undefined>
   /** Sets how many copies a live deal wants; its pieces are reconciled again. False for a deal that is not live. */
   want(request: { file: number; copies: number; now: number }): Promise<boolean>
-  /** Lets a live file end later, never sooner; its pieces are reconciled again. False when it has ended. */
-  extend(request: { file: number; now: number; expiresAt: number; termDays: number }): Promise<boolean>
   /** Counts for the metrics: copies by prover and state, deals by status, files that wait. */
   counts(): Promise<{
     readonly copies: readonly { readonly prover: string; readonly state: CopyState; readonly count: number }[]

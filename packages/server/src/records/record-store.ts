@@ -2,7 +2,7 @@ import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
-import type { FileEnd, FileRecord, NewFile } from './file-record.ts'
+import type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
 import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
 import type { BlobName, InventoryRecords } from './inventory-records.ts'
@@ -316,6 +316,10 @@ export interface ListFilesRequest {
   readonly search?: string
   readonly contentType?: string
   readonly ended?: FileEnd | 'live'
+  /** Only live files whose deals stand here; a file that is not enrolled is `staged`. */
+  readonly status?: PlacedStatus
+  /** As in {@link ListDealsRequest}. */
+  readonly isExpiring?: boolean
 }
 
 /** How far back a filter may look. */
@@ -342,18 +346,18 @@ export interface ListDealsRequest {
   readonly isExpiring?: boolean
 }
 
-/** What `/p/` finds under a key for one caller. `private` says that only others' (or nobody's) private files are live. */
+/** What `/p/` finds under a key for one caller. Private files of others count as never staged, live or ended. */
 export type ServingFile =
   | { readonly outcome: 'found'; readonly file: FileRecord; readonly view: ContentView }
-  | { readonly outcome: 'private' }
   | { readonly outcome: 'gone'; readonly end: FileEnd }
   | { readonly outcome: 'absent' }
 
 /** Files: who serves which bytes, until when, and for whom. */
 export interface FileRecords {
   /**
-   * The earliest live public file of the object, else the earliest live one of `principal`; of several objects that the
-   * key can mean, the first that has one. `gone` says how the latest file of any of them ended.
+   * The earliest live file of `principal`, else the earliest live public one of a token or wallet, else the earliest live sponsored one;
+   * of several objects that the key can mean, of the first that has one. `gone` says how the latest file of any of them ended that the
+   * caller may know of.
    */
   serving(request: { key: string; now: number; principal?: string }): Promise<ServingFile>
   /** The bytes of an object that lives inside the metadata; undefined when a blob store holds them. */
@@ -374,6 +378,8 @@ export interface FileRecords {
   listDeals(request: ListDealsRequest): Promise<readonly FileRecord[]>
   /** The latest file of this deal of the principal. */
   byDeal(request: { principal: string; dealId: string }): Promise<FileRecord | undefined>
+  /** Changes a live file, or nothing. A file that becomes private leaves the provers, one that becomes public is enrolled again. */
+  change(request: ChangeFileRequest): Promise<ChangeFileOutcome>
   /** Ends the principal's live file under this key; with the last one that needs them its bytes become discards. */
   remove(request: RemoveFileRequest): Promise<FileRecord | undefined>
   /** Ends files past their term, oldest first, at most `limit`; answers how many. */
@@ -406,6 +412,43 @@ export interface ReviveFilesRequest {
   /** As files are expired with. */
   readonly keepMs: number
 }
+
+/** A longer term: by so many days, of so many days in all, or until a time, in whole days. */
+export type TermChange = { readonly addDays: number } | { readonly termDays: number } | { readonly until: number }
+
+/** What is changed of a file; absent fields stay as they are. */
+export interface FileChange {
+  readonly visibility?: Visibility | undefined
+  readonly contentType?: string | undefined
+  readonly filename?: string | null | undefined
+  /** A term that is long enough already stays. */
+  readonly term?: TermChange | undefined
+}
+
+/** A change that is made once, however often its caller sends it. */
+export interface RepeatableChange {
+  readonly principal: string
+  /** What the caller calls it. Both are digests, in hex. */
+  readonly key: string
+  readonly request: string
+  /** For how long the key is remembered. */
+  readonly until: number
+}
+
+/** The change of one file. */
+export interface ChangeFileRequest extends FileChange {
+  readonly file: number
+  readonly now: number
+  readonly maxTermDays: number
+  readonly once?: RepeatableChange | undefined
+}
+
+/** `file` is as it is afterwards. `too_long`: the term that was asked for exceeds the longest; the file has `termDays`. */
+export type ChangeFileOutcome =
+  | { readonly outcome: 'changed'; readonly file: FileRecord }
+  | { readonly outcome: 'too_long'; readonly termDays: number }
+  | { readonly outcome: 'key_reused' }
+  | { readonly outcome: 'ended' }
 
 /** The file that its owner removes, by any of its keys. */
 export interface RemoveFileRequest {

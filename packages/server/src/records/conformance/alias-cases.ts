@@ -121,7 +121,7 @@ export function aliasCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await served(store, DAG, BOB)).toBe('second as unixfs')
     expect(await served(store, DAG)).toBe('third as unixfs')
     await store.files.remove({ principal: 'user:carol', key: DAG, now: NOW })
-    expect(await served(store, DAG)).toBe('private')
+    expect(await served(store, DAG)).toBe('removed')
     expect(await served(store, DAG, ALICE)).toBe('first as unixfs')
   })
 

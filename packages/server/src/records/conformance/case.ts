@@ -43,6 +43,7 @@ export interface Upload {
   readonly filename: string | null
   readonly contentType: string
   readonly visibility: 'public' | 'private'
+  readonly sponsored: boolean
   readonly placement: Placement | undefined
   /** Which put of the bytes the blob store has. */
   readonly put: string
@@ -70,6 +71,7 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
     filename: null,
     contentType: 'text/plain',
     visibility: 'public',
+    sponsored: false,
     placement: undefined,
     put: '',
     replacedUntil: undefined,
@@ -135,7 +137,7 @@ export function fileCommitOf(of: Upload, dealId: string): FileCommit {
       filename: of.filename,
       visibility: of.visibility,
       owner: `${of.principal}@example.org`,
-      sponsored: false,
+      sponsored: of.sponsored,
       verified: true,
       termDays: 7,
       uploadedAt: of.now,

@@ -215,9 +215,11 @@ export function chainCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
     const { id } = await transactionOf(store, 0)
     await mined(store, id, { isConfirmed: false })
     const found = (onchainId: string, principal = ALICE) => store.chain.fileOf({ principal, onchainId })
-    expect(await found('41')).toBeUndefined()
+    const idOf = async () => (await store.placements.statuses([file.sequence]))[0]?.onchainDealId
+    expect([await found('41'), await idOf()]).toEqual([undefined, null])
     await mined(store, id)
-    expect(await found('41')).toBe(file.sequence)
+    expect([await found('41'), await idOf()]).toEqual([file.sequence, '41'])
+    expect(await store.placements.deals([file.sequence])).toMatchObject([{ onchainDealId: '41' }])
     expect(await found('41', BOB)).toBeUndefined()
     expect(await found('42')).toBeUndefined()
     await store.files.remove({ principal: ALICE, key: file.key, now: NOW })

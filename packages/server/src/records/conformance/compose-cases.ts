@@ -383,7 +383,7 @@ export function composeCases({ it, itAcrossRestart }: Cases): void {
 
   it('serves a private file to its owner alone', async (store) => {
     await composed(store, await stageParts(store), { visibility: 'private' })
-    expect(await served(store, WHOLE_ROOT)).toBe('private')
+    expect(await served(store, WHOLE_ROOT)).toBe('absent')
     expect(await served(store, WHOLE_ROOT, ALICE)).toBe('whole as bytes')
   })
 

@@ -203,27 +203,27 @@ export function reconciliationCases({ it, itWithTwo, itAcrossRestart }: Cases): 
   it('lets a live file end later, and never sooner', async (store) => {
     const { file, piece } = await enrolled(store)
     await reconcile(store, { piece })
-    const extend = (expiresAt: number, now = NOW) =>
-      store.placements.extend({ file: file.sequence, now, expiresAt, termDays: 14 })
-    expect(await extend(file.expiresAt - 1)).toBe(true)
+    const extend = async (until: number, now = NOW) =>
+      (await store.files.change({ file: file.sequence, now, term: { until }, maxTermDays: 365 })).outcome
+    expect(await extend(file.expiresAt - 1)).toBe('changed')
     expect(await store.files.bySequence(file.sequence)).toEqual(file)
     expect(await unreconciled(store)).toEqual([])
-    expect(await extend(NOW + 2 * WEEK)).toBe(true)
+    expect(await extend(NOW + 2 * WEEK)).toBe('changed')
     const later = { ...file, expiresAt: NOW + 2 * WEEK, termDays: 14 }
     expect(await store.files.bySequence(file.sequence)).toEqual(later)
     expect(await unreconciled(store)).toMatchObject([{ piece: { id: piece }, neededUntil: NOW + 2 * WEEK }])
     expect(await store.files.expire({ now: file.expiresAt, limit: 10 })).toBe(0)
 
-    expect(await extend(NOW + 3 * WEEK, NOW + 2 * WEEK)).toBe(false)
+    expect(await extend(NOW + 3 * WEEK, NOW + 2 * WEEK)).toBe('ended')
     await remove(store, file.key)
-    expect(await extend(NOW + 3 * WEEK)).toBe(false)
+    expect(await extend(NOW + 3 * WEEK)).toBe('ended')
     expect(await store.files.bySequence(file.sequence)).toMatchObject({ expiresAt: NOW + 2 * WEEK })
   })
 
   it('lets a file end later that nobody has enrolled', async (store) => {
     const { sequence } = await stage(store, upload())
-    const request = { file: sequence, now: NOW, expiresAt: NOW + 2 * WEEK, termDays: 14 }
-    expect(await store.placements.extend(request)).toBe(true)
+    const request = { file: sequence, now: NOW, term: { termDays: 14 }, maxTermDays: 365 }
+    expect(await store.files.change(request)).toMatchObject({ outcome: 'changed', file: { termDays: 14 } })
     expect(await store.files.bySequence(sequence)).toMatchObject({ expiresAt: NOW + 2 * WEEK, termDays: 14 })
   })
 

@@ -8,26 +8,45 @@ export function servingCases({ it }: Cases): void {
     expect(await store.files.serving({ key, now: NOW, principal: ALICE })).toEqual({ outcome: 'absent' })
   })
 
-  it('serves the earliest live public file, whoever asks', async (store) => {
+  it('serves the earliest live public file to all who have none of their own', async (store) => {
     const first = await stage(store, upload({ filename: 'first.txt' }))
     const second = await stage(store, upload({ principal: BOB, filename: 'second.txt' }))
-    expect(await store.files.serving({ key, now: NOW, principal: BOB })).toEqual({
+    expect(await store.files.serving({ key, now: NOW, principal: 'user:eve' })).toEqual({
       outcome: 'found',
       file: first,
       view: 'bytes',
     })
+    expect(await store.files.serving({ key, now: NOW, principal: BOB })).toMatchObject({ file: second })
     await store.files.remove({ principal: ALICE, key, now: NOW })
     expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'found', file: second, view: 'bytes' })
   })
 
-  it('serves a public file before an earlier private one, also to the owner of the private one', async (store) => {
-    await stage(store, upload({ visibility: 'private' }))
+  it('serves files of accounts before sponsored ones, which may be earlier', async (store) => {
+    const sponsored = await stage(store, upload({ principal: 'ip:192.0.2.1', sponsored: true }))
+    await stage(store, upload({ principal: 'ip:192.0.2.2', sponsored: true }))
+    expect(await store.files.serving({ key, now: NOW })).toMatchObject({ file: sponsored })
+    const first = await stage(store, upload())
+    await stage(store, upload({ principal: BOB }))
+    expect(await store.files.serving({ key, now: NOW })).toMatchObject({ file: first })
+    expect(await store.files.serving({ key, now: NOW, principal: 'user:eve' })).toMatchObject({ file: first })
+  })
+
+  it('serves a public file before an earlier private one, but to the owner of the private one', async (store) => {
+    const own = await stage(store, upload({ visibility: 'private' }))
     const file = await stage(store, upload({ principal: BOB }))
-    expect(await store.files.serving({ key, now: NOW, principal: ALICE })).toEqual({
-      outcome: 'found',
-      file,
-      view: 'bytes',
-    })
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'found', file, view: 'bytes' })
+    expect(await store.files.serving({ key, now: NOW, principal: ALICE })).toMatchObject({ file: own })
+  })
+
+  it('knows private files of others neither live nor ended', async (store) => {
+    await stage(store, upload({ visibility: 'private' }))
+    expect(await store.files.serving({ key, now: NOW, principal: BOB })).toEqual({ outcome: 'absent' })
+    await store.files.remove({ principal: ALICE, key, now: NOW })
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'absent' })
+    expect(await store.files.serving({ key, now: NOW, principal: ALICE })).toEqual({ outcome: 'gone', end: 'removed' })
+    await stageAndRemove(store, upload({ principal: BOB }))
+    await stage(store, upload({ visibility: 'private' }))
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'gone', end: 'removed' })
   })
 
   it('serves a private file to its principal only', async (store) => {
@@ -38,8 +57,8 @@ export function servingCases({ it }: Cases): void {
       file,
       view: 'bytes',
     })
-    expect(await store.files.serving({ key, now: NOW, principal: 'user:eve' })).toEqual({ outcome: 'private' })
-    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'private' })
+    expect(await store.files.serving({ key, now: NOW, principal: 'user:eve' })).toEqual({ outcome: 'absent' })
+    expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'absent' })
   })
 
   it('stops serving at the end of the term, swept or not', async (store) => {

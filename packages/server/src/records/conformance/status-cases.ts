@@ -35,7 +35,7 @@ export function statusCases({ it, itAcrossRestart }: Cases): void {
   it('is told of many files at once, without what carries them', async (store) => {
     const { file } = await placedFile(store, 'proved')
     const other = await stage(store, upload({ content: 'not enrolled' }))
-    const active = { file: file.sequence, status: 'active', statusAt: NOW, cause: null }
+    const active = { file: file.sequence, status: 'active', statusAt: NOW, cause: null, onchainDealId: null }
     expect(await store.placements.statuses([other.sequence, file.sequence])).toEqual([active])
   })
 

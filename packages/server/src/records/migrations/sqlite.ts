@@ -597,4 +597,14 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE challenges ADD COLUMN email_code_digest TEXT NOT NULL DEFAULT '';
   CREATE INDEX challenges_by_email ON challenges (email, asked_by);
   `,
+  `
+  -- Which file of an object is served: those of tokens and wallets before sponsored ones, each in the order of staging.
+  DROP INDEX files_live_by_object;
+  CREATE INDEX files_live_by_object ON files (object, sponsored, sequence) WHERE ended_at IS NULL;
+
+  -- Files that became public: how provers get them is decided again.
+  CREATE TABLE reenrolments (
+    file INTEGER PRIMARY KEY REFERENCES files (sequence)
+  ) STRICT;
+  `,
 ]

@@ -8,6 +8,7 @@ interface DealRow {
   readonly status: PlacedStatus
   readonly status_at: number
   readonly cause: string | null
+  readonly onchain_deal_id: string | null
 }
 
 interface DealPieceRow {
@@ -16,7 +17,7 @@ interface DealPieceRow {
 }
 
 /** Where a deal stands, without what carries it. */
-type StatusOfDeal = Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause'>
+type StatusOfDeal = Pick<DealRecord, 'file' | 'status' | 'statusAt' | 'cause' | 'onchainDealId'>
 
 /** The aggregate that a small file is in. */
 interface FoundAggregate {
@@ -38,6 +39,14 @@ const DEALS_AT_ONCE = 100
 const PLACEHOLDERS = Array.from({ length: DEALS_AT_ONCE }, () => '?').join(', ')
 const NO_FILE = 0
 
+/** An aggregate's deal on the chain is not that of its files. The first that was confirmed keeps being the one. */
+const DEAL_COLUMNS = `file, copies_wanted, status, status_at, cause, (
+  SELECT onchain_deals.onchain_id FROM deal_pieces
+  JOIN copies ON copies.piece = deal_pieces.piece JOIN onchain_deals ON onchain_deals.copy = copies.id
+  WHERE deal_pieces.file = deals.file AND deal_pieces.padded_offset_bytes IS NULL
+    AND onchain_deals.onchain_id IS NOT NULL AND onchain_deals.state IN ('confirmed', 'final')
+  ORDER BY onchain_deals.copy LIMIT 1) AS onchain_deal_id`
+
 /** As many numbers as there are placeholders. */
 function filledUp(files: readonly number[]): number[] {
   return [...files, ...Array.from({ length: DEALS_AT_ONCE - files.length }, () => NO_FILE)]
@@ -46,13 +55,9 @@ function filledUp(files: readonly number[]): number[] {
 /** Reads of deals with all that carries them. */
 export function prepareDealReads(db: Sql) {
   const pieces = preparePieceReads(db)
-  const deal = db.prepare<[number], DealRow>(
-    'SELECT file, copies_wanted, status, status_at, cause FROM deals WHERE file = ?',
-  )
+  const deal = db.prepare<[number], DealRow>(`SELECT ${DEAL_COLUMNS} FROM deals WHERE file = ?`)
   // So many at once, since an engine behind a network would be asked for each of them.
-  const someDeals = db.prepare<number[], DealRow>(
-    `SELECT file, copies_wanted, status, status_at, cause FROM deals WHERE file IN (${PLACEHOLDERS})`,
-  )
+  const someDeals = db.prepare<number[], DealRow>(`SELECT ${DEAL_COLUMNS} FROM deals WHERE file IN (${PLACEHOLDERS})`)
   const piecesOf = db.prepare<[number], DealPieceRow>(
     'SELECT piece, padded_offset_bytes FROM deal_pieces WHERE file = ? ORDER BY position',
   )
@@ -138,5 +143,6 @@ export function prepareDealReads(db: Sql) {
 }
 
 function statusFromRow(row: DealRow): StatusOfDeal {
-  return { file: row.file, status: row.status, statusAt: row.status_at, cause: row.cause }
+  const { file, status, status_at: statusAt, cause, onchain_deal_id: onchainDealId } = row
+  return { file, status, statusAt, cause, onchainDealId }
 }

@@ -1,4 +1,4 @@
-import type { Enrolment, NewPiece, Placement } from '../record-store.ts'
+import type { Enrolment, NewPiece, Placement, Visibility } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { preparePieceWrites } from './piece-writes.ts'
@@ -26,18 +26,24 @@ export function prepareDealWrites(db: Sql) {
     `UPDATE copies SET state = 'parked', attempts = 0, next_at = :now, parked_at = :now
      WHERE piece = :piece AND prover = :prover AND ended_at IS NULL AND state = 'pending'`,
   )
-  const isLive = db
-    .prepare<[number, number], number>('SELECT 1 FROM files WHERE sequence = ? AND ended_at IS NULL AND expires_at > ?')
+  const visibilityOfLive = db
+    .prepare<[number, number], Visibility>(
+      'SELECT visibility FROM files WHERE sequence = ? AND ended_at IS NULL AND expires_at > ?',
+    )
     .pluck()
+  const forgetReenrolment = db.prepare<[number]>('DELETE FROM reenrolments WHERE file = ?')
+  const IS_BARE = 'waits = 0 AND NOT EXISTS (SELECT 1 FROM deal_pieces WHERE deal_pieces.file = deals.file)'
+  // Closed first, so that it is not counted any more.
+  const closeBare = db.prepare<[number, number]>(
+    `UPDATE deals SET closed_at = ? WHERE file = ? AND closed_at IS NULL AND ${IS_BARE}`,
+  )
+  const deleteBare = db.prepare<[number]>(`DELETE FROM deals WHERE file = ? AND closed_at IS NOT NULL AND ${IS_BARE}`)
   const moveCursor = db.prepare<[number]>(
     `INSERT INTO cursors (name, value) VALUES ('enrolled', ?)
      ON CONFLICT (name) DO UPDATE SET value = ${db.dialect.greatest('cursors.value', 'excluded.value')}`,
   )
   const setWanted = db.prepare<[number, number]>(
     'UPDATE deals SET copies_wanted = ? WHERE file = ? AND closed_at IS NULL',
-  )
-  const setTerm = db.prepare<[{ file: number; expiresAt: number; termDays: number }]>(
-    'UPDATE files SET expires_at = :expiresAt, term_days = :termDays WHERE sequence = :file AND expires_at < :expiresAt',
   )
 
   /** Has a deal carried by these pieces; answers their numbers. */
@@ -74,9 +80,17 @@ export function prepareDealWrites(db: Sql) {
 
     *enrol({ now, upTo, enrolments }: { now: number; upTo: number; enrolments: readonly Enrolment[] }): Steps<void> {
       for (const { file, copiesWanted, as } of enrolments) {
-        if ((yield* isLive.get(file, now)) === undefined) continue
-        const { changes } = yield* insertDeal.run(file, copiesWanted, now, as.kind === 'wait' ? 1 : 0)
-        if (changes === 0 || as.kind !== 'pieces') continue
+        const isAgain = (yield* forgetReenrolment.run(file)).changes > 0
+        const visibility = yield* visibilityOfLive.get(file, now)
+        if (visibility === undefined) continue
+        if (isAgain) {
+          yield* closeBare.run(now, file)
+          yield* deleteBare.run(file)
+        }
+        // It may have become private since the decision.
+        const waits = as.kind === 'wait' && visibility === 'public'
+        const { changes } = yield* insertDeal.run(file, copiesWanted, now, waits ? 1 : 0)
+        if (changes === 0 || as.kind !== 'pieces' || visibility === 'private') continue
         yield* attach(file, as.pieces, now)
         yield* restateDeal(file, now)
       }
@@ -84,18 +98,10 @@ export function prepareDealWrites(db: Sql) {
     },
 
     *want({ file, copies, now }: { file: number; copies: number; now: number }): Steps<boolean> {
-      if ((yield* isLive.get(file, now)) === undefined) return false
+      if ((yield* visibilityOfLive.get(file, now)) === undefined) return false
       const { changes } = yield* setWanted.run(copies, file)
       if (changes === 0) return false
       yield* markPiecesUnreconciled(file, now)
-      return true
-    },
-
-    *extend(request: { file: number; now: number; expiresAt: number; termDays: number }): Steps<boolean> {
-      const { file, now, expiresAt, termDays } = request
-      if ((yield* isLive.get(file, now)) === undefined) return false
-      const { changes } = yield* setTerm.run({ file, expiresAt, termDays })
-      if (changes > 0) yield* markPiecesUnreconciled(file, now)
       return true
     },
   }

@@ -28,25 +28,20 @@ export function prepareFileReads(db: Sql) {
   const earliestPublicOfDigest = db.prepare<[string, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${openOfObject}
      WHERE objects.sha256 = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
-     ORDER BY sequence LIMIT 1`,
+     ORDER BY sponsored, sequence LIMIT 1`,
   )
   const earliestPublic = db.prepare<[number, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${openOfObject} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
-     ORDER BY sequence LIMIT 1`,
+     ORDER BY sponsored, sequence LIMIT 1`,
   )
   const earliestOwn = db.prepare<[number, number, string], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND principal = ?
      ORDER BY sequence LIMIT 1`,
   )
-  const latestOf = db.prepare<[number], Pick<FileRow, 'sequence' | 'end' | 'composed_into'>>(
-    'SELECT sequence, "end", composed_into FROM files WHERE object = ? ORDER BY sequence DESC LIMIT 1',
+  const latestKnown = db.prepare<[number, string], Pick<FileRow, 'sequence' | 'end' | 'composed_into'>>(
+    `SELECT sequence, "end", composed_into FROM files WHERE object = ? AND (visibility = 'public' OR principal = ?)
+     ORDER BY sequence DESC LIMIT 1`,
   )
-  const anyLive = db
-    .prepare<[number, number], number>(
-      `SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')}
-       WHERE object = ? AND ended_at IS NULL AND expires_at > ? LIMIT 1`,
-    )
-    .pluck()
   const inline = db
     .prepare<[ObjectHandle], Buffer | null>('SELECT coalesce(inline, inline_v1) FROM objects WHERE sha256 = ?')
     .pluck()
@@ -55,6 +50,11 @@ export function prepareFileReads(db: Sql) {
      ORDER BY sequence DESC LIMIT 1`,
   )
   const bySequence = db.prepare<[number], FileRow>(`SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence = ?`)
+  /** Live files by the status of their deals; one that nobody has begun to place is staged. */
+  const hasStatus = `(${db.dialect.whole(':expiring')} IS NULL OR :expiring = CASE
+           WHEN expires_at - ${db.dialect.least('3.0', 'term_days / 10.0')} * 86400000 <= :now THEN 1 ELSE 0 END)
+         AND (CAST(:status AS TEXT) IS NULL OR (ended_at IS NULL AND expires_at > :now
+           AND :status = coalesce((SELECT status FROM deals WHERE deals.file = files.sequence), 'staged')))`
   // Every filter is optional: NULL lets all rows pass. Where a placeholder stands first, its type has to be said.
   const listFrom = (rows: string, ended: string) =>
     db.prepare<[Record<string, string | number | null>], FileRow>(
@@ -64,6 +64,7 @@ export function prepareFileReads(db: Sql) {
            OR ${db.dialect.includesFolded('cid', ':search')})
          AND (CAST(:contentType AS TEXT) IS NULL OR lower(content_type) = :contentType
            OR lower(content_type) LIKE :contentTypePrefix ESCAPE '\\')
+         AND ${hasStatus}
        ORDER BY sequence DESC LIMIT :limit`,
     )
   const listLive = listFrom(openFiles('files_live_by_principal'), IS_LIVE)
@@ -93,10 +94,7 @@ export function prepareFileReads(db: Sql) {
     db.prepare<[Record<string, string | number | null>], FileRow>(
       `SELECT ${FILE_COLUMNS} FROM ${rows}
        WHERE principal = :principal AND sequence < :before AND sequence >= :from AND composed_into IS NULL AND ${ended}
-         AND (${db.dialect.whole(':expiring')} IS NULL OR :expiring = CASE
-           WHEN expires_at - ${db.dialect.least('3.0', 'term_days / 10.0')} * 86400000 <= :now THEN 1 ELSE 0 END)
-         AND (CAST(:status AS TEXT) IS NULL OR (ended_at IS NULL AND expires_at > :now
-           AND :status = coalesce((SELECT status FROM deals WHERE deals.file = files.sequence), 'staged')))
+         AND ${hasStatus}
          AND NOT EXISTS (
            SELECT 1 FROM files AS later
            WHERE ${isOfDeal('files.deal_id', 'later.')} AND ${unindexed('later.principal')} = files.principal
@@ -129,9 +127,10 @@ export function prepareFileReads(db: Sql) {
     return newest === undefined ? 0 : newest + 1
   }
 
+  /** Owners see their own type and name. */
   function* visibleTo(object: number, now: number, principal: string | undefined): Steps<FileRow | undefined> {
-    const row = yield* earliestPublic.get(object, now)
-    return row ?? (principal === undefined ? undefined : yield* earliestOwn.get(object, now, principal))
+    const own = principal === undefined ? undefined : yield* earliestOwn.get(object, now, principal)
+    return own ?? (yield* earliestPublic.get(object, now))
   }
 
   /** The file of the first object under this key that the caller may see. */
@@ -147,15 +146,12 @@ export function prepareFileReads(db: Sql) {
     return undefined
   }
 
-  /** Why nothing under this key is visible. */
-  function* explain(key: string, now: number): Steps<ServingFile> {
-    for (const { object } of yield* content.objectsNamedBy(key)) {
-      if ((yield* anyLive.get(object, now)) !== undefined) return { outcome: 'private' }
-    }
+  /** Why nothing under this key is visible. Private files of others are as if they had never been. */
+  function* explain(key: string, principal = ''): Steps<ServingFile> {
     if (yield* content.isDamagedName(key)) throw damagedRecords(`${key} leads to other bytes`)
     let newest: { readonly sequence: number; readonly end: FileEnd | null } | undefined
     for (const { object } of yield* content.objectsEverNamedBy(key)) {
-      const row = yield* latestOf.get(object)
+      const row = yield* latestKnown.get(object, principal)
       if (row !== undefined && row.sequence > (newest?.sequence ?? 0)) {
         newest = { sequence: row.sequence, end: endOf(row) }
       }
@@ -169,8 +165,9 @@ export function prepareFileReads(db: Sql) {
      * What is asked for most, in two statements that need not see one state of the records; undefined when they cannot tell,
      * and `serving` has to.
      */
-    *servingAtOnce({ key, now }: { key: string; now: number }): Steps<ServingFile | undefined> {
-      if (!key.startsWith(SHA256)) return undefined
+    *servingAtOnce(request: { key: string; now: number; principal?: string }): Steps<ServingFile | undefined> {
+      const { key, now, principal } = request
+      if (!key.startsWith(SHA256) || principal !== undefined) return undefined
       const row = yield* earliestPublicOfDigest.get(key.slice(SHA256.length), now)
       if (row === undefined || (yield* content.hasOlderCar(key, row.object))) return undefined
       return { outcome: 'found', file: fileFromRow(row), view: 'bytes' }
@@ -180,7 +177,7 @@ export function prepareFileReads(db: Sql) {
     *serving({ key, now, principal }: { key: string; now: number; principal?: string }): Steps<ServingFile> {
       const found = yield* findVisible(key, now, principal)
       return found === undefined
-        ? yield* explain(key, now)
+        ? yield* explain(key, principal)
         : { outcome: 'found', file: fileFromRow(found.row), view: found.view }
     },
 
@@ -224,6 +221,7 @@ export function prepareFileReads(db: Sql) {
       const isOpen = request.ended === 'live'
       const before = yield* boundOf({ ...request, isOpen })
       const list = isOpen ? listLive : listEnded
+      const { status, isExpiring } = request
       const rows = yield* list.all({
         principal: request.principal,
         before,
@@ -232,6 +230,8 @@ export function prepareFileReads(db: Sql) {
         contentType: contentType ?? null,
         contentTypePrefix: contentType === undefined ? null : `${contentType.replace(/[\\%_]/g, '\\$&')};%`,
         ended: request.ended ?? null,
+        status: status ?? null,
+        expiring: isExpiring === undefined ? null : Number(isExpiring),
         now: request.now,
         limit: request.limit,
       })

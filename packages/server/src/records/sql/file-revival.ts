@@ -37,7 +37,8 @@ export function prepareFileRevival(db: Sql) {
           names.add(name)
           yield* reopen.run(row.sequence)
           yield* fileRevived(row)
-          yield* reopenDeal(row.sequence, now)
+          // Provers have released a file that became private.
+          if (row.visibility === 'public') yield* reopenDeal(row.sequence, now)
           revived += 1
         })
         yield* keepUntil.run(now + keepMs, object)

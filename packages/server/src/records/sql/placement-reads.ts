@@ -34,6 +34,11 @@ export function preparePlacementReads(db: Sql) {
        AND NOT EXISTS (SELECT 1 FROM deals WHERE deals.file = sequence)
      ORDER BY sequence LIMIT :limit`,
   )
+  const becamePublic = db.prepare<[number, number], FoundFile>(
+    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, visibility, piece_root, piece_subtrees
+     FROM reenrolments JOIN files ON sequence = reenrolments.file JOIN objects ON objects.id = files.object
+     WHERE sequence <= ? ORDER BY sequence LIMIT ?`,
+  )
   const partsOf = db.prepare<[number], PartRow>(
     `SELECT sha256 AS object, size_bytes, piece_root, piece_subtrees FROM parts JOIN objects ON objects.id = part
      WHERE whole = ? ORDER BY position`,
@@ -92,7 +97,10 @@ export function preparePlacementReads(db: Sql) {
       upTo?: number
     }): Steps<readonly UnenrolledFile[]> {
       const { after, limit, upTo = Number.MAX_SAFE_INTEGER } = request
-      return yield* mapEach(yield* withoutDeal.all({ after, upTo, limit }), unenrolledFromRow)
+      // Those that nobody has looked at yet come in their turn.
+      const again = yield* becamePublic.all(after, limit)
+      const found = again.length > 0 ? again : yield* withoutDeal.all({ after, upTo, limit })
+      return yield* mapEach(found, unenrolledFromRow)
     },
 
     *enrolledUpTo(): Steps<number> {

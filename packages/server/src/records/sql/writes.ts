@@ -6,6 +6,7 @@ import { prepareContentWrites } from './content-writes.ts'
 import { prepareCopyWrites } from './copy-writes.ts'
 import { prepareDealWrites } from './deal-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
+import { prepareFileChanges } from './file-changes.ts'
 import { prepareFileRevival } from './file-revival.ts'
 import { prepareFileWrites } from './file-writes.ts'
 import { prepareInstallationWrites } from './installation-writes.ts'
@@ -33,6 +34,7 @@ export function prepareWrites(db: Sql) {
   const quotas = prepareQuotaWrites(db, contents, discards, deals)
   const release = prepareObjectRelease(db, contents, discards)
   const files = prepareFileWrites(db, release)
+  const changes = prepareFileChanges(db)
   const revival = prepareFileRevival(db)
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
@@ -58,6 +60,7 @@ export function prepareWrites(db: Sql) {
     'quotas.release': quotas.release,
     'quotas.extendLeases': quotas.extendLeases,
     'quotas.releaseExpired': quotas.releaseExpired,
+    'files.change': changes.change,
     'files.remove': files.remove,
     'files.expire': files.expire,
     'files.postpone': files.postpone,
@@ -93,7 +96,6 @@ export function prepareWrites(db: Sql) {
     'placements.removed': copies.removed,
     'placements.audited': copies.audited,
     'placements.want': deals.want,
-    'placements.extend': deals.extend,
     'offers.open': offers.open,
     'offers.close': offers.close,
     'offers.expire': offers.expire,

@@ -96,7 +96,9 @@ class Sequence {
         const [file] = this.#numbers('SELECT sequence FROM files WHERE ended_at IS NULL', of.content)
         if (file !== undefined && of.do === 'want') writes['placements.want']({ file, copies: of.copies, now })
         if (file !== undefined && of.do === 'extend') {
-          expect(writes['placements.extend']({ file, now, expiresAt: now + 2 * WEEK, termDays: 14 })).toBe(true)
+          expect(writes['files.change']({ file, now, maxTermDays: 365, term: { termDays: 14 } }).outcome).toBe(
+            'changed',
+          )
         }
         break
       }
