@@ -132,7 +132,7 @@ describe.skipIf(isForeign)('a composed file', options, () => {
       'content-type': 'video/mp4',
       etag: `"${file.cid}"`,
       'accept-ranges': 'bytes',
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=3600',
     })
     expect(answer.headers).not.toHaveProperty('repr-digest')
     const { v1, v2 } = multibaseOfPiece(whole)

@@ -66,7 +66,7 @@ describe('a directory that came as a CAR', () => {
       'content-type': `${CAR_TYPE}; version=1; order=dfs; dups=n`,
       'content-disposition': `attachment; filename="${root}.car"`,
       'x-content-type-options': 'nosniff',
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=3600',
       'accept-ranges': 'none',
       'x-ipfs-path': `/ipfs/${root}`,
       'x-ipfs-roots': root,

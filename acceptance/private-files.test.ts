@@ -29,12 +29,28 @@ describe('private files', () => {
     expect((await user.get(`/api/files/${cid}`)).json<object>()).toMatchObject({ visibility: 'private' })
   })
 
-  test('refuses a reader without credentials as no_token', async (context) => {
-    const { cid } = await stagePrivate(await target.anyUser(context))
-    const answer = await target.anonymous().retrieve(cid)
-    expectProblem(answer, 401, 'no_token')
-    expect(headerOf(answer, 'cache-control')).toBe('no-store')
-    expect(JSON.stringify(answer.rawHeaders) + answer.body.toString()).not.toContain('secret')
+  test('is to a reader without credentials like a file that was never there, live and ended', async (context) => {
+    const user = await target.freshUser(context)
+    const { cid } = await stagePrivate(user)
+    const never = expectProblem(await target.anonymous().retrieve(rawCidOf(sampleBytes()).base32), 404, 'not_found')
+    expect(never.detail).toContain('send your token')
+    const live = await target.anonymous().retrieve(cid)
+    expect({ ...expectProblem(live, 404, 'not_found'), requestId: '' }).toEqual({ ...never, requestId: '' })
+    expect(headerOf(live, 'cache-control')).toBe('no-store')
+    expect(JSON.stringify(live.rawHeaders) + live.body.toString()).not.toContain('secret')
+    await user.request('DELETE', `/api/files/${cid}`)
+    const ended = expectProblem(await target.anonymous().retrieve(cid), 404, 'not_found')
+    expect({ ...ended, requestId: '' }).toEqual({ ...never, requestId: '' })
+    expectProblem(await user.retrieve(cid), 410, 'gone')
+  })
+
+  test('does not hide that a public file of the same bytes is gone', async (context) => {
+    const [open, closed] = [await target.freshUser(context), await target.freshUser(context)]
+    const { bytes, cid } = await stagePrivate(closed)
+    await open.stage(bytes)
+    await open.request('DELETE', `/api/files/${cid}`)
+    expectProblem(await target.anonymous().retrieve(cid), 410, 'gone')
+    expect((await closed.retrieve(cid)).status).toBe(200)
   })
 
   test('refuses the token of another user like a file that does not exist', async (context) => {
@@ -54,10 +70,10 @@ describe('private files', () => {
     const { bytes, cid } = await stagePrivate(await target.anyUser(context))
     const caller = target.anonymous()
     for (const alias of [cid, hexOf(bytes), rawCidOf(bytes).base36, rawCidOf(bytes).base58]) {
-      for (const method of ['GET', 'HEAD']) expect((await caller.retrieve(alias, { method })).status).toBe(401)
+      for (const method of ['GET', 'HEAD']) expect((await caller.retrieve(alias, { method })).status).toBe(404)
     }
     const conditional = await caller.retrieve(cid, { headers: { 'If-None-Match': '*', Range: 'bytes=0-0' } })
-    expect(conditional.status).toBe(401)
+    expect(conditional.status).toBe(404)
   })
 
   test('the owner reads ranges of it', async (context) => {

@@ -39,7 +39,7 @@ describe('a single range', () => {
       'content-length': String(to - from),
       'content-type': 'text/plain',
       etag: `"${cid}"`,
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=3600',
       'accept-ranges': 'bytes',
       'repr-digest': `sha-256=:${sha256(bytes).toString('base64')}:`,
       'x-content-type-options': 'nosniff',

@@ -31,7 +31,7 @@ describe('GET /p/{cid}', () => {
       'content-type': 'application/x-acceptance',
       'content-length': '1000',
       etag: `"${cid}"`,
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=3600',
       'accept-ranges': 'bytes',
       'repr-digest': `sha-256=:${sha256(bytes).toString('base64')}:`,
     })
@@ -148,7 +148,7 @@ describe('If-None-Match', () => {
       expect(answer.body).toHaveLength(0)
       expect(answer.headers).toMatchObject({
         etag: `"${cid}"`,
-        'cache-control': 'public, max-age=29030400, immutable',
+        'cache-control': 'public, max-age=3600',
         'access-control-allow-origin': '*',
       })
     }

@@ -13,6 +13,10 @@ export interface UploadResult {
   verified: boolean
   status: string
   expiresAt: string
+  syntheticDealId: string
+  visibility: string
+  contentType: string
+  filename: string | null
 }
 
 export interface SignupResult {

@@ -26,7 +26,9 @@ export interface ErrorEvidence {
   invalid_label: { reason: string }
   invalid_scopes: { reason: string }
   invalid_jti: { reason: string }
-  not_found: Record<never, never>
+  invalid_cursor: Record<never, never>
+  idempotency_key_reused: Record<never, never>
+  not_found: { reason?: string }
   method_not_allowed: { allow: readonly string[] }
   internal_error: Record<never, never>
   // Credentials
@@ -34,6 +36,7 @@ export interface ErrorEvidence {
   invalid_token: Record<never, never>
   revoked_token: { jti: string }
   insufficient_scope: { required: string }
+  unverified_account: { setting: string }
   signup_closed: Record<never, never>
   foreign_origin: { origin: string }
   email_code_required: Record<never, never>
@@ -134,6 +137,8 @@ export const ERROR_SENTENCES = {
   invalid_label: 'The label is missing or malformed.',
   invalid_scopes: 'The scopes must be a subset of put, get, list and pin.',
   invalid_jti: 'The jti is missing or malformed.',
+  invalid_cursor: 'The cursor is not a nextCursor of yours. Start again without a cursor.',
+  idempotency_key_reused: 'This Idempotency-Key was used for another request. Send a new key.',
   not_found: 'Not found.',
   method_not_allowed: 'This path does not support that method.',
   internal_error: 'Internal error. Search the server log for the request id.',
@@ -141,6 +146,8 @@ export const ERROR_SENTENCES = {
   invalid_token: 'The token is invalid or expired.',
   revoked_token: 'The token has been revoked.',
   insufficient_scope: 'The token lacks the required scope.',
+  unverified_account:
+    'Private files need a verified account: with LADE_SIGNUP=open, anyone can claim this email address. Use a wallet, or ask the operator for LADE_SIGNUP=email or closed.',
   signup_closed: 'Signup is closed. Ask the operator for a token.',
   foreign_origin: 'Signup from other websites is not allowed.',
   email_code_required: 'Signup needs a login code. POST /api/auth/start mails one to this address.',

@@ -1,5 +1,15 @@
 import * as z from 'zod'
-import { bytesField, cidField, emailField, statusField, timeField, userIdField } from './fields.ts'
+import {
+  bytesField,
+  cidField,
+  dealIdField,
+  emailField,
+  statusField,
+  syntheticDealIdField,
+  termDaysField,
+  timeField,
+  userIdField,
+} from './fields.ts'
 import { MAX_COPIES, MAX_DEALS_PER_PAGE, MAX_NONCE_LENGTH } from './limits.ts'
 
 const seenField = timeField.nullable()
@@ -29,7 +39,7 @@ const dealAggregate = z.object({
 
 /** The storage agreement of one file. */
 export const dealEntry = z.object({
-  dealId: z.string().describe('Decimal for onchain deals; d-0x and hex for synthetic ids'),
+  dealId: dealIdField,
   cid: cidField,
   pieceCid: z.string().nullable().describe('Piece CID v2, once the piece commitment is known'),
   size: bytesField.describe('Bytes'),
@@ -49,11 +59,12 @@ export const dealEntry = z.object({
   onchainDealId: z.string().nullable().describe('Onchain deal id, once it exists'),
   aggregate: dealAggregate.nullable().describe('Set for a small file that is part of an aggregate'),
   copies: z.array(dealCopy),
+  syntheticDealId: syntheticDealIdField,
 })
 export type DealEntry = z.infer<typeof dealEntry>
 
 export const dealsQuery = z.object({
-  cursor: z.string().max(64).optional().describe('nextCursor of the previous page'),
+  cursor: z.string().optional().describe('nextCursor of the previous page'),
   limit: z.string().optional().describe(`1 to ${MAX_DEALS_PER_PAGE}; 100 by default`),
   status: z
     .string()
@@ -71,7 +82,21 @@ export const dealList = z.object({
 })
 export type DealList = z.infer<typeof dealList>
 
-export const extendRequest = z.object({ days: z.int().min(1).max(36_500).describe('Days to add to the term') })
+/** One of the three; checked by hand, so that the answer says so. */
+export const extendRequest = z.object({
+  days: termDaysField.optional().describe('Days to add to the term'),
+  until: timeField.optional().describe('The deal ends then or up to a day later. It is never shortened'),
+  termDays: termDaysField.optional().describe('The whole term from the upload, in days. It is never shortened'),
+})
+export type ExtendRequest = z.infer<typeof extendRequest>
+
+export const extendHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .optional()
+    .describe('1 to 255 characters. Requests of a day with the same key extend the deal once'),
+})
+
 export const redundancyRequest = z.object({ copies: z.int().min(1).max(MAX_COPIES) })
 
 const hexField = z.string().regex(/^0x[0-9a-f]*$/)
@@ -115,7 +140,8 @@ export const dealAudit = z.object({
 export type DealAudit = z.infer<typeof dealAudit>
 
 export const dealProofs = z.object({
-  dealId: z.string(),
+  dealId: dealIdField,
+  syntheticDealId: syntheticDealIdField,
   aggregate: z.string().nullable().describe('Piece CID v2 of the aggregate of the file'),
   inclusion: inclusionProof.nullable().describe('Set for a file in an aggregate'),
   audits: z.array(dealAudit).describe('Newest first; at most 30 per copy'),

@@ -18,6 +18,13 @@ export const fileStatusField = z
   .describe('Status of the storage deal; composed for a part of a composed file')
 export const sha256Field = z.string().nullable().describe('Hex; null for a composed file whose parts were not read')
 export const visibilityField = z.enum(['public', 'private'])
+export const dealIdField = z
+  .string()
+  .describe('The onchain deal id (decimal) once it is known, until then the synthetic id (d-0x and hex)')
+export const syntheticDealIdField = z
+  .string()
+  .describe('The synthetic deal id (d-0x and hex), which stays valid beside an onchain one')
+export const termDaysField = z.int().min(1).max(36_500)
 export const ownerField = z
   .string()
   .nullable()

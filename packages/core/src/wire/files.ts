@@ -3,9 +3,12 @@ import {
   bytesField,
   cidField,
   dayField,
+  dealIdField,
   emailField,
   fileStatusField,
   sha256Field,
+  syntheticDealIdField,
+  termDaysField,
   timeField,
   userIdField,
   visibilityField,
@@ -21,7 +24,7 @@ export const fileEntry = z.object({
   uploadedAt: timeField,
   term: z.string(),
   sponsored: z.boolean(),
-  dealId: z.string(),
+  dealId: dealIdField,
   pieceCid: z.string().nullable(),
   sha256: sha256Field,
   verified: z.boolean(),
@@ -29,15 +32,19 @@ export const fileEntry = z.object({
   status: fileStatusField,
   visibility: visibilityField,
   retrievalUrl: z.url(),
+  syntheticDealId: syntheticDealIdField,
 })
 export type FileEntry = z.infer<typeof fileEntry>
 
 export const filesQuery = z.object({
-  cursor: z.string().max(64).optional().describe('nextCursor of the previous page'),
+  cursor: z.string().optional().describe('nextCursor of the previous page'),
   limit: z.string().optional().describe(`1 to ${MAX_FILES_PER_PAGE}; 100 by default`),
   q: z.string().max(255).optional().describe('Part of the name or cid'),
   contentType: z.string().max(255).optional(),
-  status: z.string().optional().describe('staged, expired, removed or composed'),
+  status: z
+    .string()
+    .optional()
+    .describe(`${fileStatusField.options.join(', ')}; all live files by default`),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 
@@ -49,6 +56,17 @@ export const fileList = z.object({
   nextCursor: z.string().nullable(),
 })
 export type FileList = z.infer<typeof fileList>
+
+/** What the owner of a file can change. Absent fields stay as they are. */
+export const changeRequest = z.strictObject({
+  visibility: visibilityField.optional().describe('private to public needs the scope get as well'),
+  contentType: z.string().optional().describe('Media type, returned unchanged on download'),
+  filename: z.string().nullable().optional().describe('File name, not percent-encoded; null for none'),
+  termDays: termDaysField
+    .optional()
+    .describe('Storage term from the upload, in days. Longer only; needs the scope pin'),
+})
+export type ChangeRequest = z.infer<typeof changeRequest>
 
 export const shareRequest = z.object({
   ttlSeconds: z

@@ -3,6 +3,7 @@ export const HEADER = {
   filename: 'x-filename',
   visibility: 'x-visibility',
   termDays: 'x-term-days',
+  idempotencyKey: 'idempotency-key',
   requestId: 'x-request-id',
   ipfsPath: 'x-ipfs-path',
   ipfsRoots: 'x-ipfs-roots',

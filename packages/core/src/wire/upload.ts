@@ -1,5 +1,15 @@
 import * as z from 'zod'
-import { bytesField, cidField, ownerField, sha256Field, statusField, timeField, visibilityField } from './fields.ts'
+import {
+  bytesField,
+  cidField,
+  dealIdField,
+  ownerField,
+  sha256Field,
+  statusField,
+  syntheticDealIdField,
+  timeField,
+  visibilityField,
+} from './fields.ts'
 
 export const uploadQuery = z.object({
   cid: cidField,
@@ -22,7 +32,7 @@ export const uploadHeaders = z.object({
 /** The first seven fields are the source document's; the others are additions. */
 export const uploadResult = z.object({
   cid: cidField,
-  dealId: z.string().describe('Decimal for onchain deals; d-0x and hex for synthetic ids'),
+  dealId: dealIdField,
   size: bytesField.describe('Bytes'),
   retrievalUrl: z.url(),
   term: z.string().describe('Human-readable, such as "30 days"'),
@@ -33,5 +43,9 @@ export const uploadResult = z.object({
   verified: z.boolean().describe('True if the cid was checked against the bytes; false for opaque ids'),
   status: statusField,
   expiresAt: timeField,
+  syntheticDealId: syntheticDealIdField,
+  visibility: visibilityField.describe('As the file has it now'),
+  contentType: z.string().describe('As the file has it now'),
+  filename: z.string().nullable().describe('As the file has it now'),
 })
 export type UploadResult = z.infer<typeof uploadResult>

@@ -28,7 +28,7 @@ describe('readConfig', () => {
       dataDir: '/srv/data',
       database: { kind: 'sqlite', file: '/srv/data/lade.db' },
       storage: { kind: 'file', dir: '/srv/data/objects' },
-      retrieval: { redirectSeconds: 0 },
+      retrieval: { redirectSeconds: 0, cacheSeconds: 3600 },
       provers: [{ kind: 'local' }],
       placement: {
         copies: 1,
@@ -76,7 +76,8 @@ describe('readConfig', () => {
     ['LADE_DATABASE', 'sqlite:///var/lade.db', (config) => config.database, { kind: 'sqlite', file: '/var/lade.db' }],
     ['LADE_STORAGE', 'file:/mnt/objects', (config) => config.storage, { kind: 'file', dir: '/mnt/objects' }],
     ['LADE_STORAGE', 'none', (config) => config.storage, { kind: 'none' }],
-    ['LADE_S3_REDIRECT_SECONDS', '0', (config) => config.retrieval, { redirectSeconds: 0 }],
+    ['LADE_S3_REDIRECT_SECONDS', '0', (config) => config.retrieval.redirectSeconds, 0],
+    ['LADE_CACHE_SECONDS', '29030400', (config) => config.retrieval.cacheSeconds, 29_030_400],
     ['LADE_STAGE', 'async', (config) => config.placement.stage, 'async'],
     ['LADE_AGGREGATE_BELOW_MB', '0', (config) => config.placement.aggregateBelowBytes, 0],
     ['LADE_AGGREGATE_SECONDS', '5', (config) => config.placement.aggregateSeconds, 5],
@@ -221,7 +222,7 @@ describe('readConfig', () => {
   it('lets a proxy send files that are files, and only a proxy that it trusts', () => {
     const env = { LADE_ACCEL: '/lade-blobs/', LADE_TRUSTED_PROXIES: '127.0.0.1' }
     for (const storage of [{}, { LADE_STORAGE: 'file:/mnt/objects' }]) {
-      expect(read({ ...env, ...storage }).retrieval).toEqual({ redirectSeconds: 0, accelPrefix: '/lade-blobs/' })
+      expect(read({ ...env, ...storage }).retrieval).toMatchObject({ redirectSeconds: 0, accelPrefix: '/lade-blobs/' })
     }
     expect(refusal({ ...env, LADE_STORAGE: 'none' })).toBe(
       'LADE_ACCEL is set, but LADE_STORAGE is not a directory that a proxy can read.',
@@ -233,8 +234,8 @@ describe('readConfig', () => {
 
   it('redirects to S3, from where no proxy sends files', () => {
     const env = { LADE_STORAGE: 's3://files/lade' }
-    expect(read({ ...env, LADE_S3_REDIRECT_SECONDS: '300' }).retrieval).toEqual({ redirectSeconds: 300 })
-    expect(read(env).retrieval).toEqual({ redirectSeconds: 0 })
+    expect(read({ ...env, LADE_S3_REDIRECT_SECONDS: '300' }).retrieval).toMatchObject({ redirectSeconds: 300 })
+    expect(read(env).retrieval).toMatchObject({ redirectSeconds: 0 })
     expect(refusal({ ...env, LADE_ACCEL: '/lade-blobs/', LADE_TRUSTED_PROXIES: '::1' })).toMatch(
       /^LADE_ACCEL is set, but/,
     )

@@ -48,6 +48,8 @@ export interface Config {
   readonly retrieval: {
     /** How long a URL of the storage is good; 0: nobody is redirected. */
     readonly redirectSeconds: number
+    /** For how long caches may keep public files at most. */
+    readonly cacheSeconds: number
     /** With a slash at both ends. Absent: no proxy sends files by itself. */
     readonly accelPrefix?: string
   }
@@ -175,6 +177,7 @@ export function readConfig(sources: ConfigSources): Config {
     storage: storageOf(values.storage, cwd, dataDir),
     retrieval: {
       redirectSeconds: values.s3RedirectSeconds,
+      cacheSeconds: values.cacheSeconds,
       ...(values.accel !== undefined && { accelPrefix: values.accel }),
     },
     provers: values.provers,

@@ -42,6 +42,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     keys: [
       'inlineKb',
       'minFreeMb',
+      'cacheSeconds',
       's3RedirectSeconds',
       'accel',
       'reverifyMinutes',

@@ -42,6 +42,8 @@ const MAXIMUM_GRACE_HOURS = 8760
 const MAXIMUM_REVERIFY_MINUTES = 525_600
 /** A day: a redirect URL gives access to the file until it expires, even after the file is removed. */
 const MAXIMUM_REDIRECT_SECONDS = 86_400
+/** A year. */
+const MAXIMUM_CACHE_SECONDS = 31_536_000
 /** The size of an aggregate that every prover accepts. */
 const MAXIMUM_AGGREGATED_MB = 256
 /** The EIP-2294 maximum. */
@@ -96,6 +98,12 @@ export const SETTINGS = {
     default: '0',
     meaning:
       'Lifetime of S3 redirect URLs for big public files, in seconds. 0 turns redirects off: Lade sends every file itself.',
+  }),
+  cacheSeconds: setting(wholeNumber(0, MAXIMUM_CACHE_SECONDS), {
+    name: 'LADE_CACHE_SECONDS',
+    default: '3600',
+    meaning:
+      'How long browsers and proxies may cache public files, in seconds (Cache-Control: max-age), and never beyond the term of the file. Removed files can be served from such caches until then.',
   }),
   accel: setting(accelForm, {
     name: 'LADE_ACCEL',

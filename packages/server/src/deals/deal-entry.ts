@@ -2,7 +2,7 @@ import { pieceCidOf } from '@lade/core/content'
 import { rawOffsetBytes } from '@lade/core/piece'
 import type { DealCopy, DealEntry } from '@lade/core/wire'
 import { dealStatusOf } from '../files/deal-status.ts'
-import { pieceCidOrNull, type RetrievalUrl, termText } from '../files/file-entry.ts'
+import { dealIdsOf, pieceCidOrNull, type RetrievalUrl, termText } from '../files/file-entry.ts'
 import type { CopyRecord, DealRecord, FileRecord, OnchainDealRecord } from '../records/record-store.ts'
 
 /** The deal of a file, with all that is known of it. */
@@ -21,7 +21,7 @@ export function dealEntryOf({ file, placed, onchain }: FullDeal, urlOf: Retrieva
   const pieces = placed?.pieces ?? []
   const heldPieces = pieces.map(({ copies }) => copies.filter((copy) => copy.endedAt === null))
   return {
-    dealId: file.dealId,
+    ...dealIdsOf(file, placed),
     cid: file.cid,
     pieceCid: pieceCidOrNull(file),
     size: file.sizeBytes,

@@ -2,6 +2,7 @@ import { pieceCidOf } from '@lade/core/content'
 import { pieceCidV2 } from '@lade/core/piece'
 import { type DealAudit, type DealProofs, leafProof } from '@lade/core/wire'
 import { z } from 'zod'
+import { dealIdsOf } from '../files/file-entry.ts'
 import { inclusionOf, inclusionToJson } from '../placement/inclusion.ts'
 import type { AuditRecord, FileRecord, RecordStore } from '../records/record-store.ts'
 
@@ -18,7 +19,7 @@ export async function dealProofs(records: RecordStore, file: FileRecord): Promis
   const inclusion =
     piece === undefined || place === null ? undefined : await inclusionOf(records, { piece, paddedOffsetBytes: place })
   return {
-    dealId: file.dealId,
+    ...dealIdsOf(file, deal),
     aggregate: inclusion === undefined ? null : pieceCidV2(inclusion.aggregate),
     inclusion: inclusion === undefined ? null : inclusionToJson(inclusion),
     audits: audits.map(auditEntryOf),

@@ -1,13 +1,17 @@
 import { dealEntry } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { pageCursors } from '../files/page-cursor.ts'
 import type { FileRecord } from '../records/record-store.ts'
 import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
+import { SigningKey } from '../tokens/signing-key.ts'
 import { dealEntryOf } from './deal-entry.ts'
 import { fullDeals } from './full-deals.ts'
 import { listDeals } from './list-deals.ts'
 import { ownDeal } from './own-deal.ts'
 
+const KEY = await SigningKey.fromBytes(Buffer.alloc(32, 1))
+const cursors = pageCursors(() => KEY, { listing: 'deals', principal: PRINCIPAL })
 const urlOf = (cid: string): string => `https://example.org/p/${cid}`
 const bytesOf = (index: number): Buffer => Buffer.from(`file ${index}`)
 
@@ -24,7 +28,7 @@ describe('deals', () => {
     return files
   }
   const list = (asked: { cursor?: string; limit?: string; status?: string } = {}) =>
-    listDeals(fixture.records, { principal: PRINCIPAL, now: fixture.clock.now, ...asked })
+    listDeals(fixture.records, { principal: PRINCIPAL, now: fixture.clock.now, cursors, ...asked })
   const remove = (index: number) =>
     fixture.records.files.remove({
       principal: PRINCIPAL,
@@ -63,9 +67,9 @@ describe('deals', () => {
   it.each([
     ['a status that is none', { status: 'composed' }],
     ['a limit that is none', { limit: '1001' }],
-    ['a cursor that is none', { cursor: '-' }],
-  ])('refuses %s', async (_title, asked) => {
-    await expect(list(asked)).rejects.toMatchObject({ code: 'bad_request' })
+    ['a cursor that is none', { cursor: '-' }, 'invalid_cursor'],
+  ])('refuses %s', async (_title, asked, code = 'bad_request') => {
+    await expect(list(asked)).rejects.toMatchObject({ code })
   })
 
   it('are found by their id, by nobody but their principal', async () => {
@@ -106,6 +110,7 @@ describe('deals', () => {
       redundancy: 1,
       provedCopies: 0,
       onchainDealId: null,
+      syntheticDealId: file.dealId,
       aggregate: null,
       copies: [expect.objectContaining({ prover: 'reference', state: 'parked', storedAt: null, endedAt: null })],
       retrievalUrl: urlOf(file.cid),

@@ -1,37 +1,43 @@
 import { LadeError } from '@lade/core/errors'
-import { DAY_MS } from '@lade/core/time'
-import type { FileRecord, RecordStore } from '../records/record-store.ts'
-import { ownLiveDeal } from './own-deal.ts'
+import { termTooLong } from '../files/change-file.ts'
+import type { FileRecord, RecordStore, RepeatableChange, TermChange } from '../records/record-store.ts'
+import { type OwnDealInput, ownLiveDeal } from './own-deal.ts'
 
-export interface ExtendDealInput {
-  readonly principal: string
-  readonly dealId: string
-  /** To be added to the term. */
-  readonly days: number
+export interface ExtendDealInput extends OwnDealInput {
+  readonly term: TermChange
   /** The longest term that the service grants, counted from the upload. */
   readonly maxTermDays: number
   readonly now: number
+  /** What makes a repeated request extend the deal once; absent for a request without a key. */
+  readonly once?: Omit<RepeatableChange, 'principal'> | undefined
 }
 
 /**
- * Lets one of the principal's deals end later. The deals on the chain are extended after it, when there are any.
+ * Lets one of the principal's deals end later. The deals on the chain are extended after it, when there are any. A term that is long enough
+ * already stays.
  *
  * @returns the file as it is now.
- * @throws {LadeError} `not_found`, `deal_ended`, `invalid_term`.
+ * @throws {LadeError} `not_found`, `deal_ended`, `invalid_term`, `idempotency_key_reused`.
  */
 export async function extendDeal(records: RecordStore, input: ExtendDealInput): Promise<FileRecord> {
-  const { principal, dealId, days, maxTermDays, now } = input
-  const file = await ownLiveDeal(records, { principal, dealId, now })
-  const termDays = file.termDays + days
-  if (termDays > maxTermDays) {
-    const left = maxTermDays - file.termDays
-    throw new LadeError('invalid_term', {
-      reason: `The term is ${file.termDays} days and the maximum is ${maxTermDays}, so at most ${left} can be added.`,
-    })
+  const { principal, dealId, term, maxTermDays, now, once } = input
+  const { sequence } = await ownLiveDeal(records, { principal, dealId, now })
+  const outcome = await records.files.change({
+    file: sequence,
+    now,
+    term,
+    maxTermDays,
+    once: once && { ...once, principal },
+  })
+  switch (outcome.outcome) {
+    case 'changed':
+      return outcome.file
+    case 'too_long':
+      throw termTooLong(outcome.termDays, maxTermDays)
+    case 'key_reused':
+      throw new LadeError('idempotency_key_reused', {})
+    case 'ended':
+      // It ended between the two.
+      throw new LadeError('deal_ended', { dealStatus: 'expired' })
   }
-  const expiresAt = file.expiresAt + days * DAY_MS
-  const isExtended = await records.placements.extend({ file: file.sequence, now, expiresAt, termDays })
-  // It ended between the two.
-  if (!isExtended) throw new LadeError('deal_ended', { dealStatus: 'expired' })
-  return { ...file, expiresAt, termDays }
 }

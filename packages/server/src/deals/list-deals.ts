@@ -1,10 +1,13 @@
 import { MAX_DEALS_PER_PAGE } from '@lade/core/wire'
 import { type FilePage, filteredPage, readPage, refused } from '../files/page.ts'
+import type { PageCursors } from '../files/page-cursor.ts'
+import { shownStatusFilter } from '../files/shown-status.ts'
 import type { ListDealsRequest, RecordStore } from '../records/record-store.ts'
 
 export interface ListDealsInput {
   readonly principal: string
   readonly now: number
+  readonly cursors: PageCursors
   readonly cursor?: string | undefined
   readonly limit?: string | undefined
   readonly status?: string | undefined
@@ -15,7 +18,7 @@ export interface ListDealsInput {
  * than its limit, or none, before a page that follows.
  *
  * @returns the files of the deals.
- * @throws {LadeError} `bad_request` for a cursor, limit or status that is none.
+ * @throws {LadeError} `bad_request` for a limit or status that is none; `invalid_cursor`.
  */
 export async function listDeals(records: RecordStore, input: ListDealsInput): Promise<FilePage> {
   const { principal, now } = input
@@ -26,23 +29,9 @@ export async function listDeals(records: RecordStore, input: ListDealsInput): Pr
   )
 }
 
-/** What a status asks of the records; `expiring` is what is active and about to end. */
 function asked(status: string | undefined): Pick<ListDealsRequest, 'ended' | 'status' | 'isExpiring'> {
-  switch (status) {
-    case undefined:
-      return {}
-    case 'staged':
-    case 'proposed':
-    case 'failed':
-      return { ended: 'live', status }
-    case 'active':
-      return { ended: 'live', status, isExpiring: false }
-    case 'expiring':
-      return { ended: 'live', status: 'active', isExpiring: true }
-    case 'expired':
-    case 'removed':
-      return { ended: status }
-    default:
-      throw refused('status must be staged, proposed, active, expiring, failed, expired or removed.')
-  }
+  if (status === undefined) return {}
+  const filter = shownStatusFilter(status)
+  if (filter !== undefined) return filter
+  throw refused('status must be staged, proposed, active, expiring, failed, expired or removed.')
 }

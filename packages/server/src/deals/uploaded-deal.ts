@@ -1,6 +1,5 @@
-import type { UploadedDeal } from '../files/file-entry.ts'
+import type { PlacedDealStatus } from '../files/deal-status.ts'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
-import { fullDeals } from './full-deals.ts'
 
 const POLL_MS = 50
 
@@ -10,25 +9,25 @@ export interface UploadedDealDeps {
   readonly dealWaitMs: number
 }
 
-/** A file of which a transaction just recorded that nobody has begun to place it. */
-export const NOT_PLACED: UploadedDeal = { placed: undefined, onchainDealId: null }
-
 /**
  * The deal of a file that was just staged, with the id that the chain gave it when that is confirmed in time. Otherwise the synthetic id is
  * answered, and keeps resolving.
  *
  * Only a piece of its own is worth waiting for: an aggregate is not even begun.
+ *
+ * @returns undefined for a file that nobody has begun to place.
  */
-export async function uploadedDeal({ records, dealWaitMs }: UploadedDealDeps, file: FileRecord): Promise<UploadedDeal> {
+export async function uploadedDeal(
+  { records, dealWaitMs }: UploadedDealDeps,
+  file: FileRecord,
+): Promise<PlacedDealStatus | undefined> {
   const deadline = performance.now() + dealWaitMs
   for (;;) {
-    const [deal] = await fullDeals(records, [file])
-    const pieces = deal?.placed?.pieces ?? []
+    const [placed] = await records.placements.deals([file.sequence])
+    const pieces = placed?.pieces ?? []
     const isAlone = pieces.length > 0 && pieces.every(({ paddedOffsetBytes }) => paddedOffsetBytes === null)
-    const onchain = deal?.onchain.find(({ onchainId }) => onchainId !== null)
-    if (!isAlone || onchain !== undefined || performance.now() >= deadline) {
-      return { placed: deal?.placed, onchainDealId: isAlone ? (onchain?.onchainId ?? null) : null }
-    }
+    const isKnown = placed !== undefined && placed.onchainDealId !== null
+    if (!isAlone || isKnown || performance.now() >= deadline) return placed
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

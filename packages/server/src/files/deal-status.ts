@@ -16,6 +16,8 @@ export interface PlacedDealStatus {
   readonly status: PlacedStatus
   readonly statusAt: number
   readonly cause: string | null
+  /** The id on the chain, once it is confirmed; null before. */
+  readonly onchainDealId: string | null
 }
 
 /** The status of a deal, and since when it has it. */

@@ -1,12 +1,11 @@
 import { DAY_MS } from '@lade/core/time'
 import { fileEntry, uploadResult } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
-import { NOT_PLACED } from '../deals/uploaded-deal.ts'
 import { fileRecordOf } from '../testing/running/staging-fixture.ts'
 import { expiringFrom } from './deal-status.ts'
 import { fileEntryOf, statusOf, termText, uploadResultOf } from './file-entry.ts'
 
-const ACTIVE = { status: 'active', statusAt: 7, cause: null } as const
+const ACTIVE = { status: 'active', statusAt: 7, cause: null, onchainDealId: null } as const
 const urlOf = (cid: string) => `https://lade.example/p/${cid}`
 
 describe('termText', () => {
@@ -34,7 +33,7 @@ describe('statusOf', () => {
     expect([statusOf(file, ACTIVE, from - 1), statusOf(file, ACTIVE, from)]).toEqual(['active', 'expiring'])
     expect(expiringFrom({ expiresAt: DAY_MS, termDays: 1 })).toBe(0.9 * DAY_MS)
     expect(statusOf(file, { ...ACTIVE, status: 'proposed' }, from)).toBe('proposed')
-    expect(statusOf(file, { status: 'failed', statusAt: 7, cause: 'Lost.' }, from)).toBe('failed')
+    expect(statusOf(file, { status: 'failed', statusAt: 7, cause: 'Lost.', onchainDealId: null }, from)).toBe('failed')
   })
 
   it('is composed for a part, which has no deal any more', () => {
@@ -50,6 +49,9 @@ describe('fileEntryOf', () => {
     expect(fileEntry.parse(entry)).toEqual(entry)
     const unread = fileEntryOf({ ...fileRecordOf(), sha256: null }, undefined, urlOf, 0)
     expect(fileEntry.parse(unread)).toMatchObject({ sha256: null })
+    expect(entry).toMatchObject({ dealId: 'd-0x00', syntheticDealId: 'd-0x00' })
+    const onchain = fileEntryOf(fileRecordOf(), { ...ACTIVE, onchainDealId: '41' }, urlOf, 0)
+    expect(onchain).toMatchObject({ dealId: '41', syntheticDealId: 'd-0x00' })
     const existing = ['cid', 'size', 'filename', 'contentType', 'uploadedAt', 'term', 'sponsored']
     expect(Object.keys(entry).slice(0, 7)).toEqual(existing)
   })
@@ -57,7 +59,7 @@ describe('fileEntryOf', () => {
 
 describe('uploadResultOf', () => {
   it('is what the wire schema says, under the cid of this request, with the seven fields first', () => {
-    const result = uploadResultOf(fileRecordOf(), NOT_PLACED, 'bafkreiother', urlOf, 0)
+    const result = uploadResultOf(fileRecordOf(), undefined, 'bafkreiother', urlOf, 0)
     expect(uploadResult.parse(result)).toEqual(result)
     expect(Object.entries(result).slice(0, 7)).toEqual([
       ['cid', 'bafkreiother'],
@@ -68,5 +70,8 @@ describe('uploadResultOf', () => {
       ['sponsored', true],
       ['owner', null],
     ])
+    expect(result).toMatchObject({ visibility: 'public', contentType: 'text/plain', filename: null })
+    const onchain = uploadResultOf(fileRecordOf(), { ...ACTIVE, onchainDealId: '41' }, 'bafkreiother', urlOf, 0)
+    expect(onchain).toMatchObject({ dealId: '41', syntheticDealId: 'd-0x00' })
   })
 })

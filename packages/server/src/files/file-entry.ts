@@ -16,6 +16,14 @@ export function statusOf(file: FileRecord, placed: PlacedDealStatus | undefined,
   return file.end === 'composed' ? 'composed' : dealStatusOf(file, placed, now).status
 }
 
+/** The id by which a deal is shown, and the synthetic one, which stays valid. */
+export function dealIdsOf(
+  { dealId: syntheticDealId }: FileRecord,
+  placed: Pick<PlacedDealStatus, 'onchainDealId'> | undefined,
+): Pick<FileEntry, 'dealId' | 'syntheticDealId'> {
+  return { dealId: placed?.onchainDealId ?? syntheticDealId, syntheticDealId }
+}
+
 /** Null for a file that was staged before pieces were computed here. */
 export function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | null {
   return pieceRoot === null ? null : pieceCidOf({ pieceRoot, sizeBytes })
@@ -40,7 +48,7 @@ export function fileEntryOf(
     uploadedAt: new Date(file.uploadedAt).toISOString(),
     term: termText(file.termDays),
     sponsored: file.sponsored,
-    dealId: file.dealId,
+    ...dealIdsOf(file, placed),
     pieceCid: pieceCidOrNull(file),
     sha256: file.sha256,
     verified: file.verified,
@@ -51,24 +59,22 @@ export function fileEntryOf(
   }
 }
 
-/** What the answer to an upload says of the deal. */
-export interface UploadedDeal {
-  readonly placed: PlacedDealStatus | undefined
-  /** The id on the chain, where it is known in time; null for the synthetic one. */
-  readonly onchainDealId: string | null
-}
-
-/** A file as the answer to its upload shows it, under the cid that this upload used. */
+/**
+ * A file as the answer to its upload shows it, under the cid that this upload used.
+ *
+ * @param placed - the status of its deal; undefined for a file that nobody has begun to place.
+ */
 export function uploadResultOf(
   file: FileRecord,
-  { placed, onchainDealId }: UploadedDeal,
+  placed: PlacedDealStatus | undefined,
   cid: string,
   urlOf: RetrievalUrl,
   now: number,
 ): UploadResult {
+  const { dealId, syntheticDealId } = dealIdsOf(file, placed)
   return {
     cid,
-    dealId: onchainDealId ?? file.dealId,
+    dealId,
     size: file.sizeBytes,
     retrievalUrl: urlOf(cid),
     term: termText(file.termDays),
@@ -79,5 +85,9 @@ export function uploadResultOf(
     verified: file.verified,
     status: dealStatusOf(file, placed, now).status,
     expiresAt: new Date(file.expiresAt).toISOString(),
+    syntheticDealId,
+    visibility: file.visibility,
+    contentType: file.contentType,
+    filename: file.filename,
   }
 }

@@ -1,7 +1,12 @@
 import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
+import { SigningKey } from '../tokens/signing-key.ts'
 import { type ListFilesInput, listFiles } from './list-files.ts'
+import { pageCursors } from './page-cursor.ts'
+
+const KEY = await SigningKey.fromBytes(Buffer.alloc(32, 1))
+const cursorsOf = (principal: string) => pageCursors(() => KEY, { listing: 'files', principal })
 
 describe('listFiles', () => {
   let fixture: StagingFixture
@@ -17,7 +22,12 @@ describe('listFiles', () => {
     }
   }
   const list = (input: Partial<ListFilesInput> = {}) =>
-    listFiles(fixture.records, { principal: PRINCIPAL, now: fixture.clock.now, ...input })
+    listFiles(fixture.records, {
+      principal: PRINCIPAL,
+      now: fixture.clock.now,
+      cursors: cursorsOf(PRINCIPAL),
+      ...input,
+    })
   const names = async (input: Partial<ListFilesInput> = {}) =>
     (await list(input)).files.map(({ filename }) => filename?.replace(/\D/g, ''))
 
@@ -96,10 +106,19 @@ describe('listFiles', () => {
 
   it.each(['', '-1', 'A', '1.5', ' 1', 'zzzzzzzzzzzz', 'zzzzzzzzzzz', "1' OR 1", '__proto__'])(
     'refuses cursor %j',
-    (cursor) => expect(list({ cursor })).rejects.toMatchObject({ code: 'bad_request' }),
+    (cursor) => expect(list({ cursor })).rejects.toMatchObject({ code: 'invalid_cursor' }),
   )
 
-  it.each(['live', 'Staged', '', 'proposed', 'constructor'])('refuses status %j', (status) =>
+  it('refuses the cursor of another caller, and that of another listing', async () => {
+    await stageAll(2)
+    const cursor = (await list({ limit: '1' })).nextCursor ?? ''
+    const deals = pageCursors(() => KEY, { listing: 'deals', principal: PRINCIPAL })
+    for (const cursors of [cursorsOf('user:2'), deals]) {
+      await expect(list({ cursor, cursors })).rejects.toMatchObject({ code: 'invalid_cursor' })
+    }
+  })
+
+  it.each(['live', 'Staged', '', 'constructor'])('refuses status %j', (status) =>
     expect(list({ status })).rejects.toMatchObject({ code: 'bad_request' }),
   )
 })

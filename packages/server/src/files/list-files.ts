@@ -1,10 +1,13 @@
 import { MAX_FILES_PER_PAGE } from '@lade/core/wire'
-import type { FileEnd, RecordStore } from '../records/record-store.ts'
+import type { ListFilesRequest, RecordStore } from '../records/record-store.ts'
 import { type FilePage, filteredPage, pageOf, readPage, refused } from './page.ts'
+import type { PageCursors } from './page-cursor.ts'
+import { shownStatusFilter } from './shown-status.ts'
 
 export interface ListFilesInput {
   readonly principal: string
   readonly now: number
+  readonly cursors: PageCursors
   readonly cursor?: string | undefined
   readonly limit?: string | undefined
   readonly q?: string | undefined
@@ -16,37 +19,35 @@ export interface ListFilesInput {
  * A page of the principal's files, newest first. Files staged while a listing is paged through do not shift its pages. One with a
  * filter may have fewer files than its limit, or none, before a page that follows.
  *
- * @throws {LadeError} `bad_request` for a cursor, limit or status that is none.
+ * @throws {LadeError} `bad_request` for a limit or status that is none; `invalid_cursor`.
  */
 export async function listFiles(records: RecordStore, input: ListFilesInput): Promise<FilePage> {
   const page = readPage(input, MAX_FILES_PER_PAGE)
-  const ended = endedOf(input.status)
+  const selected = selectedBy(input.status)
   const filter = {
+    ...selected,
     ...(input.q === undefined || input.q === '' ? {} : { search: input.q }),
     ...(input.contentType === undefined ? {} : { contentType: input.contentType }),
   }
   const { principal, now } = input
-  const isOpen = ended === 'live'
+  const isOpen = selected.ended === 'live'
+  const isFiltered = Object.keys(filter).length > 1
   // Live files have an index of their own, which every one of them is taken from.
-  if (isOpen && Object.keys(filter).length === 0) {
-    return pageOf(await records.files.list({ ...page.request, principal, now, ended }), page.limit)
+  if (isOpen && !isFiltered) {
+    return pageOf(await records.files.list({ ...page.request, principal, now, ended: 'live' }), page)
   }
   return filteredPage(records, { ...page, principal, isOpen }, (request) =>
-    records.files.list({ ...request, ...filter, principal, now, ended }),
+    records.files.list({ ...request, ...filter, principal, now }),
   )
 }
 
 /** Files that ended are listed only when asked for. */
-function endedOf(status: string | undefined): 'live' | FileEnd {
-  switch (status) {
-    case undefined:
-    case 'staged':
-      return 'live'
-    case 'expired':
-    case 'removed':
-    case 'composed':
-      return status
-    default:
-      throw refused('status must be staged, expired, removed or composed.')
-  }
+function selectedBy(
+  status: string | undefined,
+): Required<Pick<ListFilesRequest, 'ended'>> & Pick<ListFilesRequest, 'status' | 'isExpiring'> {
+  if (status === undefined) return { ended: 'live' }
+  if (status === 'composed') return { ended: status }
+  const filter = shownStatusFilter(status)
+  if (filter !== undefined) return filter
+  throw refused('status must be staged, proposed, active, expiring, failed, expired, removed or composed.')
 }

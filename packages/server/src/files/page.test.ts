@@ -1,14 +1,19 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
+import { SigningKey } from '../tokens/signing-key.ts'
 import { filteredPage, readPage } from './page.ts'
+import { type PageCursors, pageCursors } from './page-cursor.ts'
 
 const FILES = 12
 
 describe('filteredPage', () => {
   let fixture: StagingFixture
+  let cursors: PageCursors
   beforeAll(async () => {
     fixture = await openStagingFixture()
+    const key = await SigningKey.fromBytes(Buffer.alloc(32, 1))
+    cursors = pageCursors(() => key, { listing: 'files', principal: PRINCIPAL })
     for (let index = 0; index < FILES; index += 1) {
       const filename = index % 5 === 1 ? `rare ${index}` : `file ${index}`
       await fixture.stage(Buffer.from(`body ${index}`), { head: { filename }, deps: { inlineBytes: 100 } })
@@ -19,14 +24,17 @@ describe('filteredPage', () => {
   afterAll(() => fixture.remove())
 
   const page = (asked: { cursor?: string | undefined; limit: string }, mostLookedAt: number, isOpen: boolean) =>
-    filteredPage(fixture.records, { ...readPage(asked, 1000), principal: PRINCIPAL, isOpen, mostLookedAt }, (request) =>
-      fixture.records.files.list({
-        ...request,
-        principal: PRINCIPAL,
-        now: fixture.clock.now,
-        search: 'rare',
-        ...(isOpen ? { ended: 'live' as const } : {}),
-      }),
+    filteredPage(
+      fixture.records,
+      { ...readPage({ ...asked, cursors }, 1000), principal: PRINCIPAL, isOpen, mostLookedAt },
+      (request) =>
+        fixture.records.files.list({
+          ...request,
+          principal: PRINCIPAL,
+          now: fixture.clock.now,
+          search: 'rare',
+          ...(isOpen ? { ended: 'live' as const } : {}),
+        }),
     )
 
   it('gives what passes once and in order, however few files a page looks at', () =>

@@ -1,5 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
+import type { PageCursors } from './page-cursor.ts'
 
 const DEFAULT_PAGE = 100
 /** Files that a page looks at, so that a filter which few pass takes milliseconds, however many files somebody has. */
@@ -12,6 +13,7 @@ export interface FilePage {
 
 /** Which page is asked for, and what that means for the records. */
 export interface AskedPage {
+  readonly cursors: PageCursors
   readonly limit: number
   readonly request: { readonly limit: number; readonly beforeSequence?: number }
 }
@@ -19,17 +21,22 @@ export interface AskedPage {
 /**
  * Reads which page of a listing is asked for.
  *
- * @throws {LadeError} `bad_request` for a cursor or limit that is none.
+ * @throws {LadeError} `bad_request` for a limit that is none; `invalid_cursor`.
  */
 export function readPage(
-  asked: { readonly cursor?: string | undefined; readonly limit?: string | undefined },
+  asked: {
+    readonly cursor?: string | undefined
+    readonly limit?: string | undefined
+    readonly cursors: PageCursors
+  },
   maximum: number,
 ): AskedPage {
+  const { cursors } = asked
   const limit = limitOf(asked.limit, maximum)
-  const beforeSequence = sequenceOf(asked.cursor)
+  const beforeSequence = asked.cursor === undefined ? undefined : cursors.read(asked.cursor)
   // One more than asked for tells whether another page follows.
   const request = { limit: limit + 1, ...(beforeSequence === undefined ? {} : { beforeSequence }) }
-  return { limit, request }
+  return { cursors, limit, request }
 }
 
 /** Whose files a filter goes through: all, or only those that have not been ended. */
@@ -48,7 +55,7 @@ export interface FilteredPage extends AskedPage {
  */
 export async function filteredPage(
   records: RecordStore,
-  { principal, isOpen, limit, request, mostLookedAt = MOST_LOOKED_AT }: FilteredPage,
+  { cursors, principal, isOpen, limit, request, mostLookedAt = MOST_LOOKED_AT }: FilteredPage,
   list: (request: AskedPage['request'] & { readonly fromSequence?: number }) => Promise<readonly FileRecord[]>,
 ): Promise<FilePage> {
   const { beforeSequence } = request
@@ -60,20 +67,19 @@ export async function filteredPage(
   }
   const fromSequence = await records.files.countBack(bounds)
   const found = await list(fromSequence === undefined ? request : { ...request, fromSequence })
-  const page = pageOf(found, limit)
+  const page = pageOf(found, { cursors, limit })
   if (page.nextCursor !== null || fromSequence === undefined) return page
-  return { ...page, nextCursor: cursorOf(fromSequence) }
+  return { ...page, nextCursor: cursors.write(fromSequence) }
 }
 
 /** The page, of what was found for it. */
-export function pageOf(found: readonly FileRecord[], limit: number): FilePage {
+export function pageOf(
+  found: readonly FileRecord[],
+  { cursors, limit }: Pick<AskedPage, 'cursors' | 'limit'>,
+): FilePage {
   const files = found.slice(0, limit)
   const last = files.at(-1)
-  return { files, nextCursor: found.length > limit && last !== undefined ? cursorOf(last.sequence) : null }
-}
-
-function cursorOf(sequence: number): string {
-  return sequence.toString(36)
+  return { files, nextCursor: found.length > limit && last !== undefined ? cursors.write(last.sequence) : null }
 }
 
 function limitOf(text: string | undefined, maximum: number): number {
@@ -81,13 +87,6 @@ function limitOf(text: string | undefined, maximum: number): number {
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
   if (limit < 1 || limit > maximum) throw refused(`limit must be 1 to ${maximum}.`)
   return limit
-}
-
-function sequenceOf(cursor: string | undefined): number | undefined {
-  if (cursor === undefined) return undefined
-  const sequence = /^[0-9a-z]{1,11}$/.test(cursor) ? Number.parseInt(cursor, 36) : Number.NaN
-  if (!Number.isSafeInteger(sequence)) throw refused('cursor must be the nextCursor of an earlier page.')
-  return sequence
 }
 
 export function refused(reason: string): LadeError<'bad_request'> {

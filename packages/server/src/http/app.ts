@@ -26,6 +26,7 @@ import { ResponseCache } from './response-cache.ts'
 import { routeTemplate } from './route-template.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
+import { changeFileRoutes } from './routes/files/change-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
@@ -150,7 +151,7 @@ export async function createApp(
   rememberRoutes(app)
   await app.register(cors, {
     origin: anyOrigin,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     exposedHeaders,
     maxAge: 86_400,
     strictPreflight: false,
@@ -190,6 +191,7 @@ export async function createApp(
   pdpRoutes(routes, service)
   providerRoutes(routes, service)
   fileRoutes(routes, service)
+  changeFileRoutes(routes, service)
   dealRoutes(routes, service)
   dealActionRoutes(routes, service)
   tokenRoutes(routes, service)

@@ -16,13 +16,18 @@ function servedOf(overrides: Partial<FileRecord> = {}, view: Partial<ServedFile>
   return { file, contentType, filename, sha256: file.sha256 ?? undefined, isSettled: true, ...view }
 }
 
-const shown = { cid: SHA256, isOwnOrigin: false }
+const NOW = Date.UTC(2026, 10, 21)
+const DAY_MS = 86_400_000
+/** A term that ends after this many seconds. */
+const endsIn = (seconds: number) => ({ expiresAt: NOW + seconds * 1000 })
+const caching = { maxSeconds: 3600, now: NOW }
+const shown = { cid: SHA256, isOwnOrigin: false, caching }
 const dispositionOf = (file: Partial<FileRecord>, options: Partial<Parameters<typeof fileHeaders>[1]> = {}) =>
   fileHeaders(servedOf(file), { ...shown, ...options })['content-disposition']
 
 describe('fileHeaders', () => {
-  it('guards the origin, names the bytes and lets them be cached for good', () => {
-    expect(fileHeaders(servedOf(), shown)).toMatchObject({
+  it('guards the origin, names the bytes and lets them be cached for a while', () => {
+    expect(fileHeaders(servedOf({ expiresAt: NOW + DAY_MS }), shown)).toMatchObject({
       'content-type': 'text/plain',
       'content-disposition': 'inline',
       'x-content-type-options': 'nosniff',
@@ -34,7 +39,7 @@ describe('fileHeaders', () => {
       'last-modified': expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
       'accept-ranges': 'bytes',
       'repr-digest': 'sha-256=:uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=:',
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=3600',
     })
   })
 
@@ -43,15 +48,35 @@ describe('fileHeaders', () => {
   })
 
   it('keeps bytes that may give way to others apart from them, and lets nobody cache them for long', () => {
-    expect(fileHeaders(servedOf({}, { isSettled: false }), shown)).toMatchObject({
+    expect(fileHeaders(servedOf({ expiresAt: NOW + DAY_MS }, { isSettled: false }), shown)).toMatchObject({
       etag: `"${SHA256}.b94d27b9934d3e08"`,
       'cache-control': 'public, max-age=300',
     })
   })
 
   it('lets no shared cache keep a private file', () => {
-    expect(cachingOf(servedOf({ visibility: 'private' }))).toEqual({
+    expect(cachingOf(servedOf({ visibility: 'private' }), caching)).toEqual({
       'cache-control': 'private, no-cache',
+      vary: 'Authorization',
+    })
+  })
+
+  it.each([
+    [36_000, 3600, 'public, max-age=3600'],
+    [600, 3600, 'public, max-age=600'],
+    [600.9, 3600, 'public, max-age=600'],
+    [-5, 3600, 'public, max-age=0'],
+    [36_000, 0, 'public, max-age=0'],
+    [36_000, 29_030_400, 'public, max-age=36000, immutable'],
+    [40_000_000, 29_030_400, 'public, max-age=29030400, immutable'],
+    [40_000_000, 29_030_399, 'public, max-age=29030399'],
+  ])('lets a file with %d seconds left, at most %d of them in caches, be kept as %s', (left, maxSeconds, expected) => {
+    expect(cachingOf(servedOf(endsIn(left)), { maxSeconds, now: NOW })).toEqual({ 'cache-control': expected })
+  })
+
+  it('lets no shared cache keep what one caller sees of its own public file', () => {
+    expect(cachingOf(servedOf(endsIn(600)), { ...caching, isOwn: true })).toEqual({
+      'cache-control': 'private, max-age=600',
       vary: 'Authorization',
     })
   })

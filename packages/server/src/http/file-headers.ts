@@ -3,11 +3,10 @@ import { create as contentDisposition } from 'content-disposition'
 import type { ServedFile } from '../retrieval/served-file.ts'
 import { lastModifiedHeader } from './preconditions.ts'
 
-/** Half a year and more: bytes under a content id do not change (the value that gateways of the network use). */
-export const IMMUTABLE = 'public, max-age=29030400, immutable'
+/** As long as gateways of the network say. An operator who lets caches keep content for so long never takes any of it back. */
+const IMMUTABLE_SECONDS = 29_030_400
 /** For what may give way to something better under the same address. */
-export const PROVISIONAL_SECONDS = 300
-const PROVISIONAL = `public, max-age=${PROVISIONAL_SECONDS}`
+const PROVISIONAL_SECONDS = 300
 
 const EXPOSED = [
   'Accept-Ranges',
@@ -59,6 +58,41 @@ export interface FileHeaderOptions {
   readonly isDownload?: boolean
   /** True when retrieval has an origin of its own, where pages may be pages. */
   readonly isOwnOrigin: boolean
+  readonly caching: CachingRules
+}
+
+/** How long caches may keep content. */
+export interface CacheTime {
+  /** The longest that they may. */
+  readonly maxSeconds: number
+  /** Epoch milliseconds; absent for content whose end is not known. */
+  readonly expiresAt?: number | undefined
+  readonly now: number
+}
+
+/** What the answer to one request says to caches. */
+export interface CachingRules extends Omit<CacheTime, 'expiresAt'> {
+  /** True when the answer is for its caller alone, also of a public file. @default false */
+  readonly isOwn?: boolean
+}
+
+/** For how long caches may keep content: to the end of its term, and no longer than they may keep any. */
+export function cacheSecondsOf({ maxSeconds, expiresAt = Number.POSITIVE_INFINITY, now }: CacheTime): number {
+  return Math.max(0, Math.min(maxSeconds, Math.floor((expiresAt - now) / 1000)))
+}
+
+/** What caches may do with content that everybody may see. */
+export function publicCaching(time: CacheTime): string {
+  const immutable = time.maxSeconds >= IMMUTABLE_SECONDS ? ', immutable' : ''
+  return `public, max-age=${cacheSecondsOf(time)}${immutable}`
+}
+
+/** How long caches may keep a file. */
+export function cacheTimeOf(
+  { file: { expiresAt }, isSettled }: Pick<ServedFile, 'isSettled' | 'file'>,
+  { maxSeconds, now }: Omit<CacheTime, 'expiresAt'>,
+): CacheTime {
+  return { maxSeconds: isSettled ? maxSeconds : Math.min(maxSeconds, PROVISIONAL_SECONDS), expiresAt, now }
 }
 
 /** The host that retrieval has for itself, as requests name it; undefined when it shares the API's. */
@@ -90,7 +124,7 @@ export function fileHeaders(served: ServedFile, options: FileHeaderOptions): Rec
     ...validatorsOf(options.cid, served),
     'accept-ranges': 'bytes',
     ...(sha256 === undefined ? {} : { 'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:` }),
-    ...cachingOf(served),
+    ...cachingOf(served, options.caching),
   }
 }
 
@@ -109,9 +143,14 @@ function shownPolicyOf(contentType: string): Record<string, string> {
 }
 
 /** What a cache may do with the file, also said on 304. A private file is asked for again each time. */
-export function cachingOf({ file, isSettled }: Pick<ServedFile, 'isSettled' | 'file'>): Record<string, string> {
-  if (file.visibility === 'public') return { 'cache-control': isSettled ? IMMUTABLE : PROVISIONAL }
-  return { 'cache-control': 'private, no-cache', vary: 'Authorization' }
+export function cachingOf(
+  served: Pick<ServedFile, 'isSettled' | 'file'>,
+  { isOwn = false, ...caching }: CachingRules,
+): Record<string, string> {
+  if (served.file.visibility === 'private') return { 'cache-control': 'private, no-cache', vary: 'Authorization' }
+  const time = cacheTimeOf(served, caching)
+  if (!isOwn) return { 'cache-control': publicCaching(time) }
+  return { 'cache-control': `private, max-age=${cacheSecondsOf(time)}`, vary: 'Authorization' }
 }
 
 function dispositionOf({ file, contentType, filename }: ServedFile, options: FileHeaderOptions): string {

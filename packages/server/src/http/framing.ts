@@ -10,6 +10,7 @@ const SINGLE = new Set([
   'content-type',
   'expect',
   'host',
+  'idempotency-key',
   'if-match',
   'if-modified-since',
   'if-none-match',

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { rawRequest } from '../testing/running/raw-request.ts'
 import { type RunningService, runService } from '../testing/running/running-service.ts'
-import { hostCheck, isFromThisMachine, isOfForeignOrigin } from './known-host.ts'
+import { hostCheck, isFromThisMachine, isLoopbackOnly, isOfForeignOrigin } from './known-host.ts'
 
 const URLS = { publicUrl: 'https://lade.example', contentUrl: 'https://content.example:8443' }
 
@@ -140,5 +140,18 @@ describe('a page that reaches a local service under a name of its own', () => {
     expect((await signUp({ origin: 'null' }))?.status).toBe(403)
     expect((await signUp({ origin }))?.status).toBe(200)
     expect((await signUp({}))?.status).toBe(200)
+  })
+})
+
+describe('isLoopbackOnly', () => {
+  it.each([
+    ['127.0.0.1', 'http://127.0.0.1:8080', true],
+    ['::1', 'http://[::1]:8080', true],
+    ['127.0.0.1', 'http://lade.localhost', true],
+    ['127.0.0.1', 'https://lade.example', false],
+    ['0.0.0.0', 'http://localhost:8080', false],
+    ['192.0.2.1', 'http://192.0.2.1:8080', false],
+  ])('of a service at %s that calls itself %s is %s', (host, publicUrl, expected) => {
+    expect(isLoopbackOnly({ config: { host }, publicUrl: () => publicUrl })).toBe(expected)
   })
 })

@@ -35,6 +35,17 @@ export function hostCheck(config: Pick<Config, 'host' | 'publicUrl' | 'contentUr
   }
 }
 
+/** True when the service listens on a loopback address, and names one to its clients: nobody on another machine reaches it. */
+export function isLoopbackOnly({
+  config,
+  publicUrl,
+}: {
+  readonly config: Pick<Config, 'host'>
+  readonly publicUrl: () => string
+}): boolean {
+  return isLoopback(config.host) && isLoopback(new URL(publicUrl()).hostname)
+}
+
 /** True for a page of another site, by the `Origin` that browsers send; false without one. */
 export function isOfForeignOrigin(
   { headers }: Pick<IncomingMessage, 'headers'>,

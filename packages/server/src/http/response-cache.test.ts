@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ResponseCache, type ResponseCacheOptions } from './response-cache.ts'
 import { requestOf } from './testing-request.ts'
 
@@ -11,7 +11,7 @@ function responseCacheOf(options: Partial<ResponseCacheOptions> = {}): ResponseC
 }
 
 function keep(files: ResponseCache, url: string, bytes = Buffer.from('abc'), expiresAt = NEVER, generation = 1): void {
-  files.keep(url, { headers, bytes, expiresAt, generation })
+  files.keep(url, { headers, bytes, expiresAt, maxSeconds: 3600, generation })
 }
 
 /** The answer, or undefined where the request was left to the routes. */
@@ -30,6 +30,26 @@ describe('ResponseCache', () => {
     const response = ask(files, '/p/x')
     expect(response?.statusCode).toBe(200)
     expect(response?.writableEnded).toBe(true)
+  })
+
+  it('says at each answer for how long the file may be kept', () => {
+    let now = 0
+    const files = responseCacheOf({ now: () => now })
+    keep(files, '/p/x', undefined, 7_200_000)
+    const cachingAt = (seconds: number) => {
+      now = seconds * 1000
+      const request = requestOf({ url: '/p/x', lines: ['Host', 'h.example'] })
+      const response = new ServerResponse(request)
+      const written = vi.spyOn(response, 'writeHead')
+      expect(files.answer(request, response)).toBe(true)
+      const headers = written.mock.calls[0]?.[1] as unknown as readonly string[]
+      return headers[headers.indexOf('cache-control') + 1]
+    }
+    expect([cachingAt(0), cachingAt(3601), cachingAt(7199)]).toEqual([
+      'public, max-age=3600',
+      'public, max-age=3599',
+      'public, max-age=1',
+    ])
   })
 
   it.each(['/p/y', '/p/x?', '/p/x?a=1', '/P/x', '/p/X', '/p/x/'])('leaves %s, another target, to the routes', (url) => {

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER } from '@lade/core/wire'
+import { publicCaching } from './file-headers.ts'
 import { framingProblem } from './framing.ts'
 import { PRECONDITIONS } from './preconditions.ts'
 
 /** One answer, ready to be written. */
 interface CachedResponse {
+  /** But `Cache-Control`, which depends on when it is answered. */
   readonly headers: readonly string[]
   readonly bytes: Uint8Array
   readonly expiresAt: number
+  /** How long other caches may keep it at most. */
+  readonly maxSeconds: number
   readonly generation: number
   /** What it takes of the memory. */
   readonly weightBytes: number
@@ -74,14 +78,22 @@ export class ResponseCache {
     if (host !== undefined && headers.host !== host) return false
     if (headers['content-length'] !== undefined || VARYING.some((name) => headers[name] !== undefined)) return false
     if (framingProblem(request) !== undefined) return false
-    if (cached.generation !== this.#options.generation() || cached.expiresAt <= this.#options.now()) {
+    const { expiresAt, maxSeconds } = cached
+    const now = this.#options.now()
+    if (cached.generation !== this.#options.generation() || expiresAt <= now) {
       this.#forget(url, cached)
       return false
     }
     // The most recently used answer stands last, so the first one is the one to drop.
     this.#files.delete(url)
     this.#files.set(url, cached)
-    response.writeHead(200, [...cached.headers, HEADER.requestId, requestId ?? this.#options.nextRequestId()])
+    response.writeHead(200, [
+      ...cached.headers,
+      'cache-control',
+      publicCaching({ maxSeconds, expiresAt, now }),
+      HEADER.requestId,
+      requestId ?? this.#options.nextRequestId(),
+    ])
     response.end(cached.bytes)
     return true
   }
@@ -89,16 +101,22 @@ export class ResponseCache {
   /** Keeps the answer to a plain GET of this request target. */
   keep(
     url: string,
-    answer: { headers: Record<string, string>; bytes: Uint8Array; expiresAt: number; generation: number },
+    answer: {
+      headers: Record<string, string>
+      bytes: Uint8Array
+      expiresAt: number
+      maxSeconds: number
+      generation: number
+    },
   ): void {
-    const { bytes, expiresAt, generation } = answer
+    const { bytes, expiresAt, maxSeconds, generation } = answer
     const headers = Object.entries(answer.headers).flat()
     // One file has more addresses than memory could hold (the case of a hex digit is free), so they count, too.
     const weightBytes = bytes.length + url.length + headers.join('').length + ENTRY_BYTES
     if (weightBytes > this.#maxBytes / 16) return
     const before = this.#files.get(url)
     if (before !== undefined) this.#forget(url, before)
-    this.#files.set(url, { headers, bytes, expiresAt, generation, weightBytes })
+    this.#files.set(url, { headers, bytes, expiresAt, maxSeconds, generation, weightBytes })
     this.#bytes += weightBytes
     for (const [oldest, cached] of this.#files) {
       if (this.#bytes <= this.#maxBytes) break

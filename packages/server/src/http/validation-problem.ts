@@ -51,6 +51,12 @@ function validationProblem(error: FastifyError): LadeError {
       return new LadeError('invalid_parts', { reason })
     case 'contentType':
       return new LadeError('invalid_content_type', { reason })
+    case 'visibility':
+      return new LadeError('invalid_visibility', { reason })
+    case 'termDays':
+    case 'days':
+    case 'until':
+      return new LadeError('invalid_term', { reason })
     case 'filename':
       return new LadeError('invalid_filename', { reason })
     default:

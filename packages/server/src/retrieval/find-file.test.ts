@@ -28,6 +28,20 @@ describe('findFile', () => {
     }
   })
 
+  it('lets accounts decide before sponsored callers, and each see their own file', async () => {
+    const sponsored = { name: 'sponsored', owner: null, rights: undefined } as const
+    await fixture.stage(BYTES, {
+      tier: { ...sponsored, principal: 'ip:192.0.2.1' },
+      head: { contentType: 'text/early' },
+    })
+    expect(await find()).toMatchObject({ file: { contentType: 'text/early' } })
+    await fixture.stage(BYTES, { head: { contentType: 'text/owner' } })
+    await fixture.stage(BYTES, { tier: { principal: 'user:2' }, head: { contentType: 'text/later' } })
+    expect(await find()).toMatchObject({ file: { contentType: 'text/owner' } })
+    expect(await find(SHA256, 'user:2')).toMatchObject({ file: { contentType: 'text/later' } })
+    expect(await find(SHA256, 'user:3')).toMatchObject({ file: { contentType: 'text/owner' } })
+  })
+
   it('lets the earliest live public file decide, whoever comes later', async () => {
     await fixture.stage(BYTES, { head: { contentType: 'text/first' } })
     await fixture.stage(BYTES, { tier: { principal: 'user:2' }, head: { contentType: 'text/html' } })
@@ -38,8 +52,8 @@ describe('findFile', () => {
 
   it('shows a private file to its owner only', async () => {
     await fixture.stage(BYTES, { head: { visibility: 'private' } })
-    expect(await find()).toBe('private')
-    expect(await find(SHA256, 'user:2')).toBe('private')
+    await expect(find()).rejects.toMatchObject({ code: 'not_found' })
+    await expect(find(SHA256, 'user:2')).rejects.toMatchObject({ code: 'not_found' })
     expect(await find(SHA256, PRINCIPAL)).toMatchObject({ file: { visibility: 'private' } })
   })
 

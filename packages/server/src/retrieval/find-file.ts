@@ -3,10 +3,13 @@ import { LadeError } from '@lade/core/errors'
 import type { ContentView, FileRecord, RecordStore } from '../records/record-store.ts'
 import { namesPlainBytes } from './content-cid.ts'
 
+/** Said of everything that is not found, so that nobody learns which private files there are. */
+const IF_PRIVATE = 'If the file is yours and private, send your token with the scope get, or use a share link.'
+
 export interface FindFileInput {
   readonly cid: ContentId
   readonly now: number
-  /** Whose private files may be answered; undefined for anybody. */
+  /** Whose own files come first, private ones among them; undefined for anybody. */
   readonly principal?: string | undefined
 }
 
@@ -17,24 +20,21 @@ export interface FoundFile {
 }
 
 /**
- * The file that `/p/{cid}` serves: the earliest live public one of the object, so that nobody who comes later changes
- * what others see; else the caller's own.
+ * The file that `/p/{cid}` serves: the caller's own; else the earliest live public one of a token or a wallet, else the earliest live
+ * sponsored one. So nobody who comes later changes what others see, and nobody without an account what an account's link shows.
  *
- * @returns `'private'` when only private files of others are live.
- * @throws {LadeError} `not_found`, `gone`, `storage_failed`.
+ * @throws {LadeError} `not_found`, also for private files of others; `gone`, `storage_failed`.
  */
-export async function findFile(records: RecordStore, input: FindFileInput): Promise<FoundFile | 'private'> {
+export async function findFile(records: RecordStore, input: FindFileInput): Promise<FoundFile> {
   const { cid, now, principal } = input
   const serving = await records.files.serving({ key: cid.key, now, ...(principal === undefined ? {} : { principal }) })
   switch (serving.outcome) {
     case 'found':
       return { file: serving.file, view: viewFor(cid, serving.view) }
-    case 'private':
-      return 'private'
     case 'gone':
       throw new LadeError('gone', { reason: serving.end })
     case 'absent':
-      throw new LadeError('not_found', {})
+      throw new LadeError('not_found', principal === undefined ? { reason: IF_PRIVATE } : {})
   }
 }
 

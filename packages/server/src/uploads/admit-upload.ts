@@ -4,6 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
 import type { AdmitRequest, DayLimit, OverQuota, ReserveOutcome, Visibility } from '../records/record-store.ts'
+import { requireVerified } from '../tokens/verified-account.ts'
 import type { Reservations } from './reservations.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -16,7 +17,8 @@ export interface UploadHead {
   readonly sizeBytes: number
   readonly contentType: string
   readonly filename: string | null
-  readonly visibility: Visibility
+  /** Undefined where the caller says nothing: public, or as the file is that the caller has already. */
+  readonly visibility: Visibility | undefined
   readonly termDays: number | undefined
   /** The sha2-256 that the caller announced, in hex. */
   readonly sha256?: string | undefined
@@ -54,11 +56,14 @@ export interface Terms {
 /**
  * What the tier says to an upload: visibility and term, size, and whether there is anywhere to put it.
  *
- * @throws {LadeError} `invalid_visibility`, `invalid_term`, `too_large`, `storage_offline`.
+ * @throws {LadeError} `invalid_visibility`, `unverified_account`, `invalid_term`, `too_large`, `storage_offline`.
  */
 export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: number): Terms {
-  if (head.visibility === 'private' && tier.name === 'sponsored') {
-    throw new LadeError('invalid_visibility', { reason: 'Uploads without a token are always public.' })
+  if (head.visibility === 'private') {
+    if (tier.name === 'sponsored' || tier.rights === undefined) {
+      throw new LadeError('invalid_visibility', { reason: 'Uploads without a token are always public.' })
+    }
+    requireVerified(tier.rights)
   }
   const termDays = head.termDays ?? tier.defaultTermDays
   if (termDays > tier.maxTermDays) {

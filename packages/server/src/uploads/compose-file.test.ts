@@ -163,10 +163,11 @@ describe('composeFile, from what was kept', () => {
     const part = fakePart('only', 5 * MIB)
     const [file] = await record(part)
     const { unixfs } = wholeOf([part])
-    expect(await compose(unixfs, [part])).toEqual(file)
+    const whole = await compose(unixfs, [part])
+    expect(whole).toEqual({ ...file, contentType: 'video/mp4', filename: 'whole.mp4' })
     expect(
       await fixture.records.files.latest({ principal: PRINCIPAL, key: `dag-pb:${wholeOf([part]).dag.root}`, now: 0 }),
-    ).toEqual(file)
+    ).toEqual(whole)
   })
 
   it('gives the file its own type, name, visibility and term', async () => {

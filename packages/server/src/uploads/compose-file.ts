@@ -5,6 +5,7 @@ import type { ProverStaging } from '../placement/prover-staging.ts'
 import { pieceHandle } from '../records/object-handle.ts'
 import type { CompositionCommit, FileRecord, OverQuota, PartFile } from '../records/record-store.ts'
 import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-upload.ts'
+import { applyHead } from './apply-head.ts'
 import { type CheckDeps, type CheckedWhole, checkWhole } from './check-whole.ts'
 import { contentFactsOf } from './content-facts.ts'
 import { findParts, missingParts } from './find-parts.ts'
@@ -42,10 +43,10 @@ interface Agreed {
  * kept of the parts; for other ids, and for a root when the parts came under ids that keep no leaves of it, they are read.
  *
  * However it ends otherwise, nothing has changed, but what it cost draws on the budget of the principal. When the whole is the caller's
- * live file already, that is the answer, whatever the parts are.
+ * live file already, that is the answer, whatever the parts are, with the type, name, visibility and longer term that are asked for.
  *
  * @throws {LadeError} `over_budget`; `invalid_cid` for an opaque id; `invalid_parts`, `missing_parts`, `foreign_parts`;
- *   `invalid_visibility`, `invalid_term`, `too_large`, `storage_offline`; `rate_limited` (sponsored) or `quota_exceeded` (token);
+ *   `invalid_visibility`, `unverified_account`, `insufficient_scope`, `invalid_term`, `too_large`, `storage_offline`; `rate_limited` (sponsored) or `quota_exceeded` (token);
  *   `cid_mismatch`, `invalid_car`, `incomplete_dag`; `too_many_uploads` and `storage_failed` where parts are read; `cid_conflict`.
  */
 export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promise<FileRecord> {
@@ -63,7 +64,7 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
     now: deps.now(),
   })
   input.onFound?.()
-  if ('whole' in found) return found.whole
+  if ('whole' in found) return applyHead(deps, { tier, head, file: found.whole })
 
   const agreed = await agree(deps, input, found.parts)
   await requireBytes(deps, input, found.parts)
@@ -80,7 +81,7 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
   try {
     const recorded = await record(deps, input, agreed, whole)
     isNew = recorded.isNew
-    return recorded.file
+    return isNew ? recorded.file : await applyHead(deps, { tier, head, file: recorded.file })
   } finally {
     // The parts of a new file were charged, and so are its repetitions; what was read for nothing was not.
     if (!isNew) whole.bill?.takeBack()
@@ -131,7 +132,7 @@ async function record(
   const object = sha256 ?? pieceHandle({ pieceRoot, sizeBytes })
   const dealId = deps.proverStaging.dealId({ principal, key: head.cid.key, object })
   const now = deps.now()
-  const { cid, contentType, filename, visibility } = head
+  const { cid, contentType, filename, visibility = 'public' } = head
   const { termDays, admit } = terms
   const commit: CompositionCommit = {
     now,

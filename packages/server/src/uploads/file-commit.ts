@@ -50,7 +50,7 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
       sizeBytes: head.sizeBytes,
       contentType: head.contentType,
       filename: head.filename,
-      visibility: head.visibility,
+      visibility: head.visibility ?? 'public',
       owner: tier.owner,
       sponsored: tier.name === 'sponsored',
       verified: head.cid.verified,

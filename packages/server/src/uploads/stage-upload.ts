@@ -78,7 +78,8 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
       await arrived.blob.commit()
     }
     const { tier, head } = admission
-    const isStagedAtProver = arrived.kind === 'blob' && deps.proverStaging.isNeeded(head)
+    const isStagedAtProver =
+      arrived.kind === 'blob' && deps.proverStaging.isNeeded(head) && !(await staysPrivate(deps, admission))
     // The prover reads what is published, so that it gets the bytes that were checked.
     const placement = isStagedAtProver ? await deps.proverStaging.stageAtProver(digests, input.signal) : undefined
     const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
@@ -98,6 +99,13 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     if (published !== undefined) await discardBlob(deps, published).catch(() => {})
     throw error
   }
+}
+
+/** True for the bytes of a private file of the caller, when the upload says nothing of its visibility: no prover gets them. */
+async function staysPrivate({ records, now }: StageDeps, { tier, head }: Admission): Promise<boolean> {
+  if (head.visibility !== undefined || tier.rights === undefined) return false
+  const file = await records.files.latest({ principal: tier.principal, key: head.cid.key, now: now() })
+  return file !== undefined && file.end === null && file.visibility === 'private'
 }
 
 /** Where the object is read from now on, and how long what it had before is kept for readers that are under way. */

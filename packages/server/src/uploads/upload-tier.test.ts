@@ -1,3 +1,4 @@
+import { SCOPES } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { sponsoredTier, tokenTier, walletTier } from './upload-tier.ts'
 
@@ -7,7 +8,12 @@ const limits = {
   termMaxDays: 365,
 }
 
-const payer = { principal: 'user:abc', owner: 'a@b.c', dailyBytes: 1_073_741_824 }
+const payer = {
+  principal: 'user:abc',
+  owner: 'a@b.c',
+  dailyBytes: 1_073_741_824,
+  rights: { scopes: SCOPES, isVerified: true },
+}
 
 describe('sponsoredTier', () => {
   it('charges the address and allows no longer term than its own', () => {
@@ -21,6 +27,7 @@ describe('sponsoredTier', () => {
       concurrency: 3,
       defaultTermDays: 7,
       maxTermDays: 7,
+      rights: undefined,
     })
   })
 })
@@ -37,6 +44,7 @@ describe('tokenTier', () => {
       concurrency: 5,
       defaultTermDays: 30,
       maxTermDays: 365,
+      rights: payer.rights,
     })
   })
 })

@@ -1,3 +1,5 @@
+import type { ChangeRights } from '../files/change-file.ts'
+
 /** What one caller may upload, and who is charged. */
 export interface UploadTier {
   readonly name: 'sponsored' | 'token' | 'wallet'
@@ -10,6 +12,8 @@ export interface UploadTier {
   readonly concurrency: number
   readonly defaultTermDays: number
   readonly maxTermDays: number
+  /** What an upload may change of a file that the caller has already; undefined where callers share a principal, who change nothing. */
+  readonly rights: ChangeRights | undefined
 }
 
 /** The limits of the tiers, as configured. */
@@ -44,6 +48,7 @@ export function sponsoredTier(limits: TierLimits, principal: string): UploadTier
     concurrency,
     defaultTermDays: termDays,
     maxTermDays: termDays,
+    rights: undefined,
   }
 }
 
@@ -52,6 +57,7 @@ export interface Payer {
   readonly principal: string
   readonly owner: string
   readonly dailyBytes: number
+  readonly rights: ChangeRights
 }
 
 /** The token tier: charged to the user, with the daily quota that the token carries. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseContentId } from '@lade/core/content'
+import { SCOPES } from '@lade/core/wire'
 import { hashContentHere } from '@lade/node/hashing/content-hasher'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { createProverStaging, type ProverStaging } from '../../placement/prover-staging.ts'
@@ -81,6 +82,7 @@ export function tierOf(overrides: Partial<UploadTier> = {}): UploadTier {
     concurrency: 100,
     defaultTermDays: 30,
     maxTermDays: 365,
+    rights: { scopes: SCOPES, isVerified: true },
     ...overrides,
   }
 }

@@ -1,12 +1,21 @@
-import { dealEntry, dealProofs as dealProofsShape, extendRequest, redundancyRequest } from '@lade/core/wire'
+import {
+  dealEntry,
+  dealProofs as dealProofsShape,
+  extendHeaders,
+  extendRequest,
+  HEADER,
+  redundancyRequest,
+} from '@lade/core/wire'
 import { dealProofs } from '../../../deals/deal-proofs.ts'
 import { extendDeal } from '../../../deals/extend-deal.ts'
 import { ownDeal } from '../../../deals/own-deal.ts'
 import { setRedundancy } from '../../../deals/set-redundancy.ts'
 import { callerOf } from '../../authenticate.ts'
+import { singleHeader } from '../../framing.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security, tokenQuery } from '../routes.ts'
 import { dealParams, showDeal } from './deals.ts'
+import { onceBy, readTermChange } from './extension.ts'
 
 /** `/api/deals/{dealId}/proofs`, `…/extend` and `…/redundancy`. */
 export function dealActionRoutes(app: Routes, service: Service): void {
@@ -40,25 +49,29 @@ export function dealActionRoutes(app: Routes, service: Service): void {
         tags: ['files'],
         summary: 'Extend a deal',
         description:
-          'Scope pin. Adds days to the term, up to the longest term that the service allows. Onchain deals are extended ' +
-          'after it.',
+          'Scope pin. Makes the term longer, up to the longest that the service allows: by days, until a time, or to ' +
+          'termDays in all. Onchain deals are extended after it. until and termDays can be repeated safely; days can with an ' +
+          'Idempotency-Key.',
         params: dealParams,
         querystring: tokenQuery,
+        headers: extendHeaders,
         body: extendRequest,
         security,
-        response: { 200: dealEntry.describe('The updated deal'), ...problems(400, 401, 403, 404, 409, 503) },
+        response: { 200: dealEntry.describe('The updated deal'), ...problems(400, 401, 403, 404, 409, 422, 503) },
       },
     },
     async (request) => {
       const { principal } = await callerOf(service, request.raw, 'pin')
       const { dealId } = request.params
-      const { days } = request.body
+      const term = readTermChange(request.body)
+      const now = filesNow()
       const file = await extendDeal(records, {
         principal,
         dealId,
-        days,
+        term,
         maxTermDays: config.termMaxDays,
-        now: filesNow(),
+        now,
+        once: onceBy(singleHeader(request.raw, HEADER.idempotencyKey), { dealId, term }, now),
       })
       placementJob.wake()
       return showDeal(service, file)

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { challengeIndex, leafCount, pieceHeight, verifyInclusion, verifyLeafProof } from '@lade/core/piece'
-import { challengeResult, type DealEntry, dealEntry, dealProofs } from '@lade/core/wire'
+import { challengeResult, type DealEntry, dealEntry, dealProofs, type UploadResult } from '@lade/core/wire'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type FakeProver, openFakeProver } from '../../../proving/fake-prover.ts'
 import { pieceNamed } from '../../../proving/piece-name.ts'
-import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
+import { openSqliteRecordStore } from '../../../records/drivers/sqlite/sqlite-record-store.ts'
+import { bearer, databaseFileOf, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex')
 
@@ -32,12 +33,39 @@ describe('deals of a running service', () => {
   const upload = async (bytes: Uint8Array, headers: Record<string, string> = {}) => {
     const response = await service.upload(bytes, { token, headers })
     expect(response.status).toBe(200)
-    return (await response.json()) as { cid: string; dealId: string; status: string; pieceCid: string }
+    return (await response.json()) as UploadResult & { pieceCid: string }
   }
   const dealOf = async (dealId: string): Promise<DealEntry> =>
     dealEntry.parse((await call(`/api/deals/${dealId}`)).body)
   const dealOnce = (dealId: string, expected: object) =>
     vi.waitFor(async () => expect(await dealOf(dealId)).toMatchObject(expected), { timeout: 20_000, interval: 100 })
+
+  const parkedPieces = () => provers.flatMap(({ calls }) => calls.filter(({ method }) => method === 'park'))
+  /** Has the only copy there is be a deal on the chain, as a transaction that was confirmed does. */
+  const putOnChain = async (onchainId: string) => {
+    const records = await openSqliteRecordStore({ file: databaseFileOf(service.config), onFatal: () => {} })
+    try {
+      const names = provers.map(({ name }) => name)
+      const now = Date.now()
+      await records.chain.queueDeals({ provers: names, limit: 10 })
+      const [queued] = await records.chain.queued({ provers: names, now, limit: 10 })
+      const attempt = { hash: '0x1', raw: '0x2', maxFeePerGas: '1', maxPriorityFeePerGas: '1', signedAt: now }
+      const transaction = { account: '0xabc', nonce: 0, call: '{}', attempt, now }
+      await records.chain.propose({ ...transaction, copies: [queued?.copy ?? 0] })
+      const [made] = await records.chain.transactions({ account: '0xabc', states: ['open'], limit: 1 })
+      await records.chain.mined({
+        transaction: made?.id ?? 0,
+        blockNumber: 7,
+        blockHash: '0xb7',
+        succeeded: true,
+        isConfirmed: true,
+        dealIds: [onchainId],
+        endsAt: [now + 86_400_000],
+      })
+    } finally {
+      await records.close()
+    }
+  }
 
   it('become active by a proof, with every fact seen first, and the proofs can be checked by anybody', async () => {
     await run()
@@ -209,6 +237,59 @@ describe('deals of a running service', () => {
     const { dealId: other } = await upload(randomBytes(300_000))
     await dealOnce(other, { status: 'active' })
     expect(await dealOf(dealId)).toMatchObject({ status: 'staged', copies: [] })
-    expect(provers.flatMap(({ calls }) => calls.filter(({ method }) => method === 'park'))).toHaveLength(1)
+    expect(parkedPieces()).toHaveLength(1)
+  })
+
+  it('of private files stay here when they are uploaded again and nothing is said of their visibility', async () => {
+    await run()
+    const bytes = randomBytes(300_000)
+    const { dealId } = await upload(bytes, { 'x-visibility': 'private' })
+    expect(await upload(bytes)).toMatchObject({ dealId, visibility: 'private' })
+    expect(parkedPieces()).toEqual([])
+  })
+
+  it('leave the provers with a file that becomes private, and come back with it', async () => {
+    await run()
+    const { cid, dealId } = await upload(randomBytes(300_000))
+    await dealOnce(dealId, { status: 'active' })
+    const patch = (visibility: string) => call(`/api/files/${cid}`, { method: 'PATCH', body: { visibility } })
+    expect(await patch('private')).toMatchObject({ status: 200, body: { visibility: 'private', status: 'staged' } })
+    await dealOnce(dealId, { status: 'staged', provedCopies: 0, copies: [{ state: 'released' }] })
+    expect(await patch('public')).toMatchObject({ status: 200, body: { visibility: 'public' } })
+    await dealOnce(dealId, { status: 'active', provedCopies: 1 })
+  })
+
+  it('of files that were private from the start are placed once they are public', async () => {
+    await run()
+    const { cid, dealId } = await upload(randomBytes(300_000), { 'x-visibility': 'private' })
+    const { dealId: other } = await upload(randomBytes(300_000))
+    await dealOnce(other, { status: 'active' })
+    await call(`/api/files/${cid}`, { method: 'PATCH', body: { visibility: 'public' } })
+    await dealOnce(dealId, { status: 'active', provedCopies: 1 })
+  })
+
+  it('have one id in every answer at one time: the one on the chain once it is known, beside the synthetic one', async () => {
+    await run()
+    const bytes = randomBytes(300_000)
+    const { cid, dealId: syntheticDealId } = await upload(bytes)
+    await dealOnce(syntheticDealId, { status: 'active' })
+    const idsIn = async () => {
+      const { dealId, syntheticDealId } = await upload(bytes)
+      const shown = [
+        { dealId, syntheticDealId },
+        (await call(`/api/files/${cid}`)).body,
+        ((await call('/api/files')).body as { files: unknown[] }).files[0],
+        ((await call('/api/deals')).body as { deals: unknown[] }).deals[0],
+        await dealOf(syntheticDealId),
+        (await call(`/api/deals/${syntheticDealId}/proofs`)).body,
+      ] as { dealId: string; syntheticDealId: string }[]
+      return [...new Set(shown.map((one) => `${one.dealId} ${one.syntheticDealId}`))]
+    }
+    expect(await idsIn()).toEqual([`${syntheticDealId} ${syntheticDealId}`])
+    await putOnChain('41')
+    expect(await idsIn()).toEqual([`41 ${syntheticDealId}`])
+    expect((await dealOf('41')).cid).toBe(cid)
+    const extended = await call('/api/deals/41/extend', { method: 'POST', body: { termDays: 31 } })
+    expect(extended.body).toMatchObject({ dealId: '41', syntheticDealId, term: '31 days' })
   })
 })

@@ -4,12 +4,13 @@ import { dealEntryOf } from '../../../deals/deal-entry.ts'
 import { fullDeals } from '../../../deals/full-deals.ts'
 import { listDeals } from '../../../deals/list-deals.ts'
 import { ownDeal } from '../../../deals/own-deal.ts'
+import { pageCursors } from '../../../files/page-cursor.ts'
 import type { FileRecord } from '../../../records/record-store.ts'
 import { callerOf } from '../../authenticate.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security, tokenQuery } from '../routes.ts'
 
-export const dealParams = z.object({ dealId: z.string().describe('The dealId from the upload') })
+export const dealParams = z.object({ dealId: z.string().describe('A dealId, or a syntheticDealId') })
 
 /** `/api/deals` and `/api/deals/{dealId}`. */
 export function dealRoutes(app: Routes, service: Service): void {
@@ -30,7 +31,9 @@ export function dealRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
       const at = filesNow()
-      const page = await listDeals(records, { ...request.query, principal: caller.principal, now: at })
+      const { principal } = caller
+      const cursors = pageCursors(() => service.keys.current(), { listing: 'deals', principal })
+      const page = await listDeals(records, { ...request.query, principal, cursors, now: at })
       const found = await fullDeals(records, page.files)
       const deals = found.map((deal) => dealEntryOf(deal, retrievalUrl, at))
       return { userId: caller.userId, email: caller.email, count: deals.length, deals, nextCursor: page.nextCursor }

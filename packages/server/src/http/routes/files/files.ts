@@ -4,6 +4,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { fileEntryOf } from '../../../files/file-entry.ts'
 import { listFiles } from '../../../files/list-files.ts'
 import { ownFile, ownLiveFile } from '../../../files/own-file.ts'
+import { pageCursors } from '../../../files/page-cursor.ts'
 import { placedStatusesOf, placedStatusOf } from '../../../files/placed-status.ts'
 import { removeFile } from '../../../files/remove-file.ts'
 import { readUsage } from '../../../quotas/read-usage.ts'
@@ -24,7 +25,9 @@ export function fileRoutes(app: Routes, service: Service): void {
       schema: {
         tags: ['files'],
         summary: 'List your files, newest first',
-        description: 'Scope list. Files that have ended are listed only if status selects them.',
+        description:
+          'Scope list. Files that have ended are listed only if status selects them. A cursor works for the caller that ' +
+          'it was returned to.',
         querystring: filesQuery,
         security,
         response: { 200: fileList.describe('My files'), ...problems(400, 401, 403, 503) },
@@ -33,7 +36,9 @@ export function fileRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
       const at = filesNow()
-      const page = await listFiles(records, { ...request.query, principal: caller.principal, now: at })
+      const { principal } = caller
+      const cursors = pageCursors(() => service.keys.current(), { listing: 'files', principal })
+      const page = await listFiles(records, { ...request.query, principal, cursors, now: at })
       const placed = await placedStatusesOf(records, page.files)
       const files = page.files.map((file) => fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at))
       return { userId: caller.userId, email: caller.email, count: files.length, files, nextCursor: page.nextCursor }

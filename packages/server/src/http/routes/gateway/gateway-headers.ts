@@ -1,6 +1,6 @@
 import { HEADER, parseFileName } from '@lade/core/wire'
 import { requestIdOf } from '../../exchange.ts'
-import { IMMUTABLE } from '../../file-headers.ts'
+import { publicCaching } from '../../file-headers.ts'
 import { CAR_PARAMETERS } from './car-options.ts'
 import type { GatewayRequest } from './gateway-request.ts'
 
@@ -21,7 +21,7 @@ export function gatewayHeaders(
   const name = filename === undefined ? undefined : parseFileName(encodeURIComponent(filename))
   const location = contentLocation(request)
   return {
-    'cache-control': IMMUTABLE,
+    'cache-control': cachingOf(request),
     'content-type': contentType,
     'content-disposition': attachment(name ?? `${target.id.text}.${EXTENSIONS[asked.format]}`),
     etag,
@@ -32,9 +32,15 @@ export function gatewayHeaders(
   }
 }
 
-export function sendNotModified({ request, response, headers }: GatewayRequest, etag: string): void {
-  response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': IMMUTABLE, ...headers })
+export function sendNotModified(asked: GatewayRequest, etag: string): void {
+  const { request, response, headers } = asked
+  response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': cachingOf(asked), ...headers })
   response.end()
+}
+
+/** A block may be in many files, whose terms end at different times. */
+function cachingOf({ service }: GatewayRequest): string {
+  return publicCaching({ maxSeconds: service.config.retrieval.cacheSeconds, now: service.filesNow() })
 }
 
 /**

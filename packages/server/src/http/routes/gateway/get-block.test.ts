@@ -69,7 +69,7 @@ describe('GET /ipfs/{cid}?format=raw', () => {
       'content-security-policy':
         "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
       etag: `"${cid}.raw"`,
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=3600',
       'accept-ranges': 'bytes',
       'x-ipfs-path': `/ipfs/${cid}`,
       'x-ipfs-roots': cid,
@@ -137,7 +137,7 @@ describe('GET /ipfs/{cid}?format=raw', () => {
       const cid = v1.root.toString()
       const { status, headers, bytes } = await get(cid, { headers: { 'if-none-match': write(`"${cid}.raw"`) } })
       expect([status, bytes.length, headers.get('etag')]).toEqual([304, 0, `"${cid}.raw"`])
-      expect(headers.get('cache-control')).toBe('public, max-age=29030400, immutable')
+      expect(headers.get('cache-control')).toBe('public, max-age=3600')
       const absent = await rawCid(Buffer.from('never staged'))
       expect((await get(absent, { headers: { 'if-none-match': write(`"${absent}.raw"`) } })).status).toBe(404)
     },

@@ -91,7 +91,7 @@ describe('GET /ipfs/{cid}?format=car', () => {
       'content-disposition': `attachment; filename="${cid}.car"`,
       'x-content-type-options': 'nosniff',
       etag: expect.stringMatching(`^W/"${cid}\\.car\\.[0-9a-f]{16}"$`),
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=3600',
       'accept-ranges': 'none',
       'x-ipfs-path': `/ipfs/${cid}`,
       'x-ipfs-roots': cid,

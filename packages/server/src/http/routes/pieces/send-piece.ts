@@ -4,7 +4,7 @@ import type { BlobStore } from '../../../blobs/blob-store.ts'
 import { offeredPiece } from '../../../placement/offered-piece.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { requestIdOf } from '../../exchange.ts'
-import { CONTENT_GUARD, IMMUTABLE } from '../../file-headers.ts'
+import { CONTENT_GUARD, publicCaching } from '../../file-headers.ts'
 import { isNotModified } from '../../preconditions.ts'
 import { atReadersPace } from '../../readers-pace.ts'
 import { sendChunks } from '../../send-body.ts'
@@ -26,8 +26,9 @@ export async function sendPiece(
   if (piece === undefined) return false
   const { sizeBytes } = piece
   const etag = `"${cid.text}"`
+  const caching = publicCaching({ maxSeconds: service.config.retrieval.cacheSeconds, now: service.now() })
   if (isNotModified(request, { etag })) {
-    response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': IMMUTABLE, ...headers }).end()
+    response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': caching, ...headers }).end()
     return true
   }
   const range = askedRange(request, { etag }, sizeBytes)
@@ -37,7 +38,7 @@ export async function sendPiece(
     'content-type': 'application/octet-stream',
     'accept-ranges': 'bytes',
     etag,
-    'cache-control': IMMUTABLE,
+    'cache-control': caching,
     ...lengthHeaders(sizeBytes, range),
     ...headers,
   }

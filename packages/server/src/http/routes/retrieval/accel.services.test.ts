@@ -256,7 +256,7 @@ describe.skipIf(!existsSync(NGINX) && !isRequired)('nginx that sends the files o
     const secret = patternBytes(600_000, 5)
     await service.upload(secret, { token, headers: { 'x-visibility': 'private' } })
     const target = `/p/${sha256Hex(secret)}`
-    expect((await get(`${nginx.url}${target}`)).status).toBe(401)
+    expect((await get(`${nginx.url}${target}`)).status).toBe(404)
     const own = await expectSame(target, bearer(token))
     expect([own.status, own.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
     expect((await nginx.sent(target)).ladeBytes).toEqual([0])

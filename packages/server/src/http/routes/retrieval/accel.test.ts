@@ -52,7 +52,7 @@ describe('a service behind a proxy that sends files', () => {
     expect(own.headers.get('cache-control')).toBe('private, no-cache')
     expect(own.headers.has('x-lade-cache-control')).toBe(false)
     const strange = await service.get(`/p/${sha256Hex(secret)}`, ASKING)
-    expect([strange.status, strange.headers.has('x-accel-redirect')]).toEqual([401, false])
+    expect([strange.status, strange.headers.has('x-accel-redirect')]).toEqual([404, false])
     const byQuery = await service.get(`${path}?token=${service.token}`, ASKING)
     expect(byQuery.headers.get('cache-control')).toBe('no-store')
   })

@@ -1,12 +1,18 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { ContentId } from '@lade/core/content'
 import { openContent } from '../../../retrieval/file-content.ts'
-import type { FoundFile } from '../../../retrieval/find-file.ts'
 import type { FileContent } from '../../../retrieval/open-bytes.ts'
 import { type ServedFile, servedFile } from '../../../retrieval/served-file.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { requestIdOf } from '../../exchange.ts'
-import { cachingOf, contentHostOf, fileHeaders, validatorsOf } from '../../file-headers.ts'
+import {
+  type CachingRules,
+  cacheTimeOf,
+  cachingOf,
+  contentHostOf,
+  fileHeaders,
+  validatorsOf,
+} from '../../file-headers.ts'
 import { isNotModified } from '../../preconditions.ts'
 import type { Query } from '../../query.ts'
 import { requestPrincipal } from '../../request-principal.ts'
@@ -15,6 +21,7 @@ import { sendObject } from '../../send-body.ts'
 import type { Service } from '../../service.ts'
 import type { Offload } from './offload.ts'
 import { sendOffloaded } from './send-offloaded.ts'
+import type { VisibleFile } from './visible-file.ts'
 
 export interface FileRequest {
   readonly cid: ContentId
@@ -36,24 +43,26 @@ export async function sendFile(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
-  found: FoundFile,
+  found: VisibleFile,
   asked: FileRequest,
 ): Promise<void> {
   const { cid, query, headers } = asked
   const served = servedFile(cid, found)
   const contentHost = contentHostOf(service.config)
   const isOwnOrigin = contentHost !== undefined && request.headers.host === contentHost
+  const caching = cachingRulesOf(service, found)
   const head = fileHeaders(served, {
     cid: cid.text,
     filename: query.get('filename'),
     isDownload: query.get('download') === 'true',
     isOwnOrigin,
+    caching,
   })
   // From here on it is known what is opened. A browser also takes the policy of a 304 for that of the page.
   headers['content-security-policy'] = head['content-security-policy']
   const validators = validatorsOf(cid.text, served)
   if (isNotModified(request, { ...validators, modifiedAt: found.file.uploadedAt })) {
-    response.writeHead(304, { ...requestIdOf(request), ...validators, ...cachingOf(served), ...headers })
+    response.writeHead(304, { ...requestIdOf(request), ...validators, ...cachingOf(served, caching), ...headers })
     response.end()
     return
   }
@@ -65,6 +74,7 @@ export async function sendFile(
       ...asked,
       served,
       validators,
+      caching,
       content,
       fileHeaders: head,
       isCacheable,
@@ -81,12 +91,13 @@ async function sendContent(
   asked: FileRequest & {
     readonly served: ServedFile
     readonly validators: ReturnType<typeof validatorsOf>
+    readonly caching: CachingRules
     readonly content: FileContent
     readonly fileHeaders: Readonly<Record<string, string>>
     readonly isCacheable: boolean
   },
 ): Promise<void> {
-  const { query, served, validators, content, fileHeaders: headers } = asked
+  const { query, served, validators, caching, content, fileHeaders: headers } = asked
   const { sizeBytes } = content
   const range = askedRange(request, validators, sizeBytes)
   // What the request brings comes last: a token in the query must not be cached along with the file.
@@ -106,14 +117,20 @@ async function sendContent(
   await sendObject(response, object, { begin: () => response.writeHead(status, head), range })
   if (object.kind === 'blob') return
   const { file } = served
-  const isPlain = range === undefined && query.size === 0 && file.visibility === 'public'
+  const isForAll = file.visibility === 'public' && caching.isOwn !== true
+  const isPlain = range === undefined && query.size === 0 && isForAll
   if (isPlain && asked.isCacheable && request.url !== undefined) {
-    const kept = { ...headers, ...lengthHeaders(sizeBytes, undefined) }
+    const { 'cache-control': _, ...kept } = { ...headers, ...lengthHeaders(sizeBytes, undefined) }
     asked.responseCache?.keep(request.url, {
       headers: kept,
       bytes: object.bytes,
       expiresAt: file.expiresAt,
+      maxSeconds: cacheTimeOf(served, caching).maxSeconds,
       generation: asked.generation,
     })
   }
+}
+
+function cachingRulesOf({ config, filesNow }: Service, { isOwn }: VisibleFile): CachingRules {
+  return { maxSeconds: config.retrieval.cacheSeconds, now: filesNow(), isOwn }
 }

@@ -4,7 +4,7 @@ import { mayRedirect } from '../../../retrieval/may-redirect.ts'
 import type { FileContent } from '../../../retrieval/open-bytes.ts'
 import type { ServedFile } from '../../../retrieval/served-file.ts'
 import { requestIdOf } from '../../exchange.ts'
-import { PROVISIONAL_SECONDS } from '../../file-headers.ts'
+import { cacheSecondsOf, cacheTimeOf } from '../../file-headers.ts'
 import { singleHeader } from '../../framing.ts'
 import { PRECONDITIONS } from '../../preconditions.ts'
 import type { Service } from '../../service.ts'
@@ -106,7 +106,7 @@ function redirectHead(
   const urlMs = Math.min(expiresAt - now(), config.retrieval.redirectSeconds * 1000)
   return {
     ...requestIdOf(request),
-    'cache-control': redirectCaching(served, { urlMs, now: now() }),
+    'cache-control': redirectCaching(served, { urlMs, maxSeconds: config.retrieval.cacheSeconds, now: now() }),
     ...headers,
     'content-length': 0,
     location: url,
@@ -114,8 +114,11 @@ function redirectHead(
 }
 
 /** For half of the URL's time, so that whoever finds the redirect in a cache has the other half to begin. */
-function redirectCaching({ file, isSettled }: ServedFile, { urlMs, now }: { urlMs: number; now: number }): string {
-  const fileMs = isSettled ? file.expiresAt - now : Math.min(file.expiresAt - now, PROVISIONAL_SECONDS * 1000)
-  const seconds = Math.floor(Math.min(urlMs / 2, fileMs) / 1000)
+function redirectCaching(
+  served: ServedFile,
+  { urlMs, maxSeconds, now }: { readonly urlMs: number; readonly maxSeconds: number; readonly now: number },
+): string {
+  const fileSeconds = cacheSecondsOf(cacheTimeOf(served, { maxSeconds, now }))
+  const seconds = Math.floor(Math.min(urlMs / 2000, fileSeconds))
   return seconds < 1 ? 'no-store' : `public, max-age=${seconds}`
 }

@@ -7,7 +7,6 @@ import {
   MAX_COMPOSE_BODY_BYTES,
   MAX_PARTS,
   PART_BYTES,
-  parseFileName,
   parseMediaType,
 } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
@@ -15,6 +14,7 @@ import type { Visibility } from '../../../records/record-store.ts'
 import type { ComposeInput } from '../../../uploads/compose-file.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { declaredBytes, singleHeader } from '../../framing.ts'
+import { plainFileName } from '../../plain-file-name.ts'
 import type { Query } from '../../query.ts'
 import { cidOf, termDaysOf, visibilityOf } from './upload-head.ts'
 
@@ -30,7 +30,7 @@ const HEAD_BYTES = 16_384
 /** What the head of a composition says. */
 export interface ComposeHead {
   readonly cid: ContentId
-  readonly visibility: Visibility
+  readonly visibility: Visibility | undefined
   readonly termDays: number | undefined
 }
 
@@ -93,7 +93,7 @@ export function readComposition(
     head: {
       ...head,
       contentType: parseMediaType(body.contentType ?? DEFAULT_MEDIA_TYPE),
-      filename: body.filename === undefined || body.filename === null ? null : readName(body.filename),
+      filename: body.filename === undefined || body.filename === null ? null : plainFileName(body.filename),
     },
   }
 }
@@ -108,10 +108,4 @@ function readPart(text: string, place: number): ContentId {
       reason: `Part ${place + 1}, ${name}, is not a valid cid: ${error.evidence.reason}`,
     })
   }
-}
-
-function readName(name: string): string {
-  // What is no text cannot be percent-encoded.
-  if (!name.isWellFormed()) throw new LadeError('invalid_filename', { reason: 'It is not well-formed Unicode.' })
-  return parseFileName(encodeURIComponent(name))
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import { BodyBill } from '@lade/node/budget/body-bill'
-import { NOT_PLACED, uploadedDeal } from '../../../deals/uploaded-deal.ts'
+import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { admitUpload, type UploadHead } from '../../../uploads/admit-upload.ts'
+import { applyHead } from '../../../uploads/apply-head.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'
 import { stageAtOnce } from '../../../uploads/stage-at-once.ts'
 import { stageUpload } from '../../../uploads/stage-upload.ts'
@@ -40,15 +41,21 @@ export async function createUpload(
   const bill = new BodyBill({ budget: service.budget, principal: tier.principal })
   bill.require()
   try {
-    const { file, usedBytes, isNew, isPlaced } = await (hasSmallBody(service, request, head)
+    const {
+      file: staged,
+      usedBytes,
+      isNew,
+      isPlaced,
+    } = await (hasSmallBody(service, request, head)
       ? stageAtOnce(service, { tier, head, bill }, () => takeBody(request))
       : stageStream(service, request, response, { tier, head, bill }))
-    notes.dealId = file.dealId
-    if (isPlaced) service.placementJob.wake()
+    notes.dealId = staged.dealId
+    const file = isNew ? staged : await applyHead(service, { tier, head, file: staged })
+    if (isPlaced || file !== staged) service.placementJob.wake()
     const now = service.now()
     const limits = quotaHeaders(tier, { usedBytes }, now)
     // What nobody has begun to place has nothing to be looked up.
-    const deal = isNew && !isPlaced ? NOT_PLACED : await uploadedDeal(service, file)
+    const deal = isNew && !isPlaced ? undefined : await uploadedDeal(service, file)
     sendJson(
       request,
       response,

@@ -3,6 +3,7 @@ import { addressPrincipal } from '../../../quotas/principal.ts'
 import { requireScope } from '../../../tokens/authorize.ts'
 import { sponsoredTier, tokenTier, type UploadTier, walletTier } from '../../../uploads/upload-tier.ts'
 import { findCaller } from '../../authenticate.ts'
+import { rightsOf } from '../../caller-rights.ts'
 import type { Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
 
@@ -18,6 +19,7 @@ export async function tierOf(service: Service, request: IncomingMessage, query: 
   }
   requireScope(caller, 'put')
   const { principal, owner } = caller
-  const payer = { principal, owner, dailyBytes: await caller.quotaBytes() }
+  const rights = rightsOf(service, caller)
+  const payer = { principal, owner, rights, dailyBytes: await caller.quotaBytes() }
   return caller.tier === 'wallet' ? walletTier(service.config, payer) : tokenTier(service.config, payer)
 }

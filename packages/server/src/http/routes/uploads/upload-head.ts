@@ -52,13 +52,12 @@ function filenameOf(header: string | undefined): string | null {
   return header === undefined ? null : parseFileName(header)
 }
 
-export function visibilityOf(header: string | undefined): Visibility {
+export function visibilityOf(header: string | undefined): Visibility | undefined {
   switch (header) {
     case undefined:
     case 'public':
-      return 'public'
     case 'private':
-      return 'private'
+      return header
     default:
       throw new LadeError('invalid_visibility', { reason: 'It is neither of them.' })
   }

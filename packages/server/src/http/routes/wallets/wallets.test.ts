@@ -125,7 +125,7 @@ describe('a wallet that signs its requests', () => {
     const path = `/p/${sha256Hex(body)}`
     expect((await send('GET', path)).status).toBe(200)
     expect((await send('GET', path, { account: BOB })).status).toBe(404)
-    expect((await service.fetch(path)).status).toBe(401)
+    expect((await service.fetch(path)).status).toBe(404)
   })
 
   it('uses each signature once, of 20 that come at the same time', async () => {

@@ -1,0 +1,13 @@
+import { LadeError } from '@lade/core/errors'
+import { parseFileName } from '@lade/core/wire'
+
+/**
+ * Reads a file name of a JSON body, which is not percent-encoded.
+ *
+ * @throws {LadeError} `invalid_filename`.
+ */
+export function plainFileName(name: string): string {
+  // What is no text cannot be percent-encoded.
+  if (!name.isWellFormed()) throw new LadeError('invalid_filename', { reason: 'It is not well-formed Unicode.' })
+  return parseFileName(encodeURIComponent(name))
+}
