@@ -59,10 +59,37 @@ describe('put and get with a service', () => {
   it('keep a private file from everybody but its owner, and share it by a link', async () => {
     const { cid } = await client.put(noise(99, 4), { visibility: 'private' })
     expect((await (await client.get(cid)).bytes()).length).toBe(99)
-    await expect(createLadeClient({ url: service.url }).get(cid)).rejects.toMatchObject({ code: 'no_token' })
+    await expect(createLadeClient({ url: service.url }).get(cid)).rejects.toMatchObject({ code: 'not_found' })
     await expect(clientWith(await service.token()).get(cid)).rejects.toMatchObject({ code: 'not_found' })
     const { url } = await client.files.share(cid, { ttlSeconds: 60 })
     expect((await fetch(url)).status).toBe(200)
+  })
+
+  it('are what the last put says of them, and are changed by themselves', async () => {
+    for (const sizeBytes of [99, 200_000]) {
+      const data = noise(sizeBytes, 40)
+      const first = await client.put(data, { filename: 'old.txt', contentType: 'text/plain' })
+      expect(first).toMatchObject({ visibility: 'public', contentType: 'text/plain', filename: 'old.txt' })
+      const wanted = { visibility: 'private', contentType: 'image/png', filename: 'new.png' } as const
+      expect(await client.put(data, { ...wanted, termDays: 40 })).toMatchObject({ ...wanted, term: '40 days' })
+      await expect(createLadeClient({ url: service.url }).get(first.cid)).rejects.toMatchObject({ code: 'not_found' })
+      const changed = await client.files.change(first.cid, { visibility: 'public', filename: null })
+      expect(changed).toMatchObject({ ...wanted, visibility: 'public', filename: null })
+      expect(await client.files.get(first.cid)).toEqual(changed)
+    }
+  })
+
+  it('error: options that a call does not have are a type error and a thrown one', async () => {
+    // @ts-expect-error: visibility: 'private' is meant.
+    await expect(client.put(noise(9), { private: true })).rejects.toThrow('put has no option "private"')
+    // @ts-expect-error: visibility: 'private' is meant.
+    await expect(client.files.change('myfile01', { private: true })).rejects.toThrow('files.change has no option')
+    // @ts-expect-error: there is no such option.
+    await expect(client.get('myfile01', { form: 1 })).rejects.toThrow('get has no option "form"')
+    // @ts-expect-error: ttlSeconds is meant.
+    await expect(client.files.share('myfile01', { ttl: 1 })).rejects.toThrow('files.share has no option "ttl"')
+    // @ts-expect-error: token is meant.
+    expect(() => createLadeClient({ url: service.url, apiKey: 'x' })).toThrow('createLadeClient has no option "apiKey"')
   })
 
   it('send a file once, and again once it was removed', async () => {

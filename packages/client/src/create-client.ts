@@ -4,6 +4,7 @@ import { baseUrlOf, checkedToken } from './http/base-url.ts'
 import { bearer, type Credentials } from './http/credentials.ts'
 import { createHttp, type Http } from './http/http.ts'
 import { retryPolicy } from './http/retry.ts'
+import { type OptionNames, refuseUnknownOptions } from './known-options.ts'
 import type { Limits } from './limits.ts'
 import { challenge } from './operations/challenge.ts'
 import { dealOperations } from './operations/deals.ts'
@@ -16,8 +17,18 @@ import { signEachRequest } from './wallet/sign-each-request.ts'
 import { signInOnce } from './wallet/sign-in.ts'
 import { checkedAccount, walletOf } from './wallet/wallet.ts'
 
+const CLIENT_OPTIONS: OptionNames<LadeClientOptions> = {
+  url: true,
+  token: true,
+  wallet: true,
+  fetch: true,
+  retry: true,
+  threads: true,
+}
+
 /** A client whose limits are given, as tests do to have files in many parts that are small. */
 export function createClient(options: LadeClientOptions, limits: Limits): LadeClient {
+  refuseUnknownOptions('createLadeClient', options, CLIENT_OPTIONS)
   const { url, fetch, retry, threads = true } = options
   const service = { baseUrl: baseUrlOf(url), policy: retryPolicy(retry), transport: platform.transport(fetch) }
   const http = createHttp({ ...service, credentials: credentialsOf(options, createHttp(service)) })

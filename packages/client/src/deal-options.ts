@@ -10,10 +10,28 @@ export interface DealListOptions extends CallOptions {
   readonly status?: DealEntry['status'] | undefined
 }
 
-export interface ExtendDealOptions extends CallOptions {
-  /** To be added to the term, at least 1. */
-  readonly days: number
-}
+/** How much longer a deal is to last: one of the three. A term that is long enough already stays. */
+export type ExtendDealOptions = CallOptions &
+  (
+    | {
+        /** To be added to the term, at least 1. */
+        readonly days: number
+        readonly until?: undefined
+        readonly termDays?: undefined
+      }
+    | {
+        /** The deal ends then, or up to a day later. */
+        readonly until: Date
+        readonly days?: undefined
+        readonly termDays?: undefined
+      }
+    | {
+        /** The whole term from the upload. */
+        readonly termDays: number
+        readonly days?: undefined
+        readonly until?: undefined
+      }
+  )
 
 /** The storage agreements of one caller. @see docs/protocol/deals.md */
 export interface DealOperations {
@@ -22,9 +40,7 @@ export interface DealOperations {
   /** One of them. Scope `list`. @throws {LadeError} `not_found`. */
   get(dealId: string, options?: CallOptions): Promise<DealEntry>
   /**
-   * Adds days to the term of one of them. Scope `pin`.
-   *
-   * Sent once, since a second time would add them again: after `unreachable`, `get` says whether it was done.
+   * Makes the term of one of them longer. Scope `pin`. A call whose answer was lost is sent again and extends the deal once.
    *
    * @returns the deal as it is now.
    * @throws {LadeError} `invalid_term`, whose reason says how many days are left; `deal_ended`; `not_found`.

@@ -80,7 +80,10 @@ export interface PutOptions extends CallOptions {
    * 'application/octet-stream'
    */
   readonly contentType?: string | undefined
-  /** `private` needs a token or a wallet. @default 'public' */
+  /**
+   * `private` needs a token or a wallet, of an account that is verified. A file of this caller that is there already becomes what is asked
+   * for, like its type, its name and a longer term. @default 'public', or as the file is that is there
+   */
   readonly visibility?: 'public' | 'private' | undefined
   /** Storage term in days, within the limits of the tier. @default the tier's */
   readonly termDays?: number | undefined
@@ -168,13 +171,24 @@ export interface FileListOptions extends CallOptions {
   /** A part of the name or the cid. */
   readonly q?: string | undefined
   readonly contentType?: string | undefined
-  /** Files that have ended, in place of the live ones; `staged` are these, wherever their deals stand. @default 'staged' */
-  readonly status?: 'staged' | 'expired' | 'removed' | 'composed' | undefined
+  /** Only files that are shown with this status. @default all live files */
+  readonly status?: FileEntry['status'] | undefined
 }
 
 export interface FilePageOptions extends FileListOptions {
   /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined
+}
+
+/** What is changed of a file; absent fields stay as they are. */
+export interface ChangeFileOptions extends CallOptions {
+  /** Private to public needs the scope `get` as well. */
+  readonly visibility?: 'public' | 'private' | undefined
+  readonly contentType?: string | undefined
+  /** Null for none. */
+  readonly filename?: string | null | undefined
+  /** The whole term from the upload, in days. Longer only, and with the scope `pin`. */
+  readonly termDays?: number | undefined
 }
 
 /** Seconds from now, 1 to 2,592,000 (30 days). */
@@ -235,6 +249,16 @@ export interface LadeClient {
     page(options?: FilePageOptions): Promise<FileList>
     /** One of them, also one that has ended. Scope `list`. @throws {LadeError} `not_found`. */
     get(cid: string, options?: CallOptions): Promise<FileEntry>
+    /**
+     * Changes one of them, and charges nothing. Scope `put`.
+     *
+     * @returns the file as it is now.
+     * @throws {LadeError} `not_found`, `gone`, `insufficient_scope`, `unverified_account`, `invalid_term`.
+     *
+     * @example
+     * await client.files.change(cid, { visibility: 'private', filename: 'plans.txt' })
+     */
+    change(cid: string, options: ChangeFileOptions): Promise<FileEntry>
     /** Ends one of them. Scope `pin`. @throws {LadeError} `not_found`, `gone`. */
     remove(cid: string, options?: CallOptions): Promise<void>
     /**

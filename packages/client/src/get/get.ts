@@ -3,6 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import { concatBytes } from '../concat-bytes.ts'
 import { hexOf } from '../hashing/running-hash.ts'
 import type { Http, HttpRequest } from '../http/http.ts'
+import { type OptionNames, refuseUnknownOptions } from '../known-options.ts'
 import type { Download, GetOptions } from '../options.ts'
 import type { Platform } from '../platform/platform.ts'
 import { wholeSizeOf } from './answer-head.ts'
@@ -20,9 +21,19 @@ const DEFAULT_CONTENT_TYPE = 'application/octet-stream'
 /** What is compressed on its way has no known length and no ranges. */
 const HEADERS = { accept: '*/*', 'accept-encoding': 'identity' }
 
+const GET_OPTIONS: OptionNames<GetOptions> = {
+  from: true,
+  to: true,
+  have: true,
+  onProgress: true,
+  verify: true,
+  signal: true,
+}
+
 /** See `LadeClient.get`. */
 export async function get(context: GetContext, cid: string, options: GetOptions = {}): Promise<Download> {
   const { from = 0, to, have, signal, verify = true, onProgress } = options
+  refuseUnknownOptions('get', options, GET_OPTIONS)
   checkOptions(options)
   const { http, platform } = context
   const id = parseContentId(cid, (bytes) => hexOf(platform.sha256.of(bytes)))

@@ -98,10 +98,15 @@ export function createHttp({ baseUrl, credentials, policy, transport }: HttpOpti
   }
 
   /** True when the request was refused for want of a proof that can be had. */
-  function needsAnotherProof({ failure, proof }: Failed, { mayRepeat = true, onUnanswered }: HttpRequest): boolean {
+  function needsAnotherProof(
+    { failure, proof }: Failed,
+    { mayRepeat = true, isOpen = false, onUnanswered }: HttpRequest,
+  ): boolean {
     const { error } = failure
     if (proof === undefined) {
-      if (credentials === undefined || error.code !== 'no_token') return false
+      // A private file is not there for anybody else.
+      const mayBePrivate = isOpen && error.code === 'not_found'
+      if (credentials === undefined || !(error.code === 'no_token' || mayBePrivate)) return false
       isAskedWho = true
       return true
     }

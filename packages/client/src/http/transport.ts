@@ -2,7 +2,7 @@ import type { Slice } from '../hashing/slice.ts'
 
 /** One request, once. */
 export interface TransportRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Slice | undefined

@@ -2,6 +2,7 @@ import { parseContentId } from '@lade/core/content'
 import type { ChallengeResult } from '@lade/core/wire'
 import type { GetContext } from '../get/get.ts'
 import { hexOf } from '../hashing/running-hash.ts'
+import { refuseUnknownOptions } from '../known-options.ts'
 import type { ChallengeOptions, CheckedChallenge } from '../options.ts'
 
 const NONCE_BYTES = 16
@@ -11,8 +12,10 @@ const MAX_NONCE_LENGTH = 128
 export async function challenge(
   { http, platform: { sha256 } }: GetContext,
   cid: string,
-  { nonce = randomNonce(), signal }: ChallengeOptions = {},
+  options: ChallengeOptions = {},
 ): Promise<CheckedChallenge> {
+  refuseUnknownOptions('challenge', options, { nonce: true, signal: true })
+  const { nonce = randomNonce(), signal } = options
   if (typeof nonce !== 'string' || nonce.length < 1 || nonce.length > MAX_NONCE_LENGTH) {
     throw new TypeError(`A nonce has 1 to ${MAX_NONCE_LENGTH} characters`)
   }

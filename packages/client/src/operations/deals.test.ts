@@ -63,9 +63,19 @@ describe('deals with a service', () => {
     }
   })
 
-  it('are not extended twice when an answer is lost', async () => {
+  it('are extended to a time or a term, as often as asked', async () => {
+    const { dealId, expiresAt } = await client.put(noise(MIB + 4, 4))
+    const until = new Date(Date.parse(expiresAt) + 4.5 * DAY_MS)
+    for (const term of [{ until }, { until }, { termDays: 35 }, { termDays: 30 }]) {
+      expect(await client.deals.extend(dealId, term)).toMatchObject({ term: '35 days' })
+    }
+  })
+
+  it('are not extended twice when answers are lost', async () => {
+    let lost = 0
     const losing: typeof fetch = async (input, init) => {
       await fetch(input, init)
+      lost += 1
       throw new TypeError('fetch failed')
     }
     const token = await service.token()
@@ -73,6 +83,7 @@ describe('deals with a service', () => {
     const own = createLadeClient({ url: service.url, token })
     const put = await own.put(noise(MIB + 3, 3))
     await expect(forgetful.deals.extend(put.dealId, { days: 2 })).rejects.toMatchObject({ code: 'unreachable' })
+    expect(lost).toBeGreaterThan(1)
     const { expiresAt } = await own.deals.get(put.dealId)
     expect(Date.parse(expiresAt) - Date.parse(put.expiresAt)).toBe(2 * DAY_MS)
   })

@@ -1,12 +1,40 @@
 import { LadeError } from '@lade/core/errors'
 import type { FileEntry, FileList, ShareResult, UsageResult } from '@lade/core/wire'
 import type { Http } from '../http/http.ts'
-import type { CallOptions, FileListOptions, FilePageOptions, LadeClient, ShareOptions } from '../options.ts'
+import { type OptionNames, refuseUnknownOptions } from '../known-options.ts'
+import type {
+  CallOptions,
+  ChangeFileOptions,
+  FileListOptions,
+  FilePageOptions,
+  LadeClient,
+  ShareOptions,
+} from '../options.ts'
 import { allOf } from './pages.ts'
 
+const PAGE_OPTIONS: OptionNames<FilePageOptions> = {
+  cursor: true,
+  limit: true,
+  q: true,
+  contentType: true,
+  status: true,
+  signal: true,
+}
+const CHANGE_OPTIONS: OptionNames<ChangeFileOptions> = {
+  visibility: true,
+  contentType: true,
+  filename: true,
+  termDays: true,
+  signal: true,
+}
+const SHARE_OPTIONS: OptionNames<ShareOptions> = { ttlSeconds: true, signal: true }
+
 export function fileOperations(http: Http): LadeClient['files'] {
-  const page = ({ signal, ...query }: FilePageOptions = {}) =>
-    http.json<FileList>({ path: '/api/files', query, signal })
+  const page = async (options: FilePageOptions = {}) => {
+    refuseUnknownOptions('files.page', options, PAGE_OPTIONS)
+    const { signal, ...query } = options
+    return http.json<FileList>({ path: '/api/files', query, signal })
+  }
   return {
     page,
     list: (options: FileListOptions = {}) =>
@@ -16,8 +44,16 @@ export function fileOperations(http: Http): LadeClient['files'] {
       ),
     get: (cid, { signal }: CallOptions = {}) => http.json<FileEntry>({ path: pathOf(cid), signal }),
     remove: (cid, { signal }: CallOptions = {}) => removeFile(http, cid, signal),
-    share: (cid, { ttlSeconds, signal }: ShareOptions) =>
-      http.json<ShareResult>({ method: 'POST', path: `${pathOf(cid)}/share`, json: { ttlSeconds }, signal }),
+    async change(cid, options: ChangeFileOptions) {
+      refuseUnknownOptions('files.change', options, CHANGE_OPTIONS)
+      const { signal, ...json } = options
+      return http.json<FileEntry>({ method: 'PATCH', path: pathOf(cid), json, signal })
+    },
+    async share(cid, options: ShareOptions) {
+      refuseUnknownOptions('files.share', options, SHARE_OPTIONS)
+      const { ttlSeconds, signal } = options
+      return http.json<ShareResult>({ method: 'POST', path: `${pathOf(cid)}/share`, json: { ttlSeconds }, signal })
+    },
   }
 }
 

@@ -1,12 +1,16 @@
 import type { RevokeResult, SignupRequest, SignupResult, StartResult, TokenList } from '@lade/core/wire'
 import type { Http } from '../http/http.ts'
+import { refuseUnknownOptions } from '../known-options.ts'
 import type { CallOptions, LadeClient, RevokeOptions } from '../options.ts'
 
 export function tokenOperations(http: Http): LadeClient['tokens'] {
   return {
     list: ({ signal }: CallOptions = {}) => http.json<TokenList>({ path: '/api/tokens', signal }),
-    revoke: (jti, { keepLinks, signal }: RevokeOptions = {}) =>
-      http.json<RevokeResult>({ method: 'POST', path: '/api/tokens/revoke', json: { jti, keepLinks }, signal }),
+    async revoke(jti, options: RevokeOptions = {}) {
+      refuseUnknownOptions('tokens.revoke', options, { keepLinks: true, signal: true })
+      const { keepLinks, signal } = options
+      return http.json<RevokeResult>({ method: 'POST', path: '/api/tokens/revoke', json: { jti, keepLinks }, signal })
+    },
   }
 }
 

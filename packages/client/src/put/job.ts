@@ -4,6 +4,7 @@ import { HEADER } from '@lade/core/wire/headers'
 import { type HashWants, wantBoth, wantsFor } from '../hashing/hash-wants.ts'
 import { hexOf } from '../hashing/running-hash.ts'
 import type { Http } from '../http/http.ts'
+import { type OptionNames, refuseUnknownOptions } from '../known-options.ts'
 import type { Limits } from '../limits.ts'
 import type { PutCidForm, PutOptions, PutState } from '../options.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -25,6 +26,8 @@ export interface PutJob extends PutContext {
   readonly expected: ContentId | undefined
   readonly filename: string | undefined
   readonly contentType: string
+  readonly visibility: 'public' | 'private' | undefined
+  readonly termDays: number | undefined
   /** The headers that say how a file is kept, for the whole and for its parts. */
   readonly keeping: Readonly<Record<string, string>>
   readonly concurrency: number
@@ -36,6 +39,18 @@ export interface PutJob extends PutContext {
   readonly signal: AbortSignal | undefined
 }
 
+const PUT_OPTIONS: OptionNames<PutOptions> = {
+  cid: true,
+  expectedCid: true,
+  filename: true,
+  contentType: true,
+  visibility: true,
+  termDays: true,
+  concurrency: true,
+  onProgress: true,
+  state: true,
+  signal: true,
+}
 const FORMS: readonly PutCidForm[] = ['unixfs', 'raw', 'piece', 'sha256']
 const MAX_CONCURRENCY = 4
 const DEFAULT_CONTENT_TYPE = 'application/octet-stream'
@@ -52,6 +67,7 @@ export function readJob(
   options: PutOptions,
   source: { readonly name: string | undefined; readonly contentType: string | undefined },
 ): PutJob {
+  refuseUnknownOptions('put', options, PUT_OPTIONS)
   const { cid: form = 'unixfs', concurrency = MAX_CONCURRENCY, visibility, termDays, state } = options
   if (!FORMS.includes(form)) throw new TypeError(`${form} is no form of content id to put under`)
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
@@ -65,6 +81,8 @@ export function readJob(
     expected,
     filename: options.filename === undefined ? source.name : (options.filename ?? undefined),
     contentType: options.contentType ?? source.contentType ?? DEFAULT_CONTENT_TYPE,
+    visibility,
+    termDays,
     keeping: {
       ...(visibility === undefined ? {} : { [HEADER.visibility]: visibility }),
       ...(termDays === undefined ? {} : { [HEADER.termDays]: String(termDays) }),

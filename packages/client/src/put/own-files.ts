@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import type { FileEntry, FileList, UploadResult, UsageResult } from '@lade/core/wire'
+import type { ChangeRequest, FileEntry, FileList, UploadResult, UsageResult } from '@lade/core/wire'
 import type { Http } from '../http/http.ts'
 
 /** What the service says of this caller's own files, as far as it may ask. */
@@ -11,8 +11,20 @@ export interface OwnFiles {
   find(cid: string, sizeBytes: number, signal: AbortSignal): Promise<FileEntry | undefined>
   /** True when one of the newest live files has this size, so that it may be the same. */
   hasOneOfSize(sizeBytes: number, signal: AbortSignal): Promise<boolean>
-  /** A live file as the answer to its upload would be. */
-  resultOf(file: FileEntry, cid: string, signal: AbortSignal | undefined): Promise<UploadResult>
+  /**
+   * A live file as the answer to its upload would be, with all that is wanted of it.
+   *
+   * @throws {LadeError} `insufficient_scope`, `unverified_account`, `invalid_term`.
+   */
+  resultOf(file: FileEntry, cid: string, wanted: WantedFile, signal: AbortSignal | undefined): Promise<UploadResult>
+}
+
+/** What a put says of its file; undefined for what it leaves to the service. */
+export interface WantedFile {
+  readonly visibility: 'public' | 'private' | undefined
+  readonly contentType: string
+  readonly filename: string | undefined
+  readonly termDays: number | undefined
 }
 
 /** Files in one page, which is as many as a page has. */
@@ -43,25 +55,36 @@ export function ownFiles(http: Http): OwnFiles {
       const page = await ask(() => http.json<FileList>({ path: '/api/files', query: { limit: NEWEST }, signal }))
       return page?.files.some(({ size }) => size === sizeBytes) ?? false
     },
-    async resultOf(file, cid, signal) {
+    async resultOf(found, cid, wanted, signal) {
       const { email, userId } = await http.json<UsageResult>({ path: '/api/usage', signal })
-      const { dealId, size, retrievalUrl, term, sponsored, pieceCid, sha256, verified, status, expiresAt } = file
+      const json = differenceOf(found, wanted)
+      const path = `/api/files/${found.cid}`
+      const file = json === undefined ? found : await http.json<FileEntry>({ method: 'PATCH', path, json, signal })
+      const { filename, contentType, uploadedAt: _, ...rest } = file
       return {
+        ...rest,
         cid,
-        dealId,
-        size,
-        retrievalUrl: urlUnder(retrievalUrl, file.cid, cid),
-        term,
-        sponsored,
+        retrievalUrl: urlUnder(file.retrievalUrl, file.cid, cid),
         owner: email ?? addressIn(userId),
-        pieceCid,
-        sha256,
-        verified,
-        status: status as UploadResult['status'],
-        expiresAt,
+        status: file.status as UploadResult['status'],
+        contentType,
+        filename,
       }
     },
   }
+}
+
+/** What has to be changed of a file that is there, as an upload of it would; a shorter term is not. */
+function differenceOf(file: FileEntry, wanted: WantedFile): ChangeRequest | undefined {
+  const { visibility, contentType, filename, termDays } = wanted
+  const days = Number.parseInt(file.term, 10)
+  const change: ChangeRequest = {
+    ...(visibility !== undefined && visibility !== file.visibility && { visibility }),
+    ...(contentType !== file.contentType && { contentType }),
+    ...(filename !== undefined && filename !== file.filename && { filename: filename.toWellFormed() }),
+    ...(termDays !== undefined && termDays > days && { termDays }),
+  }
+  return Object.keys(change).length === 0 ? undefined : change
 }
 
 /** A wallet's user is `eip155:<chain>:<address>`. */

@@ -57,7 +57,7 @@ async function hashAndSend(job: PutJob, source: KnownSource, kept: KeptHashing):
   const { cid, found } = await whole
   await group.settle()
   if (found !== undefined) {
-    const result = await own.resultOf(found, cid, job.signal)
+    const result = await own.resultOf(found, cid, job, job.signal)
     progress.done(source.sizeBytes, true)
     return result
   }

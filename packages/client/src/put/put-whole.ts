@@ -25,7 +25,7 @@ export async function putWhole(job: PutJob, source: KnownSource): Promise<Upload
   const { signal } = group
   const found = sizeBytes < ASK_MIN_BYTES ? undefined : await own.find(cid, sizeBytes, signal)
   if (found !== undefined) {
-    const result = await own.resultOf(found, cid, signal)
+    const result = await own.resultOf(found, cid, job, signal)
     progress.done(sizeBytes, true)
     return result
   }

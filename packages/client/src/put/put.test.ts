@@ -130,6 +130,29 @@ describe('put of a file that goes in one piece', () => {
     expect(plain?.headers).not.toHaveProperty('x-term-days')
   })
 
+  it.each([
+    ['private', { private: true }],
+    ['visiblity', { visiblity: 'private' }],
+  ])('refuses the option %s, which it does not have, and sends nothing', async (name, options) => {
+    await expect(clientOf().put(noise(10), options as PutOptions)).rejects.toThrow(
+      new TypeError(
+        `put has no option "${name}". It has: cid, expectedCid, filename, contentType, visibility, termDays, concurrency, onProgress, state, signal.`,
+      ),
+    )
+    expect(service.seen).toEqual([])
+  })
+
+  it('changes a file that is there where more is wanted of it, and sends nothing', async () => {
+    const data = noise(100_000)
+    const first = await clientOf().put(data, { filename: 'old.txt', contentType: 'text/plain' })
+    const wanted = { visibility: 'private', filename: 'new.txt', contentType: 'image/png', termDays: 60 } as const
+    const second = await clientOf().put(data, wanted)
+    const { termDays: _, ...changed } = wanted
+    expect(second).toEqual({ ...first, ...changed, term: '60 days' })
+    expect(await clientOf().put(data, { contentType: 'image/png', termDays: 7 })).toEqual(second)
+    expect([service.count('POST /api/upload'), service.count('PATCH /api/files/')]).toEqual([1, 1])
+  })
+
   it('puts under the sha2-256 in hex when asked, and names no profile then', async () => {
     const { cid } = await clientOf().put(bytes, { cid: 'sha256' })
     expect(cid).toBe(createHash('sha256').update(bytes).digest('hex'))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
-import type { ComposeRequest, FileEntry } from '@lade/core/wire'
+import type { ChangeRequest, ComposeRequest, FileEntry } from '@lade/core/wire'
 import { unixfsV1Cid } from './importer.ts'
 
 export const FAKE_TOKEN = 'pk_live_fake'
@@ -114,7 +114,7 @@ export async function startFakeService(): Promise<FakeService> {
     if (method === 'POST' && path === '/api/upload') return upload(note, body)
     if (method === 'POST' && path === '/api/compose') return compose(note, body)
     if (path === '/api/files') return list()
-    if (path.startsWith('/api/files/')) return find(method, path.slice('/api/files/'.length))
+    if (path.startsWith('/api/files/')) return find(method, path.slice('/api/files/'.length), body)
     if (path === '/api/auth/wallet/nonce') return { status: 200, body: { nonce: 'abcdefgh', expiresIn: 600 } }
     if (path === '/api/auth/wallet/verify') return { status: 200, body: SIGNED_IN }
     if (path === '/api/info') return { status: 200, body: INFO }
@@ -151,12 +151,16 @@ export async function startFakeService(): Promise<FakeService> {
     return { status: 200, body }
   }
 
-  function find(method: string, cid: string): Answer {
+  function find(method: string, cid: string, body: Buffer): Answer {
     const entry = files.get(cid)?.entry
     if (entry === undefined) return problem(404, 'not_found')
     if (method === 'DELETE') {
       if (entry.status !== 'staged') return problem(410, 'gone', { reason: entry.status })
       restage(cid, { status: 'removed' })
+    }
+    if (method === 'PATCH') {
+      const { termDays, ...change } = JSON.parse(body.toString()) as ChangeRequest
+      restage(cid, { ...change, ...(termDays === undefined ? {} : { term: `${termDays} days` }) } as Partial<FileEntry>)
     }
     return { status: 200, body: files.get(cid)?.entry }
   }
@@ -192,6 +196,7 @@ export async function startFakeService(): Promise<FakeService> {
       status: 'staged',
       visibility: 'public',
       retrievalUrl: `${url}/p/${cid}`,
+      syntheticDealId: `d-0x${createHash('sha256').update(cid).digest('hex').slice(0, 32)}`,
       ...changes,
     }
     files.set(cid, { bytes: Buffer.from(bytes), entry })
@@ -203,10 +208,8 @@ export async function startFakeService(): Promise<FakeService> {
   }
 
   function resultOf(cid: string) {
-    const entry = files.get(cid)?.entry
-    const { dealId, size, retrievalUrl, term, sponsored, pieceCid, sha256, verified, status, expiresAt } = entry ?? {}
-    const named = { cid, dealId, size, retrievalUrl, term, sponsored, owner: FAKE_EMAIL }
-    return { ...named, pieceCid, sha256, verified, status, expiresAt }
+    const { uploadedAt: _, ...entry } = files.get(cid)?.entry ?? {}
+    return { ...entry, owner: FAKE_EMAIL }
   }
 
   return {

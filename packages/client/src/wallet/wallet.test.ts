@@ -162,7 +162,8 @@ describe('an account', () => {
     service.stage(noise(1000), 'myfile01')
     await (await client.get('myfile01')).bytes()
     expect(signed('GET /p/').every((headers) => headers.signature === undefined)).toBe(true)
-    service.failOnce('GET /p/', refuse(401, 'no_token'))
+    // A private file is not there for anybody else.
+    service.failOnce('GET /p/', refuse(404, 'not_found'))
     await (await client.get('myfile01')).bytes()
     await (await client.get('myfile01')).bytes()
     expect(signed('GET /p/').map((headers) => headers.signature !== undefined)).toEqual([false, false, true, true])

@@ -43,7 +43,7 @@ describe.each<[string, () => Wallet]>([
       owner: account.address,
     })
     expect((await client.files.page({ q: 'naïve plan' })).files.map(({ cid }) => cid)).toEqual([put.cid])
-    await expect(strangers().get(put.cid)).rejects.toMatchObject({ code: 'no_token' })
+    await expect(strangers().get(put.cid)).rejects.toMatchObject({ code: 'not_found' })
     expect(Buffer.compare(await (await client.get(put.cid)).bytes(), bytes)).toBe(0)
     const { url } = await client.files.share(put.cid, { ttlSeconds: 60 })
     expect((await fetch(url)).status).toBe(200)
