@@ -50,7 +50,7 @@ const ADVICE: Advice = {
   invalid_challenge: () => 'Leave out --challenge to get a new code.',
   invalid_code: attempts,
   mail_failed: (evidence) => `Check the address. ${again(evidence)}`,
-  not_found: () => 'Check the id: "lade ls" lists your files. A private file needs its owner\'s token.',
+  not_found: () => 'Check the id: "lade ls" lists your files. Private files need "lade login".',
   too_large: tooLarge,
   rate_limited: again,
   quota_exceeded: quota,

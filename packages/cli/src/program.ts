@@ -3,6 +3,7 @@ import about from '../package.json' with { type: 'json' }
 import { addChallenge } from './commands/challenge.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDeals } from './commands/deals.ts'
+import { addEdit } from './commands/edit.ts'
 import { addGet } from './commands/get.ts'
 import { addLogin } from './commands/login.ts'
 import { addLogout } from './commands/logout.ts'
@@ -56,6 +57,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addPut(program, terminal)
   addGet(program, terminal)
   addLs(program, terminal)
+  addEdit(program, terminal)
   addRm(program, terminal)
   addShare(program, terminal)
   addDeals(program, terminal)

@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import { DAY_MS } from '@lade/core/time'
+import { type Command, InvalidArgumentError } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
 import { wholeNumberIn } from '../number-option.ts'
@@ -6,6 +7,7 @@ import { countOf } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import { formatFromNow, formatTime } from '../output/times.ts'
 import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
 
 const MAXIMUM_DAYS = 36_500
 
@@ -15,20 +17,40 @@ export function addDealsExtend(deals: Command, terminal: Terminal): void {
     .command('extend')
     .summary('Extend the term of a deal.')
     .description(
-      'Add days to the term of a deal, up to the longest term that the service allows. Each run adds the days again.',
+      'Make the term of a deal longer, up to the longest term that the service allows. Each run with --days adds the days again; --until only makes sure that the deal lasts that long.',
     )
     .argument('<id>', 'the id of a deal')
-    .requiredOption('--days <number>', 'Days to add.', wholeNumberIn(1, MAXIMUM_DAYS))
+    .option('--days <number>', 'Days to add.', wholeNumberIn(1, MAXIMUM_DAYS))
+    .option('--until <date>', 'Last day of the term, such as 2027-06-30 (UTC).', utcDayOption)
     .option('--json', 'Print the updated deal as one JSON object.')
     .action(async (id: string) => {
-      const { days, json }: { days: number; json?: boolean } = command.opts()
+      const { days, until, json }: { days?: number; until?: Date; json?: boolean } = command.opts()
+      const term = termOf(days, until)
       const { client } = await connect(command, terminal)
-      const deal = await client.deals.extend(id, { days, signal: terminal.interruption() })
+      const deal = await client.deals.extend(id, { ...term, signal: terminal.interruption() })
       if (json) return terminal.print(JSON.stringify(deal))
       const { dealId, expiresAt } = deal
       const end = `${formatTime(expiresAt)}, ${formatFromNow(expiresAt, terminal.now())}`
-      terminal.print(`${printable(dealId)} was extended by ${countOf(days, 'day')}, until ${end}.`)
+      terminal.print(
+        days === undefined
+          ? `${printable(dealId)} lasts until ${end}.`
+          : `${printable(dealId)} was extended by ${countOf(days, 'day')}, until ${end}.`,
+      )
     })
   addAccountOptions(command)
   addWalletOptions(command)
+}
+
+/** @throws {UsageError} unless one of them is given. */
+function termOf(days: number | undefined, until: Date | undefined): { days: number } | { until: Date } {
+  if (days !== undefined && until === undefined) return { days }
+  if (until !== undefined && days === undefined) return { until }
+  throw new UsageError('Use one of --days and --until.')
+}
+
+/** The end of a UTC day. */
+function utcDayOption(text: string): Date {
+  const startMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(startMs)) throw new InvalidArgumentError('Expected a date such as 2027-06-30.')
+  return new Date(startMs + DAY_MS - 1)
 }

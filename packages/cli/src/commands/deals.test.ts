@@ -95,6 +95,22 @@ describe('lade deals extend', () => {
     expect((await lade(['deals', '--json', 'extend', dealId, '--days', '1'])).json()).toMatchObject({ term: '42 days' })
   })
 
+  it('makes a deal last until a day, however often it is run', async () => {
+    const { dealId, expiresAt } = await put('until')
+    const day = new Date(Date.parse(expiresAt) + 5 * 86_400_000).toISOString().slice(0, 10)
+    for (let round = 0; round < 2; round += 1) {
+      const { exitCode, stdout } = await lade(['deals', 'extend', dealId, '--until', day])
+      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/ lasts until .* UTC, in 3[56] days\.\n$/)])
+    }
+    for (const args of [
+      ['--until', '2027-13-01'],
+      ['--until', 'soon'],
+      ['--until', day, '--days', '1'],
+    ]) {
+      expect((await lade(['deals', 'extend', dealId, ...args])).exitCode).toBe(2)
+    }
+  })
+
   it('asks no other service than the one that was named', async () => {
     const { dealId } = deal
     const asked: (string | undefined)[] = []

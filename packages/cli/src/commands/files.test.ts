@@ -48,11 +48,12 @@ describe('lade put', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout.split('\n')).toEqual([
       'hello.txt',
-      `  cid   ${HELLO_CID}`,
-      `  url   ${service.url}/p/${HELLO_CID}`,
-      '  size  11 B',
-      expect.stringMatching(/^ {2}term {2}7 days, until \d{4}-\d\d-\d\d \d\d:\d\d UTC; sponsored$/),
-      expect.stringMatching(/^ {2}deal {2}d-0x[0-9a-f]+$/),
+      `  cid     ${HELLO_CID}`,
+      `  url     ${service.url}/p/${HELLO_CID}`,
+      '  access  public: anyone with the URL',
+      '  size    11 B',
+      expect.stringMatching(/^ {2}term {4}7 days, until \d{4}-\d\d-\d\d \d\d:\d\d UTC; sponsored$/),
+      expect.stringMatching(/^ {2}deal {4}d-0x[0-9a-f]+$/),
       '',
     ])
     const response = await fetch(`${service.url}/p/${HELLO_CID}`)
@@ -81,10 +82,10 @@ describe('lade put', () => {
       contentType: 'text/markdown; charset=utf-8',
       visibility: 'private',
     })
-    expect((await fetch(`${service.url}/p/${cid}`)).status).toBe(401)
+    expect((await fetch(`${service.url}/p/${cid}`)).status).toBe(404)
   })
 
-  it('says when bytes that were staged before stay as they were', async () => {
+  it('applies what is asked for to bytes that were staged before, and says what it cannot', async () => {
     await logIn()
     await write('a', unique())
     const { cid } = (await lade(['put', 'a', '--json'])).json()
@@ -92,11 +93,41 @@ describe('lade put', () => {
       exitCode: 0,
       stderr: 'a: It was already uploaded and keeps its term of 30 days.\n',
     })
-    const stillPublic = await lade(['put', 'a', '--private'])
-    expect(stillPublic).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(stillPublic.stderr).toContain(`is still public. Remove it with "lade rm ${cid}"`)
-    await lade(['rm', cid, '--yes'])
-    expect((await lade(['put', 'a', '--private'])).exitCode).toBe(0)
+    const hidden = await lade(['put', 'a', '--private', '--days', '40', '--name', 'b.txt'])
+    expect(hidden).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(hidden.stdout).toMatch(/\n {2}access {2}private: your tokens and share links\n/)
+    expect(hidden.stdout).toMatch(/\n {2}term {4}40 days, /)
+    const [entry] = (await lade(['ls', cid, '--json'])).json()
+    expect(entry).toMatchObject({
+      visibility: 'private',
+      term: '40 days',
+      filename: 'b.txt',
+      contentType: 'text/plain',
+    })
+  })
+
+  it('changes a file without sending it again', async () => {
+    await logIn()
+    await write('a', unique())
+    const cid = (await lade(['put', '-q', 'a'])).stdout.trim()
+    const edited = await lade(['edit', cid, '--private', '--name', 'plans.txt', '--type', 'text/plain', '--days', '60'])
+    expect(edited).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(edited.stdout).toMatch(
+      /^plans\.txt\n {2}cid {5}bafk\w+\n {2}access {2}private\n {2}type {4}text\/plain\n {2}term {4}60 days, /,
+    )
+    expect((await lade(['edit', cid, '--public', '--json'])).json()).toMatchObject({ cid, visibility: 'public' })
+    expect((await lade(['ls', '--status', 'active', cid])).exitCode).toBe(0)
+    for (const [flags, exitCode, sentence] of [
+      [[], 2, 'Say what to change'],
+      [['--private', '--public'], 2, 'Use --private or --public'],
+      [['--days', '3'], 2, 'cannot be shortened'],
+    ] as const) {
+      const refused = await lade(['edit', cid, ...flags])
+      expect([refused.exitCode, refused.stderr]).toEqual([exitCode, expect.stringContaining(sentence)])
+    }
+    expect(
+      (await lade(['edit', 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e', '--private'])).exitCode,
+    ).toBe(4)
   })
 
   it('stages every file below a folder, a line each, and sums up', async () => {
@@ -112,7 +143,7 @@ describe('lade put', () => {
       .split('\n')
       .sort((a, b) => a.slice(60).localeCompare(b.slice(60)))
     expect(lines).toHaveLength(2)
-    for (const line of lines) expect(line).toMatch(/^bafk\w{55} +\d+ B {2}album\/(?:a|deep\/b)\.txt$/)
+    for (const line of lines) expect(line).toMatch(/^bafk\w{55} +\d+ B {2}public {3}album\/(?:a|deep\/b)\.txt$/)
     expect(stderr).toMatch(/^Skipped: 1 hidden \(--hidden includes them\), 1 empty\.\n2 files uploaded, \d+ B\.\n$/)
   })
 
@@ -300,7 +331,7 @@ describe('lade get', () => {
     await rm(join(cwd, 'secret'))
     expect((await lade(['get', hidden, '-o', '-'])).stdout).toBe(secret)
     await lade(['logout'])
-    expect(await lade(['get', hidden])).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('lade login') })
+    expect(await lade(['get', hidden])).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('lade login') })
     expect(await readdir(cwd)).toEqual([])
   })
 

@@ -14,11 +14,22 @@ const DEFAULT_LIMIT = 100
 const MAXIMUM_LIMIT = 1_000_000
 const MAXIMUM_PAGE = 1000
 
+const STATUSES = [
+  'staged',
+  'proposed',
+  'active',
+  'expiring',
+  'failed',
+  'expired',
+  'removed',
+  'composed',
+] as const satisfies readonly FileEntry['status'][]
+
 interface LsFlags {
   readonly long?: boolean
   readonly limit: number
   readonly type?: string
-  readonly status?: 'expired' | 'removed'
+  readonly status?: FileEntry['status']
   readonly json?: boolean
 }
 
@@ -33,7 +44,7 @@ export function addLs(program: Command, terminal: Terminal): void {
     .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
     .option('--type <type>', 'Only files with this media type.')
     .addOption(
-      new Option('--status <status>', 'Only files that have expired or were removed.').choices(['expired', 'removed']),
+      new Option('--status <status>', 'Only files with this status (default: all that are live).').choices(STATUSES),
     )
     .option('--json', 'Print one JSON array with all fields.')
     .action((query: string | undefined) => ls(query, command, terminal))

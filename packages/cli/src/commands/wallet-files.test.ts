@@ -46,7 +46,7 @@ describe('a wallet on the command line', () => {
     const { cid, dealId } = put.json()
     expect(put.json()).toMatchObject({ owner: address, sponsored: false })
     expect((await mine('ls', '--json')).json()).toMatchObject([{ cid, visibility: 'private' }])
-    expect((await lade(['get', cid, '-o', 'stolen'])).exitCode).toBe(7)
+    expect((await lade(['get', cid, '-o', 'stolen'])).exitCode).toBe(4)
     expect((await mine('get', cid, '-o', 'copy.txt')).exitCode).toBe(0)
     expect(await readFile(join(dir, 'copy.txt'), 'utf8')).toBe(TEXT)
     const { url } = (await mine('share', cid, '--json')).json()

@@ -12,7 +12,7 @@ import type { Outcome } from './put-files.ts'
 
 /** The lines for one file that was put by itself. */
 export function describeResult(shown: string, result: UploadResult, wasThere: boolean, style: Style): string[] {
-  const { cid, size, retrievalUrl, term, expiresAt, dealId, sponsored } = result
+  const { cid, size, retrievalUrl, term, expiresAt, dealId, sponsored, visibility } = result
   const remark = wasThere ? ' (already stored; nothing was sent)' : ''
   return [
     `${style.bold(shown === '-' ? 'standard input' : printable(shown))}${remark}`,
@@ -20,6 +20,7 @@ export function describeResult(shown: string, result: UploadResult, wasThere: bo
       [
         ['cid', cid],
         ['url', retrievalUrl],
+        ['access', describeAccess(visibility)],
         ['size', size < 1024 ? formatBytes(size) : `${formatBytes(size)} (${size.toLocaleString('en-US')} bytes)`],
         ['term', `${term}, until ${formatTime(expiresAt)}${sponsored ? '; sponsored' : ''}`],
         ['deal', dealId],
@@ -29,9 +30,13 @@ export function describeResult(shown: string, result: UploadResult, wasThere: bo
   ]
 }
 
+function describeAccess(visibility: UploadResult['visibility']): string {
+  return visibility === 'private' ? 'private: your tokens and share links' : 'public: anyone with the URL'
+}
+
 /** The line for one of several files: the id first, for programs that take lines apart. */
-export function describeBriefly(shown: string, { cid, size }: UploadResult): string {
-  return `${printable(cid)}  ${formatBytes(size).padStart(9)}  ${printable(shown)}`
+export function describeBriefly(shown: string, { cid, size, visibility }: UploadResult): string {
+  return `${printable(cid)}  ${formatBytes(size).padStart(9)}  ${visibility.padEnd(7)}  ${printable(shown)}`
 }
 
 /** The object for one file, for programs. */

@@ -118,7 +118,7 @@ async function putItem(
         onProgress(progress)
       },
     })
-    return { item, result, wasThere, remark: await checkKept(client, result, put, signal) }
+    return { item, result, wasThere, remark: checkKept(result, put) }
   } catch (error) {
     signal.throwIfAborted()
     return { item, error }
