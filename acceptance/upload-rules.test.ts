@@ -6,6 +6,7 @@
  * could reach, so it is covered beside the code, in the unit tests of the staging use case.
  */
 import { describe, expect, test } from 'vitest'
+import { headerOf } from './caller.ts'
 import { hexOf, rawCidOf } from './content-ids.ts'
 import { expectProblem } from './problem.ts'
 import { exchangeRaw, expectRefused, head, NO_CLOSE_MS } from './raw-http.ts'
@@ -14,6 +15,8 @@ import { MIB, sampleBytes, useTarget } from './target.ts'
 import { readToken } from './token-forge.ts'
 
 const target = useTarget()
+/** A UnixFS file of no bytes, as IPFS tools name it. */
+const EMPTY_UNIXFS_FILE = 'QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH'
 
 describe('upload rules', () => {
   test('rule 1: refuses a missing cid', async () => {
@@ -89,11 +92,37 @@ describe('upload rules', () => {
     expect(problem.detail).toContain('Send the raw bytes: this body is multipart/form-data.')
     // The cid and the length come first.
     expectProblem(await target.anonymous().upload(bytes, { contentType, cid: 'short' }), 400, 'invalid_cid')
-    expectProblem(await target.anonymous().upload(Buffer.alloc(0), { contentType }), 400, 'empty_body')
+    const { base32: cid } = rawCidOf(bytes)
+    expectProblem(await target.anonymous().upload(Buffer.alloc(0), { contentType, cid }), 400, 'empty_body')
   })
 
-  test('rule 2: refuses a body of zero bytes as empty_body', async () => {
-    expectProblem(await target.anonymous().upload(Buffer.alloc(0)), 400, 'empty_body')
+  test('rule 2: refuses a body of zero bytes as empty_body, unless the cid is that of no bytes', async () => {
+    const empty = Buffer.alloc(0)
+    for (const cid of [rawCidOf(sampleBytes()).base32, 'myfile01']) {
+      expectProblem(await target.anonymous().upload(empty, { cid }), 400, 'empty_body')
+    }
+    for (const cid of [rawCidOf(empty).base32, hexOf(empty), EMPTY_UNIXFS_FILE]) {
+      const caller = target.anonymous()
+      expect(await caller.stage(empty, { cid, filename: 'empty.txt' })).toMatchObject({ cid, size: 0, verified: true })
+      const read = await caller.retrieve(cid)
+      expect([read.status, read.body.length, headerOf(read, 'content-length')]).toEqual([200, 0, '0'])
+      expectProblem(await caller.retrieve(cid, { headers: { Range: 'bytes=0-0' } }), 416, 'range_not_satisfiable')
+      expect((await caller.retrieve(cid, { method: 'HEAD' })).status).toBe(200)
+    }
+    const block = await target.anonymous().get(`/ipfs/${rawCidOf(empty).base32}?format=raw`)
+    expect([block.status, block.body.length]).toEqual([200, 0])
+  })
+
+  test('an empty file is a file like any other', async (context) => {
+    const user = await target.freshUser(context)
+    const { cid, dealId } = await user.stage(Buffer.alloc(0), { filename: 'empty.txt' })
+    expect((await user.stage(Buffer.alloc(0), { headers: { Expect: '100-continue' } })).dealId).toBe(dealId)
+    expect((await user.files()).files).toMatchObject([{ cid, size: 0, filename: 'empty.txt' }])
+    expect((await user.usage()).today).toMatchObject({ bytes: 0, files: 1, reservedBytes: 0 })
+    const compose = await user.post(`/api/compose?cid=${cid}`, { parts: [cid, cid] })
+    expect(compose.status).toBe(200)
+    await user.request('DELETE', `/api/files/${cid}`)
+    expect((await user.usage()).stored).toEqual({ bytes: 0, files: 0 })
   })
 
   test('rule 3: refuses an invalid token and does not fall back to sponsored', async () => {

@@ -15,7 +15,7 @@ export type EnrolContext = Pick<
  * Decides for files that were staged since the last time how provers get them, and records it; at most `limit`, oldest first, in one
  * transaction.
  *
- * Private files stay here, and so do files whose piece was never computed: they are looked at again when they are staged again. Small
+ * Private and empty files stay here, and so do files whose piece was never computed: they are looked at again when they are staged again. Small
  * files wait to be aggregated. A composed file that is too big for one piece goes as the pieces of its parts, so that nothing is sent
  * again that was sent with a part. Everything else goes as it is, or in slices as big as provers take. Where this process is the only
  * prover, every file is one piece at once.
@@ -64,7 +64,7 @@ function rulesOf(context: EnrolContext): Rules {
 
 function enrolmentOf(file: UnenrolledFile, rules: Rules): Enrolment['as'] {
   const { sizeBytes, pieceRoot, visibility, parts } = file
-  if (visibility === 'private' || pieceRoot === null) return { kind: 'keep' }
+  if (visibility === 'private' || pieceRoot === null || sizeBytes === 0) return { kind: 'keep' }
   if (sizeBytes < rules.waitBelowBytes && rules.fitsAggregate(sizeBytes)) return { kind: 'wait' }
   const whole = { ...file, pieceRoot }
   const isByParts = parts.length > 0 && sizeBytes > rules.maximumBytes

@@ -80,7 +80,8 @@ function namesOf({ parts }: FindPartsInput, found: readonly FoundPart[], outcome
 }
 
 function checkPart({ parts }: FindPartsInput, place: number, { file, isPlain }: PartFile): void {
-  if (isPlain && (place === parts.length - 1 || file.sizeBytes % PART_BYTES === 0)) return
+  const isLast = place === parts.length - 1
+  if (isPlain && file.sizeBytes > 0 && (isLast || file.sizeBytes % PART_BYTES === 0)) return
   const name = `Part ${place + 1} of ${parts.length} (${parts[place]?.text})`
   const reason = isPlain
     ? `${name} has ${file.sizeBytes} bytes. Every part but the last must be a multiple of ${PART_BYTES} bytes.`

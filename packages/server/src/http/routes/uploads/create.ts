@@ -78,6 +78,8 @@ export async function createUpload(
 
 /** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */
 function hasSmallBody(service: Service, request: IncomingMessage, head: UploadHead): boolean {
+  // Nothing follows, whatever the request expects.
+  if (head.sizeBytes === 0) return true
   return (
     head.sizeBytes <= service.inlineBytes &&
     !service.proverStaging.isNeeded(head) &&
@@ -87,7 +89,7 @@ function hasSmallBody(service: Service, request: IncomingMessage, head: UploadHe
 }
 
 function takeBody(request: IncomingMessage): Uint8Array {
-  const body: Uint8Array = request.read()
+  const body: Uint8Array = request.read() ?? new Uint8Array()
   // Lets the request end, so that the connection can bring the next one.
   request.resume()
   return body

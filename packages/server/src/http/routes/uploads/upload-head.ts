@@ -6,6 +6,7 @@ import { HEADER, parseFileName, parseMediaType } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Visibility } from '../../../records/record-store.ts'
 import type { UploadHead } from '../../../uploads/admit-upload.ts'
+import { namesEmptyFile } from '../../../uploads/empty-file.ts'
 import { announcedSha256 } from '../../body-digest.ts'
 import { declaredBytes, singleHeader } from '../../framing.ts'
 import type { Query } from '../../query.ts'
@@ -22,7 +23,7 @@ export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds
   const cid = cidOf(query, opaqueIds)
   const sizeBytes = declaredBytes(request)
   if (sizeBytes === undefined) throw new LadeError('no_body', {})
-  if (sizeBytes === 0) throw new LadeError('empty_body', {})
+  if (sizeBytes === 0 && !namesEmptyFile(cid)) throw new LadeError('empty_body', {})
   requireRawBytes(request)
   return {
     cid,
