@@ -57,7 +57,7 @@ describe('a wallet on the command line', () => {
     expect((await mine('deals', 'proofs', dealId, '--json')).json()).toMatchObject({ dealId, audits: [] })
     // A private file is given to no prover, and only its owner hears of that.
     expect((await mine('challenge', cid)).stderr).toMatch(/^No prover stores this file yet\./)
-    expect((await lade(['challenge', cid])).exitCode).toBe(7)
+    expect((await lade(['challenge', cid])).exitCode).toBe(4)
     expect((await mine('usage')).stdout).toMatch(new RegExp(`user +eip155:31337:${address}\n`))
     expect((await mine('rm', cid, '--yes')).exitCode).toBe(0)
     expect((await mine('get', cid, '-o', 'gone')).exitCode).toBe(4)

@@ -26,6 +26,7 @@ export function heldRecords(records: RecordStore, endsAt: () => number | undefin
     files: {
       ...files,
       serving: (request) => files.serving(held(request)),
+      publicUntil: (request) => files.publicUntil(held(request)),
       latest: (request) => files.latest(held(request)),
       list: (request) => files.list(held(request)),
       listDeals: (request) => files.listDeals(held(request)),

@@ -360,6 +360,8 @@ export interface FileRecords {
    * caller may know of.
    */
   serving(request: { key: string; now: number; principal?: string }): Promise<ServingFile>
+  /** When the term of the file ends that everybody is served of this object; undefined when there is none. */
+  publicUntil(request: { object: ObjectHandle; now: number }): Promise<number | undefined>
   /** The bytes of an object that lives inside the metadata; undefined when a blob store holds them. */
   inlineBytes(object: ObjectHandle): Promise<Uint8Array | undefined>
   /** The principal's live file under this key, else the latest that has ended. */

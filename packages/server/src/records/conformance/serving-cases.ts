@@ -61,6 +61,17 @@ export function servingCases({ it }: Cases): void {
     expect(await store.files.serving({ key, now: NOW })).toEqual({ outcome: 'absent' })
   })
 
+  it('says how long everybody is served an object', async (store) => {
+    const object = key.slice('sha256:'.length)
+    const until = (now = NOW) => store.files.publicUntil({ object, now })
+    expect(await until()).toBeUndefined()
+    await stage(store, upload({ visibility: 'private' }))
+    await stage(store, upload({ principal: 'ip:192.0.2.1', sponsored: true, expiresAt: NOW + 10 }))
+    expect([await until(), await until(NOW + 10)]).toEqual([NOW + 10, undefined])
+    await stage(store, upload({ principal: BOB, expiresAt: NOW + 20 }))
+    expect([await until(), await until(NOW + 20)]).toEqual([NOW + 20, undefined])
+  })
+
   it('stops serving at the end of the term, swept or not', async (store) => {
     await stage(store, upload({ expiresAt: NOW + 10 }))
     expect(await store.files.serving({ key, now: NOW + 9 })).toMatchObject({ outcome: 'found' })

@@ -30,6 +30,13 @@ export function prepareFileReads(db: Sql) {
      WHERE objects.sha256 = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
      ORDER BY sponsored, sequence LIMIT 1`,
   )
+  const publicUntil = db
+    .prepare<[ObjectHandle, number], number>(
+      `SELECT expires_at FROM ${openOfObject}
+       WHERE objects.sha256 = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
+       ORDER BY sponsored, sequence LIMIT 1`,
+    )
+    .pluck()
   const earliestPublic = db.prepare<[number, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${openOfObject} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
      ORDER BY sponsored, sequence LIMIT 1`,
@@ -189,6 +196,9 @@ export function prepareFileReads(db: Sql) {
         return found === undefined ? undefined : pieceOf(fileFromRow(found.row))
       })
     },
+
+    publicUntil: ({ object, now }: { object: ObjectHandle; now: number }): Steps<number | undefined> =>
+      publicUntil.get(object, now),
 
     *inlineBytes(object: ObjectHandle): Steps<Uint8Array | undefined> {
       return (yield* inline.get(object)) ?? undefined

@@ -45,6 +45,7 @@ export function prepareReads(db: Sql) {
     'quotas.checkDrift': (_: undefined) => accounts.checkDrift(),
     'files.servingAtOnce': files.servingAtOnce,
     'files.serving': files.serving,
+    'files.publicUntil': files.publicUntil,
     'files.inlineBytes': files.inlineBytes,
     'files.latest': files.latest,
     'files.bySequence': files.bySequence,

@@ -38,6 +38,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     files: {
       // What is asked for most takes two statements, and no snapshot of the records.
       serving: async (request) => (await read('files.servingAtOnce', request)) ?? read('files.serving', request),
+      publicUntil: (request) => read('files.publicUntil', request),
       inlineBytes: (object) => read('files.inlineBytes', object),
       latest: (request) => read('files.latest', request),
       bySequence: (sequence) => read('files.bySequence', sequence),

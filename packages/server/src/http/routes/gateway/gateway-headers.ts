@@ -1,4 +1,5 @@
 import { HEADER, parseFileName } from '@lade/core/wire'
+import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { publicCaching } from '../../file-headers.ts'
 import { CAR_PARAMETERS } from './car-options.ts'
@@ -14,14 +15,14 @@ const EXTENSIONS = { raw: 'bin', car: 'car' } as const
  */
 export function gatewayHeaders(
   request: GatewayRequest,
-  { contentType, etag }: { readonly contentType: string; readonly etag: string },
+  { contentType, etag, caching }: { readonly contentType: string; readonly etag: string; readonly caching: string },
 ): Record<string, string> {
   const { target, query, asked } = request
   const filename = query.get('filename')
   const name = filename === undefined ? undefined : parseFileName(encodeURIComponent(filename))
   const location = contentLocation(request)
   return {
-    'cache-control': cachingOf(request),
+    'cache-control': caching,
     'content-type': contentType,
     'content-disposition': attachment(name ?? `${target.id.text}.${EXTENSIONS[asked.format]}`),
     etag,
@@ -32,15 +33,21 @@ export function gatewayHeaders(
   }
 }
 
-export function sendNotModified(asked: GatewayRequest, etag: string): void {
+export function sendNotModified(asked: GatewayRequest, etag: string, caching: string): void {
   const { request, response, headers } = asked
-  response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': cachingOf(asked), ...headers })
+  response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': caching, ...headers })
   response.end()
 }
 
-/** A block may be in many files, whose terms end at different times. */
-function cachingOf({ service }: GatewayRequest): string {
-  return publicCaching({ maxSeconds: service.config.retrieval.cacheSeconds, now: service.filesNow() })
+/** What caches may do with blocks below this one: the file that it was found in says until when. */
+export async function cachingOf({ service }: GatewayRequest, { place }: FoundBlock): Promise<string> {
+  const { records, config, filesNow } = service
+  const now = filesNow()
+  const { cacheSeconds: maxSeconds } = config.retrieval
+  if (place.kind === 'identity') return publicCaching({ maxSeconds, now })
+  // A file that ended since is not to be kept at all.
+  const expiresAt = (await records.files.publicUntil({ object: place.object, now })) ?? now
+  return publicCaching({ maxSeconds, expiresAt, now })
 }
 
 /**

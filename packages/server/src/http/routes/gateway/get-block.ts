@@ -9,7 +9,7 @@ import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { isNotModified } from '../../preconditions.ts'
 import { sendObject } from '../../send-body.ts'
-import { gatewayHeaders, sendNotModified } from './gateway-headers.ts'
+import { cachingOf, gatewayHeaders, sendNotModified } from './gateway-headers.ts'
 import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
 
 /**
@@ -25,13 +25,14 @@ export async function getBlock(asked: GatewayRequest): Promise<void> {
   const onlyIfCached = isOnlyIfCached(request)
   const found = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
   const etag = `"${target.id.text}.raw"`
-  if (isNotModified(request, { etag })) return sendNotModified(asked, etag)
+  const caching = await cachingOf(asked, found)
+  if (isNotModified(request, { etag })) return sendNotModified(asked, etag, caching)
 
   const { sizeBytes } = found
   const range = askedRange(request, { etag }, sizeBytes)
   const head = {
     ...requestIdOf(request),
-    ...gatewayHeaders(asked, { contentType: RAW_BLOCK_MEDIA_TYPE, etag }),
+    ...gatewayHeaders(asked, { contentType: RAW_BLOCK_MEDIA_TYPE, etag, caching }),
     'accept-ranges': 'bytes',
     ...lengthHeaders(sizeBytes, range),
     ...asked.headers,

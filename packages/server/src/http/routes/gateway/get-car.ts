@@ -11,7 +11,7 @@ import { isNotModified } from '../../preconditions.ts'
 import { requestPrincipal } from '../../request-principal.ts'
 import { sendChunks } from '../../send-body.ts'
 import { type CarOptions, readCarOptions } from './car-options.ts'
-import { gatewayHeaders, sendNotModified } from './gateway-headers.ts'
+import { cachingOf, gatewayHeaders, sendNotModified } from './gateway-headers.ts'
 import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
 import type { GatewayTarget } from './gateway-target.ts'
 
@@ -33,11 +33,12 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
     throw new LadeError('not_acceptable', { reason })
   }
   const etag = carTag(target, options)
-  if (isNotModified(request, { etag })) return sendNotModified(asked, etag)
+  const caching = await cachingOf(asked, root)
+  if (isNotModified(request, { etag })) return sendNotModified(asked, etag, caching)
 
   const head = {
     ...requestIdOf(request),
-    ...gatewayHeaders(asked, { contentType: carMediaType(options), etag }),
+    ...gatewayHeaders(asked, { contentType: carMediaType(options), etag, caching }),
     'accept-ranges': 'none',
     ...asked.headers,
   }
