@@ -199,7 +199,7 @@ describe('github-action', () => {
     expect((await createLadeClient({ url, token }).files.page()).files).toMatchObject([
       { filename: 'secret.txt', visibility: 'private', term: '3 days', cid: run.outputs.cids },
     ])
-    expect((await fetch(run.outputs.urls ?? '')).status).toBe(401)
+    expect((await fetch(run.outputs.urls ?? '')).status).toBe(404)
   })
 
   test('fails when one of the files fails, and still gives the others', async () => {

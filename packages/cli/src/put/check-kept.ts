@@ -12,7 +12,7 @@ export function checkKept(
   { cid, term, visibility: access }: UploadResult,
   { visibility, termDays }: Pick<PutOptions, 'visibility' | 'termDays'>,
 ): string | undefined {
-  if (visibility === 'private' && access !== 'private') {
+  if (visibility === 'private' && access === 'public') {
     throw new LocalError(
       `It was already uploaded as a public file and is still public. Remove it with "lade rm ${cid}" and upload it again.`,
     )

@@ -174,7 +174,7 @@ export const SETTINGS = {
     name: 'LADE_SIGNUP',
     default: 'open',
     meaning:
-      'Who can get a token: anyone who names an email address (open), anyone who confirms one with a mailed code (email), or only people you mint one for (closed).',
+      'Who can get a token: anyone who names an email address (open), anyone who confirms one with a mailed code (email), or only people you mint one for (closed). With open, private files are refused unless the service is reachable on loopback only.',
   }),
   smtpUrl: setting(smtpForm, {
     name: 'LADE_SMTP_URL',

@@ -79,7 +79,7 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     }
     const { tier, head } = admission
     const isStagedAtProver =
-      arrived.kind === 'blob' && deps.proverStaging.isNeeded(head) && !(await staysPrivate(deps, admission))
+      arrived.kind === 'blob' && deps.proverStaging.isNeeded(head) && !(await isOwnPrivate(deps, admission))
     // The prover reads what is published, so that it gets the bytes that were checked.
     const placement = isStagedAtProver ? await deps.proverStaging.stageAtProver(digests, input.signal) : undefined
     const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
@@ -101,9 +101,9 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
   }
 }
 
-/** True for the bytes of a private file of the caller, when the upload says nothing of its visibility: no prover gets them. */
-async function staysPrivate({ records, now }: StageDeps, { tier, head }: Admission): Promise<boolean> {
-  if (head.visibility !== undefined || tier.rights === undefined) return false
+/** True for the bytes of a private file of the caller. Provers get them once it is public, and only the commit decides whether it may be. */
+async function isOwnPrivate({ records, now }: StageDeps, { tier, head }: Admission): Promise<boolean> {
+  if (tier.rights === undefined) return false
   const file = await records.files.latest({ principal: tier.principal, key: head.cid.key, now: now() })
   return file !== undefined && file.end === null && file.visibility === 'private'
 }

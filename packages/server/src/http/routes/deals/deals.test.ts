@@ -240,12 +240,17 @@ describe('deals of a running service', () => {
     expect(parkedPieces()).toHaveLength(1)
   })
 
-  it('of private files stay here when they are uploaded again and nothing is said of their visibility', async () => {
+  it('of private files stay here when they are uploaded again, until they are public', async () => {
     await run()
     const bytes = randomBytes(300_000)
     const { dealId } = await upload(bytes, { 'x-visibility': 'private' })
     expect(await upload(bytes)).toMatchObject({ dealId, visibility: 'private' })
-    expect(parkedPieces()).toEqual([])
+    const signup = { email: 'ada@example.org', label: 'narrow', scopes: ['put'] }
+    const narrow = (await call('/api/auth/signup', { method: 'POST', body: signup, as: undefined })).body
+    const refused = await service.upload(bytes, { token: String(narrow.token), headers: { 'x-visibility': 'public' } })
+    expect([refused.status, parkedPieces()]).toEqual([403, []])
+    expect(await upload(bytes, { 'x-visibility': 'public' })).toMatchObject({ dealId, visibility: 'public' })
+    await dealOnce(dealId, { status: 'active' })
   })
 
   it('leave the provers with a file that becomes private, and come back with it', async () => {
