@@ -36,8 +36,8 @@ export function preparePlacementReads(db: Sql) {
   )
   const becamePublic = db.prepare<[number, number], FoundFile>(
     `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, visibility, piece_root, piece_subtrees
-     FROM reenrolments JOIN files ON sequence = reenrolments.file JOIN objects ON objects.id = files.object
-     WHERE sequence <= ? ORDER BY sequence LIMIT ?`,
+     FROM files JOIN objects ON objects.id = files.object
+     WHERE sequence IN (SELECT file FROM reenrolments WHERE file <= ? ORDER BY file LIMIT ?) ORDER BY sequence`,
   )
   const partsOf = db.prepare<[number], PartRow>(
     `SELECT sha256 AS object, size_bytes, piece_root, piece_subtrees FROM parts JOIN objects ON objects.id = part
