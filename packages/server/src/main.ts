@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { access } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { WorkBudget } from '@lade/node/budget/work-budget'
 import { createDurableDirectory } from '@lade/node/disk/durable-directory'
+import { isSystemError, systemReason } from '@lade/node/disk/system-error'
 import type { ContentHashers } from '@lade/node/hashing/content-hasher'
 import { startHashThreads } from '@lade/node/hashing/hash-threads'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
+import { StartError } from '@lade/node/settings'
 import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
 import type { BlobStore } from './blobs/blob-store.ts'
@@ -103,7 +106,11 @@ interface Surroundings extends DriverSurroundings {
 async function start(config: Config, substitutes: Substitutes, surroundings: Surroundings): Promise<Lade> {
   const { log, flushLog, closers } = surroundings
   for (const { givenAs, newName } of config.oldNames) log.warn(`${givenAs} is an old name; use ${newName} instead`)
-  await createDurableDirectory(config.dataDir)
+  await orStartError(`Lade cannot use the data directory ${config.dataDir} (LADE_DATA_DIR)`, async () => {
+    await createDurableDirectory(config.dataDir)
+    // Also where it was there, and is a file.
+    await access(`${config.dataDir}/.`)
+  })
   const instanceId = randomUUID()
   const onFatal =
     substitutes.onFatal ??
@@ -188,7 +195,10 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     isDraining: () => isDraining,
   }
   const app = await createApp(service, substitutes.readerTimes)
-  await app.listen({ host: config.host, port: config.port, backlog: 1024 })
+  const { host, port } = config
+  await orStartError(`Lade cannot listen on ${host}:${port} (LADE_HOST and LADE_PORT)`, () =>
+    app.listen({ host, port, backlog: 1024 }),
+  )
   const url = boundUrl(config.host, app.server.address() as AddressInfo)
   publicUrl = config.publicUrl ?? url
   if (config.signup === 'open' && !isLoopback(config.host)) {
@@ -242,6 +252,15 @@ async function openTracer({ traces }: Config, { log, closers }: DriverSurroundin
   const tracer = openOtlpTracer({ ...traces, version: packageJson.version, onWarning })
   closers.push(() => tracer.close())
   return tracer
+}
+
+/** Says what an error of the operating system means for the start. @throws {StartError} */
+async function orStartError(what: string, action: () => Promise<unknown>): Promise<void> {
+  try {
+    await action()
+  } catch (error) {
+    throw isSystemError(error) ? new StartError(`${what}: ${systemReason(error)}.`, { cause: error }) : error
+  }
 }
 
 function boundUrl(host: string, address: AddressInfo): string {

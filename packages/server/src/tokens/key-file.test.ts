@@ -102,9 +102,11 @@ describe('openKeyFile', () => {
 
   it('error: a directory in its place, or a file in the place of its directory, is auth_offline', async () => {
     await mkdir(file, { recursive: true })
-    expect(await offlineCause(openKeyFile({ file, now }))).toContain('EISDIR')
+    expect(await offlineCause(openKeyFile({ file, now }))).toContain('cannot be read: it is a folder.')
     await writeFile(join(dir, 'plain'), '')
-    expect(await offlineCause(openKeyFile({ file: join(dir, 'plain', 'token.key'), now }))).toContain('ENOTDIR')
+    expect(await offlineCause(openKeyFile({ file: join(dir, 'plain', 'token.key'), now }))).toContain(
+      'a part of the path is not a folder',
+    )
   })
 
   it('error: a directory that cannot be written is auth_offline', async () => {

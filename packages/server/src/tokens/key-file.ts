@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { LadeError } from '@lade/core/errors'
 import type { TokenAlg } from '@lade/core/wire'
 import { createDurableDirectory, hasCode, syncDirectory } from '@lade/node/disk/durable-directory'
+import { isSystemError, systemReason } from '@lade/node/disk/system-error'
 import { newKeyText, parseKeyText } from './key-text.ts'
 import type { SigningKey } from './signing-key.ts'
 
@@ -186,16 +187,12 @@ async function orAuthOffline<Result>(what: string, action: () => Promise<Result>
     return await action()
   } catch (error) {
     if (!isSystemError(error)) throw error
-    throw authOffline(new Error(`${what}: ${error.message}.`, { cause: error }))
+    throw authOffline(new Error(`${what}: ${systemReason(error)}.`, { cause: error }))
   }
 }
 
 function authOffline(cause: Error): LadeError<'auth_offline'> {
   return new LadeError('auth_offline', {}, { cause })
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'code' in error && 'syscall' in error
 }
 
 function modeText(mode: number): string {

@@ -23,6 +23,7 @@ import { SigningKeys } from '../tokens/signing-keys.ts'
 import { traceCall } from '../tracing/tracing.ts'
 import { refuseOlderInstances } from './refuse-older-instances.ts'
 import type { RetryCounters } from './retry-counters.ts'
+import { startReason } from './start-reason.ts'
 
 /** What drivers are opened in. */
 export interface DriverSurroundings {
@@ -148,16 +149,8 @@ async function orStartError<Opened>(place: string, open: () => Promise<Opened>):
     return await open()
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(`Lade cannot use ${place}: ${innermost(error)}`, { cause: error })
+    throw new StartError(`Lade cannot use ${place}: ${startReason(error)}`, { cause: error })
   }
-}
-
-/** The last of the causes, which is what the operating system, the database or the store said. */
-function innermost(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.cause instanceof Error) return innermost(error.cause)
-  // An error of several attempts has no message of its own.
-  return error.message === '' && 'code' in error ? String(error.code) : error.message
 }
 
 /** The keys that tokens are signed with, followed while they are replaced. */
