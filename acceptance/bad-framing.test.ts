@@ -57,6 +57,32 @@ describe('Content-Length and Transfer-Encoding', () => {
     expectRefused(raw, [400], ['bad_request'])
   })
 
+  test.for([
+    [['Content-Length: 5', 'Content-Length: 5'], /^Two Content-Length headers\. Send one\.$/],
+    [['Content-Length: five'], /^Content-Length must be a decimal number/],
+    [['X-Filename: a', 'X-Filename: b', 'Content-Length: 5'], /^Two X-Filename headers\. Send one\.$/],
+  ] as const)(
+    'says what is wrong with %j, like any other error, and to pages of any origin',
+    async ([lines, sentence]) => {
+      const request = head(
+        'POST /api/upload?cid=myfile01 HTTP/1.1',
+        `Host: ${target.directUrl.host}`,
+        'Content-Type: a/b',
+        ...lines,
+      )
+      const { first } = await exchangeRaw(target.directUrl, request + BODY)
+      const problem = JSON.parse(first?.body ?? '{}') as Problem
+      expect(Object.keys(problem).slice(0, 6)).toEqual(['error', 'detail', 'type', 'title', 'status', 'requestId'])
+      expect(problem.detail).toMatch(sentence)
+      expect(Object.fromEntries(first?.headers ?? [])).toMatchObject({
+        'access-control-allow-origin': '*',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': problem.requestId,
+      })
+    },
+  )
+
   test('refuses a Content-Length beyond exact integers', async (context) => {
     const raw = await uploadWith(context, ({ line, host, user }) =>
       head(line, host, ...common(user), 'Content-Length: 9007199254740993'),

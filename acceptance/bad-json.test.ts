@@ -21,10 +21,6 @@ describe('the JSON of a signup', () => {
     ['broken JSON', () => '{"email":'],
     ['JSON with something after it', () => `${good()}x`],
     ['JSON with a comment', () => `/* */${good()}`],
-    ['an array', () => `[${good()}]`],
-    ['a string', () => '"text"'],
-    ['null', () => 'null'],
-    ['a number', () => '1'],
     ['a byte order mark', () => `\uFEFF${good()}`],
     ['arrays 10,000 deep', () => '['.repeat(10_000) + ']'.repeat(10_000)],
     ['objects 10,000 deep', () => `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
@@ -42,6 +38,29 @@ describe('the JSON of a signup', () => {
   ]
   test.for(refused)('refuses %s', async ([, body]) => {
     expectProblem(await signup(body()), 400, 'invalid_json')
+  })
+
+  test.for(['array', 'null', '1', '"text"'])('refuses the JSON %s, which is no object, and says so', async (json) => {
+    const problem = expectProblem(await signup(json === 'array' ? `[${good()}]` : json), 400, 'bad_request')
+    expect(problem.detail).toMatch(/must be a JSON object/)
+  })
+
+  test('names the field that is missing or wrong, and what it may be, in no words of a library', async () => {
+    const send = (fields: object) => signup(JSON.stringify({ email: freshEmail(), label: 'x', ...fields }))
+    const told: readonly [object, string, RegExp][] = [
+      [{ label: undefined }, 'invalid_label', /^label is missing\.$/],
+      [{ email: 7 }, 'invalid_email', /^email is 7, and must be text\.$/],
+      [
+        { scopes: ['put', 'write'] },
+        'invalid_scopes',
+        /^scopes\[1\] is "write", and must be one of put, get, list, pin\.$/,
+      ],
+      [{ ttlDays: 'year' }, 'bad_request', /^ttlDays is "year", and must be a (whole )?number\.$/],
+      [{ quotaMb: 1.5 }, 'bad_request', /^quotaMb is 1\.5, and must be a whole number\.$/],
+    ]
+    for (const [fields, code, sentence] of told) {
+      expect(expectProblem(await send(fields), 400, code).detail).toMatch(sentence)
+    }
   })
 
   test('refuses 1 MiB of JSON, quickly', async () => {
@@ -99,7 +118,7 @@ describe('the JSON of a revocation and of a share', () => {
       const user = await target.anyUser(context)
       for (const body of ['hello', '[]', 'null', '{"jti":']) {
         const answer = await user.request('POST', path, { headers: { 'Content-Type': 'application/json' }, body })
-        expectProblem(answer, [400, 404], ['invalid_json', 'not_found'])
+        expectProblem(answer, [400, 404], ['invalid_json', 'bad_request', 'not_found'])
       }
     },
   )

@@ -157,7 +157,8 @@ describe('GET /api/files/{cid}', () => {
     const { cid } = await one.stage(sampleBytes())
     const foreign = expectProblem(await two.get(`/api/files/${cid}`), 404, 'not_found')
     const unknown = expectProblem(await two.get(`/api/files/${rawCidOf(sampleBytes()).base32}`), 404, 'not_found')
-    expect(foreign.detail).toBe(unknown.detail)
+    const withoutCid = (detail: string) => detail.replace(/bafk\w+/, 'CID')
+    expect(withoutCid(foreign.detail)).toBe(withoutCid(unknown.detail))
   })
 
   test('refuses a malformed cid', async (context) => {

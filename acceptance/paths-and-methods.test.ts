@@ -51,6 +51,19 @@ describe('HEAD', () => {
   })
 })
 
+describe('what was meant', () => {
+  test.for([
+    ['POST', '/upload', 'POST /api/upload'],
+    ['GET', '/api/file', 'GET /api/files'],
+    ['GET', '/p', 'GET /p/{cid}'],
+    ['POST', '/api/signup', undefined],
+  ] as const)('%s %s is told the path, and the one that was probably meant', async ([method, path, meant]) => {
+    const { detail } = expectProblem(await target.anonymous().request(method, path), 404, 'not_found')
+    expect(detail).toContain(`No such endpoint: ${method} ${path}.`)
+    if (meant !== undefined) expect(detail).toContain(`Did you mean ${meant}?`)
+  })
+})
+
 describe('methods', () => {
   test.for([
     ['GET', '/api/upload', 'POST'],

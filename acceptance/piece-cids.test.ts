@@ -112,8 +112,8 @@ describe('how many', () => {
   test('a body without cids is refused', async (context) => {
     const user = await target.anyUser(context)
     expectProblem(await user.post('/api/piece-cids', { cids: [] }), 400, 'bad_request')
-    expectProblem(await user.post('/api/piece-cids', { cids: 'x' }), 400, 'invalid_json')
-    expectProblem(await user.post('/api/piece-cids', {}), 400, 'invalid_json')
+    expectProblem(await user.post('/api/piece-cids', { cids: 'x' }), 400, 'bad_request')
+    expectProblem(await user.post('/api/piece-cids', {}), 400, 'bad_request')
     expectProblem(await user.get('/api/piece-cids'), 400, 'bad_request')
   })
 })

@@ -32,7 +32,7 @@ const pages: Readonly<Record<string, string>> = {
     'Every error response has a JSON body with these fields:',
     '',
     '- `error`: the code from the table below. Test this field in programs; codes are added, never renamed.',
-    '- `detail`: what went wrong, for people. The text can change.',
+    '- `detail`: what is wrong with this request and what to do next, for people. The text can change.',
     '- `type`, `title`, `status`: the fields of RFC 9457.',
     '- `requestId`: find this id in the log of the service.',
     '- more fields with the facts of this code, such as `limit` and `retryAfterSeconds`.',

@@ -109,7 +109,8 @@ export class ResumingReader {
 
   #bodyOf(response: Response): ReadableStreamDefaultReader<Chunk> {
     this.#skipBytes = this.#position - beginningOf(response)
-    if (this.#skipBytes < 0 || response.body === null) throw unexpected(response, 'It is not the requested content.')
+    if (this.#skipBytes < 0 || response.body === null)
+      throw unexpected(response, 'The answer is not the requested content.')
     return response.body.getReader()
   }
 

@@ -61,8 +61,9 @@ async function readBlob(blob: Blob): Promise<Block> {
     bytes = new Uint8Array(await blob.arrayBuffer())
   } catch (cause) {
     // A blob out of memory is always there; one of a file cannot be read once the file is another.
-    throw new LadeError('source_changed', { reason: 'It can no longer be read.' }, { cause })
+    throw new LadeError('source_changed', { reason: 'The file can no longer be read. Upload it again.' }, { cause })
   }
-  if (bytes.length !== blob.size) throw new LadeError('source_changed', { reason: 'It became shorter.' })
+  if (bytes.length !== blob.size)
+    throw new LadeError('source_changed', { reason: 'The file became shorter during the upload. Upload it again.' })
   return bytes
 }

@@ -4,6 +4,8 @@ import { ERROR_SENTENCES, type ErrorCode, type ErrorEvidence, LadeError } from '
 const ENVELOPE = ['error', 'detail', 'type', 'title', 'status', 'requestId']
 /** How much of an answer that is no error of this service is quoted. */
 const QUOTED_CHARACTERS = 200
+/** More than any sentence of a service. */
+const MAX_DETAIL_CHARACTERS = 1000
 
 /**
  * The error that an answer other than 2xx stands for: the service's own with its evidence, or `unexpected_answer` for what no
@@ -18,8 +20,9 @@ export async function errorOf(response: Response): Promise<LadeError> {
   if (body !== undefined && isErrorCode(code)) {
     const evidence = Object.fromEntries(Object.entries(body).filter(([name]) => !ENVELOPE.includes(name)))
     const ownId = typeof body.requestId === 'string' ? body.requestId : requestId
-    // The service fills in what its code needs; a field that it leaves out is undefined to whoever reads it.
-    return new LadeError(code, evidence as unknown as ErrorEvidence[ErrorCode], { requestId: ownId })
+    // What the service says stands: a field that it leaves out is undefined to whoever reads it.
+    const detail = typeof body.detail === 'string' ? plainText(body.detail) : ERROR_SENTENCES[code]
+    return new LadeError(code, evidence as unknown as ErrorEvidence[ErrorCode], { requestId: ownId, detail })
   }
   if (status === 416) {
     const size = /\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
@@ -35,13 +38,17 @@ export function unexpected(response: Response, reason: string): LadeError<'unexp
 
 function reasonOf(status: number, body: Record<string, unknown> | undefined, text: string): string {
   const said = typeof body?.detail === 'string' ? body.detail : text
-  const plain = said
-    .replaceAll(/<[^>]*>|\p{Cc}/gu, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .slice(0, QUOTED_CHARACTERS)
+  const plain = plainText(said.replaceAll(/<[^>]*>/g, ' ')).slice(0, QUOTED_CHARACTERS)
   const code = typeof body?.error === 'string' ? ` (${body.error.slice(0, QUOTED_CHARACTERS)})` : ''
   return `The status was ${status}${code}${plain === '' ? '.' : `: ${plain}`}`
+}
+
+/** On one line. */
+function plainText(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_DETAIL_CHARACTERS)
 }
 
 function isErrorCode(value: unknown): value is ErrorCode {

@@ -149,7 +149,7 @@ describe('what is given up', () => {
     const failure = clientOf({ url: gone.url }).info()
     await expect(failure).rejects.toMatchObject({ code: 'unreachable', evidence: { url: gone.url } })
     await expect(failure).rejects.toThrow(
-      /^The service cannot be reached\. The connection failed: connect ECONNREFUSED .*\d\.$/,
+      /^Cannot reach http:\S+\. The connection failed: connect ECONNREFUSED .*\d\.$/,
     )
   })
 })
@@ -165,7 +165,7 @@ describe('the reason of a connection that failed', () => {
     const own = () => Promise.reject(error)
     const failure = clientOf({ fetch: own, retry: { attempts: 1 } }).info()
     await expect(failure).rejects.toMatchObject({ code: 'unreachable', evidence: { reason } })
-    await expect(failure).rejects.toThrow(`The service cannot be reached. ${reason}`)
+    await expect(failure).rejects.toThrow(new RegExp(`^Cannot reach http:\\S+\\. ${reason.replaceAll('.', '\\.')}$`))
   })
 })
 
@@ -196,7 +196,7 @@ describe('answers that no service gives', () => {
     [400, 'application/json', '["error"]', 'The status was 400: ["error"]'],
     [400, 'application/json', '{"error":"constructor"}', 'The status was 400 (constructor): {"error":"constructor"}'],
     [418, 'text/plain', 'x'.repeat(10_000), `The status was 418: ${'x'.repeat(200)}`],
-    [200, 'text/html', '<html></html>', 'It is not JSON.'],
+    [200, 'text/html', '<html></html>', 'The answer is not JSON, so this may not be the URL of the service.'],
   ])('are %i %s an unexpected_answer', async (status, type, text, reason) => {
     reply = { status, type, text }
     const failure = clientOf({ url, retry: { attempts: 1 } }).info()

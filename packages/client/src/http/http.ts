@@ -153,7 +153,7 @@ async function readJson<Result>(response: Response): Promise<Result> {
   try {
     return JSON.parse(text) as Result
   } catch {
-    throw unexpected(response, 'It is not JSON.')
+    throw unexpected(response, 'The answer is not JSON, so this may not be the URL of the service.')
   }
 }
 
@@ -162,10 +162,24 @@ export function unreachable(baseUrl: string, cause: unknown): LadeError<'unreach
   return new LadeError('unreachable', { url: baseUrl, reason: sentenceOf(cause) }, { cause })
 }
 
+/** Of connections: what the runtime says, and what to do about it. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /wrong version number|ERR_SSL_PACKET_LENGTH_TOO_LONG/i,
+    'It does not speak TLS there. Use http:// in the URL, or the port of its proxy.',
+  ],
+  [/SELF_SIGNED|self-signed|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/i, 'Its certificate is not trusted on this machine.'],
+  [/CERT_HAS_EXPIRED/, 'Its certificate has expired.'],
+  [/ERR_TLS_CERT_ALTNAME_INVALID/, 'Its certificate is for another host name.'],
+  [/ENOTFOUND/, 'The host name is unknown.'],
+]
+
 /** Why a connection failed, as a sentence, which what the runtime says is rarely. fetch says no more than that it failed; where there is a cause, that says why. */
 function sentenceOf(error: unknown): string {
   const deepest = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const { message = '', code } = deepest as { message?: string; code?: unknown }
+  const known = REASONS.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1]
+  if (known !== undefined) return known
   const said = message === '' ? code : message
   if (said === undefined) return 'The connection failed.'
   const text = String(said)

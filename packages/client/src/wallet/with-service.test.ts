@@ -81,7 +81,7 @@ describe('with a service, an account', () => {
     await expect(wrongChain).rejects.toThrow('keyid names another chain; expected 31337.')
     const impostor = { address: `0x${'9'.repeat(40)}`, signMessage: account.signMessage }
     await expect(clientWith({ account: impostor }).usage()).rejects.toThrow(
-      /It is not a signature of this request to \S+ by 0x9999/,
+      /This is not a signature of this request to \S+ by 0x9999/,
     )
   })
 })

@@ -61,18 +61,20 @@ export function readCid(bytes: Uint8Array, strayBits: boolean): WholeCid | Damag
   if (!isKnownCodec(codec.value) || !isKnownHash(hash.value)) return undefined
   if (isBareMultihash) {
     return length?.value === 32n
-      ? damaged('It looks like a CIDv0 with a multibase prefix, and has the wrong length.')
+      ? damaged('The cid looks like a CIDv0 with a multibase prefix, and has the wrong length. Copy it again.')
       : undefined
   }
   if (version.value === 0n) return undefined
   if (version.value > 1n) {
-    return missing === 0n ? damaged(`It is a CID of version ${version.value}; versions 0 and 1 exist.`) : undefined
+    return missing === 0n ? damaged(`The cid has version ${version.value}; only versions 0 and 1 exist.`) : undefined
   }
-  if (!minimal) return damaged('It is a CID with a varint that is not minimal.')
-  if (length === undefined || missing === undefined) return damaged('It is a CID that ends before its digest.')
-  if (missing > 0n) return damaged(`It is a CID that lacks ${missing} of the ${length.value} bytes of its digest.`)
-  if (missing < 0n) return damaged(`It is a CID followed by ${count(-missing, 'byte')} that do not belong to it.`)
-  return damaged('It is a CID with invalid bits in its last character.')
+  if (!minimal) return damaged('The cid has a varint that is not minimal.')
+  if (length === undefined || missing === undefined) return damaged('The cid ends before its digest. Copy it again.')
+  if (missing > 0n)
+    return damaged(`The cid lacks ${missing} of the ${length.value} bytes of its digest. Copy it again.`)
+  if (missing < 0n)
+    return damaged(`The cid is followed by ${count(-missing, 'byte')} that do not belong to it. Copy it again.`)
+  return damaged('The last character of the cid has invalid bits. Copy it again.')
 }
 
 function damaged(fault: string): DamagedCid {

@@ -121,22 +121,26 @@ describe('parseContentId', () => {
   })
 
   test.each([
-    '',
-    'a'.repeat(7),
-    'a'.repeat(81),
-    'my-file-01',
-    'myfile01\n',
-    'my file01',
-    '\u017f'.repeat(8),
-    '\u212a'.repeat(8),
-    'a'.repeat(1e6),
-  ])('refuses what is not 8 to 80 ASCII letters and digits (case %#)', (text) => {
-    expect(refusalOf(text)).toBe('A cid must be 8 to 80 ASCII letters and digits.')
+    ['', 'this one has 0 characters.'],
+    ['a'.repeat(7), 'this one has 7 characters.'],
+    ['a'.repeat(81), 'this one has 81 characters.'],
+    ['my-file-01', 'this one has - at position 3.'],
+    ['myfile01\n', 'this one has U+000A at position 9.'],
+    ['my file01', 'this one has U+0020 at position 3.'],
+    ['\u017f'.repeat(8), 'this one has U+017F at position 1.'],
+    ['\u212a'.repeat(8), 'this one has U+212A at position 1.'],
+    ['a'.repeat(1e6), 'this one has 1000000 characters.'],
+  ])('refuses what is not 8 to 80 ASCII letters and digits, and says why (case %#)', (text, why) => {
+    expect(refusalOf(text)).toBe(`A cid is 8 to 80 ASCII letters and digits; ${why}`)
+  })
+
+  test('says to leave out ipfs://', () => {
+    expect(refusalOf(`ipfs://${HELLO.cidV0}`)).toContain('send it without ipfs://')
   })
 
   test('refuses a value that is not a string, as an untyped caller may pass it', () => {
     for (const value of [undefined, null, 12345678, ['myfile01'], {}]) {
-      expect(refusalOf(value as unknown as string)).toBe('A cid must be 8 to 80 ASCII letters and digits.')
+      expect(refusalOf(value as unknown as string)).toBe('A cid is 8 to 80 ASCII letters and digits.')
     }
   })
 
@@ -240,7 +244,7 @@ describe('parseContentId', () => {
 
   test('refuses a sha2-256 digest that was truncated', () => {
     const cid = helloCid(0x55, 0x12, HELLO_DIGEST.subarray(0, 16))
-    expect(refusalOf(cid.toString())).toContain('sha2-256 (0x12) digest has 16 bytes')
+    expect(refusalOf(cid.toString())).toContain('sha2-256 (0x12) digest of 16 bytes')
   })
 
   test('refuses a version 0 that is dressed up, or is not a sha2-256', () => {

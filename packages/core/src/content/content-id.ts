@@ -108,7 +108,7 @@ const HASH_KEYS: ReadonlyMap<bigint, string> = new Map([
  */
 export function parseContentId(text: string, sha256Hex: Sha256Hex): ContentId {
   // A query parameter that is absent or repeated reaches an untyped caller as no string, and `undefined` has nine letters.
-  if (typeof text !== 'string' || !ALLOWED.test(text)) throw refusal('A cid must be 8 to 80 ASCII letters and digits.')
+  if (typeof text !== 'string' || !ALLOWED.test(text)) throw refusal(faultOfCharacters(text))
   if (SHA256_HEX.test(text)) return digestId(text, 'sha2-256-hex', text.toLowerCase())
   if (hasLegacyShape(text)) return parseLegacyId(text)
   // A CIDv0 is bare base58btc; its first character is always Q, which is no multibase prefix.
@@ -123,10 +123,11 @@ export function parseContentId(text: string, sha256Hex: Sha256Hex): ContentId {
   if (read?.kind === 'damaged') throw refusal(read.fault)
   if (BASE58_CID_SHAPE.test(text)) {
     throw refusal(
-      'It looks like a base58 CID but cannot be decoded. base58 is case-sensitive; a CID with changed case cannot be recovered.',
+      'The cid looks like base58 but cannot be decoded. base58 is case-sensitive: send the CID in its original case.',
     )
   }
-  if (BASE58_CID_OFF_BY_ONE.test(text)) throw refusal('It looks like a base58 CID that lost or gained a character.')
+  if (BASE58_CID_OFF_BY_ONE.test(text))
+    throw refusal('The cid looks like a base58 CID that lost or gained a character. Copy it again.')
   return {
     text,
     form: 'opaque',
@@ -148,23 +149,41 @@ export function tryParseContentId(text: string, sha256Hex: Sha256Hex): ContentId
   }
 }
 
+/** What is wrong with the characters of a text that is no id of any form. */
+function faultOfCharacters(text: unknown): string {
+  const rule = 'A cid is 8 to 80 ASCII letters and digits'
+  if (typeof text !== 'string') return `${rule}.`
+  if (/^ipfs:\/\//i.test(text)) return `${rule}: send it without ipfs://.`
+  const stray = text.search(/[^a-z0-9]/i)
+  if (stray === -1) return `${rule}; this one has ${text.length} characters.`
+  const character = String.fromCodePoint(text.codePointAt(stray) ?? 0)
+  const shown = /[\x21-\x7e]/.test(character) ? character : `U+${hexOf(character)}`
+  return `${rule}; this one has ${shown} at position ${stray + 1}.`
+}
+
+function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+}
+
 function parseLegacyId(text: string): ContentId {
   const sha256 = legacySha256(text)
   if (sha256 !== undefined) return digestId(text, 'legacy', sha256)
-  throw refusal('It looks like a legacy id (bafy and 52 base32 digits), but its last characters are invalid.')
+  throw refusal(
+    'The cid looks like a legacy id (bafy and 52 base32 digits), but its last character must be a or q. A CIDv1 has 59 characters.',
+  )
 }
 
 /** Why a whole CID may not be written like this; undefined when it may. */
 function faultOfSpelling(cid: WholeCid, writtenIn: MultibaseText, isBare: boolean): string | undefined {
   if (cid.version === 0) {
     if (cid.hash !== SHA2_256 || cid.digest.length !== DIGEST_BYTES) {
-      return 'It is a CIDv0 without a sha2-256 digest of 32 bytes.'
+      return 'The cid is a CIDv0 without a sha2-256 digest of 32 bytes.'
     }
-    return isBare ? undefined : 'It is a CIDv0 with a multibase prefix, which CIDv0 does not have.'
+    return isBare ? undefined : 'The cid is a CIDv0 with a multibase prefix. Leave the prefix out.'
   }
-  if (isBare) return 'It is a CIDv1 without its multibase prefix.'
+  if (isBare) return 'The cid is a CIDv1 without its multibase prefix. Add the prefix, such as z for base58btc.'
   if (!writtenIn.accepted) {
-    return `It is a CID in ${writtenIn.multibase}. Use base32, base36, base58btc or base16.`
+    return `The cid is written in ${writtenIn.multibase}. Use base32, base36, base58btc or base16.`
   }
   return undefined
 }
@@ -185,11 +204,13 @@ function classify(text: string, whole: WholeCid, sha256Hex: Sha256Hex): ContentI
   const hashKey = HASH_KEYS.get(hash)
   if (hashKey === undefined || NO_BLOCKS.includes(codec)) {
     throw refusal(
-      `It is a CIDv1 of codec ${codecName(codec)} with the hash ${hashName(hash)}, which Lade cannot verify. It verifies sha2-256, blake3, blake2b-256 and piece CIDs.`,
+      `The cid has the codec ${codecName(codec)} and the hash ${hashName(hash)}, which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.`,
     )
   }
   if (digest.length !== DIGEST_BYTES) {
-    throw refusal(`It is a CID whose ${hashName(hash)} digest has ${digest.length} bytes instead of ${DIGEST_BYTES}.`)
+    throw refusal(
+      `The cid has a ${hashName(hash)} digest of ${digest.length} bytes instead of ${DIGEST_BYTES}. Copy it again.`,
+    )
   }
   const hex = base16.baseEncode(digest)
   const form = codec === RAW ? 'cid-raw' : codec === DAG_PB && hash === SHA2_256 ? 'cid-dag-pb' : 'cid-block'

@@ -23,7 +23,7 @@ function codesOf(text: string) {
 function faultOf(digest: Uint8Array, codes: typeof V1 = V2): string {
   const read = readPieceCid({ ...codes, digest })
   if (read === undefined || !('fault' in read)) throw new Error('the digest was read')
-  expect(read.fault).toMatch(/^It is a piece CID .*[^.]\.$/)
+  expect(read.fault).toMatch(/^The cid is a piece CID .*[^.]\.$/)
   return read.fault
 }
 

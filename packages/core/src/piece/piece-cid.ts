@@ -125,7 +125,7 @@ function readV2(digest: Uint8Array): PieceCid | { fault: string } {
 }
 
 function faulty(what: string): { fault: string } {
-  return { fault: `It is a piece CID ${what}.` }
+  return { fault: `The cid is a piece CID ${what}.` }
 }
 
 function checkedRoot(root: Uint8Array): Uint8Array {

@@ -64,7 +64,7 @@ describe('parseFileName', () => {
   test.each(['%00', 'a%0Ab', 'a%0D%0Ab', '%1F', '%7F', '%C2%80', '%C2%9F', '%E2%80%A8', '%E2%80%A9'])(
     'refuses the control character %s',
     (headerValue) => {
-      expect(refusalOf(headerValue)).toBe('It contains a control character.')
+      expect(refusalOf(headerValue)).toBe('The file name contains a control character.')
     },
   )
 
@@ -75,15 +75,15 @@ describe('parseFileName', () => {
   })
 
   test.each(['a/b', 'a%2Fb', '..%2f..%2fetc', 'C:\\a', 'a%5Cb'])('refuses the separator in %s', (headerValue) => {
-    expect(refusalOf(headerValue)).toBe('It contains a path separator.')
+    expect(refusalOf(headerValue)).toBe('The file name contains / or \\. Send only the last part of the path.')
   })
 
   test.each(['', ' ', '%20%20', '%C2%A0', '%EF%BB%BF'])('refuses %j as empty', (headerValue) => {
-    expect(refusalOf(headerValue)).toBe('It is empty.')
+    expect(refusalOf(headerValue)).toBe('The file name is empty. Leave it out, or send one.')
   })
 
   test.each(['.', '..', '%2E%2E', ' ..'])('refuses %j as the name of a directory', (headerValue) => {
-    expect(refusalOf(headerValue)).toBe('The names . and .. are not allowed.')
+    expect(refusalOf(headerValue)).toBe('The file names . and .. are not allowed.')
   })
 
   test('refuses a raw value that is not printable ASCII, such as UTF-8 read as latin1', () => {

@@ -25,19 +25,19 @@ const BIDI_CONTROL = /[\u202a-\u202e\u2066-\u2069]/
  */
 export function parseFileName(headerValue: string): string {
   if (!PRINTABLE_ASCII.test(headerValue)) {
-    throw refusal('Characters other than printable ASCII must be percent-encoded as UTF-8.')
+    throw refusal('X-Filename has characters other than printable ASCII. Percent-encode them as UTF-8.')
   }
   const name = decode(headerValue)
   const sizeBytes = headerValue.length - 2 * countOf(headerValue, '%')
   if (sizeBytes > FILE_NAME_MAX_BYTES) {
-    throw refusal(`It has ${sizeBytes} bytes as UTF-8; the maximum is ${FILE_NAME_MAX_BYTES}.`)
+    throw refusal(`The file name has ${sizeBytes} bytes as UTF-8; the maximum is ${FILE_NAME_MAX_BYTES}.`)
   }
-  if (CONTROL.test(name)) throw refusal('It contains a control character.')
-  if (BIDI_CONTROL.test(name)) throw refusal('It contains a character that changes the text direction.')
-  if (/[/\\]/.test(name)) throw refusal('It contains a path separator.')
+  if (CONTROL.test(name)) throw refusal('The file name contains a control character.')
+  if (BIDI_CONTROL.test(name)) throw refusal('The file name contains a character that changes the text direction.')
+  if (/[/\\]/.test(name)) throw refusal('The file name contains / or \\. Send only the last part of the path.')
   const visible = name.trim()
-  if (visible === '') throw refusal('It is empty.')
-  if (visible === '.' || visible === '..') throw refusal('The names . and .. are not allowed.')
+  if (visible === '') throw refusal('The file name is empty. Leave it out, or send one.')
+  if (visible === '.' || visible === '..') throw refusal('The file names . and .. are not allowed.')
   return name
 }
 
@@ -46,7 +46,8 @@ function decode(headerValue: string): string {
   try {
     return decodeURIComponent(headerValue)
   } catch (error) {
-    if (error instanceof URIError) throw refusal('Its percent-encoding is malformed or not UTF-8.')
+    if (error instanceof URIError)
+      throw refusal('The percent-encoding of X-Filename is malformed or not UTF-8. A percent sign itself is %25.')
     throw error
   }
 }

@@ -69,11 +69,7 @@ export const changeRequest = z.strictObject({
 export type ChangeRequest = z.infer<typeof changeRequest>
 
 export const shareRequest = z.object({
-  ttlSeconds: z
-    .int()
-    .min(1)
-    .max(MAX_SHARE_SECONDS, `must be at most ${MAX_SHARE_SECONDS}, since a share link lasts at most 30 days`)
-    .describe('Lifetime of the link; at most 30 days'),
+  ttlSeconds: z.int().min(1).max(MAX_SHARE_SECONDS).describe('Lifetime of the link; at most 30 days'),
 })
 export const shareResult = z.object({ url: z.url(), expiresAt: timeField })
 export type ShareResult = z.infer<typeof shareResult>

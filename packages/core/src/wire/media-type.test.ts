@@ -59,7 +59,9 @@ describe('parseMediaType', () => {
   })
 
   test('refuses a missing header', () => {
-    expect(refusalOf(undefined)).toBe('It is missing.')
+    expect(refusalOf(undefined)).toBe(
+      'Content-Type is missing. Send the media type of the bytes; application/octet-stream fits any.',
+    )
   })
 
   test.each([

@@ -26,12 +26,16 @@ const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[\\t ]*;(?:[\\t ]*${TOKEN}=(
  * parseMediaType(' text/plain; charset="utf-8" ') // 'text/plain; charset="utf-8"'
  */
 export function parseMediaType(value: string | undefined): string {
-  if (value === undefined) throw refusal('It is missing.')
+  if (value === undefined)
+    throw refusal('Content-Type is missing. Send the media type of the bytes; application/octet-stream fits any.')
   if (value.length > MEDIA_TYPE_MAX_CHARACTERS) {
-    throw refusal(`It has ${value.length} characters; the maximum is ${MEDIA_TYPE_MAX_CHARACTERS}.`)
+    throw refusal(`Content-Type has ${value.length} characters; the maximum is ${MEDIA_TYPE_MAX_CHARACTERS}.`)
   }
   const mediaType = value.replace(/^[\t ]+/, '').replace(/[\t ]+$/, '')
-  if (!MEDIA_TYPE.test(mediaType)) throw refusal('It must have the form type/subtype; parameter=value.')
+  if (!MEDIA_TYPE.test(mediaType))
+    throw refusal(
+      `Content-Type is ${shown(mediaType)}. It must have the form type/subtype, such as text/plain; charset=utf-8.`,
+    )
   return mediaType
 }
 
@@ -94,6 +98,11 @@ export function isMultipartForm(value: string): boolean {
 function essenceOf(value: string): string {
   const semicolon = value.indexOf(';')
   return (semicolon === -1 ? value : value.slice(0, semicolon)).trim().toLowerCase()
+}
+
+/** What was sent, on one line and not too long. */
+function shown(text: string): string {
+  return JSON.stringify(text.replace(/[^\x20-\x7e]/g, '?').slice(0, 60))
 }
 
 function refusal(reason: string): LadeError<'invalid_content_type'> {

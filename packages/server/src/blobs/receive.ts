@@ -1,4 +1,4 @@
-import { type ContentId, checkContent, digestsWanted, type Verified } from '@lade/core/content'
+import { type ContentId, digestsWanted, type Verified } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import type { BodyBill } from '@lade/node/budget/body-bill'
@@ -12,6 +12,7 @@ import {
 import { digestField } from '@lade/node/hashing/digest-field'
 import type { BlobName, BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
+import { checkUnwrapped, wrappingOf } from './wrapped-body.ts'
 
 export type { BodySource } from './body-intake.ts'
 
@@ -99,9 +100,13 @@ export async function receiveBlob(
     pending = blob
     const wanted = { ...digestsWanted(id, sizeBytes, { mayBeCar, profile }), chunks: true }
     const hasher = hashers(wanted, sizeBytes, bill)
-    const digests = await drain(intake, blob, { hasher, options })
+    let wrapping: string | undefined
+    const onStart = (start: Uint8Array): void => {
+      wrapping = wrappingOf(start)
+    }
+    const digests = await drain(intake, blob, { hasher, options, onStart })
     requireDigest(options.sha256, digests)
-    const verified = checkContent(id, digests)
+    const verified = checkUnwrapped(id, digests, wrapping)
     await blob.flush()
     signal?.throwIfAborted()
     const { sha256 } = digests
@@ -120,16 +125,28 @@ export async function receiveBlob(
 async function drain(
   intake: BodyIntake,
   pending: PendingBlob,
-  { hasher, options }: { readonly hasher: ContentHasher; readonly options: ReceiveOptions },
+  {
+    hasher,
+    options,
+    onStart,
+  }: {
+    readonly hasher: ContentHasher
+    readonly options: ReceiveOptions
+    /** Called with the first block. */
+    readonly onStart: (start: Uint8Array) => void
+  },
 ): Promise<BodyDigests> {
   const inUse = new Set<Promise<unknown>>()
   let writing: Promise<void> = Promise.resolve()
+  let isStarted = false
   try {
     await hasher.ready(options.signal)
     options.onReady?.()
     intake.start()
     for (let block = await intake.next(); block !== undefined; block = await intake.next()) {
       const current = block
+      if (!isStarted) onStart(current)
+      isStarted = true
       // A store takes one write at a time; the hasher takes them as they come.
       writing = writing.then(() => pending.write(current))
       const uses = [writing, hasher.update(current)]
@@ -197,7 +214,7 @@ export function verifyWhole(
 ): VerifiedBody {
   const digests = digestWhole(bytes, digestsWanted(id, bytes.length, { mayBeCar, profile }), bill)
   requireDigest(sha256, digests)
-  return { digests, verified: checkContent(id, digests) }
+  return { digests, verified: checkUnwrapped(id, digests, wrappingOf(bytes)) }
 }
 
 /** What the sender said of the bytes comes before what the id says: bytes that changed on their way are told as that. */

@@ -16,7 +16,8 @@ export async function ownDeal(records: RecordStore, { principal, dealId }: OwnDe
   const file = /^[1-9][0-9]{0,77}$/.test(dealId)
     ? await onchainFile(records, { principal, dealId })
     : await records.files.byDeal({ principal, dealId })
-  if (file === undefined) throw new LadeError('not_found', {})
+  if (file === undefined)
+    throw new LadeError('not_found', { reason: `You have no deal ${shown(dealId)}. GET /api/deals lists yours.` })
   return file
 }
 
@@ -38,4 +39,9 @@ export async function ownLiveDeal(
   const isOver = file.end === null ? file.expiresAt <= input.now : true
   if (isOver) throw new LadeError('deal_ended', { dealStatus: file.end ?? 'expired' })
   return file
+}
+
+/** What was asked for, on one line and not too long. */
+function shown(dealId: string): string {
+  return dealId.replace(/[^\x21-\x7e]/g, '?').slice(0, 80)
 }

@@ -15,7 +15,8 @@ export interface OwnFileInput {
  */
 export async function ownFile(records: RecordStore, input: OwnFileInput): Promise<FileRecord> {
   const file = await records.files.latest({ principal: input.principal, key: input.cid.key, now: input.now })
-  if (file === undefined) throw new LadeError('not_found', {})
+  if (file === undefined)
+    throw new LadeError('not_found', { reason: `You have no file ${input.cid.text}. GET /api/files lists yours.` })
   return file
 }
 

@@ -85,7 +85,8 @@ export function pageOf(
 function limitOf(text: string | undefined, maximum: number): number {
   if (text === undefined) return DEFAULT_PAGE
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > maximum) throw refused(`limit must be 1 to ${maximum}.`)
+  if (limit < 1 || limit > maximum)
+    throw refused(`The query parameter limit is ${JSON.stringify(text.slice(0, 20))}, and must be 1 to ${maximum}.`)
   return limit
 }
 

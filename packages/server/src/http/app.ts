@@ -15,7 +15,7 @@ import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { hostCheck, isLoopback } from './known-host.ts'
-import { methodsAt, rememberRoutes } from './known-paths.ts'
+import { knownPaths, methodsAt, rememberRoutes } from './known-paths.ts'
 import { Lingering } from './lingering.ts'
 import { oneATurn } from './one-a-turn.ts'
 import { pathOf, queryOf } from './query.ts'
@@ -46,6 +46,7 @@ import { createHttpServer, logFailure } from './server.ts'
 import type { Service } from './service.ts'
 import { SlowReaders, type SlowReadersOptions } from './slow-readers.ts'
 import { requestInHand } from './unanswered.ts'
+import { unknownPath } from './unknown-path.ts'
 import { frameworkProblem } from './validation-problem.ts'
 import { signatureRequestHeaders } from './wallet-request.ts'
 
@@ -142,7 +143,9 @@ export async function createApp(
     return parseJsonBody(body)
   })
   app.setErrorHandler<Error>((error, request, reply) => {
-    const problem = frameworkProblem(error, request.routeOptions.bodyLimit)
+    const { body, query, params, headers: sent } = request
+    const bodyLimitBytes = request.routeOptions.bodyLimit
+    const problem = frameworkProblem(error, { body, query, params, headers: sent, bodyLimitBytes })
     logFailure(service, request.raw, problem)
     const headers = { ...headersSet(reply), ...signatureRequestHeaders(service, request.raw, problem) }
     reply.hijack()
@@ -166,7 +169,10 @@ export async function createApp(
     // Before the framework judges a body that nobody reads.
     if (!request.is404) return
     const allow = methodsAt(app, path)
-    throw allow.length === 0 ? new LadeError('not_found', {}) : new LadeError('method_not_allowed', { allow })
+    const { method } = request
+    throw allow.length === 0
+      ? new LadeError('not_found', { reason: unknownPath(method, path, knownPaths(app)) })
+      : new LadeError('method_not_allowed', { allow, method })
   })
   // Again, because the framework goes on from an event of the socket once it has read a body.
   app.addHook('preValidation', (request, _reply, done) => requestOrigin.run(request.raw, done))

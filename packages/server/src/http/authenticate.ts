@@ -15,6 +15,8 @@ import { walletAudienceOf, walletChainOf, walletOfRequest, walletRulesOf } from 
 const QUERY_TOKEN_DEPRECATED = '@1793491200'
 const QUERY_TOKEN_SUNSET = 'Fri, 31 Dec 2027 23:59:59 GMT'
 
+const FORM_OF_HEADER = 'Send the token as "Authorization: Bearer pk_live_…".'
+
 /** The token that a request carries, and how. The header wins when it came both ways. */
 export interface Credentials {
   readonly token: string
@@ -40,13 +42,28 @@ export function credentialsOf(
   const header = request.headers.authorization
   if (header !== undefined && (otherKinds === 'refuse' || MEANS_TOKEN.test(header))) {
     const token = /^Bearer +([^\s]+)$/i.exec(header)?.[1]
-    if (token === undefined) throw new LadeError('invalid_token', {})
+    if (token === undefined) throw new LadeError('invalid_token', { reason: faultOfHeader(header) })
     return { token, isQuery: false }
   }
   const token = query.get('token')
   if (token === undefined) return undefined
-  if (queryToken === 'refuse') throw new LadeError('invalid_token', {})
+  if (queryToken === 'refuse') {
+    throw new LadeError('invalid_token', { reason: `Tokens in the query are turned off here. ${FORM_OF_HEADER}` })
+  }
   return { token, isQuery: true }
+}
+
+/** What is wrong with an Authorization header that is no bearer token. The credentials in it are not repeated. */
+function faultOfHeader(header: string): string {
+  const [scheme = '', ...rest] = header.trim().split(/\s+/)
+  if (/^pk_live_/.test(scheme)) return `The Authorization header lacks the word Bearer. ${FORM_OF_HEADER}`
+  if (!/^bearer$/i.test(scheme)) {
+    const named = /^[\w-]{1,20}$/.test(scheme) ? ` ${scheme}` : ''
+    return `The scheme${named} of the Authorization header is not accepted here. ${FORM_OF_HEADER}`
+  }
+  return rest.length === 0
+    ? `The Authorization header has no token. ${FORM_OF_HEADER}`
+    : 'The token in the Authorization header has a space or a line break in it. Copy it again, in one piece.'
 }
 
 /**

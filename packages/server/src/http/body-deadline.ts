@@ -17,7 +17,12 @@ export function limitBodyTime(request: IncomingMessage, deadlineMs: number): voi
     const isBeingRead = request.listenerCount('error') > 0
     // Whoever reads the body answers the error; the connection is still good for that.
     if (isBeingRead)
-      request.emit('error', new LadeError('bad_request', { reason: 'The body does not have its declared length.' }))
+      request.emit(
+        'error',
+        new LadeError('bad_request', {
+          reason: 'The body is shorter or longer than its Content-Length. Send the request again.',
+        }),
+      )
     else request.destroy()
   }
 }

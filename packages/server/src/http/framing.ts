@@ -42,26 +42,28 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
   const { rawHeaders, headers, url, method } = request
   if (rawHeaders.length >= MAX_HEADER_LINES * 2)
     return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
-  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
-    return malformed('This is not an HTTP/1.1 request.')
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') return malformed('The request is not HTTP/1.1.')
   const repeated = repeatedHeader(rawHeaders)
-  if (repeated !== undefined) return malformed(`The header ${repeated} appears twice.`)
+  if (repeated !== undefined) return malformed(`Two ${canonical(repeated)} headers. Send one.`)
   if (headers['transfer-encoding'] !== undefined) {
     return headers['content-length'] === undefined && request.httpVersion === '1.1'
       ? new LadeError('length_required', {})
-      : malformed('Transfer-Encoding is combined with Content-Length, or used with HTTP/1.0.')
+      : malformed(
+          'Transfer-Encoding and Content-Length exclude each other, and HTTP/1.0 has no Transfer-Encoding. Send only Content-Length.',
+        )
   }
   if (!HOST.test(headers.host ?? (request.httpVersion === '1.0' ? 'none' : ''))) {
-    return malformed('Host is missing or invalid.')
+    return malformed('The Host header is missing or is not a host and port. Send one, such as Host: lade.example.')
   }
-  if (url === undefined || !url.startsWith('/')) return malformed('The request target is not a path.')
+  if (url === undefined || !url.startsWith('/'))
+    return malformed('The request target is not a path. Send a path that starts with /.')
   const length = headers['content-length']
   if (length === undefined) return undefined
   if (!CONTENT_LENGTH.test(length) || !Number.isSafeInteger(Number(length))) {
-    return malformed('Content-Length is not a plain decimal number.')
+    return malformed('Content-Length must be a decimal number without sign, spaces or leading zeros.')
   }
   if ((method === 'GET' || method === 'HEAD') && length !== '0')
-    return malformed(`A ${method} request must not have a body.`)
+    return malformed(`A ${method} request has no body here, but Content-Length is ${length}. Send it without a body.`)
   return undefined
 }
 
@@ -86,6 +88,11 @@ function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
     seen.add(name)
   }
   return undefined
+}
+
+/** @example canonical('x-filename') // 'X-Filename' */
+function canonical(name: string): string {
+  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
 }
 
 function malformed(reason: string): LadeError<'bad_request'> {

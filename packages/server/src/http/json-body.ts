@@ -21,15 +21,15 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     text = strictUtf8.decode(bytes)
   } catch {
-    throw refused('It is not UTF-8.')
+    throw refused('The body is not UTF-8.')
   }
-  if (text.startsWith('\uFEFF')) throw refused('It starts with a byte order mark.')
-  if (depthOf(text) > MAX_DEPTH) throw refused(`It is nested deeper than ${MAX_DEPTH} levels.`)
+  if (text.startsWith('\uFEFF')) throw refused('The body starts with a byte order mark. Send it without.')
+  if (depthOf(text) > MAX_DEPTH) throw refused(`The body is nested deeper than ${MAX_DEPTH} levels.`)
   try {
     return MAY_NAME_PROTOTYPE.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text)
   } catch (error) {
     if (LadeError.is(error)) throw error
-    throw refused('It cannot be parsed.')
+    throw refused('The body cannot be parsed as JSON. Check quotes, commas and braces.')
   }
 }
 

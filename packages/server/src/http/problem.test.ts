@@ -76,7 +76,7 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   not_enough_provers: [409, { asked: 3, available: 2 }],
   deal_ended: [409, { dealStatus: 'expired' }],
   not_placed: [409, { dealStatus: 'staged' }],
-  prove_failed: [502, { reason: 'It does not respond.', ...wait }],
+  prove_failed: [502, { reason: 'The prover does not respond.', ...wait }],
   gone: [410, { reason: 'expired' }],
   not_acceptable: [406, reason],
   only_if_cached: [412, none],
@@ -103,7 +103,10 @@ describe('problemBody', () => {
       requestId: 'r-1',
       ...evidence,
     })
-    expect(body.detail).toMatch(/^[A-Z].*\.$/)
+    expect(body.detail).toMatch(/^[A-Z0-9].*\.$/)
+    expect(body.detail).not.toContain(ERROR_SENTENCES[code])
+    expect(body.detail).not.toMatch(/undefined|NaN|\[object/)
+    expect(body.detail.length).toBeLessThanOrEqual(200)
     expect(problemSchema.safeParse(body).success).toBe(true)
   })
 

@@ -24,7 +24,9 @@ export function queryOf(url: string, repeatable: readonly string[] = []): Query 
   for (const [name, value] of new URLSearchParams(url.slice(mark + 1))) {
     if (query.has(name)) {
       if (repeatable.includes(name)) continue
-      throw new LadeError('bad_request', { reason: `The query parameter "${printable(name)}" appears twice.` })
+      throw new LadeError('bad_request', {
+        reason: `The query parameter "${printable(name)}" appears twice. Send it once.`,
+      })
     }
     query.set(name, value)
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { LadeError } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire'
 import type { FastifyReply } from 'fastify'
+import { corsHeaders } from './cors.ts'
 import { exchangeOf, requestIdOf } from './exchange.ts'
 import { declaredBytes } from './framing.ts'
 import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
@@ -59,6 +60,7 @@ export function sendProblem(
     [HEADER.requestId]: requestId,
     'x-content-type-options': 'nosniff',
     ...(mustClose ? { connection: 'close' } : {}),
+    ...(request.url?.startsWith('/api/') ? corsHeaders : {}),
     ...problemHeaders(error),
     ...headers,
   })

@@ -1,16 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { LadeError } from '@lade/core/errors'
-import { MAX_HEAD_BYTES } from '@lade/core/wire'
+import { HEADER, MAX_HEAD_BYTES } from '@lade/core/wire'
 import { addressPrincipal } from '../quotas/principal.ts'
 import { readTraceContext } from '../tracing/trace-context.ts'
 import { inTrace, type Tracer } from '../tracing/tracing.ts'
+import { commonHeaders } from './api-headers.ts'
 import type { Connections } from './connections.ts'
+import { corsHeaders } from './cors.ts'
 import { type Exchange, exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
 import { framingProblem, MAX_HEADER_LINES } from './framing.ts'
 import type { HostCheck } from './known-host.ts'
 import type { Lingering } from './lingering.ts'
-import { asLadeError, problemBody, STATUS } from './problem.ts'
+import { parserProblem } from './parser-problem.ts'
+import { asLadeError, problemBody, problemHeaders, STATUS } from './problem.ts'
 import type { RequestCounters } from './request-counters.ts'
 import { logRequest, type RequestLog } from './request-log.ts'
 import { requestPrincipal } from './request-principal.ts'
@@ -209,7 +212,7 @@ function answerUnparsed(
     socket.destroy()
     return
   }
-  const problem = parserProblem(error.code)
+  const problem = parserProblem(error)
   const status = STATUS[problem.code]
   requests.add({ route: undefined, method: undefined, status, durationMs: 0, ...takeTraffic(socket) })
   requests.addError(problem.code)
@@ -217,18 +220,20 @@ function answerUnparsed(
     log.info({ requestId, code: problem.code, status }, 'no request')
   }
   const body = JSON.stringify(problemBody(problem, requestId))
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  )
+  // With CORS, since nobody knows whether the path was one of the API.
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    [HEADER.requestId]: requestId,
+    connection: 'close',
+    ...commonHeaders,
+    ...corsHeaders,
+    ...problemHeaders(problem),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   socket.setTimeout(2000, () => socket.destroy())
   socket.resume()
-}
-
-function parserProblem(code: string | undefined): LadeError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new LadeError('headers_too_large', { limitBytes: MAX_HEAD_BYTES })
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new LadeError('request_timeout', {})
-  return new LadeError('bad_request', { reason: 'The received bytes are not an HTTP request.' })
 }
 
 /**

@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { frameworkProblem } from './validation-problem.ts'
 
 const failure = (fields: object) => Object.assign(new Error('secret'), { code: 'FST_ERR_VALIDATION' }, fields)
-const invalid = (instancePath: string, validationContext = 'body') =>
-  failure({ validation: [{ instancePath, message: 'is wrong' }], validationContext })
+const invalid = (instancePath: string, fault: object = {}, validationContext = 'body') =>
+  failure({
+    validation: [{ instancePath, message: "Invalid input: a validator's words", ...fault }],
+    validationContext,
+  })
 
 describe('frameworkProblem', () => {
   it.each([
@@ -16,15 +19,67 @@ describe('frameworkProblem', () => {
     ['/parts/3', 'invalid_parts'],
     ['/contentType', 'invalid_content_type'],
     ['/filename', 'invalid_filename'],
-    ['/quotaMb', 'invalid_json'],
-    ['', 'invalid_json'],
+    ['/quotaMb', 'bad_request'],
+    ['/', 'bad_request'],
   ])('refuses the body field %j under %s', (path, code) => {
-    expect(frameworkProblem(invalid(path)).code).toBe(code)
+    expect(frameworkProblem(invalid(path), { body: {} }).code).toBe(code)
   })
 
   it('refuses anything but the body as bad_request, and names the field', () => {
-    const problem = frameworkProblem(invalid('/limit', 'querystring'))
-    expect([problem.code, problem.message]).toEqual(['bad_request', expect.stringContaining('"limit": is wrong.')])
+    const problem = frameworkProblem(invalid('/limit', {}, 'querystring'), { query: { limit: 'x' } })
+    expect([problem.code, problem.message]).toEqual([
+      'bad_request',
+      'The query parameter limit has a value that is not accepted here.',
+    ])
+  })
+
+  it.each([
+    ['label', { keyword: 'invalid_type', params: { expected: 'string' } }, {}, 'label is missing.'],
+    [
+      'quotaMb',
+      { keyword: 'invalid_type', params: { expected: 'int' } },
+      { quotaMb: 1.5 },
+      'quotaMb is 1.5, and must be a whole number.',
+    ],
+    [
+      'scopes/1',
+      { keyword: 'invalid_value', params: { values: ['put', 'get'] } },
+      { scopes: ['put', 'write'] },
+      'scopes[1] is "write", and must be one of put, get.',
+    ],
+    [
+      'jti',
+      { keyword: 'invalid_format', params: { format: 'uuid' } },
+      { jti: 'x' },
+      'jti is "x", and must be a UUID, such as 0b4e3f6a-8f2c-4b0e-9d5e-2f6a1c7d8e90.',
+    ],
+    [
+      'ttlDays',
+      { keyword: 'too_big', params: { origin: 'number', maximum: 365 } },
+      { ttlDays: 366 },
+      'ttlDays is 366, and must be at most 365.',
+    ],
+    [
+      'label',
+      { keyword: 'too_small', params: { origin: 'string', minimum: 1 } },
+      { label: '' },
+      'label is "", and must be at least 1 character long.',
+    ],
+    ['', { keyword: 'invalid_type', params: { expected: 'object' } }, [], /^The body must be a JSON object/],
+  ])('says of the field %j what it may be, in our own words', (path, fault, body, sentence) => {
+    const { message } = frameworkProblem(invalid(`/${path}`, fault), { body })
+    expect(message).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))
+  })
+
+  it('repeats no long value, and calls a missing body no JSON', () => {
+    const fault = { keyword: 'invalid_type', params: { expected: 'boolean' } }
+    expect(frameworkProblem(invalid('/keepLinks', fault), { body: { keepLinks: 'x'.repeat(100) } }).message).toBe(
+      'keepLinks must be true or false.',
+    )
+    expect(frameworkProblem(invalid('/', fault), { body: undefined })).toMatchObject({
+      code: 'invalid_json',
+      message: expect.stringContaining('There is no body.'),
+    })
   })
 
   it.each([
@@ -42,7 +97,11 @@ describe('frameworkProblem', () => {
   it('says how large a body the route reads', () => {
     const tooLarge = failure({ code: 'FST_ERR_CTP_BODY_TOO_LARGE' })
     expect(frameworkProblem(tooLarge)).toMatchObject({ evidence: { limit: 65_536 } })
-    expect(frameworkProblem(tooLarge, 1000)).toMatchObject({ evidence: { limit: 1000, size: 1001 } })
+    const request = { bodyLimitBytes: 1000, headers: { 'content-length': '2000' } }
+    expect(frameworkProblem(tooLarge, request)).toMatchObject({
+      evidence: { limit: 1000, size: 2000 },
+      message: 'The JSON body has 2,000 bytes; this endpoint reads at most 1,000.',
+    })
   })
 
   it('leaves a LadeError as it is, and hides anything else', () => {

@@ -56,7 +56,7 @@ export async function walletOfRequest(
   })
   if (signed === undefined) return undefined
   if (hasToken) {
-    throw new LadeError('bad_request', { reason: 'It has a wallet signature and a token. Send only one.' })
+    throw new LadeError('bad_request', { reason: 'The request has a wallet signature and a token. Send only one.' })
   }
   const chain = walletChainOf(service, request)
   if (chain === undefined) throw refused('Wallets are not enabled on this service. Use a token.')

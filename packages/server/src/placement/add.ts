@@ -83,7 +83,7 @@ export async function followAddition(
   } else if (progress.state === 'rejected') {
     await reject(context, addition, progress.reason)
   } else if (progress.pieceIds.length !== copies.length) {
-    const reason = `It confirmed ${progress.pieceIds.length} of ${copies.length} pieces.`
+    const reason = `The prover confirmed ${progress.pieceIds.length} of ${copies.length} pieces.`
     await later(context, prover, addition, { outcome: 'silent', reason, retryAfterMs: 0 })
   } else {
     await confirm(context, addition, progress)
@@ -122,7 +122,7 @@ async function later(
   await placements.additionLater({ addition: addition.id, nextAt, isFailure: true })
   if (attempts < schedule.attempts || !isAnotherThere(context, prover)) return
   for (const { copy } of addition.copies.filter((one) => isLive(one.copy))) {
-    const cause = `It did not confirm the piece in ${attempts} attempts: ${answer.reason}`
+    const cause = `The prover did not confirm the piece in ${attempts} attempts: ${answer.reason}`
     if (await placements.fail({ copy: copy.id, cause, now: now() })) counters.copiesFailed += 1
   }
 }

@@ -66,7 +66,10 @@ async function inTime<Result>(
   })
   const stop = (): void => end(stopping.reason)
   const seconds = Math.ceil(deadlineMs / 1000)
-  const late = new LadeError('stage_failed', { reason: `No response within ${seconds} s.`, retryAfterSeconds: 1 })
+  const late = new LadeError('stage_failed', {
+    reason: `The prover did not respond within ${seconds} s.`,
+    retryAfterSeconds: 1,
+  })
   const timer = setTimeout(() => end(late), deadlineMs)
   stopping.addEventListener('abort', stop, { once: true })
   try {

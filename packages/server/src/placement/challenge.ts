@@ -123,8 +123,8 @@ async function proveCopy(
   { principal, signal }: ProofRequest,
 ): Promise<Pick<ProvenFile, 'height' | 'proofs'> | { readonly failure: string }> {
   const prover = proverNamed(deps, copy.prover)
-  if (prover === undefined) return { failure: 'It is no longer configured.' }
-  if (prover.auditedBy !== 'proof') return { failure: 'It proves only onchain, not on request.' }
+  if (prover === undefined) return { failure: 'The prover is no longer configured.' }
+  if (prover.auditedBy !== 'proof') return { failure: 'The prover proves only onchain, not on request.' }
   const { sizeBytes } = piece
   const question = { pieceCid: pieceCidOf(piece), sizeBytes, seed, count: CHALLENGES }
   const onProcessorMs = (processorMs: number): void => deps.budget.spend({ principal, work: 'challenge', processorMs })
@@ -142,7 +142,7 @@ async function proveCopy(
   if (flaw !== undefined || answer.outcome === 'refused') {
     // Whoever asked is believed nothing: the next audit is due now, and finds out by itself.
     await deps.records.placements.retryLater({ copy: copy.id, nextAt: deps.now() })
-    return { failure: flaw ?? 'It refused.' }
+    return { failure: flaw ?? 'The prover refused.' }
   }
   return { height: pieceHeight(sizeBytes), proofs: answer.result.map(proofJson) }
 }

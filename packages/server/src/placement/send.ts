@@ -44,7 +44,11 @@ export async function sendCopy(context: PlacementContext, prover: Prover, { copy
     } else if (answer.outcome === 'refused') {
       await fail(context, copy.id, answer.reason)
     } else if (copy.attempts + 1 >= schedule.attempts && isAnotherThere(context, prover)) {
-      await fail(context, copy.id, `It did not accept the piece in ${copy.attempts + 1} attempts: ${answer.reason}`)
+      await fail(
+        context,
+        copy.id,
+        `The prover did not accept the piece in ${copy.attempts + 1} attempts: ${answer.reason}`,
+      )
     } else {
       await later(answer.retryAfterMs)
     }

@@ -220,5 +220,8 @@ function refused(reason: string): LadeError {
 }
 
 function silent(): LadeError {
-  return new LadeError('stage_failed', { reason: 'It does not respond.', retryAfterSeconds: RETRY_AFTER_SECONDS })
+  return new LadeError('stage_failed', {
+    reason: 'The prover does not respond.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
 }

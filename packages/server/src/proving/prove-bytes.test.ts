@@ -206,7 +206,7 @@ describe('possessionFlaw', () => {
     const [first, second] = proofs
     if (first === undefined || second === undefined) throw new Error('there are two')
     expect(possessionFlaw(question, proofs)).toBeUndefined()
-    expect(possessionFlaw(question, [first])).toBe('It returned 1 proofs instead of 2.')
+    expect(possessionFlaw(question, [first])).toBe('The prover returned 1 proofs instead of 2.')
     expect(possessionFlaw(question, [second, first])).toMatch(/is about leaf \d+ instead of \d+/)
     expect(possessionFlaw({ ...question, seed: new Uint8Array(32) }, proofs)).toBeDefined()
     const changed = fc.tuple(fc.nat({ max: first.proof.length }), fc.nat({ max: 255 }))

@@ -15,7 +15,7 @@ export interface PossessionQuestion {
  */
 export function possessionFlaw(question: PossessionQuestion, proofs: readonly PossessionProof[]): string | undefined {
   const { piece, count } = question
-  if (proofs.length !== count) return `It returned ${proofs.length} proofs instead of ${count}.`
+  if (proofs.length !== count) return `The prover returned ${proofs.length} proofs instead of ${count}.`
   const height = pieceHeight(piece.rawSizeBytes)
   for (const [proofIndex, { leafIndex, leaf, proof }] of proofs.entries()) {
     const expected = challengedLeafOf(question, proofIndex)

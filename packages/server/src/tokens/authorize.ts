@@ -112,5 +112,6 @@ function recordOf(claims: BearerClaims): TokenRecord {
 
 /** @throws {LadeError} `insufficient_scope` naming the scope that is missing. */
 export function requireScope(claims: { readonly scopes: readonly Scope[] }, scope: Scope): void {
-  if (!claims.scopes.includes(scope)) throw new LadeError('insufficient_scope', { required: scope })
+  if (claims.scopes.includes(scope)) return
+  throw new LadeError('insufficient_scope', { required: scope, scopes: claims.scopes })
 }

@@ -25,15 +25,22 @@ const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0
 export function normalizeEmail(text: string): string {
   const trimmed = text.trim()
   // Before the change of case, which turns some other letters (the Kelvin sign) into ASCII.
-  if (!/^[\x21-\x7e]*$/.test(trimmed)) throw invalid('It must be ASCII without spaces.')
+  if (!/^[\x21-\x7e]*$/.test(trimmed)) throw invalid('The email address must be ASCII without spaces.')
   const email = trimmed.toLowerCase()
   const [local = '', domain = '', ...rest] = email.split('@')
-  if (rest.length > 0 || local === '' || domain === '') throw invalid('It must have one @ between a name and a domain.')
+  if (rest.length > 0 || local === '' || domain === '')
+    throw invalid('The email address must have one @ between a name and a domain, such as ada@example.org.')
   if (email.length > MAXIMUM_LENGTH || local.length > MAXIMUM_LOCAL_LENGTH) {
-    throw invalid(`It must have at most ${MAXIMUM_LOCAL_LENGTH} characters before the @ and ${MAXIMUM_LENGTH} in all.`)
+    throw invalid(
+      `The email address must have at most ${MAXIMUM_LOCAL_LENGTH} characters before the @ and ${MAXIMUM_LENGTH} in all.`,
+    )
   }
-  if (!LOCAL_PART.test(local)) throw invalid('The part before the @ is invalid.')
-  if (!DOMAIN.test(domain)) throw invalid('The part after the @ is not a valid domain.')
+  if (!LOCAL_PART.test(local))
+    throw invalid(
+      'The part of the email address before the @ has characters that are not accepted, or two dots in a row.',
+    )
+  if (!DOMAIN.test(domain))
+    throw invalid('The part of the email address after the @ must be a domain such as example.org.')
   return email
 }
 

@@ -47,7 +47,7 @@ export interface NewToken {
 export async function newToken(deps: NewTokenDeps, bounds: TokenBounds, request: NewTokenRequest): Promise<NewToken> {
   const { email, label } = request
   const outside = request.scopes?.find((scope) => !bounds.scopes.includes(scope))
-  if (outside !== undefined) throw new LadeError('insufficient_scope', { required: outside })
+  if (outside !== undefined) throw new LadeError('insufficient_scope', { required: outside, scopes: bounds.scopes })
   if (request.quotaMb !== undefined && request.quotaMb > bounds.quotaMb) {
     throw new LadeError('bad_request', { reason: `quotaMb is ${request.quotaMb}; the limit is ${bounds.quotaMb}.` })
   }

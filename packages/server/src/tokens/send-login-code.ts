@@ -22,8 +22,7 @@ const MAILS_PER_SENDER_ABOVE = 2
 /** When a caller may try again after the mail server refused. */
 const RETRY_AFTER_SECONDS = 300
 
-const RECIPIENT_REASON =
-  'This address has reached its limit of mails per hour. Codes stay valid for 15 minutes: check your mail, including spam.'
+const RECIPIENT_REASON = 'Codes stay valid for 15 minutes: check your mail, including spam.'
 
 export interface SendLoginCodeDeps {
   readonly records: RecordStore
@@ -80,7 +79,9 @@ export async function sendLoginCode(deps: SendLoginCodeDeps, input: SendLoginCod
   })
   if (opened.outcome === 'limited') {
     const { address, used, limit } = opened
-    throw rateLimited(now, { used, limit, ...(isOfRecipient(address) && { reason: RECIPIENT_REASON }) })
+    throw isOfRecipient(address)
+      ? rateLimited(now, { used, limit, what: 'codes to this email address', advice: RECIPIENT_REASON })
+      : rateLimited(now, { used, limit, what: 'codes from this network address' })
   }
 
   const mail = loginCodeMail({ to: email, code: loginCode.code, publicUrl: deps.publicUrl(), minutes: MINUTES })

@@ -45,7 +45,11 @@ export async function signUp(deps: SignUpDeps, rules: SignUpRules, input: SignUp
   const hour = hourOf(deps.now())
   const outcome = await deps.records.tokens.signUp({ token: record, address, hour, limit: rules.signupsPerHour })
   if (outcome.outcome === 'limited') {
-    throw rateLimited(deps.now(), { used: outcome.used, limit: rules.signupsPerHour })
+    throw rateLimited(deps.now(), {
+      used: outcome.used,
+      limit: rules.signupsPerHour,
+      what: 'signups from this address',
+    })
   }
   return result
 }

@@ -1,4 +1,4 @@
-import { LadeError } from '@lade/core/errors'
+import { LadeError, waitText } from '@lade/core/errors'
 import { HOUR_MS } from '@lade/core/time'
 
 /** The hour that signups and mails are counted in. */
@@ -7,14 +7,18 @@ export function hourOf(now: number): number {
 }
 
 /** Until the next hour begins. */
-export function rateLimited(now: number, evidence: RateLimit): LadeError<'rate_limited'> {
+export function rateLimited(now: number, { used, limit, what, advice }: RateLimit): LadeError<'rate_limited'> {
   const retryAfterSeconds = Math.max(1, Math.ceil(((hourOf(now) + 1) * HOUR_MS - now) / 1000))
-  return new LadeError('rate_limited', { ...evidence, retryAfterSeconds })
+  const again = advice ?? `Try again in ${waitText(retryAfterSeconds)}.`
+  const reason = `${used} of ${limit} ${what} used this hour. ${again}`
+  return new LadeError('rate_limited', { used, limit, retryAfterSeconds, reason })
 }
 
 export interface RateLimit {
   readonly used: number
   readonly limit: number
-  /** What the limit is of, and what to do, for the caller. @default nothing is said */
-  readonly reason?: string
+  /** What the limit is of, such as `signups from this address`. */
+  readonly what: string
+  /** What to do. @default to try again in the next hour */
+  readonly advice?: string
 }

@@ -8,11 +8,14 @@ const GOOD_HEADER = { alg: 'HS256', typ: 'JWT' }
 const key = await testKey()
 const verify = (token: string) => verifyToken(token, key, NOW)
 
-/** The same error for every reason: no message, evidence or cause tells them apart. */
+/** The same error for every reason but an end that is over: no message, evidence or cause tells them apart. */
 async function expectRefused(token: string): Promise<void> {
   const error: unknown = await verify(token).catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(LadeError)
-  expect(error).toMatchObject({ code: 'invalid_token', evidence: {}, message: 'The token is invalid or expired.' })
+  expect(error).toMatchObject({
+    code: 'invalid_token',
+    message: expect.stringMatching(/^The token (is damaged, or was signed with a key|expired on \d{4}-\d\d-\d\d at)/),
+  })
   expect(error instanceof Error && error.cause).toBeUndefined()
 }
 
@@ -266,3 +269,12 @@ function seeded(seed: number): (limit: number) => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % limit
   }
 }
+
+it('says of a token that has expired when that was, and nothing else of any other', async () => {
+  const expired = await mintToken(claimsOf({ exp: NOW_SECONDS - 1 }), key)
+  const said = (token: string) => verify(token).catch((error: Error) => error.message)
+  expect(await said(expired)).toMatch(
+    /^The token expired on \d{4}-\d\d-\d\d at \d\d:\d\d UTC\. Get a new one with `lade login`/,
+  )
+  expect(await said(`${expired.slice(0, -1)}${expired.endsWith('A') ? 'B' : 'A'}`)).toMatch(/^The token is damaged/)
+})

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { LadeError } from '@lade/core/errors'
 import { CompactSign, compactVerify, errors } from 'jose'
 import { z } from 'zod'
+import { expiredToken } from './expired-token.ts'
 import type { SigningKey } from './signing-key.ts'
 import { decodeBase64url } from './token-jwt-base64url.ts'
 import { parseUniqueJson } from './token-jwt-json.ts'
@@ -50,7 +51,7 @@ export interface VerifiedToken {
  * One spelling of a token is accepted, so a change of any byte refuses it, and one algorithm, which is the key's and not the
  * token's to choose. Does not ask whether the token is revoked.
  *
- * @throws {LadeError} `invalid_token`, the same for every reason.
+ * @throws {LadeError} `invalid_token`, the same for every reason but one: a token that has expired says when.
  * @see RFC 8725 (JWT best current practices).
  *
  * @example
@@ -77,7 +78,9 @@ function claimsFrom(bytes: Uint8Array, now: Date): BearerClaims {
   const claims = claimsSchemaFor(payload).safeParse(payload)
   const bound = NotBeforeSchema.safeParse(payload)
   if (!claims.success || !bound.success) throw new LadeError('invalid_token', {})
-  if (!isInForce({ ...claims.data, ...bound.data }, now.getTime() / 1000)) throw new LadeError('invalid_token', {})
+  const nowSeconds = now.getTime() / 1000
+  if (claims.data.exp <= nowSeconds) throw expiredToken(claims.data.exp)
+  if (!hasBegun({ ...claims.data, ...bound.data }, nowSeconds)) throw new LadeError('invalid_token', {})
   return claims.data
 }
 
@@ -104,10 +107,10 @@ async function signedPayload(jwt: string, key: SigningKey): Promise<Uint8Array |
   }
 }
 
-function isInForce(
-  { exp, iat, nbf }: Pick<BearerClaims, 'exp' | 'iat'> & z.output<typeof NotBeforeSchema>,
+function hasBegun(
+  { iat, nbf }: Pick<BearerClaims, 'iat'> & z.output<typeof NotBeforeSchema>,
   nowSeconds: number,
 ): boolean {
   const latestStart = nowSeconds + CLOCK_LEEWAY_SECONDS
-  return exp > nowSeconds && iat <= latestStart && (nbf === undefined || nbf <= latestStart)
+  return iat <= latestStart && (nbf === undefined || nbf <= latestStart)
 }

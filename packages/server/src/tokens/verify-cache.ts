@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
+import { expiredToken } from './expired-token.ts'
 import type { SigningKey } from './signing-key.ts'
 import { MAXIMUM_TOKEN_LENGTH, type VerifiedToken, verifyTokenUntil } from './token-jwt.ts'
 import type { BearerClaims } from './wallet-claims.ts'
@@ -44,7 +45,10 @@ export class VerifyCache {
     const digest = hash('sha256', token, 'base64url')
     const known = this.#verifiedByDigest.get(digest)
     this.#verifiedByDigest.delete(digest)
-    if (known !== undefined && known.validUntilMs <= now.getTime()) throw new LadeError('invalid_token', {})
+    if (known !== undefined && known.validUntilMs <= now.getTime()) {
+      const { exp } = known.claims
+      throw exp * 1000 <= now.getTime() ? expiredToken(exp) : new LadeError('invalid_token', {})
+    }
     const verified = known ?? (await verifyTokenUntil(token, key, now))
     // The key may have changed while this token was being verified.
     if (this.#keyId === key.id) this.#remember(digest, verified)

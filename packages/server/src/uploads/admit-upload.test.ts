@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { headOf, openStagingFixture, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
-import { admitUpload, overQuota, type UploadHead } from './admit-upload.ts'
+import { admitUpload, agreeTerms, overQuota, type UploadHead } from './admit-upload.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 const BYTES = Buffer.alloc(100)
@@ -79,26 +79,86 @@ describe('admitUpload', () => {
   })
 })
 
+describe('too_large', () => {
+  const MB = 1_048_576
+  const refusalOf = (tier: Partial<UploadTier>, head: Partial<UploadHead>) => {
+    try {
+      agreeTerms({ tier: tierOf(tier), head: headOf(BYTES, undefined, head), isStorageBound: true }, 0)
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  it('says how large the file is, what the limit is, and what a token would allow', () => {
+    const withToken = { fileBytes: 5 * 1024 * MB, dailyBytes: 1024 * MB }
+    expect(refusalOf({ ...sponsored, fileBytes: 100 * MB, withToken }, { sizeBytes: 110 * MB })).toBe(
+      '110 MB; without a token the limit is 100 MB. Log in for 5 GiB.',
+    )
+    expect(refusalOf({ fileBytes: 100 * MB }, { sizeBytes: 100 * MB + 1 })).toMatch(
+      /^104,857,601 bytes; the limit is 104,857,600 bytes\./,
+    )
+  })
+})
+
 describe('overQuota', () => {
   const now = Date.UTC(2026, 10, 21, 23, 59, 0)
 
   it('is rate_limited for an address and quota_exceeded for a user, with what is used and when to come again', () => {
     const over = { unit: 'bytes', used: 7, limit: 1_000_000 } as const
     const refused = { outcome: 'over_quota', usedBytes: 7, over } as const
-    const evidence = { ...over, retryAfterSeconds: 60 }
-    const refusals = [overQuota(tierOf(sponsored), refused, now), overQuota(tierOf(), refused, now)]
+    const evidence = { ...over, retryAfterSeconds: 60, remaining: 999_993, size: 1_000_000 }
+    const asking = { sizeBytes: 1_000_000 }
+    const tier = { dailyBytes: 1_000_000 }
+    const refusals = [
+      overQuota({ ...asking, tier: tierOf({ ...sponsored, ...tier }) }, refused, now),
+      overQuota({ ...asking, tier: tierOf(tier) }, refused, now),
+    ]
     expect(refusals.map(({ code }) => code)).toEqual(['rate_limited', 'quota_exceeded'])
-    for (const refusal of refusals) expect(refusal.evidence).toEqual(evidence)
+    for (const refusal of refusals) expect(refusal.evidence).toMatchObject(evidence)
   })
 
   it('says in words when it is the files that are used up, or what a whole network has', () => {
     const files = { unit: 'files', used: 2000, limit: 2000 } as const
-    const error = overQuota(tierOf(sponsored), { outcome: 'over_quota', usedBytes: 7, over: files }, now)
-    expect(error.message).toMatch(/ 2,000 of 2,000 files used today\. /)
+    const asking = { tier: tierOf(sponsored), sizeBytes: 10 }
+    const error = overQuota(asking, { outcome: 'over_quota', usedBytes: 7, over: files }, now)
+    expect(error.message).toBe(
+      '2,000 of 2,000 files used today from this address. The quota resets at 00:00 UTC. A token has its own quota.',
+    )
     expect(error.evidence).toMatchObject({ ...files, usedBytes: 7 })
     const shared = { unit: 'bytes', used: 90, limit: 100, network: 'ip:2001:db8:1::/48' } as const
-    const other = overQuota(tierOf(sponsored), { outcome: 'over_quota', usedBytes: 0, over: shared }, now)
-    expect(other.message).toMatch(/ 90 of 100 bytes used today by the addresses of 2001:db8:1::\/48 together\. /)
+    const other = overQuota(asking, { outcome: 'over_quota', usedBytes: 0, over: shared }, now)
+    expect(other.message).toMatch(/^90 bytes of 100 bytes used today by the addresses of 2001:db8:1::\/48 together; /)
     expect(other.evidence).toMatchObject({ used: 90, limit: 100, usedBytes: 0, network: '2001:db8:1::/48' })
+  })
+
+  const GIB = 1024 ** 3
+  const over = { unit: 'bytes', used: 0, limit: GIB } as const
+  const refusalOf = (tier: Partial<UploadTier>, sizeBytes: number) =>
+    overQuota(
+      { tier: tierOf({ dailyBytes: GIB, ...tier }), sizeBytes },
+      { outcome: 'over_quota', usedBytes: 0, over },
+      now,
+    )
+
+  it('does not say when to come again to a file that no day has room for, but what helps', () => {
+    const refusal = refusalOf({}, 5 * GIB)
+    expect(refusal.evidence).not.toHaveProperty('retryAfterSeconds')
+    expect(refusal.message).toBe(
+      "This file (5 GiB) is larger than a day's quota (1 GiB). Upload parts over several days and compose them, or ask the operator for a larger quota.",
+    )
+  })
+
+  it.each<[string, Partial<UploadTier>, string]>([
+    ['a wallet without USDC', { name: 'wallet', owner: '0xA', dailyBytes: 0 }, 'The wallet 0xA holds no USDC'],
+    ['a token without a quota', { dailyBytes: 0 }, 'The token has a daily quota of 0. Use another token.'],
+    [
+      'an address whose user could log in',
+      { ...sponsored, withToken: { fileBytes: GIB, dailyBytes: 2 * GIB } },
+      'Log in: a token has 2 GiB a day.',
+    ],
+    ['a wallet with too little', { name: 'wallet' }, 'Add USDC to the wallet'],
+  ])('says to %s what to do', (_title, tier, sentence) => {
+    expect(refusalOf(tier, 1.5 * GIB).message).toContain(sentence)
   })
 })

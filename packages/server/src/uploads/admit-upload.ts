@@ -1,10 +1,11 @@
 import type { ContentId } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
-import { LadeError } from '@lade/core/errors'
-import { isCarMediaType } from '@lade/core/wire'
+import { bytesText, comparedBytes, LadeError } from '@lade/core/errors'
+import { CAR_MEDIA_TYPE, isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
 import type { AdmitRequest, DayLimit, OverQuota, ReserveOutcome, Visibility } from '../records/record-store.ts'
 import { requireVerified } from '../tokens/verified-account.ts'
+import { isLargerThanDay, quotaSentence } from './quota-sentence.ts'
 import type { Reservations } from './reservations.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -61,16 +62,21 @@ export interface Terms {
 export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: number): Terms {
   if (head.visibility === 'private') {
     if (tier.name === 'sponsored' || tier.rights === undefined) {
-      throw new LadeError('invalid_visibility', { reason: 'Uploads without a token are always public.' })
+      throw new LadeError('invalid_visibility', {
+        reason: 'Uploads without a token are always public. Send a token, or leave X-Visibility out.',
+      })
     }
     requireVerified(tier.rights)
   }
   const termDays = head.termDays ?? tier.defaultTermDays
   if (termDays > tier.maxTermDays) {
-    throw new LadeError('invalid_term', { reason: `This tier allows 1 to ${tier.maxTermDays} days.` })
+    throw new LadeError('invalid_term', { reason: termSentence(tier, termDays) })
   }
   const limit = Math.min(tier.fileBytes, blockLimitOf(head))
-  if (head.sizeBytes > limit) throw new LadeError('too_large', { limit, size: head.sizeBytes })
+  if (head.sizeBytes > limit) {
+    const reason = sizeSentence(tier, head)
+    throw new LadeError('too_large', { limit, size: head.sizeBytes, reason })
+  }
   if (!isStorageBound) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const admit = {
     principal: tier.principal,
@@ -83,6 +89,26 @@ export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: numb
     now,
   }
   return { termDays, admit }
+}
+
+function termSentence({ name, maxTermDays }: UploadTier, termDays: number): string {
+  const most = `The term is ${termDays} days; the maximum is ${maxTermDays}`
+  return name === 'sponsored' ? `${most} without a token.` : `${most}.`
+}
+
+/** Why a file is too large, and what to do about it. */
+function sizeSentence({ name, fileBytes, withToken }: UploadTier, head: UploadHead): string {
+  const { sizeBytes } = head
+  const blockLimit = blockLimitOf(head)
+  if (blockLimit < fileBytes) {
+    const [size, limit] = comparedBytes(sizeBytes, blockLimit)
+    return `${size}; this cid names one block, which has at most ${limit}. Send a CAR (${CAR_MEDIA_TYPE}), or use the cid of the file.`
+  }
+  const [size, limit] = comparedBytes(sizeBytes, fileBytes)
+  if (name !== 'sponsored')
+    return `${size}; the limit is ${limit}. Split the file, or ask the operator for a higher limit.`
+  const more = withToken === undefined ? '' : ` Log in for ${bytesText(withToken.fileBytes)}.`
+  return `${size}; without a token the limit is ${limit}.${more}`
 }
 
 /** What an id that names one block allows; a CAR brings the block together with all below it, so it may be bigger. */
@@ -103,38 +129,40 @@ export async function admitUpload(deps: AdmitDeps, input: AdmitInput): Promise<A
   const { instanceId } = deps
   const leaseUntil = now + LEASE_MS
   const reserved = await deps.reservations.make({ ...admit, reservationId, instanceId, leaseUntil })
-  if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
+  if (reserved.outcome !== 'reserved') throw quotaRefusal({ tier, sizeBytes: head.sizeBytes }, reserved, now)
   return { reservationId, tier, head, termDays }
+}
+
+/** What asked the quota, and how much of it. */
+export interface Asking {
+  readonly tier: UploadTier
+  readonly sizeBytes: number
 }
 
 /** The quota's no, under the code that its tier has. */
 export function quotaRefusal(
-  tier: UploadTier,
+  asking: Asking,
   refused: Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>,
   now: number,
 ): LadeError {
-  if (refused.outcome === 'over_quota') return overQuota(tier, refused, now)
-  const evidence = { used: refused.inFlight, limit: tier.concurrency, retryAfterSeconds: 1 }
+  if (refused.outcome === 'over_quota') return overQuota(asking, refused, now)
+  const evidence = { used: refused.inFlight, limit: asking.tier.concurrency, retryAfterSeconds: 1 }
   return new LadeError('too_many_uploads', evidence)
 }
 
-/** The refusal of a day's cap, under the code that its tier has. */
-export function overQuota(tier: UploadTier, { usedBytes, over }: OverQuota, now: number, reason?: string): LadeError {
+/** The refusal of a day's cap, under the code that its tier has. Waiting does not help a file that is larger than a whole day. */
+export function overQuota({ tier, sizeBytes }: Asking, { usedBytes, over }: OverQuota, now: number): LadeError {
   const { unit, used, limit, network } = over
   const evidence = {
     unit,
     used,
     limit,
-    retryAfterSeconds: secondsToNextDay(now),
-    ...(reason !== undefined && { reason }),
-    ...((unit === 'files' || network !== undefined) && { usedBytes, reason: reasonOf(over) }),
+    remaining: Math.max(0, limit - used),
+    size: sizeBytes,
+    ...(isLargerThanDay(tier, { over, sizeBytes }) ? {} : { retryAfterSeconds: secondsToNextDay(now) }),
+    ...((unit === 'files' || network !== undefined) && { usedBytes }),
     ...(network !== undefined && { network: network.slice('ip:'.length) }),
+    reason: quotaSentence(tier, { over, sizeBytes }),
   }
   return tier.name === 'sponsored' ? new LadeError('rate_limited', evidence) : new LadeError('quota_exceeded', evidence)
-}
-
-function reasonOf({ unit, used, limit, network }: DayLimit): string {
-  const [usedText, limitText] = [used, limit].map((amount) => amount.toLocaleString('en-US'))
-  const whose = network === undefined ? '' : ` by the addresses of ${network.slice('ip:'.length)} together`
-  return `${usedText} of ${limitText} ${unit} used today${whose}. The quota resets at midnight UTC.`
 }

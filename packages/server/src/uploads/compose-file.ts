@@ -174,9 +174,8 @@ async function record(
 }
 
 function overQuotaOf(tier: UploadTier, refused: OverQuota, parts: readonly PartFile[], now: number): LadeError {
-  const { usedBytes } = refused
-  const reason = `Repeated parts add ${repeatedBytesOf(parts)} bytes; ${usedBytes} of ${tier.dailyBytes} are used today.`
-  return overQuota(tier, refused, now, reason)
+  // Parts were charged once; what is asked for here is their repetitions.
+  return overQuota({ tier, sizeBytes: repeatedBytesOf(parts) }, refused, now)
 }
 
 function bytesOf(parts: Iterable<PartFile>): number {

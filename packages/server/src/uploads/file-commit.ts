@@ -83,6 +83,6 @@ export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: nu
       throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
     case 'over_quota':
     case 'too_many_in_flight':
-      throw quotaRefusal(upload.tier, outcome, now)
+      throw quotaRefusal({ tier: upload.tier, sizeBytes: upload.head.sizeBytes }, outcome, now)
   }
 }

@@ -47,7 +47,7 @@ export async function readParts(deps: ReadPartsDeps, input: ReadPartsInput): Pro
   // Whether it fits the day, as a file and with what is repeated, is for its commit to say.
   const asked = { ...admit, sizeBytes: 0, capBytes: Number.MAX_SAFE_INTEGER }
   const reserved = await deps.reservations.make({ ...asked, reservationId, instanceId, leaseUntil: now + LEASE_MS })
-  if (reserved.outcome !== 'reserved') throw quotaRefusal(tier, reserved, now)
+  if (reserved.outcome !== 'reserved') throw quotaRefusal({ tier, sizeBytes }, reserved, now)
   const wanted = digestsWanted(cid, sizeBytes, { mayBeCar: isCarMediaType(contentType) })
   const hasher = deps.hashers(wanted, sizeBytes, bill)
   const body = composedBody(

@@ -50,7 +50,7 @@ export async function stageAtOnce(
     if (!LadeError.is(error)) throw error
     // Wrong bytes never reach the transaction that decides about the quota, whose refusal goes first all the same.
     const hint = await deps.records.quotas.preview(admit)
-    if (hint.outcome !== 'reserved') throw quotaRefusal(tier, hint, now)
+    if (hint.outcome !== 'reserved') throw quotaRefusal({ tier, sizeBytes: head.sizeBytes }, hint, now)
     throw error
   }
   const { sha256 } = body.digests

@@ -4,7 +4,7 @@ import { sponsoredTier, tokenTier, walletTier } from './upload-tier.ts'
 
 const limits = {
   sponsored: { fileBytes: 1, dailyBytes: 2, dailyFiles: 6, concurrency: 3, termDays: 7 },
-  token: { fileBytes: 4, dailyFiles: 7, concurrency: 5, termDays: 30 },
+  token: { fileBytes: 4, quotaMb: 9, dailyFiles: 7, concurrency: 5, termDays: 30 },
   termMaxDays: 365,
 }
 
@@ -28,6 +28,7 @@ describe('sponsoredTier', () => {
       defaultTermDays: 7,
       maxTermDays: 7,
       rights: undefined,
+      withToken: { fileBytes: 4, dailyBytes: 9_437_184 },
     })
   })
 })

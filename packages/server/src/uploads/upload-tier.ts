@@ -1,3 +1,4 @@
+import { BYTES_PER_MB } from '@lade/core/wire'
 import type { ChangeRights } from '../files/change-file.ts'
 
 /** What one caller may upload, and who is charged. */
@@ -14,6 +15,8 @@ export interface UploadTier {
   readonly maxTermDays: number
   /** What an upload may change of a file that the caller has already; undefined where callers share a principal, who change nothing. */
   readonly rights: ChangeRights | undefined
+  /** What a token would allow, for who has none. */
+  readonly withToken?: { readonly fileBytes: number; readonly dailyBytes: number }
 }
 
 /** The limits of the tiers, as configured. */
@@ -28,6 +31,7 @@ export interface TierLimits {
   /** Of wallets as well. */
   readonly token: {
     readonly fileBytes: number
+    readonly quotaMb: number
     readonly dailyFiles: number
     readonly concurrency: number
     readonly termDays: number
@@ -49,6 +53,7 @@ export function sponsoredTier(limits: TierLimits, principal: string): UploadTier
     defaultTermDays: termDays,
     maxTermDays: termDays,
     rights: undefined,
+    withToken: { fileBytes: limits.token.fileBytes, dailyBytes: limits.token.quotaMb * BYTES_PER_MB },
   }
 }
 

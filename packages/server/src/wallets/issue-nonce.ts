@@ -25,7 +25,11 @@ export async function issueNonce(
 ): Promise<WalletNonceResult> {
   const at = now()
   const refusal = limit.count(address, at)
-  if (refusal !== undefined) throw new LadeError('rate_limited', refusal)
+  if (refusal !== undefined) {
+    const { used, limit: most, retryAfterSeconds } = refusal
+    const reason = `${used} of ${most} nonces used this minute from this address. Try again in ${retryAfterSeconds} s.`
+    throw new LadeError('rate_limited', { ...refusal, reason })
+  }
   const nonce = randomBytes(16).toString('hex')
   await nonces.issue({ nonce, until: at + SIGN_IN_SECONDS * 1000 })
   return { nonce, expiresIn: SIGN_IN_SECONDS }

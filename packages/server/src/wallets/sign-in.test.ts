@@ -173,7 +173,7 @@ describe('signIn', () => {
     const message = messageOf(await newNonce())
     const other = await ALICE.signMessage({ message: `${message} ` })
     for (const signing of [enter(message, { account: BOB }), verify(message, other)]) {
-      expect(await refusal(signing)).toBe(`It is not a signature of this message by ${ALICE.address}.`)
+      expect(await refusal(signing)).toBe(`This is not a signature of this message by ${ALICE.address}.`)
     }
     expect((await enter(message)).address).toBe(ALICE.address)
   })

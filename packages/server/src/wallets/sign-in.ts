@@ -45,7 +45,7 @@ export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Pr
 
   const signed = new TextEncoder().encode(request.message)
   if (!(await chain.isSignedBy({ account: wallet.address, message: signed, signature }))) {
-    throw refused(`It is not a signature of this message by ${wallet.address}.`)
+    throw refused(`This is not a signature of this message by ${wallet.address}.`)
   }
   if (!(await nonces.redeem({ nonce, now: deps.now() }))) throw new LadeError('invalid_nonce', {})
 

@@ -133,7 +133,7 @@ describe('the example', () => {
     ['a tag that came on top', { headers: inInput(/$/, ';tag="x"') }],
     ['a field that came on top', { headers: inInput('"content-type")', '"content-type" "host")') }],
   ])('does not hold for another %s', async (_, asked) => {
-    expect(await refusal(asked)).toMatch(/^It is not a signature of this request to \S+ by 0x[0-9a-fA-F]{40}\.$/)
+    expect(await refusal(asked)).toMatch(/^This is not a signature of this request to \S+ by 0x[0-9a-fA-F]{40}\.$/)
   })
 
   it('holds whatever is not covered', async () => {
@@ -153,20 +153,20 @@ describe('what every signature needs', () => {
   it.each(['@method', '@authority', '@path', '@query', 'content-digest'])(
     'refuses one that does not cover %s',
     async (name) => {
-      expect(await refusal({ headers: await without(name) })).toBe(`It does not cover ${name}.`)
+      expect(await refusal({ headers: await without(name) })).toBe(`The signature does not cover ${name}.`)
     },
   )
 
   it('names all that is not covered', async () => {
     expect(await refusal({ headers: await sign({ components: ['@authority'] }) })).toBe(
-      'It does not cover @method, @path, @query, content-digest.',
+      'The signature does not cover @method, @path, @query, content-digest.',
     )
   })
 
   it('does not take @target-uri for its parts', async () => {
     expect(
       await refusal({ headers: await sign({ components: ['@method', '@target-uri', 'content-digest'] }) }),
-    ).toMatch(/^It does not cover @authority, @path, @query\./)
+    ).toMatch(/^The signature does not cover @authority, @path, @query\./)
   })
 
   it('takes @target-uri on top', async () => {
@@ -230,18 +230,22 @@ describe('time', () => {
   })
 
   it('is refused beyond that', async () => {
-    expect(await at(-60.001)).toBe('It was created in the future. Check your clock.')
-    expect(await at(120)).toBe('It has expired. Sign again.')
+    expect(await at(-60.001)).toBe('The signature was created in the future. Check your clock.')
+    expect(await at(120)).toBe('The signature has expired. Sign the request again.')
   })
 
   it('may not be good for more than five minutes, nor for none', async () => {
     expect(await verify({ headers: await sign({ ttlSeconds: 300 }) })).toBe(ALICE.address)
     nonces = openTestNonces()
     expect(await refusal({ headers: await sign({ ttlSeconds: 301 }) })).toBe(
-      'It is valid for 301 seconds; the maximum is 300.',
+      'The signature is valid for 301 seconds; the maximum is 300.',
     )
-    expect(await refusal({ headers: await sign({ ttlSeconds: 0 }) })).toBe('It expires before it is created.')
-    expect(await refusal({ headers: await sign({ ttlSeconds: -1 }) })).toBe('It expires before it is created.')
+    expect(await refusal({ headers: await sign({ ttlSeconds: 0 }) })).toBe(
+      'The signature expires before it is created.',
+    )
+    expect(await refusal({ headers: await sign({ ttlSeconds: -1 }) })).toBe(
+      'The signature expires before it is created.',
+    )
   })
 })
 
@@ -250,7 +254,7 @@ describe('who signed', () => {
     const theirs = await sign({ account: BOB, nonce: 'n' })
     const ours = await sign({ nonce: 'n' })
     expect(await refusal({ headers: { ...ours, signature: theirs.signature ?? '' } })).toMatch(
-      /^It is not a signature of/,
+      /^This is not a signature of/,
     )
   })
 
@@ -261,7 +265,7 @@ describe('who signed', () => {
     const high = Buffer.from((order - s).toString(16).padStart(64, '0'), 'hex')
     const mirrored = Buffer.concat([bytes.subarray(0, 32), high, Buffer.from([bytes[64] === 27 ? 28 : 27])])
     const headers = changed({ Signature: `eth=:${mirrored.toString('base64')}:` })
-    expect(await refusal({ headers })).toMatch(/^It is not a signature of/)
+    expect(await refusal({ headers })).toMatch(/^This is not a signature of/)
   })
 
   it('is nobody for every change of a single bit of the signature', async () => {
@@ -270,13 +274,13 @@ describe('who signed', () => {
       const flipped = Buffer.from(bytes)
       flipped[index >> 3] = (flipped[index >> 3] ?? 0) ^ (1 << (index & 7))
       const headers = changed({ Signature: `eth=:${flipped.toString('base64')}:` })
-      expect(await refusal({ headers })).toMatch(/^It is not a signature of/)
+      expect(await refusal({ headers })).toMatch(/^This is not a signature of/)
     }
   })
 
   it('is a contract where the contract says so', async () => {
     const headers = { ...(await sign()), signature: 'eth=:q80=:' }
-    expect(await refusal({ headers })).toMatch(/^It is not a signature of/)
+    expect(await refusal({ headers })).toMatch(/^This is not a signature of/)
     chain.acceptAsContract(ALICE.address, Buffer.from('abcd', 'hex'))
     expect(await verify({ headers })).toBe(ALICE.address)
     await expect(verify({ headers })).rejects.toMatchObject({ code: 'replayed_signature' })

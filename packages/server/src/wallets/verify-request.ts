@@ -52,7 +52,7 @@ export async function verifyRequest(
   const message = signatureBase(request, components, signed.signatureParams)
   if (!(await chain.isSignedBy({ account: wallet.address, message, signature: signed.signature }))) {
     const { host } = new URL(request.publicUrl)
-    throw refused(`It is not a signature of this request to ${host} by ${wallet.address}.`)
+    throw refused(`This is not a signature of this request to ${host} by ${wallet.address}.`)
   }
   // Remembered for longer than it is taken, should the clock be set back by as much as clocks may differ.
   const until = (expires + 2 * CLOCK_SKEW_SECONDS) * 1000
@@ -62,12 +62,15 @@ export async function verifyRequest(
 }
 
 function requireInTime({ created, expires }: WalletSignature, nowSeconds: number): void {
-  if (expires <= created) throw refused('It expires before it is created.')
+  if (expires <= created) throw refused('The signature expires before it is created.')
   if (expires - created > MAXIMUM_VALIDITY_SECONDS) {
-    throw refused(`It is valid for ${expires - created} seconds; the maximum is ${MAXIMUM_VALIDITY_SECONDS}.`)
+    throw refused(
+      `The signature is valid for ${expires - created} seconds; the maximum is ${MAXIMUM_VALIDITY_SECONDS}.`,
+    )
   }
-  if (created > nowSeconds + CLOCK_SKEW_SECONDS) throw refused('It was created in the future. Check your clock.')
-  if (expires + CLOCK_SKEW_SECONDS <= nowSeconds) throw refused('It has expired. Sign again.')
+  if (created > nowSeconds + CLOCK_SKEW_SECONDS)
+    throw refused('The signature was created in the future. Check your clock.')
+  if (expires + CLOCK_SKEW_SECONDS <= nowSeconds) throw refused('The signature has expired. Sign the request again.')
 }
 
 function requireBound(components: readonly string[], { target, hasBody, hasSha256 }: RequestToVerify): void {
@@ -77,6 +80,6 @@ function requireBound(components: readonly string[], { target, hasBody, hasSha25
     ...(hasBody ? ['content-digest'] : []),
   ]
   const lacking = needed.filter((name) => !components.includes(name))
-  if (lacking.length > 0) throw refused(`It does not cover ${lacking.join(', ')}.`)
+  if (lacking.length > 0) throw refused(`The signature does not cover ${lacking.join(', ')}.`)
   if (hasBody && !hasSha256) throw refused('Content-Digest has no sha-256.')
 }

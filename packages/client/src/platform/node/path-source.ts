@@ -35,7 +35,9 @@ function sourceOf(handle: FileHandle, opened: BigIntStats, name: string): KnownS
     slice: (offsetBytes, sizeBytes) => ({ kind: 'file', fd: handle.fd, offsetBytes, sizeBytes }),
     async check() {
       if (fingerprintOf(await handle.stat({ bigint: true })) !== fingerprint) {
-        throw new LadeError('source_changed', { reason: 'Its size or modification time changed.' })
+        throw new LadeError('source_changed', {
+          reason: 'The size or modification time of the file changed during the upload. Upload it again.',
+        })
       }
     },
     close: () => handle.close(),

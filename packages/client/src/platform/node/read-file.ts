@@ -6,7 +6,8 @@ import type { ReadFile } from '../../hashing/slice.ts'
 export const readFile: ReadFile = async (fd, offsetBytes, into) => {
   for (let filledBytes = 0; filledBytes < into.length; ) {
     const readBytes = await readOnce(fd, into.subarray(filledBytes), offsetBytes + filledBytes)
-    if (readBytes === 0) throw new LadeError('source_changed', { reason: 'It became shorter.' })
+    if (readBytes === 0)
+      throw new LadeError('source_changed', { reason: 'The file became shorter during the upload. Upload it again.' })
     filledBytes += readBytes
   }
 }

@@ -117,7 +117,7 @@ export class BlockGraph {
     }
     this.#firstNode.set(number, this.#pushNode({ codecPlace, nextNode: this.#firstNode.at(number), unixfs }))
     const isTooMuch = this.#links.length > this.#maxLinks || this.#multihashes.sizeBytes > MAX_MULTIHASH_BYTES
-    return isTooMuch ? malformed(`Its blocks have more than ${this.#maxLinks} links.`) : undefined
+    return isTooMuch ? malformed(`The blocks of the CAR have more than ${this.#maxLinks} links.`) : undefined
   }
 
   /** The number of a link. Its codec has to be one that is read here. */
@@ -188,7 +188,7 @@ export class BlockGraph {
     if (hashCode !== IDENTITY) return undefined
     this.#inlineLinks += 1
     if (this.#inlineLinks > MAX_INLINE_LINKS)
-      return malformed(`Its blocks have more than ${MAX_INLINE_LINKS} inline links.`)
+      return malformed(`The blocks of the CAR have more than ${MAX_INLINE_LINKS} inline links.`)
     return this.add(link, digest)
   }
 

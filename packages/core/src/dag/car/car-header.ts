@@ -17,7 +17,7 @@ export function faultOfHeader(bytes: Uint8Array): CarFault | undefined {
     return malformed('The header of the CAR has no version.')
   }
   if (header.version === 2) {
-    return malformed('It is a CAR of version 2. Send the CAR of version 1 that it wraps.')
+    return malformed('The CAR has version 2. Send the CAR of version 1 that it wraps.')
   }
   if (header.version !== 1) return malformed('The version in the header of the CAR is neither 1 nor 2.')
   const isOfCids =

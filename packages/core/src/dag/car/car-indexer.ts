@@ -112,7 +112,7 @@ export class CarIndexer {
 
   #takeSection(bytes: Uint8Array, offsetBytes: number): CarFault | undefined {
     this.#sections += 1
-    if (this.#sections > this.#maxBlocks) return malformed(`It has more than ${this.#maxBlocks} blocks.`)
+    if (this.#sections > this.#maxBlocks) return malformed(`The CAR has more than ${this.#maxBlocks} blocks.`)
     const block = readSection(bytes, { offsetBytes, hashes: this.#hashes })
     if ('fault' in block) return block
     const isListed = block.hashCode === IDENTITY || this.#graph.has(block.multihash)

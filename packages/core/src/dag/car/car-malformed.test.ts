@@ -55,7 +55,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     [
       'a pragma of version 2',
       frame(dagCbor.encode({ version: 2 })),
-      /^It is a CAR of version 2\. Send the CAR of version 1/,
+      /^The CAR has version 2\. Send the CAR of version 1/,
     ],
     ['a section of no length', withSection(Uint8Array.of(0)), `The section at byte ${at} has a length of zero.`],
     ['padding at the end', withSection(new Uint8Array(16)), `The section at byte ${at} has a length of zero.`],
@@ -164,7 +164,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
   test('refuses more blocks than it is told to read, repeated ones counted', async () => {
     const car = await writeCar([a.cid], [a, b, a])
     expect(goodIndex(car, a.cid, { maxBlocks: 3 }).blockCount).toBe(2)
-    expect(reasonOf(indexCar(car, a.cid, { maxBlocks: 2 }))).toBe('It has more than 2 blocks.')
+    expect(reasonOf(indexCar(car, a.cid, { maxBlocks: 2 }))).toBe('The CAR has more than 2 blocks.')
   })
 
   /** Blocks that have as many links to the same block each, and differ. */
@@ -181,7 +181,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     const root = blocks[0]?.cid ?? a.cid
     const car = await writeCar([root], blocks)
     expect(goodIndex(car, root, { maxLinks: 120 }).blockCount).toBe(4)
-    expect(reasonOf(indexCar(car, root, { maxLinks: 119 }))).toBe('Its blocks have more than 119 links.')
+    expect(reasonOf(indexCar(car, root, { maxLinks: 119 }))).toBe('The blocks of the CAR have more than 119 links.')
   })
 
   test('refuses more than 65,536 inline links', async () => {
@@ -189,7 +189,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     const root = blocks[0]?.cid ?? a.cid
     expect(goodIndex(await writeCar([root], blocks.slice(0, 1)), root).blockCount).toBe(1)
     expect(reasonOf(indexCar(await writeCar([root], blocks), root))).toBe(
-      'Its blocks have more than 65536 inline links.',
+      'The blocks of the CAR have more than 65536 inline links.',
     )
   })
 

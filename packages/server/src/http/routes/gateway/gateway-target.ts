@@ -43,7 +43,10 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch (error) {
-    if (error instanceof URIError) throw new LadeError('bad_request', { reason: 'The path cannot be decoded.' })
+    if (error instanceof URIError)
+      throw new LadeError('bad_request', {
+        reason: 'The percent-encoding of the path is malformed or not UTF-8. A percent sign itself is %25.',
+      })
     throw error
   }
 }

@@ -29,7 +29,7 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
   const onlyIfCached = isOnlyIfCached(request)
   const root = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
   if (root.sizeBytes > MAX_BLOCK_BYTES) {
-    const reason = `It is one block of ${root.sizeBytes} bytes; a block in a CAR has at most ${MAX_BLOCK_BYTES}. Use format=raw.`
+    const reason = `The cid names one block of ${root.sizeBytes} bytes; a block in a CAR has at most ${MAX_BLOCK_BYTES}. Use format=raw.`
     throw new LadeError('not_acceptable', { reason })
   }
   const etag = carTag(target, options)

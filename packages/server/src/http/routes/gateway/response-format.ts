@@ -58,7 +58,7 @@ export function askedFormat(query: Query, accept: string | undefined, fileUrl: s
   const conversion = types.find(({ mediaType }) => CONVERSIONS.has(mediaType))
   if (conversion !== undefined) throw refusalOf(conversion.mediaType, fileUrl)
   throw new LadeError('bad_request', {
-    reason: `This endpoint returns blocks for IPFS clients: ${whatToAskFor(fileUrl)}`,
+    reason: `Blocks for IPFS clients are here: ${whatToAskFor(fileUrl)}`,
   })
 }
 
@@ -70,5 +70,5 @@ function refusalOf(asked: string, fileUrl: string): LadeError {
 }
 
 function whatToAskFor(fileUrl: string): string {
-  return `use ?format=raw for one block or ?format=car for the whole DAG. The file itself is at ${fileUrl}`
+  return `use ?format=raw or ?format=car. The file itself is at ${fileUrl}`
 }

@@ -63,7 +63,10 @@ export async function documentRoutes(app: FastifyInstance, service: Service): Pr
     app.get(url, { schema: { hide: true } }, async (request, reply) => {
       const reference = await openReference()
       const path = request.url.split('?', 1)[0] ?? ''
-      if (!reference.hasRoute({ method: 'GET', url: path })) throw new LadeError('not_found', {})
+      if (!reference.hasRoute({ method: 'GET', url: path }))
+        throw new LadeError('not_found', {
+          reason: `There is no page ${shownPath(path)}. The documentation starts at /docs.`,
+        })
       reply.hijack()
       reference.routing(request.raw, reply.raw)
     })
@@ -167,4 +170,8 @@ identifies the request in the server's log. New codes may be added; existing one
 ${rows}
 </tbody></table></html>
 `
+}
+
+function shownPath(path: string): string {
+  return path.replace(/[^\x21-\x7e]/g, '?').slice(0, 60)
 }

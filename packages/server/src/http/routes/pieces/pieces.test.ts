@@ -221,8 +221,8 @@ describe('pieces', () => {
       }
     })
 
-    it.each([[{}], [{ cids: 'x' }], [{ cids: [1] }], [[]]])('error: the body %j is invalid_json', async (body) => {
-      expect(await byBody(body)).toMatchObject({ status: 400, body: { error: 'invalid_json' } })
+    it.each([[{}], [{ cids: 'x' }], [{ cids: [1] }], [[]]])('error: the body %j is bad_request', async (body) => {
+      expect(await byBody(body)).toMatchObject({ status: 400, body: { error: 'bad_request' } })
     })
 
     it('error: no cid at all is bad_request', async () => {

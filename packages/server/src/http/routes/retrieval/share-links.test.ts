@@ -97,8 +97,8 @@ describe('a share link', () => {
     const tooLong = await post(service, `/api/files/${CID}/share`, { ttlSeconds: 2_592_001 }, token)
     expect(tooLong.status).toBe(400)
     expect(await tooLong.json()).toMatchObject({
-      error: 'invalid_json',
-      detail: expect.stringContaining('at most 2592000, since a share link lasts at most 30 days'),
+      error: 'bad_request',
+      detail: expect.stringContaining('and must be at most 2592000.'),
     })
     const link = await linkOf(service, token, 2_592_000)
     clock.now += 29 * DAY_MS

@@ -288,9 +288,9 @@ describe('an answer to a challenge', () => {
 
   it.each([
     ['neither challenge nor email', { code: '123456' }, 400, 'bad_request'],
-    ['no code', { challenge: 'x' }, 400, 'invalid_json'],
-    ['a code that is a number', { challenge: 'x', code: 123456 }, 400, 'invalid_json'],
-    ['a code of 60,000 digits', { challenge: 'x', code: '1'.repeat(60_000) }, 400, 'invalid_json'],
+    ['no code', { challenge: 'x' }, 400, 'bad_request'],
+    ['a code that is a number', { challenge: 'x', code: 123456 }, 400, 'bad_request'],
+    ['a code of 60,000 digits', { challenge: 'x', code: '1'.repeat(60_000) }, 400, 'bad_request'],
     ['an unknown scope', { challenge: 'x', code: '123456', scopes: ['admin'] }, 400, 'invalid_scopes'],
     ['no scopes', { challenge: 'x', code: '123456', scopes: [] }, 400, 'invalid_scopes'],
     ['a challenge that was never there', { challenge: 'x'.repeat(43), code: '123456' }, 403, 'invalid_challenge'],

@@ -74,7 +74,9 @@ export function tokenRoutes(app: Routes, service: Service): void {
         jti === caller.jti
           ? await records.tokens.revokeAny({ jti, now: now(), keepsLinks })
           : await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks })
-      if (revoked === undefined) throw new LadeError('not_found', {})
+      if (revoked === undefined) {
+        throw new LadeError('not_found', { reason: `You have no token ${jti}. GET /api/tokens lists yours.` })
+      }
       service.authorizer.forget(jti)
       return { jti, revokedAt: timeText(revoked.revokedAt) }
     },

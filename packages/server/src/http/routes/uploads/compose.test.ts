@@ -101,7 +101,7 @@ describe('POST /api/compose', () => {
     ['a name that is none', { parts: [hex], filename: '../x' }, 400, 'invalid_filename'],
     ['a name that is no text', { parts: [hex], filename: 1 }, 400, 'invalid_filename'],
     ['a name that is not well-formed', `{"parts":["${hex}"],"filename":"\\ud800"}`, 400, 'invalid_filename'],
-    ['no object', [], 400, 'invalid_json'],
+    ['no object', [], 400, 'bad_request'],
   ])('refuses %s', async (_title, body, status, code) => {
     expect(await errorOf(await post(sha256Hex(bytesOf()), body))).toEqual([status, code])
   })

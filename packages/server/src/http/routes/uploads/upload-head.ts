@@ -39,11 +39,14 @@ export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds
 
 export function cidOf(query: Query, opaqueIds: 'accept' | 'refuse'): ContentId {
   const text = query.get('cid')
-  if (text === undefined) throw new LadeError('invalid_cid', { reason: 'The query parameter cid is missing.' })
+  if (text === undefined)
+    throw new LadeError('invalid_cid', {
+      reason: 'The query parameter cid is missing: POST /api/upload?cid=… with the content id of the bytes.',
+    })
   const cid = parseContentId(text, sha256Hex)
   if (cid.form === 'opaque' && opaqueIds === 'refuse') {
     throw new LadeError('invalid_cid', {
-      reason: 'It is not a content id, and this service does not accept opaque ids.',
+      reason: 'The cid is of no form that can be verified, and this service does not accept opaque ids.',
     })
   }
   return cid
@@ -60,14 +63,18 @@ export function visibilityOf(header: string | undefined): Visibility | undefined
     case 'private':
       return header
     default:
-      throw new LadeError('invalid_visibility', { reason: 'It is neither of them.' })
+      throw new LadeError('invalid_visibility', {
+        reason: `X-Visibility is ${JSON.stringify(header.slice(0, 40))}. It must be public or private.`,
+      })
   }
 }
 
 export function termDaysOf(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   if (!/^[1-9][0-9]{0,4}$/.test(header)) {
-    throw new LadeError('invalid_term', { reason: 'X-Term-Days must be a whole number of days, at least 1.' })
+    throw new LadeError('invalid_term', {
+      reason: `X-Term-Days is ${JSON.stringify(header.slice(0, 40))}. It must be a whole number of days, at least 1.`,
+    })
   }
   return Number(header)
 }
@@ -77,5 +84,5 @@ function profileOf(name: string | undefined): ImportProfileName | undefined {
   const profile = Object.values(IMPORT_PROFILES).find((known) => known.name === name)
   if (profile !== undefined) return profile.name
   const names = Object.keys(IMPORT_PROFILES).join(', ')
-  throw new LadeError('bad_request', { reason: `profile must be one of ${names}.` })
+  throw new LadeError('bad_request', { reason: `The query parameter profile must be one of ${names}.` })
 }

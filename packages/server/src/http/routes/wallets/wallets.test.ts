@@ -149,7 +149,7 @@ describe('a wallet that signs its requests', () => {
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({
       error: 'invalid_signature',
-      reason: expect.stringMatching(/^It is not a signature of/),
+      reason: expect.stringMatching(/^This is not a signature of/),
     })
     expect((await service.fetch(`/p/${sha256Hex(body)}`)).status).toBe(404)
   })

@@ -58,7 +58,7 @@ export function additionsAt({ client, authorization, transactionMs }: AdditionsO
         (answer) => readLocation(answer, client.origin, CREATED),
         (answer) => {
           if (!isNonceUsed(answer)) return undefined
-          throw refused('It created the data set, but the response with its id was lost.')
+          throw refused('The prover created the data set, but the response with its id was lost.')
         },
       )
     }
@@ -81,7 +81,7 @@ export function additionsAt({ client, authorization, transactionMs }: AdditionsO
       if (state !== undefined && state.state !== 'rejected') return state
       // Of two with one nonce the chain takes one, and it may have been the other.
       const other = (await found(id, dataSetId, addition.pieceCids)) ?? state
-      if (other === undefined) throw refused('It does not know the addition.')
+      if (other === undefined) throw refused('The prover does not know the addition.')
       return other
     }
     const there = await found(id, dataSetId, addition.pieceCids)

@@ -33,7 +33,7 @@ describe('CircuitBreaker', () => {
     const failure = await call()
     expect(calls()).toBe(20)
     expect(LadeError.has(failure, 'stage_failed') && failure.evidence).toEqual({
-      reason: 'It failed 10 times in a row and is paused for a while.',
+      reason: 'The prover failed 10 times in a row and is paused for a while.',
       retryAfterSeconds: 1,
     })
   })

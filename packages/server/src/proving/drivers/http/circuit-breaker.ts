@@ -56,7 +56,9 @@ export class CircuitBreaker {
     const waitMs = this.#openUntil - this.#now()
     if (waitMs > 0 || this.#isProbing) {
       const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
-      throw unusable(`It failed ${this.#failures} times in a row and is paused for a while.`, { retryAfterSeconds })
+      throw unusable(`The prover failed ${this.#failures} times in a row and is paused for a while.`, {
+        retryAfterSeconds,
+      })
     }
     this.#isProbing = true
     return true

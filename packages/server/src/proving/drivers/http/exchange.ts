@@ -55,13 +55,13 @@ export async function exchange(origin: string, request: ExchangeRequest): Promis
   const abort = (): void => void call.destroy()
   signal.addEventListener('abort', abort)
   try {
-    waitLimit.wait(times.connectMs, 'It does not accept connections')
+    waitLimit.wait(times.connectMs, 'The prover does not accept connections')
     const answered = Promise.withResolvers<IncomingMessage>()
-    watch(call, answered, () => waitLimit.wait(times.headMs, 'It does not respond'))
+    watch(call, answered, () => waitLimit.wait(times.headMs, 'The prover does not respond'))
     if (typeof body === 'object') {
-      const onProgress = (): void => waitLimit.wait(times.idleMs, 'It does not read the request')
+      const onProgress = (): void => waitLimit.wait(times.idleMs, 'The prover does not read the request')
       await sendBody(call, body, { answered: answered.promise, onProgress })
-      waitLimit.wait(times.headMs, 'It does not respond')
+      waitLimit.wait(times.headMs, 'The prover does not respond')
     } else call.end(body)
     const answer = await answered.promise
     waitLimit.wait(times.bodyMs, 'Its response does not end')
@@ -71,7 +71,7 @@ export async function exchange(origin: string, request: ExchangeRequest): Promis
     if (error instanceof SourceFailure) throw error.error
     if (waitLimit.failure !== undefined) throw waitLimit.failure
     throw isOfConnection(error)
-      ? unusable(`It does not respond: ${error.code ?? error.message}.`, { cause: error })
+      ? unusable(`The prover does not respond: ${error.code ?? error.message}.`, { cause: error })
       : error
   } finally {
     waitLimit.end()

@@ -31,7 +31,7 @@ export function refused(reason: string): LadeError {
 /** What an answer means that is not the one asked for. 4xx is for good, apart from those that ask to retry later. */
 export function refusalOf({ status, headers }: AnswerHead, body: Uint8Array): LadeError {
   const text = plainText(Buffer.from(body).toString('utf8'))
-  const reason = text === '' ? `It answered ${status}.` : `It answered ${status}: ${text}`
+  const reason = text === '' ? `The prover answered ${status}.` : `The prover answered ${status}: ${text}`
   if (status === 429 || status === 503) {
     return unusable(reason, { retryAfterSeconds: retryAfterOf(headers['retry-after']) ?? BUSY_SECONDS })
   }

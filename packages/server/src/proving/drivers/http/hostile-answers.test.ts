@@ -65,7 +65,7 @@ describe('answers that take their time', () => {
   test('are given up where not even TLS begins', async () => {
     const { port } = await startPeer(() => {})
     const { reason } = await failureOf(openProver(`https://127.0.0.1:${port}`).check())
-    expect(reason).toBe('It does not accept connections within 0.3 seconds.')
+    expect(reason).toBe('The prover does not accept connections within 0.3 seconds.')
   })
 })
 
@@ -176,7 +176,7 @@ describe('errors', () => {
     const text = `too \u001b[31msmall\r\n{"level":60}\u202e\u0000${'!'.repeat(60_000)}`
     const { reason, retryAfterSeconds } = await refusalTo(answerOf(400, text))
     expect(retryAfterSeconds).toBeUndefined()
-    expect(reason).toMatch(/^It answered 400: too \[31msmall \{"level":60\} !+…$/)
+    expect(reason).toMatch(/^The prover answered 400: too \[31msmall \{"level":60\} !+…$/)
     expect(reason.length).toBeLessThan(240)
   })
 
@@ -205,7 +205,7 @@ describe('errors', () => {
     const reverted = 'Failed to send transaction: execution reverted: ClientDataSetAlreadyRegistered(7)'
     const { reason, retryAfterSeconds } = await refusalTo(answerOf(500, reverted))
     expect([reason, retryAfterSeconds]).toEqual([
-      'It created the data set, but the response with its id was lost.',
+      'The prover created the data set, but the response with its id was lost.',
       undefined,
     ])
   })

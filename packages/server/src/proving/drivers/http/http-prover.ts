@@ -107,8 +107,8 @@ export function openHttpProver(options: HttpProverOptions): Prover {
     async park(piece, signal) {
       signal.throwIfAborted()
       const { sizeBytes } = piece
-      if (sizeBytes < MINIMUM_BYTES) throw refused(`It accepts no piece below ${MINIMUM_BYTES} bytes.`)
-      if (sizeBytes > MAXIMUM_BYTES) throw refused(`It accepts no piece above ${MAXIMUM_BYTES} bytes.`)
+      if (sizeBytes < MINIMUM_BYTES) throw refused(`The prover accepts no piece below ${MINIMUM_BYTES} bytes.`)
+      if (sizeBytes > MAXIMUM_BYTES) throw refused(`The prover accepts no piece above ${MAXIMUM_BYTES} bytes.`)
       const untilMs = Math.ceil(parkMs + sizeBytes / BYTES_PER_MS)
       const deadline = AbortSignal.timeout(untilMs)
       const waits = { findMs, pollMs, signal: AbortSignal.any([signal, deadline]) }
@@ -117,11 +117,11 @@ export function openHttpProver(options: HttpProverOptions): Prover {
         else await pushPiece(client, piece, { ...waits, attempts, retryDelayMs, headMs: times.headMs, onRetry })
       } catch (error) {
         if (error !== deadline.reason || !deadline.aborted) throw error
-        throw unusable(`It did not accept the piece within ${Math.ceil(untilMs / 1000)} seconds.`)
+        throw unusable(`The prover did not accept the piece within ${Math.ceil(untilMs / 1000)} seconds.`)
       }
     },
     async prove({ pieceCid, seed, count }, { signal } = {}) {
-      if (kind !== 'reference') throw refused('It proves only onchain, not on request.')
+      if (kind !== 'reference') throw refused('The prover proves only onchain, not on request.')
       return askForProofs(client, { pieceCid, seed, count }, { headMs: transactionMs, signal })
     },
     read: (range) => readPiece(client, range, times),

@@ -46,7 +46,7 @@ export function readPiece(
   return client.ask(question, { status: 206, maxBytes: length }, ({ headers, body }) => {
     const range = /^bytes (\d+)-(\d+)\/(?:\d+|\*)$/.exec(headers['content-range'] ?? '')
     if (Number(range?.[1]) !== offset || Number(range?.[2]) !== last || body.length !== length) {
-      throw unusable('It returned other bytes than requested.')
+      throw unusable('The prover returned other bytes than requested.')
     }
     return body
   })

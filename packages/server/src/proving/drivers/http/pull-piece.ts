@@ -49,8 +49,8 @@ export async function pullPiece(client: ProverClient, piece: PieceToPark, option
     return isFailed || status === 'complete'
   }
   if (!(await isComplete())) {
-    await untilTrue(isComplete, { untilMs, pollMs, signal }, 'It did not fetch the piece in time.')
+    await untilTrue(isComplete, { untilMs, pollMs, signal }, 'The prover did not fetch the piece in time.')
   }
-  if (isFailed) throw unusable('It could not fetch the piece.', { retryAfterSeconds: FAILED_RETRY_SECONDS })
-  await untilTrue(ask, { untilMs: findMs, pollMs, signal }, 'It fetched the piece but cannot find it.')
+  if (isFailed) throw unusable('The prover could not fetch the piece.', { retryAfterSeconds: FAILED_RETRY_SECONDS })
+  await untilTrue(ask, { untilMs: findMs, pollMs, signal }, 'The prover fetched the piece but cannot find it.')
 }

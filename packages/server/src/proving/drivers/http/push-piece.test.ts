@@ -137,7 +137,7 @@ describe('parking by upload', () => {
     expect(late.asked.filter((step) => step === 'find')).toHaveLength(6)
     const lost = await openHarness({ find: () => answerOf(404) })
     expect(await failureOf(lost.park())).toEqual({
-      reason: 'It received the bytes but cannot find the piece.',
+      reason: 'The prover received the bytes but cannot find the piece.',
       retryAfterSeconds: 30,
     })
   })
@@ -152,7 +152,7 @@ describe('parking by upload', () => {
   test('stops sending when the answer comes early, and takes it for what it is', async () => {
     const { asked, park } = await openHarness({ put: (socket) => void socket.write(answerOf(413, 'too much')) })
     const { big, askedBytes } = bigPiece()
-    expect(await failureOf(park(big))).toEqual({ reason: 'It answered 413: too much' })
+    expect(await failureOf(park(big))).toEqual({ reason: 'The prover answered 413: too much' })
     expect(askedBytes()).toBeLessThan(16 * MiB)
     expect(asked).not.toContain('finalize')
   })
@@ -161,13 +161,13 @@ describe('parking by upload', () => {
     const { park } = await openHarness({ put: (socket) => void socket.pause() }, { attempts: 1 })
     const { big, askedBytes } = bigPiece()
     const { reason } = await failureOf(park(big))
-    expect(reason).toBe('It does not read the request within 0.3 seconds.')
+    expect(reason).toBe('The prover does not read the request within 0.3 seconds.')
     expect(askedBytes()).toBeLessThan(16 * MiB)
   })
 
   test('ends at its deadline, whatever it is waiting for', async () => {
     const { park } = await openHarness({ find: () => answerOf(404) }, { parkMs: -1800, findMs: 60_000 })
-    expect((await failureOf(park())).reason).toMatch(/^It did not accept the piece within \d+ seconds\.$/)
+    expect((await failureOf(park())).reason).toMatch(/^The prover did not accept the piece within \d+ seconds\.$/)
   })
 
   test.each([

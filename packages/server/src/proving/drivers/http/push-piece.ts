@@ -48,7 +48,7 @@ export async function pushPiece(
     if (await isFoundByChance(ask)) return
     options.onRetry()
   }
-  await untilTrue(ask, { untilMs: findMs, pollMs, signal }, 'It received the bytes but cannot find the piece.')
+  await untilTrue(ask, { untilMs: findMs, pollMs, signal }, 'The prover received the bytes but cannot find the piece.')
 }
 
 /** False also where nobody says. */
@@ -100,5 +100,5 @@ async function send(
 }
 
 function forgotten(): Error {
-  return unusable('It no longer knows the upload.')
+  return unusable('The prover no longer knows the upload.')
 }

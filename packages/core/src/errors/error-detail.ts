@@ -1,0 +1,174 @@
+import { bytesText, comparedBytes, countText, waitText } from './amounts-text.ts'
+import type { ErrorCode, ErrorEvidence, LimitEvidence } from './error-evidence.ts'
+
+/** The codes whose evidence always has a `reason`, which is their sentence for people. */
+type ReasonedCode = {
+  [Code in ErrorCode]: ErrorEvidence[Code] extends { readonly reason: string } ? Code : never
+}[ErrorCode]
+/** `gone` has a reason that is a word for programs, and a prover's reason leaves out what became of the upload. */
+type OwnSentence = 'gone' | 'unreachable' | 'stage_failed'
+
+type Details = {
+  readonly [Code in Exclude<ErrorCode, Exclude<ReasonedCode, OwnSentence>>]: (evidence: ErrorEvidence[Code]) => string
+}
+
+const SIGN_UP = 'Get one with `lade login` or POST /api/auth/signup.'
+const NEW_CODE = 'Get a new code with POST /api/auth/start.'
+
+/**
+ * What is wrong with this request, with its numbers and names, and what to do next: one sentence or a few, for a person.
+ *
+ * A sentence stands by itself. It does not repeat the title of its code, and fits two lines of a terminal unless a name in it is long.
+ */
+const DETAILS: Details = {
+  headers_too_large: ({ limitBytes }) =>
+    `The request line and the headers have more than ${countText(limitBytes, 'byte')} or 256 lines. Send fewer or shorter headers.`,
+  body_timeout: ({ receivedBytes }) =>
+    `The body stalled or was too slow after ${countText(receivedBytes, 'byte')}. Nothing was stored. Send it again.`,
+  request_timeout: () => 'The headers were not complete after 10 seconds. Send the request again.',
+  expectation_failed: ({ expect }) => `Expect is ${quoted(expect)}. Send "Expect: 100-continue" or no Expect header.`,
+  misdirected_request: ({ host }) =>
+    `Host is ${quoted(host)}, but only loopback names are answered here. The operator can add it to LADE_TRUSTED_HOSTS.`,
+  length_required: () => 'Transfer-Encoding is not accepted. Set Content-Length to the size of the body.',
+  no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
+  empty_body: () => 'Content-Length is 0. Send at least one byte, or the cid of the empty bytes.',
+  invalid_cursor: () => 'The cursor is no nextCursor of an earlier page of yours. Leave it out for the first page.',
+  idempotency_key_reused: () => 'The key belongs to a request with other values. Send a new key with each new request.',
+  not_found: ({ reason }) =>
+    reason ?? "Nothing is stored here under this id. If the file is private, send its owner's token.",
+  method_not_allowed: ({ allow, method }) =>
+    `Use ${listed(allow)} here${method === undefined ? '' : `, not ${method}`}.`,
+  internal_error: () =>
+    'The service failed in an unforeseen way. Try again. If it fails again, give the operator the request id.',
+  no_token: () => `There is no Authorization header. Send "Authorization: Bearer pk_live_…". ${SIGN_UP}`,
+  invalid_token: ({ reason }) =>
+    reason ??
+    `The token is damaged, or was signed with a key that is no longer used. Copy it again, or get a new one with \`lade login\` or POST /api/auth/signup.`,
+  revoked_token: ({ jti }) =>
+    `The token ${jti} was revoked. Get a new one with \`lade login\` or POST /api/auth/signup.`,
+  insufficient_scope: ({ required, scopes }) =>
+    scopes === undefined
+      ? `This needs the scope ${required}. Create a token with it.`
+      : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'none' : scopes.join(', ')}. Create a token with it.`,
+  unverified_account: ({ setting }) =>
+    `Anyone can claim an email address while ${setting} is open. Use a wallet, or ask the operator to set it to email or closed.`,
+  signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
+  foreign_origin: ({ origin }) =>
+    `The page at ${quoted(origin)} cannot sign up here. Sign up from the command line or from a page of this service.`,
+  email_code_required: () => 'POST /api/auth/start mails a code to the address. Or send a token of the same address.',
+  invalid_challenge: () => `A challenge is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
+  invalid_code: ({ attemptsLeft }) =>
+    attemptsLeft === 0
+      ? `That code does not match, and no attempts are left. ${NEW_CODE}`
+      : `That code does not match. ${countText(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`,
+  mail_failed: ({ retryAfterSeconds }) =>
+    `The mail server did not take the mail with the code. Check the address. ${again(retryAfterSeconds)}`,
+  auth_offline: () =>
+    'The service has no usable signing key, so it can neither check nor issue tokens. The operator finds the cause in its log.',
+  replayed_signature: () => 'A signature is accepted once. Sign the request again, with a new nonce.',
+  digest_mismatch: ({ actual }) =>
+    `The digest of the received bytes is ${actual}. Nothing was stored. Send the bytes again, or correct the header.`,
+  invalid_nonce: () =>
+    'A nonce is valid for one sign-in and a few minutes. Get a new one with POST /api/auth/wallet/nonce.',
+  chain_offline: ({ retryAfterSeconds }) =>
+    `The node of the chain does not answer, and wallets cannot be checked without it. ${again(retryAfterSeconds)}`,
+  too_large: ({ limit, size, reason }) => {
+    const [sizeText, limitText] = comparedBytes(size, limit)
+    return reason ?? `${sizeText}; the limit is ${limitText}.`
+  },
+  rate_limited: limitText,
+  quota_exceeded: limitText,
+  too_many_uploads: ({ used, limit }) =>
+    `${used} of ${countText(limit, 'upload')} at a time are running. Wait until one of them ends.`,
+  over_budget: ({ work, unit, used, limit, retryAfterSeconds }) =>
+    `${amountOf(unit, used)} used of ${amountOf(unit, limit)} (${WORK[work] ?? work}). ${again(retryAfterSeconds)}`,
+  insufficient_storage: () =>
+    'The disk of the service is nearly full. Try a smaller file, or later: the operator must free space or lower LADE_MIN_FREE_MB.',
+  storage_offline: () => 'The service runs with LADE_STORAGE=none. Its operator must set a storage backend.',
+  storage_failed: ({ reason, retryAfterSeconds }) =>
+    reason ?? `The service could not read or write its data. ${again(retryAfterSeconds)}`,
+  read_only: ({ retryAfterSeconds }) =>
+    `Its disk or database refuses writes; downloads still work. The operator must make it writable. ${again(retryAfterSeconds)}`,
+  shutting_down: ({ retryAfterSeconds }) => `It is stopping or being restarted. ${again(retryAfterSeconds)}`,
+  incomplete_body: ({ expectedBytes, receivedBytes }) =>
+    `Content-Length is ${expectedBytes}, but only ${countText(receivedBytes, 'byte')} arrived. Nothing was stored. Send the file again.`,
+  cid_mismatch: ({ actual, received }) =>
+    received === undefined
+      ? `The cid of the received bytes is ${actual}. Nothing was stored. Send them under that cid, or send the right bytes.`
+      : `Send the raw bytes: this body is ${received}. Nothing was stored. Its cid is ${actual}.`,
+  cid_conflict: ({ cid, actual }) =>
+    `The cid ${cid} names other bytes here, and always will. Use an id computed from your bytes: ${actual}.`,
+  incomplete_dag: ({ missing }) =>
+    `${countText(missing.length, 'block')} of the DAG ${missing.length === 1 ? 'is' : 'are'} not in the CAR, such as ${missing[0]}. Nothing was stored.`,
+  lease_lost: () => 'No bytes arrived for too long, and nothing was stored.',
+  stage_failed: ({ reason, retryAfterSeconds }) =>
+    `${reason} Nothing was stored or charged.${retryAfterSeconds === undefined ? '' : ` ${again(retryAfterSeconds)}`}`,
+  missing_parts: ({ missing, count }) =>
+    `${countText(count, 'part')} ${count === 1 ? 'is' : 'are'} missing, such as ${missing[0]}. Upload what is missing, then compose again.`,
+  foreign_parts: ({ parts, count }) =>
+    `${countText(count, 'part')} ${count === 1 ? 'is' : 'are'} not yours, such as ${parts[0]}. Upload the same bytes yourself, then compose again.`,
+  not_enough_provers: ({ asked, available }) =>
+    `${countText(available, 'prover')} ${available === 1 ? 'is' : 'are'} configured; you asked for ${asked === 1 ? '1 copy' : `${asked} copies`}.`,
+  deal_ended: ({ dealStatus }) => `The deal is ${dealStatus}. Upload the file again to get a new deal.`,
+  not_placed: ({ dealStatus }) => `The deal is ${dealStatus}. Try again when its status is active.`,
+  gone: ({ reason }) => GONE[reason] ?? 'Upload it again to have it here.',
+  only_if_cached: () => 'Cache-Control is only-if-cached, and this content is not here. Ask another gateway for it.',
+  range_not_satisfiable: ({ size }) =>
+    size === 0
+      ? 'The file is empty. Leave out Range.'
+      : `The file has ${countText(size, 'byte')}: ask for a range within 0-${size - 1}.`,
+  precondition_failed: ({ etag }) =>
+    `The file has the ETag ${etag}. Ask for it without If-Match and If-Unmodified-Since, or with this ETag.`,
+  invalid_share_link: () =>
+    'The link is cut short, its time is over, or its token was revoked. Ask the owner of the file for a new link.',
+  unreachable: ({ url, reason }) => `Cannot reach ${url}. ${reason}`,
+}
+
+const WORK: Readonly<Record<string, string>> = {
+  chain: 'checking wallets',
+  challenge: 'possession proofs',
+  compose: 'composing files',
+  hash: 'hashing uploads',
+  links: 'reading DAGs',
+  read: 'downloads',
+}
+
+const GONE: Readonly<Record<string, string>> = {
+  expired: 'The term of the file has ended. Upload it again to have it here.',
+  removed: 'The owner removed the file. Upload it again to have it here.',
+  composed: 'The file was a part, and belongs to a composed file now. Ask for the cid of that file.',
+}
+
+/** The sentence for people of one error. */
+export function detailOf<Code extends ErrorCode>(code: Code, evidence: ErrorEvidence[Code]): string {
+  const own = (DETAILS as { readonly [Known in ErrorCode]?: (evidence: ErrorEvidence[Code]) => string })[code]
+  if (own !== undefined) return own(evidence)
+  return (evidence as { readonly reason: string }).reason
+}
+
+function limitText({ reason, used, limit, unit, retryAfterSeconds }: LimitEvidence): string {
+  if (reason !== undefined) return reason
+  const amount = (value: number) => (unit === 'bytes' ? bytesText(value) : value.toLocaleString('en-US'))
+  return `${amount(used)} of ${amount(limit)} used. ${retryAfterSeconds === undefined ? '' : again(retryAfterSeconds)}`.trim()
+}
+
+function amountOf(unit: ErrorEvidence['over_budget']['unit'], amount: number): string {
+  return unit === 'bytes'
+    ? bytesText(amount)
+    : `${Math.round(amount).toLocaleString('en-US')} ${unit === 'milliseconds' ? 'ms of processor time' : unit}`
+}
+
+function again(seconds: number): string {
+  return `Try again in ${waitText(seconds)}.`
+}
+
+/** @example listed(['GET', 'HEAD', 'POST']) // 'GET, HEAD or POST' */
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
+
+/** What a caller sent, on one line and not too long. */
+function quoted(text: string): string {
+  const plain = text.replace(/[^\x20-\x7e]/g, '?')
+  return plain.length > 80 ? `"${plain.slice(0, 80)}…"` : `"${plain}"`
+}
