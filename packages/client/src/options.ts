@@ -87,6 +87,11 @@ export interface PutOptions extends CallOptions {
   readonly visibility?: 'public' | 'private' | undefined
   /** Storage term in days, within the limits of the tier. @default the tier's */
   readonly termDays?: number | undefined
+  /**
+   * Sends what today's quota allows of a file of more than 100 MB, although it has no room for all of it: the parts stay for 30 days, and the
+   * same put on a later day sends the rest. Otherwise such a put is refused before anything is sent. @default false
+   */
+  readonly overDays?: boolean | undefined
   /** Parts sent side by side, 1 to 4; of a stream, also how many parts are kept at a time. @default 4 */
   readonly concurrency?: number | undefined
   /** Called at most every 50 ms, and at every change of phase. An error that it throws ends the put with that error. */
@@ -134,6 +139,8 @@ export interface GetOptions extends CallOptions {
    */
   readonly have?: Blob | undefined
   readonly onProgress?: ((progress: GetProgress) => void) | undefined
+  /** The signature of a share link: what follows `share=` in it. */
+  readonly share?: string | undefined
   /** Check the bytes against the cid. @default true */
   readonly verify?: boolean | undefined
 }

@@ -37,7 +37,8 @@ export async function get(context: GetContext, cid: string, options: GetOptions 
   checkOptions(options)
   const { http, platform } = context
   const id = parseContentId(cid, (bytes) => hexOf(platform.sha256.of(bytes)))
-  const request: HttpRequest = { path: `/p/${cid}`, headers: HEADERS, isOpen: true, signal }
+  const query = { share: options.share }
+  const request: HttpRequest = { path: `/p/${cid}`, query, headers: HEADERS, isOpen: true, signal }
   const haveBytes = have?.size ?? 0
 
   // What is there is hashed before the rest comes, and how to do that depends on the size of the whole: one byte tells.

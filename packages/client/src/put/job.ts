@@ -32,6 +32,10 @@ export interface PutJob extends PutContext {
   readonly keeping: Readonly<Record<string, string>>
   readonly concurrency: number
   readonly state: PutState | undefined
+  /** True for a put that goes on over several days of quota. */
+  readonly overDays: boolean
+  /** The ids of the parts that this put has sent. */
+  readonly sentParts: Set<string>
   readonly own: OwnFiles
   readonly progress: ProgressMeter
   readonly group: TaskGroup
@@ -68,7 +72,7 @@ export function readJob(
   source: { readonly name: string | undefined; readonly contentType: string | undefined },
 ): PutJob {
   refuseUnknownOptions('put', options, PUT_OPTIONS)
-  const { cid: form = 'unixfs', concurrency = MAX_CONCURRENCY, visibility, termDays, state } = options
+  const { cid: form = 'unixfs', concurrency = MAX_CONCURRENCY, visibility, termDays, state, overDays = false } = options
   if (!FORMS.includes(form)) throw new TypeError(`${form} is no form of content id to put under`)
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
     throw new TypeError(`concurrency is 1 to ${MAX_CONCURRENCY}, not ${concurrency}`)
@@ -89,6 +93,8 @@ export function readJob(
     },
     concurrency,
     state,
+    overDays,
+    sentParts: new Set(),
     own: ownFiles(context.http),
     progress: new ProgressMeter(options.onProgress, (error) => group.fail(error)),
     group,
@@ -116,5 +122,7 @@ export function wantsOf({ form, expected, http, limits }: PutJob, sizeBytes: num
 function readExpected(text: string, { sha256 }: Platform): ContentId {
   const id = parseContentId(text, (bytes) => hexOf(sha256.of(bytes)))
   if (id.verified) return id
-  throw new LadeError('invalid_cid', { reason: 'Bytes cannot be checked against it.' })
+  throw new LadeError('invalid_cid', {
+    reason: `Bytes cannot be checked against ${JSON.stringify(text.slice(0, 80))}.`,
+  })
 }

@@ -1,5 +1,12 @@
 import { LadeError } from '@lade/core/errors'
-import type { ChangeRequest, FileEntry, FileList, UploadResult, UsageResult } from '@lade/core/wire'
+import {
+  type ChangeRequest,
+  type FileEntry,
+  type FileList,
+  PART_MEDIA_TYPE,
+  type UploadResult,
+  type UsageResult,
+} from '@lade/core/wire'
 import type { Http } from '../http/http.ts'
 
 /** What the service says of this caller's own files, as far as it may ask. */
@@ -11,6 +18,10 @@ export interface OwnFiles {
   find(cid: string, sizeBytes: number, signal: AbortSignal): Promise<FileEntry | undefined>
   /** True when one of the newest live files has this size, so that it may be the same. */
   hasOneOfSize(sizeBytes: number, signal: AbortSignal): Promise<boolean>
+  /** What is used and left of the quota today; undefined where nobody may ask. */
+  usage(signal: AbortSignal): Promise<UsageResult | undefined>
+  /** The bytes of the caller's newest live parts together. */
+  partBytes(signal: AbortSignal): Promise<number>
   /**
    * A live file as the answer to its upload would be, with all that is wanted of it.
    *
@@ -54,6 +65,12 @@ export function ownFiles(http: Http): OwnFiles {
     async hasOneOfSize(sizeBytes, signal) {
       const page = await ask(() => http.json<FileList>({ path: '/api/files', query: { limit: NEWEST }, signal }))
       return page?.files.some(({ size }) => size === sizeBytes) ?? false
+    },
+    usage: (signal) => ask(() => http.json<UsageResult>({ path: '/api/usage', signal })),
+    async partBytes(signal) {
+      const query = { contentType: PART_MEDIA_TYPE, limit: NEWEST }
+      const page = await ask(() => http.json<FileList>({ path: '/api/files', query, signal }))
+      return page?.files.reduce((bytes, { size }) => bytes + size, 0) ?? 0
     },
     async resultOf(found, cid, wanted, signal) {
       const { email, userId } = await http.json<UsageResult>({ path: '/api/usage', signal })

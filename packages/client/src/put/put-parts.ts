@@ -3,23 +3,24 @@ import type { FileEntry, UploadResult } from '@lade/core/wire'
 import type { PartDigests } from '../hashing/part-hasher.ts'
 import { checkDigests, joinParts, nameOf } from '../hashing/whole-digests.ts'
 import type { KnownSource } from '../platform/known-source.ts'
-import { fileLimit } from './file-limit.ts'
+import { requireDayQuota } from './day-quota.ts'
 import { hashParts } from './hash-parts.ts'
 import type { PutJob } from './job.ts'
 import { type KeptHashing, keepHashing } from './kept-hashing.ts'
 import { compose, type DeliverPart, type HashedPart, partDelivery } from './parts.ts'
 import { Slots } from './slots.ts'
 import { withCharset } from './text-charset.ts'
+import { tierLimits } from './tier-limits.ts'
 
 /** Puts a file that can be read again in parts: one is hashed while those before it are sent. */
 export async function putParts(job: PutJob, source: KnownSource): Promise<UploadResult> {
   const { sizeBytes } = source
-  const checkSize = await fileLimit(job)
-  checkSize(sizeBytes)
+  const limits = await tierLimits(job)
+  limits.checkSize(sizeBytes)
   job.progress.known(sizeBytes, Math.ceil(sizeBytes / job.limits.partBytes))
   const kept = await keepHashing(job, source)
   try {
-    const result = await hashAndSend(job, source, kept)
+    const result = await hashAndSend(job, source, kept, limits.partDays)
     await kept.clear()
     return result
   } catch (error) {
@@ -29,13 +30,22 @@ export async function putParts(job: PutJob, source: KnownSource): Promise<Upload
   }
 }
 
-async function hashAndSend(job: PutJob, source: KnownSource, kept: KeptHashing): Promise<UploadResult> {
+async function hashAndSend(
+  job: PutJob,
+  source: KnownSource,
+  kept: KeptHashing,
+  partDays: number | undefined,
+): Promise<UploadResult> {
   const { group, own, progress, limits } = job
   // Parts are charged: they wait where the whole may turn out to be another file, or to be there.
-  const mustKnowWhole = job.expected !== undefined || (await own.hasOneOfSize(source.sizeBytes, group.signal))
+  const mayBeThere = await own.hasOneOfSize(source.sizeBytes, group.signal)
+  const mustKnowWhole = job.expected !== undefined || mayBeThere
+  if (!mayBeThere) await requireDayQuota(job, source.sizeBytes)
   const slots = new Slots(job.concurrency)
   const inTurn = async (part: HashedPart, deliver: DeliverPart): Promise<string> => {
     if (mustKnowWhole) await whole
+    quota ??= mayBeThere ? requireDayQuota(job, source.sizeBytes) : undefined
+    await quota
     const release = await slots.take(group.signal)
     try {
       return await deliver(part)
@@ -43,7 +53,8 @@ async function hashAndSend(job: PutJob, source: KnownSource, kept: KeptHashing):
       release()
     }
   }
-  const deliver = partDelivery(job)
+  let quota: Promise<void> | undefined
+  const deliver = partDelivery(job, partDays)
   const parts: HashedPart[] = []
   const delivered: Promise<string>[] = []
   const take = (digests: PartDigests, index: number): void => {
@@ -65,7 +76,7 @@ async function hashAndSend(job: PutJob, source: KnownSource, kept: KeptHashing):
   const all = source.slice(0, source.sizeBytes)
   const contentType = await withCharset(job.contentType, all, job.platform.readFile)
   const result = await composeAll({ ...job, contentType }, cid, await Promise.all(delivered), (missing) => {
-    const deliverAgain = partDelivery(job, missing)
+    const deliverAgain = partDelivery(job, partDays, missing)
     return Promise.all(parts.map((part) => group.run(() => inTurn(part, deliverAgain))))
   })
   progress.done(source.sizeBytes, false)

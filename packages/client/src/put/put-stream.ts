@@ -7,12 +7,12 @@ import { checkDigests, joinParts, nameOf } from '../hashing/whole-digests.ts'
 import type { KnownSource } from '../platform/known-source.ts'
 import type { Spill } from '../platform/platform.ts'
 import { ChunkReader } from './chunk-reader.ts'
-import { type CheckSize, fileLimit } from './file-limit.ts'
 import { type PutJob, wantsOf } from './job.ts'
-import { compose, partDelivery } from './parts.ts'
+import { compose, type DeliverPart, partDelivery } from './parts.ts'
 import { putWhole } from './put-whole.ts'
 import { Slots } from './slots.ts'
 import { charsetAdded, lacksCharset, Utf8Check } from './text-charset.ts'
+import { type TierLimits, tierLimits } from './tier-limits.ts'
 
 /** Puts what comes once and of unknown length: gathered part by part, each sent as soon as it is whole. */
 export async function putStream(
@@ -43,12 +43,12 @@ export async function putStream(
 async function gatherAndSend(job: PutJob, reader: ChunkReader, newSpill: () => Promise<Spill>): Promise<UploadResult> {
   const { group, limits, progress, platform, expected, form } = job
   const slots = new Slots(job.concurrency)
-  const deliverPart = partDelivery(job)
+  let deliverPart: DeliverPart | undefined
   const sizes: number[] = []
   const digests: Promise<PartDigests>[] = []
   const delivered: Promise<string>[] = []
   let hashing: Hashing | undefined
-  let checkSize: CheckSize | undefined
+  let tier: TierLimits | undefined
   const text = lacksCharset(job.contentType) ? new Utf8Check() : undefined
   const close = () => hashing?.close()
   group.signal.addEventListener('abort', close, { once: true })
@@ -62,13 +62,15 @@ async function gatherAndSend(job: PutJob, reader: ChunkReader, newSpill: () => P
         return await putWhole(job, spilledSource(spill))
       }
       if (sizeBytes === 0) break
-      checkSize ??= await fileLimit(job)
-      checkSize(sizes.reduce((sum, size) => sum + size, sizeBytes))
+      tier ??= await tierLimits(job)
+      deliverPart ??= partDelivery(job, tier.partDays)
+      tier.checkSize(sizes.reduce((sum, size) => sum + size, sizeBytes))
       hashing ??= await openStreamHashing(job)
       const part = hashNext(hashing, spill, digests.at(-1))
       const index = sizes.push(sizeBytes) - 1
       digests.push(group.run(() => part))
-      delivered.push(group.run(() => deliver(index, spill, part, release)))
+      const deliverHere = deliverPart
+      delivered.push(group.run(() => deliver(deliverHere, { index, spill, part, release })))
     }
     const total = sizes.reduce((sum, size) => sum + size, 0)
     progress.known(total, sizes.length)
@@ -85,14 +87,9 @@ async function gatherAndSend(job: PutJob, reader: ChunkReader, newSpill: () => P
     close()
   }
 
-  async function deliver(
-    index: number,
-    spill: Spill,
-    hashed: Promise<PartDigests>,
-    release: () => void,
-  ): Promise<string> {
+  async function deliver(deliverPart: DeliverPart, { index, spill, part, release }: GatheredPart): Promise<string> {
     try {
-      return await deliverPart({ index, slice: spill.slice(), digests: await hashed })
+      return await deliverPart({ index, slice: spill.slice(), digests: await part })
     } finally {
       await spill.discard()
       release()
@@ -107,6 +104,13 @@ async function gatherAndSend(job: PutJob, reader: ChunkReader, newSpill: () => P
     await before
     return hashing.part(spill.slice(), (bytes) => progress.hashed(bytes))
   }
+}
+
+interface GatheredPart {
+  readonly index: number
+  readonly spill: Spill
+  readonly part: Promise<PartDigests>
+  readonly release: () => void
 }
 
 function openStreamHashing(job: PutJob): Promise<Hashing> {

@@ -6,6 +6,7 @@ import { type PutContext, readJob } from './job.ts'
 import { putParts } from './put-parts.ts'
 import { putStream } from './put-stream.ts'
 import { putWhole } from './put-whole.ts'
+import { releaseParts } from './release-parts.ts'
 
 /** See `LadeClient.put`. */
 export async function put(context: PutContext, source: PutSource, options: PutOptions = {}): Promise<UploadResult> {
@@ -26,8 +27,12 @@ export async function put(context: PutContext, source: PutSource, options: PutOp
     } catch (error) {
       group.fail(error)
       // Nothing is closed that a task may still be reading; what it throws is the first failure.
-      await group.settle()
-      throw error
+      const first = await group.settle().then(
+        () => error,
+        (failure: unknown) => failure,
+      )
+      await releaseParts(job, first, !('sizeBytes' in opened))
+      throw first
     } finally {
       group.close()
     }

@@ -41,7 +41,7 @@ export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSign
     })
   } catch (error) {
     if (!LadeError.has(error, 'cid_mismatch') && !LadeError.has(error, 'digest_mismatch')) throw error
-    const reason = 'The service received bytes that differ from the hashed ones.'
+    const reason = 'The service received bytes that differ from the hashed ones. Upload the file again.'
     throw new LadeError('source_changed', { reason }, { cause: error, requestId: error.requestId })
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
-import type { ChangeRequest, ComposeRequest, FileEntry } from '@lade/core/wire'
+import { type ChangeRequest, type ComposeRequest, type FileEntry, PART_MEDIA_TYPE } from '@lade/core/wire'
 import { unixfsV1Cid } from './importer.ts'
 
 export const FAKE_TOKEN = 'pk_live_fake'
@@ -52,7 +52,7 @@ const FAKE_CHAIN_ID = 8453
 const INFO = {
   name: 'lade',
   wallets: { chainId: FAKE_CHAIN_ID },
-  tiers: { sponsored: { fileBytes: 40_000_000 }, token: { fileBytes: 40_000_000 } },
+  tiers: { sponsored: { fileBytes: 40_000_000, termDays: 7 }, token: { fileBytes: 40_000_000, termDays: 30 } },
 }
 
 /** What any wallet gets that signs in; `serveSignIn` looks at what it signed. */
@@ -113,7 +113,7 @@ export async function startFakeService(): Promise<FakeService> {
     const { method, path } = note
     if (method === 'POST' && path === '/api/upload') return upload(note, body)
     if (method === 'POST' && path === '/api/compose') return compose(note, body)
-    if (path === '/api/files') return list()
+    if (path === '/api/files') return list(note.query.get('contentType'))
     if (path.startsWith('/api/files/')) return find(method, path.slice('/api/files/'.length), body)
     if (path === '/api/auth/wallet/nonce') return { status: 200, body: { nonce: 'abcdefgh', expiresIn: 600 } }
     if (path === '/api/auth/wallet/verify') return { status: 200, body: SIGNED_IN }
@@ -145,8 +145,10 @@ export async function startFakeService(): Promise<FakeService> {
     return { status: 200, body: resultOf(cid) }
   }
 
-  function list(): Answer {
-    const live = [...files.values()].map(({ entry }) => entry).filter(({ status }) => status === 'staged')
+  function list(asked: string | null): Answer {
+    const isListed = ({ status, contentType }: FileEntry): boolean =>
+      status === 'staged' && (asked === null ? contentType !== PART_MEDIA_TYPE : contentType === asked)
+    const live = [...files.values()].map(({ entry }) => entry).filter(isListed)
     const body = { userId: 'u', email: FAKE_EMAIL, count: live.length, files: live, nextCursor: null }
     return { status: 200, body }
   }

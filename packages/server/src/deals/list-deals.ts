@@ -1,4 +1,4 @@
-import { MAX_DEALS_PER_PAGE } from '@lade/core/wire'
+import { MAX_DEALS_PER_PAGE, PART_MEDIA_TYPE } from '@lade/core/wire'
 import { type FilePage, filteredPage, readPage, refused } from '../files/page.ts'
 import type { PageCursors } from '../files/page-cursor.ts'
 import { shownStatusFilter } from '../files/shown-status.ts'
@@ -24,14 +24,18 @@ export async function listDeals(records: RecordStore, input: ListDealsInput): Pr
   const { principal, now } = input
   const page = readPage(input, MAX_DEALS_PER_PAGE)
   const filter = asked(input.status)
-  return filteredPage(records, { ...page, principal, isOpen: filter.ended === 'live' }, (request) =>
+  const found = await filteredPage(records, { ...page, principal, isOpen: filter.ended === 'live' }, (request) =>
     records.files.listDeals({ ...request, ...filter, principal, now }),
   )
+  // Parts have deals of their own until they are composed.
+  return { ...found, files: found.files.filter(({ contentType }) => contentType !== PART_MEDIA_TYPE) }
 }
 
 function asked(status: string | undefined): Pick<ListDealsRequest, 'ended' | 'status' | 'isExpiring'> {
   if (status === undefined) return {}
   const filter = shownStatusFilter(status)
   if (filter !== undefined) return filter
-  throw refused('status must be staged, proposed, active, expiring, failed, expired or removed.')
+  throw refused(
+    `The query parameter status is ${JSON.stringify(status.slice(0, 20))}, and must be staged, proposed, active, expiring, failed, expired or removed.`,
+  )
 }

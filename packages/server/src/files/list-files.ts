@@ -1,4 +1,4 @@
-import { MAX_FILES_PER_PAGE } from '@lade/core/wire'
+import { MAX_FILES_PER_PAGE, PART_MEDIA_TYPE } from '@lade/core/wire'
 import type { ListFilesRequest, RecordStore } from '../records/record-store.ts'
 import { type FilePage, filteredPage, pageOf, readPage, refused } from './page.ts'
 import type { PageCursors } from './page-cursor.ts'
@@ -16,12 +16,19 @@ export interface ListFilesInput {
 }
 
 /**
- * A page of the principal's files, newest first. Files staged while a listing is paged through do not shift its pages. One with a
- * filter may have fewer files than its limit, or none, before a page that follows.
+ * A page of the principal's files, newest first. Files staged while a listing is paged through do not shift its pages. Parts of files that
+ * are being uploaded are left out, unless their media type is asked for. A page may have fewer files than its limit, or none, before a page
+ * that follows.
  *
  * @throws {LadeError} `bad_request` for a limit or status that is none; `invalid_cursor`.
  */
 export async function listFiles(records: RecordStore, input: ListFilesInput): Promise<FilePage> {
+  const listed = await listAll(records, input)
+  if (input.contentType !== undefined) return listed
+  return { ...listed, files: listed.files.filter(({ contentType }) => contentType !== PART_MEDIA_TYPE) }
+}
+
+async function listAll(records: RecordStore, input: ListFilesInput): Promise<FilePage> {
   const page = readPage(input, MAX_FILES_PER_PAGE)
   const selected = selectedBy(input.status)
   const filter = {
@@ -49,5 +56,7 @@ function selectedBy(
   if (status === 'composed') return { ended: status }
   const filter = shownStatusFilter(status)
   if (filter !== undefined) return filter
-  throw refused('status must be staged, proposed, active, expiring, failed, expired, removed or composed.')
+  throw refused(
+    `The query parameter status is ${JSON.stringify(status.slice(0, 20))}, and must be staged, proposed, active, expiring, failed, expired, removed or composed.`,
+  )
 }
