@@ -1,81 +1,59 @@
 import type { ErrorCode, ErrorEvidence, LadeError } from '@lade/core/errors'
-import { countOf, formatBytes } from './output/amounts.ts'
-import { formatSeconds } from './output/times.ts'
+import { countOf } from './output/amounts.ts'
 
-type Advice = { readonly [Code in ErrorCode]?: (evidence: ErrorEvidence[Code]) => string }
+type Sentences = { readonly [Code in ErrorCode]?: (evidence: ErrorEvidence[Code]) => string | undefined }
 
-const LOG_IN = 'Log in with "lade login" or set LADE_TOKEN.'
-/** What another service leaves out of its errors is left out here. */
-const isKnown = (...numbers: readonly (number | undefined)[]) => numbers.every(Number.isFinite)
-
-function again({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): string {
-  return isKnown(retryAfterSeconds) ? `Try again in ${formatSeconds(retryAfterSeconds)}.` : 'Try again later.'
+/** What to say in place of the service's sentence, which speaks of requests. */
+const INSTEAD: Sentences = {
+  no_token: () => 'This needs a token. Log in with "lade login" or set LADE_TOKEN.',
+  insufficient_scope: ({ required, scopes }) =>
+    scopes === undefined
+      ? undefined
+      : `This needs the scope ${required}; the token has ${scopes.join(', ')}. Create a token with it: "lade token new".`,
+  empty_body: () => 'The file is empty. Upload files with at least one byte.',
+  email_code_required: () => 'Signup needs a login code. "lade login --email ADDRESS" requests one and asks for it.',
+  invalid_challenge: () =>
+    'The login attempt is unknown, finished or expired. Leave out --challenge to get a new code.',
+  invalid_code: ({ attemptsLeft }) => {
+    if (attemptsLeft === 0) {
+      return 'The login code is wrong. No attempts are left. Run the command again to get a new code.'
+    }
+    if (!Number.isFinite(attemptsLeft)) return undefined
+    return `The login code is wrong. ${countOf(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`
+  },
 }
 
-function usedUp({ used, limit, unit }: ErrorEvidence['quota_exceeded']): string {
-  // The error itself says how many files.
-  if (unit === 'files') return ''
-  return isKnown(used, limit) ? `${formatBytes(used)} of ${formatBytes(limit)} used. ` : ''
-}
+/** What the service's sentences name, and how it is called here. */
+const NAMES: readonly (readonly [string, string])[] = [
+  ['GET /api/files lists yours.', '"lade ls" lists yours.'],
+  ['GET /api/deals lists yours.', '"lade deals" lists yours.'],
+  ['GET /api/tokens lists yours.', '"lade token ls" lists yours.'],
+  ['`lade login` or POST /api/auth/signup', '"lade login"'],
+  ['`lade login`', '"lade login"'],
+  ['`lade keys mint`', '"lade keys mint"'],
+  ['Upload it over several days', 'Upload it over several days with --over-days'],
+]
 
-function quota(evidence: ErrorEvidence['quota_exceeded']): string {
-  if (evidence.limit === 0) return 'The quota is 0. Use another token, or fund the wallet with USDC.'
-  return usedUp(evidence) + again(evidence)
-}
-
-function tooLarge({ size, limit }: { readonly size: number; readonly limit: number }): string {
-  return isKnown(size, limit)
-    ? `It has ${size.toLocaleString('en-US')} bytes; the limit is ${limit.toLocaleString('en-US')}.`
-    : 'Upload a smaller file.'
-}
-
-function attempts({ attemptsLeft }: { readonly attemptsLeft: number }): string {
-  if (!isKnown(attemptsLeft)) return 'Try again.'
-  if (attemptsLeft === 0) return 'No attempts are left. Run the command again to get a new code.'
-  return `${countOf(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`
-}
-
-/** What to do next, for the errors that somebody at a shell can do something about. */
-const ADVICE: Advice = {
-  no_token: () => LOG_IN,
-  invalid_token: () => LOG_IN,
-  revoked_token: () => LOG_IN,
-  insufficient_scope: ({ required }) => `The required scope is ${required}. Create a token with it: "lade token new".`,
+/** What to do next at a shell, on top of what the service says. */
+const ADVICE: Sentences = {
   invalid_signature: () =>
     'Check --wallet, --chain-id and the clock of this machine. --url must be the public URL of the service. "lade doctor" checks all of these.',
-  replayed_signature: () => 'Try again.',
-  chain_offline: again,
-  signup_closed: () => 'The operator mints one with "lade keys mint".',
-  email_code_required: () => '"lade login --email ADDRESS" requests the code and asks for it.',
-  invalid_challenge: () => 'Leave out --challenge to get a new code.',
-  invalid_code: attempts,
-  mail_failed: (evidence) => `Check the address. ${again(evidence)}`,
-  not_found: () => 'Check the id: "lade ls" lists your files. Private files need "lade login".',
-  too_large: tooLarge,
-  rate_limited: again,
-  quota_exceeded: quota,
-  too_many_uploads: () => 'Wait for other uploads to finish, or lower --jobs.',
-  over_budget: again,
-  insufficient_storage: () => 'The operator must free disk space or lower LADE_MIN_FREE_MB.',
-  storage_offline: () => 'The operator must set LADE_STORAGE.',
-  storage_failed: again,
-  read_only: () =>
-    'The operator must make the disk or database of the service writable. "lade doctor" on that machine checks both.',
-  shutting_down: again,
-  lease_lost: again,
-  incomplete_body: () => 'Upload it again. The file may have been truncated during the upload.',
-  not_enough_provers: ({ available }) =>
-    isKnown(available) ? `Ask for at most ${available}.` : 'Ask for fewer copies.',
-  deal_ended: ({ dealStatus }) => `Its status is ${dealStatus}.`,
-  not_placed: ({ dealStatus }) => `Its deal is ${dealStatus}. "lade deals" shows the status.`,
-  prove_failed: again,
+  not_found: ({ reason }) => (reason === undefined ? 'Check the id: "lade ls" lists your files.' : undefined),
+  too_many_uploads: () => 'Or lower --jobs.',
+  read_only: () => '"lade doctor" on that machine checks both.',
+  not_placed: () => '"lade deals" shows the status.',
   unreachable: () => 'Start a service with "lade serve", choose another with --url, or run "lade doctor".',
   unexpected_answer: () => 'Check the URL, or run "lade doctor".',
-  source_changed: () => 'Upload it again when no program is writing to it.',
-  cid_conflict: () => 'Use an id computed from the bytes; "lade hash" prints them.',
+  cid_conflict: () => '"lade hash" prints the ids of a file.',
 }
 
-/** What to do about `error`, as one or two sentences, if anything. */
+/** What happened, in the words of this program. */
+export function inCommands<Code extends ErrorCode>(error: LadeError<Code>): string {
+  const instead = INSTEAD[error.code]?.(error.evidence)
+  return instead ?? NAMES.reduce((text, [name, here]) => text.replaceAll(name, here), error.message)
+}
+
+/** What to do about `error`, on top of what it says, if anything. */
 export function adviceFor<Code extends ErrorCode>(error: LadeError<Code>): string | undefined {
   return ADVICE[error.code]?.(error.evidence)
 }

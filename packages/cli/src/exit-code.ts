@@ -1,7 +1,8 @@
 import { type ErrorCode, LadeError } from '@lade/core/errors'
+import { describeSystemError, isSystemError, systemReason } from '@lade/node/disk/system-error'
 import { ConfigError, StartError } from '@lade/node/settings'
 import { CommanderError } from 'commander'
-import { adviceFor } from './advice.ts'
+import { adviceFor, inCommands } from './advice.ts'
 import { printable } from './output/printable.ts'
 import { LocalError, UsageError } from './usage-error.ts'
 
@@ -109,14 +110,16 @@ const EXIT_OF = {
   source_changed: EXIT.failed,
 } as const satisfies Record<ErrorCode, ExitCode>
 
-/** Ends the program with a code, by a command that has said itself what there is to say. */
+/** Ends the program with a code, by a command that has said itself what there is to say, or says it with `sentence`. */
 export class Ended extends Error {
   override readonly name = 'Ended'
   readonly exitCode: ExitCode
+  readonly sentence: string | undefined
 
-  constructor(exitCode: ExitCode) {
-    super(`ended with ${exitCode}`)
+  constructor(exitCode: ExitCode, sentence?: string) {
+    super(sentence ?? `ended with ${exitCode}`)
     this.exitCode = exitCode
+    this.sentence = sentence
   }
 }
 
@@ -134,6 +137,8 @@ export class Interrupted extends Error {
 export interface Ending {
   readonly exitCode: ExitCode
   readonly sentence?: string
+  /** True when commander has printed the sentence. */
+  readonly isPrinted?: boolean
 }
 
 /**
@@ -144,15 +149,21 @@ export interface Ending {
  */
 export function endingOf(error: unknown): Ending | undefined {
   // Commander has printed its own sentence, and gives 0 for --help and --version.
-  if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage }
-  if (error instanceof Ended) return { exitCode: error.exitCode }
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return { exitCode: EXIT.ok }
+    return { exitCode: EXIT.usage, sentence: commanderSentence(error), isPrinted: true }
+  }
+  if (error instanceof Ended) {
+    const { exitCode, sentence } = error
+    return sentence === undefined ? { exitCode } : { exitCode, sentence }
+  }
   if (error instanceof Interrupted) return { exitCode: EXIT.interrupted, sentence: error.message }
   if (error instanceof UsageError || error instanceof ConfigError)
     return { exitCode: EXIT.usage, sentence: error.message }
   if (error instanceof StartError) return { exitCode: EXIT.failed, sentence: `${error.message}.`.replace(/\.\.$/, '.') }
   if (error instanceof LocalError) return { exitCode: EXIT.failed, sentence: withCause(error) }
   if (LadeError.is(error)) return { exitCode: EXIT_OF[error.code] ?? EXIT.failed, sentence: sentenceOf(error) }
-  if (isSystemError(error)) return { exitCode: EXIT.failed, sentence: `${error.message}.` }
+  if (isSystemError(error)) return { exitCode: EXIT.failed, sentence: describeSystemError(error) }
   return undefined
 }
 
@@ -167,14 +178,10 @@ const IN_THE_LOG: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** What went wrong and what to do next. Whatever the service wrote is made fit for a terminal. */
 export function sentenceOf(error: LadeError): string {
   const isLogged = IN_THE_LOG.has(error.code) && error.requestId !== undefined
-  return inOneLine(
-    LadeError.has(error, 'unreachable') ? nothingAnswers(error) : whatHappened(error),
-    adviceFor(error),
-    isLogged ? `Request id: ${error.requestId}.` : undefined,
-  )
+  return inOneLine(detailOf(error), isLogged ? `Request id: ${error.requestId}.` : undefined)
 }
 
-/** The same for programs, which have the evidence beside it: it begins with the sentence of the code in every case. */
+/** The same for programs, which have the request id beside it. */
 export function detailOf(error: LadeError): string {
   return inOneLine(whatHappened(error), adviceFor(error))
 }
@@ -186,23 +193,28 @@ function inOneLine(...sentences: readonly (string | undefined)[]): string {
     .join(' ')
 }
 
-function nothingAnswers({ evidence }: LadeError<'unreachable'>): string {
-  return `Cannot reach ${evidence.url}. ${evidence.reason}`
-}
-
 function whatHappened(error: LadeError): string {
   // Only what this machine found says more in its cause; that of an answer is how the answer was read.
-  return error.code === 'auth_offline' ? withCause(error) : error.message
+  if (error.code === 'auth_offline' && error.cause instanceof Error) {
+    return `The signing key cannot be used. ${withFullStop(error.cause.message)}`
+  }
+  return inCommands(error)
+}
+
+/** What commander says, as a sentence. @example commanderSentence(error) // 'Unknown option --foo.' for "error: unknown option '--foo'" */
+function commanderSentence({ message }: CommanderError): string {
+  const text = message.replace(/^error: /, '').trim()
+  return withFullStop(text.slice(0, 1).toUpperCase() + text.slice(1))
 }
 
 function withCause(error: Error): string {
-  return error.cause instanceof Error ? `${error.message} ${withFullStop(error.cause.message)}` : error.message
+  const { message, cause } = error
+  if (!(cause instanceof Error)) return message
+  // The message has named the file.
+  if (isSystemError(cause)) return `${message.replace(/\.$/, '')}: ${systemReason(cause)}.`
+  return `${message} ${withFullStop(cause.message)}`
 }
 
 function withFullStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
-}
-
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error
 }

@@ -44,6 +44,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
     writeErr: (text) => stderr.write(text),
     getOutHelpWidth: () => stdout.columns ?? 80,
     getErrHelpWidth: () => stderr.columns ?? 80,
+    outputError: (text, write) => write(withKnownCommand(text)),
   })
   program
     .helpOption('-h, --help', 'Show help.')
@@ -87,6 +88,33 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addExamples(program)
   program.helpCommand(...HELP_COMMAND)
   return program
+}
+
+/** What other programs call the commands, where commander does not guess it from the spelling. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  add: 'put',
+  cat: 'get CID -o -',
+  delete: 'rm',
+  download: 'get',
+  fetch: 'get',
+  info: 'doctor',
+  list: 'ls',
+  remove: 'rm',
+  run: 'serve',
+  server: 'serve',
+  signup: 'login',
+  start: 'serve',
+  status: 'doctor',
+  upload: 'put',
+  whoami: 'usage',
+}
+
+function withKnownCommand(text: string): string {
+  const name = /^error: unknown command '([a-z]+)'$/m.exec(text)?.[1]
+  const meant = name === undefined ? undefined : OTHER_NAMES[name]
+  return meant === undefined || text.includes('Did you mean')
+    ? text
+    : `${text.trimEnd()}\n(Did you mean "lade ${meant}"?)\n`
 }
 
 /** The name of the command that `args` are about; undefined where they name none. */

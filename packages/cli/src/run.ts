@@ -1,15 +1,14 @@
-import { LadeError } from '@lade/core/errors'
 import type { Command } from 'commander'
-import { EXIT, type ExitCode, endingOf } from './exit-code.ts'
-import { problemOf } from './problem.ts'
+import { type Ending, EXIT, type ExitCode, endingOf } from './exit-code.ts'
+import { failureOf } from './problem.ts'
 import { createProgram } from './program.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
  * Runs one command line, and says what its end says to the shell. Never rejects.
  *
- * An error is one sentence on standard error; with `--json` also an object with `error` and `detail` on standard output,
- * and with `--debug` the error with all its causes.
+ * An error is one sentence on standard error; with `--json` every error is also an object with `error` and `detail` on standard output.
+ * With `--debug`, standard error has the error with all its causes.
  *
  * @param args - without the program's own name.
  */
@@ -24,12 +23,19 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     return EXIT.ok
   } catch (error) {
     const ending = endingOf(error)
-    if (ending?.sentence !== undefined) terminal.note(ending.sentence)
-    if (LadeError.is(error) && asked?.opts().json) terminal.print(JSON.stringify(problemOf(error)))
+    if (ending?.sentence !== undefined && ending.isPrinted !== true) terminal.note(ending.sentence)
+    // A command line that is wrong is refused before it is known which command reads the flag.
+    const isForPrograms = asked === undefined ? args.includes('--json') : asked.opts().json === true
+    if (isForPrograms && hasNotEnded(ending)) terminal.print(JSON.stringify(failureOf(error, ending)))
     if (ending === undefined || (program.opts().debug && ending.sentence !== undefined)) {
       const { inspect } = await import('node:util')
       terminal.note(inspect(error))
     }
     return ending?.exitCode ?? EXIT.failed
   }
+}
+
+/** True for an error that no command has told yet. */
+function hasNotEnded(ending: Ending | undefined): boolean {
+  return ending === undefined || ending.sentence !== undefined
 }

@@ -75,18 +75,39 @@ export interface ConnectOptions {
   readonly isSponsored?: boolean
   /** For what may take long anyhow: waits longer for a service that does not answer. */
   readonly hasAllRetries?: boolean
+  /** The service of a link, where one was given in place of an id. */
+  readonly linkUrl?: string | undefined
 }
 
 /** As {@link accountOf}, with the client that talks to the service. */
 export async function connect(
   command: Command,
   terminal: Terminal,
-  { isSponsored = false, hasAllRetries = false }: ConnectOptions = {},
+  { isSponsored = false, hasAllRetries = false, linkUrl }: ConnectOptions = {},
 ): Promise<Connection> {
-  const found = await accountOf(command, terminal)
+  const found = atLink(await accountOf(command, terminal), command, linkUrl)
   const { token, tokenFrom, wallet, ...rest } = found
   const account: Account = isSponsored ? rest : found
   return { ...account, client: await clientAs(account, terminal, { hasAllRetries }) }
+}
+
+/**
+ * The account at the service of a link. Anybody may have written the link: another service gets no token but the one saved for it.
+ *
+ * @throws {UsageError} where another service is named by a flag.
+ */
+function atLink(account: Account, command: Command, linkUrl: string | undefined): Account {
+  if (linkUrl === undefined) return account
+  const url = readServiceUrl(linkUrl, 'The link')
+  if (url === account.url) return account
+  const { url: named, tokenFile, wallet }: AccountFlags & { readonly wallet?: string } = command.opts()
+  if (named !== undefined)
+    throw new UsageError(`The link leads to ${url}, but --url names ${account.url}. Leave out --url.`)
+  // What was named for this one command is meant for the link.
+  if (tokenFile !== undefined || wallet !== undefined) return { ...account, url }
+  const { saved } = account
+  const token = saved.logins.tokens[url]
+  return token === undefined ? { url, saved } : { url, token, tokenFrom: saved.file, saved }
 }
 
 /** What talks to the service of an account, as its owner; a locked wallet is opened for it. */
@@ -119,10 +140,12 @@ export async function clientOf(
  */
 export function checkedToken(text: string, name: string): string {
   const token = text.trim()
-  if (!/^pk_live_[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) {
-    throw new UsageError(`${name} is not a token; tokens start with pk_live_.`)
-  }
-  return token
+  if (/^pk_live_[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return token
+  throw new UsageError(
+    token.startsWith('pk_live_')
+      ? `The token in ${name} is damaged: it has three parts with dots between them, and no spaces. Copy it again.`
+      : `${name} is not a token; tokens start with pk_live_.`,
+  )
 }
 
 function urlOf(flags: AccountFlags, { env }: Terminal, { logins, file }: OpenedLogins): string {

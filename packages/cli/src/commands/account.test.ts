@@ -102,7 +102,7 @@ describe('lade login', () => {
   it.each([
     ['hunter2', 2, 'Standard input is not a token'],
     ['', 2, 'Standard input is not a token'],
-    ['pk_live_eyJ.eyJ.x', 7, 'The token is invalid or expired.'],
+    ['pk_live_eyJ.eyJ.x', 7, 'Get one with "lade login".'],
   ])('saves nothing for the token %j', async (input, exitCode, sentence) => {
     expect(await lade(['login'], { input })).toMatchObject({ exitCode, stderr: expect.stringContaining(sentence) })
     await expect(savedText()).rejects.toThrow('ENOENT')
@@ -182,7 +182,11 @@ describe('lade token', () => {
     const closed = await startTestService({ LADE_SIGNUP: 'closed' })
     try {
       const ended = await lade(['token', 'new', '--email', 'ada@example.org'], { env: { LADE_URL: closed.url } })
-      expect(ended).toMatchObject({ exitCode: 7, stdout: '', stderr: expect.stringContaining('Ask the operator') })
+      expect(ended).toMatchObject({
+        exitCode: 7,
+        stdout: '',
+        stderr: expect.stringContaining('The operator mints tokens with "lade keys mint".'),
+      })
     } finally {
       await closed.close()
     }

@@ -140,7 +140,10 @@ describe('lade deals extend', () => {
     expect(tooLong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('30 can be added') })
     await lade(['rm', '-y', cid])
     const ended = await lade(['deals', 'extend', dealId, '--days', '1'])
-    expect(ended).toMatchObject({ exitCode: 1, stderr: 'The deal has ended. Its status is removed.\n' })
+    expect(ended).toMatchObject({
+      exitCode: 1,
+      stderr: 'The deal is removed. Upload the file again to get a new deal.\n',
+    })
     expect(await lade(['deals', 'extend', 'd-0x00', '--days', '1'])).toMatchObject({ exitCode: 4 })
     for (const args of [[], ['--days', '0'], ['--days', 'x']]) {
       expect((await lade(['deals', 'extend', dealId, ...args])).exitCode).toBe(2)
@@ -157,7 +160,7 @@ describe('lade deals redundancy', () => {
     await once(dealId, { provedCopies: 2 })
     expect(await lade(['deals', 'redundancy', dealId, '3'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('Ask for at most 2'),
+      stderr: expect.stringContaining('2 provers are configured; you asked for'),
     })
     for (const copies of ['0', '17', 'x']) {
       expect((await lade(['deals', 'redundancy', dealId, copies])).exitCode).toBe(2)

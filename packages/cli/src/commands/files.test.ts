@@ -169,12 +169,12 @@ describe('lade put', () => {
     [['a', 'b', '--name', 'c'], 2, '--name works with one file; you gave 2.'],
     [['-r', 'folder'], 2, 'It contains no files to upload.'],
     [['a', '--private', '--sponsored'], 2, 'Sponsored uploads are always public'],
-    [['a', '--private'], 2, 'private needs a token'],
-    [['a', '--days', '9999'], 2, 'The requested term is not allowed.'],
+    [['a', '--private'], 2, 'Uploads without a token are always public.'],
+    [['a', '--days', '9999'], 2, 'The term is 9999 days; the maximum is 7 without a token.'],
     [['a', '--days', '0'], 2, 'a whole number from 1'],
     [['a', '--cid', 'md5'], 2, 'Allowed choices are unixfs, raw, piece, sha256'],
-    [['a', '--type', 'picture'], 2, 'Content-Type is missing or malformed.'],
-    [['a', '--name', '../b'], 2, 'The file name contains forbidden characters.'],
+    [['a', '--type', 'picture'], 2, 'Content-Type is "picture". It must have the form type/subtype'],
+    [['a', '--name', '../b'], 2, 'The file name contains / or \\. Send only the last part of the path.'],
   ])('refuses %j with %i', async (args, exitCode, sentence) => {
     await mkdir(join(cwd, 'folder'))
     await write('a', unique())
@@ -190,7 +190,7 @@ describe('lade put', () => {
       await write('large', 'x'.repeat(1_048_577))
       const { exitCode, stderr } = await lade(['put', 'large'], { env: { LADE_URL: small.url } })
       expect(exitCode).toBe(5)
-      expect(stderr).toContain('It has 1,048,577 bytes; the limit is 1,048,576.')
+      expect(stderr).toContain('1,048,577 bytes; without a token the limit is 1,048,576 bytes. Log in for 5 GiB.')
       // As much is said for programs, of a file by itself and of one among others.
       await write('small', unique())
       for (const names of [['large'], ['large', 'small']]) {
@@ -208,6 +208,24 @@ describe('lade put', () => {
       }
     } finally {
       await small.close()
+    }
+  })
+
+  it('asks what is left of the quota before it sends a large file', { timeout: 60_000 }, async () => {
+    const tight = await startTestService({ LADE_TOKEN_DAILY_MB: '64' })
+    const env = { LADE_URL: tight.url }
+    try {
+      await lade(['login', '--email', 'tight@example.org'], { env })
+      await writeFile(join(cwd, 'large'), Buffer.alloc(110_000_000, 7))
+      const { exitCode, stderr } = await lade(['put', 'large'], { env })
+      expect(exitCode).toBe(5)
+      expect(stderr).toContain(
+        "This file (104.9 MB) is larger than a day's quota (64 MB). Upload it over several days with --over-days, or ask the operator for a larger quota.",
+      )
+      const usage = await lade(['usage', '--json'], { env })
+      expect(usage.json()).toMatchObject({ today: { bytes: 0, files: 0 }, stored: { files: 0 } })
+    } finally {
+      await tight.close()
     }
   })
 
@@ -259,6 +277,54 @@ describe('lade get', () => {
     expect((await lade(['get', cid, '--force'])).exitCode).toBe(0)
     expect(await readFile(join(cwd, 'photo.jpg'), 'utf8')).toBe(content)
     expect(await readdir(cwd)).toEqual(['photo.jpg'])
+  })
+
+  it('takes the URL that put has shown, and ipfs://', async () => {
+    const { cid: staged } = JSON.parse((await lade(['get', cid, '-o', 'a', '--json'])).stdout)
+    for (const named of [`${service.url}/p/${cid}`, `ipfs://${cid}`]) {
+      const env = named.startsWith('http') ? { LADE_URL: 'http://127.0.0.1:9' } : {}
+      expect(await lade(['get', named, '-o', '-'], { env })).toMatchObject({ exitCode: 0, stdout: content })
+    }
+    expect(staged).toBe(cid)
+    const other = await lade(['get', `${service.url}/p/${cid}`, '--url', 'http://127.0.0.1:9'])
+    expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Leave out --url.') })
+  })
+
+  it('sends no token to the service of a link but the one saved for it', async () => {
+    const asked: (string | undefined)[] = []
+    const stranger = await startFakeService((request, response) => {
+      asked.push(request.headers.authorization)
+      response.writeHead(404).end()
+    })
+    try {
+      const env = { LADE_TOKEN: 'pk_live_a.b.c' }
+      await lade(['get', `${stranger.url}/p/${cid}`], { env })
+      expect(asked).toEqual([undefined])
+    } finally {
+      await stranger.close()
+    }
+  })
+
+  it('fetches a private file by its share link, without a token', async () => {
+    await logIn()
+    const secret = unique()
+    await write('secret', secret)
+    const { cid: hidden } = (await lade(['put', 'secret', '--private', '--json'])).json()
+    const { url } = (await lade(['share', hidden, '--json'])).json()
+    await lade(['logout'])
+    expect(await lade(['get', url, '-o', '-'])).toMatchObject({ exitCode: 0, stdout: secret })
+  })
+
+  it('says where there is no folder to write into', async () => {
+    for (const [output, folder] of [
+      ['newdir/', 'newdir/'],
+      ['newdir/name', 'newdir'],
+    ] as const) {
+      expect(await lade(['get', cid, '-o', output])).toMatchObject({
+        exitCode: 1,
+        stderr: `There is no folder ${folder}. Create it first.\n`,
+      })
+    }
   })
 
   it('writes where -o says: a file, a folder, or standard output', async () => {
@@ -380,6 +446,21 @@ describe('lade ls', () => {
     expect((await lade(['ls', '--json'])).json()).toEqual([])
   })
 
+  it('says that nothing matches, and not that there is nothing', async () => {
+    await logIn()
+    await write('one.txt', unique())
+    await lade(['put', 'one.txt'])
+    for (const [args, sentence] of [
+      [['--type', 'image'], 'None of your files has the media type image. A media type has two halves'],
+      [['--type', 'image/png'], 'None of your files has the media type image/png.\n'],
+      [['--status', 'removed'], 'None of your files has the status removed.\n'],
+      [['nope'], 'None of your files has "nope" in its name or cid.\n'],
+    ] as const) {
+      const { stderr } = await lade(['ls', ...args])
+      expect(stderr).toContain(sentence)
+    }
+  })
+
   it('lists the newest first, as many as asked for, or those that match', async () => {
     await logIn()
     for (const name of ['one.txt', 'two.txt', 'three.txt']) {
@@ -435,7 +516,7 @@ describe('lade rm', () => {
     expect((await lade(['rm', cid, '--yes'])).exitCode).toBe(0)
     expect(await lade(['rm', cid, '--yes'])).toMatchObject({
       exitCode: 4,
-      stderr: expect.stringContaining('no longer stored'),
+      stderr: expect.stringContaining('The owner removed the file.'),
     })
   })
 

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
 import { Interrupted } from '../exit-code.ts'
+import { readFileLink } from '../get/file-link.ts'
 import { formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import { createProgress, type Progress } from '../output/progress.ts'
@@ -28,7 +29,7 @@ export function addGet(program: Command, terminal: Terminal): void {
     .description(
       'Download a file and verify it against its content id. The download is written to FILE.part-… until complete; run the command again to resume it.',
     )
-    .argument('<cid>', 'any id of the file')
+    .argument('<cid>', 'any id of the file, ipfs://CID, or its retrieval URL')
     .option(
       '-o, --output <file>',
       'File or folder to write to; - is standard output. Bytes go to standard output before they are verified, so check the exit code.',
@@ -36,23 +37,24 @@ export function addGet(program: Command, terminal: Terminal): void {
     .option('-f, --force', 'Replace an existing file.')
     .option('--json', 'Print one JSON object.')
     .option('-q, --quiet', 'Print only errors.')
-    .action((cid: string) => get(cid, command, terminal))
+    .action((named: string) => get(named, command, terminal))
   addAccountOptions(command)
   addWalletOptions(command)
 }
 
-async function get(cid: string, command: Command, terminal: Terminal): Promise<void> {
+async function get(named: string, command: Command, terminal: Terminal): Promise<void> {
   const flags: GetFlags = command.opts()
   const toStandardOutput = flags.output === STANDARD_OUTPUT
   if (toStandardOutput && flags.json)
     throw new UsageError('Use -o - or --json, not both: only one can use standard output.')
-  const { client } = await connect(command, terminal, { hasAllRetries: true })
+  const { cid, serviceUrl, share } = readFileLink(named)
+  const { client } = await connect(command, terminal, { hasAllRetries: true, linkUrl: serviceUrl })
   const signal = terminal.interruption()
   const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
   const onProgress = showing(progress)
   try {
     if (toStandardOutput) {
-      const download = await client.get(cid, { signal, onProgress })
+      const download = await client.get(cid, { share, signal, onProgress })
       await writeTo(terminal.stdout, download.body)
       progress.stop()
       if (!download.verified) terminal.note(UNCHECKED)
@@ -64,6 +66,7 @@ async function get(cid: string, command: Command, terminal: Terminal): Promise<v
       cwd,
       output: flags.output,
       mayReplace: flags.force === true,
+      share,
       signal,
       onProgress,
     })

@@ -12,6 +12,7 @@ import { IMPORT_PROFILES, type ImportProfile } from '@lade/core/dag'
 import { digestFile } from '@lade/node/hashing/digest-file'
 import { startHashThreads } from '@lade/node/hashing/hash-threads'
 import type { Command } from 'commander'
+import { readableFile } from '../local-file.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Everything that a file can be called by. */
@@ -43,7 +44,8 @@ export function addHash(program: Command, terminal: Terminal): void {
       const threads = startHashThreads()
       try {
         for (const [index, file] of files.entries()) {
-          const digests = await digestFile(file, { hashers: threads.hashers, wanted: () => EVERYTHING })
+          const path = await readableFile(file, terminal.cwd, 'hash')
+          const digests = await digestFile(path, { hashers: threads.hashers, wanted: () => EVERYTHING })
           const ids = idsOf(digests)
           if (command.opts().json) {
             const byName = Object.fromEntries(ids.map(({ name, id }) => [name, id]))

@@ -35,8 +35,7 @@ async function showKey(command: Command, terminal: Terminal): Promise<void> {
   await withKeyPlace(config, async ({ kind, name, read }) => {
     const found = await read()
     if (found === undefined) {
-      terminal.note(`There is no key in ${name} yet. "lade serve" creates it.`)
-      throw new Ended(EXIT.failed)
+      throw new Ended(EXIT.failed, `There is no key in ${name} yet. "lade serve" creates it.`)
     }
     show({ source: kind, place: name, ...found })
   })

@@ -4,6 +4,7 @@ import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
+import { printable } from '../output/printable.ts'
 import { styleFor } from '../output/style.ts'
 import { type Column, formatTable } from '../output/table.ts'
 import { formatBriefly, formatTime } from '../output/times.ts'
@@ -69,9 +70,27 @@ async function ls(query: string | undefined, command: Command, terminal: Termina
   else {
     const lines = long ? longTable(found.items, terminal) : shortTable(found.items, terminal)
     if (found.items.length > 0) for (const line of lines) terminal.print(line)
-    else terminal.note(query === undefined ? 'No files yet. Upload one with "lade put FILE".' : 'No file matches.')
+    else terminal.note(noFiles({ query, type, status }))
   }
   if (found.hasMore) terminal.note(`There are more than ${countOf(limit, 'file')}. Raise --limit to see them.`)
+}
+
+interface Asked {
+  readonly query: string | undefined
+  readonly type: string | undefined
+  readonly status: string | undefined
+}
+
+/** Says that nothing was found, and not that there is nothing, where the listing was asked for less than all. */
+function noFiles({ query, type, status }: Asked): string {
+  const asked = [
+    ...(query === undefined ? [] : [`"${printable(query)}" in its name or cid`]),
+    ...(type === undefined ? [] : [`the media type ${printable(type)}`]),
+    ...(status === undefined ? [] : [`the status ${status}`]),
+  ]
+  if (asked.length === 0) return 'No files yet. Upload one with "lade put FILE".'
+  const whole = type === undefined || type.includes('/') ? '' : ' A media type has two halves, such as image/png.'
+  return `None of your files has ${asked.join(' and ')}.${whole}`
 }
 
 const SHORT: readonly Column[] = [

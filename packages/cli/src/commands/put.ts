@@ -1,4 +1,5 @@
 import type { PutOptions } from '@lade/client'
+import { LadeError } from '@lade/core/errors'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
@@ -24,6 +25,7 @@ interface PutFlags {
   readonly type?: string
   readonly cid: NonNullable<PutOptions['cid']>
   readonly jobs: number
+  readonly overDays?: boolean
   readonly sponsored?: boolean
   readonly json?: boolean
   readonly quiet?: boolean
@@ -62,6 +64,10 @@ export function addPut(program: Command, terminal: Terminal): void {
       wholeNumberIn(1, MAXIMUM_JOBS),
       DEFAULT_JOBS,
     )
+    .option(
+      '--over-days',
+      "For a file larger than what is left of today's quota: upload what fits. Run the command again on later days to finish.",
+    )
     .option('--sponsored', "Upload anonymously, against this IP address's quota.")
     .option('--json', 'Print one JSON object per file, one per line.')
     .option('-q, --quiet', 'Print only content ids and errors.')
@@ -93,13 +99,21 @@ async function put(names: readonly string[], command: Command, terminal: Termina
       progress: createProgress(terminal.stderr, { isQuiet: isQuiet || isTyped }),
       signal: terminal.interruption(),
       jobs: flags.jobs,
-      put: { cid: flags.cid, visibility: flags.private ? 'private' : undefined, termDays: flags.days },
+      put: {
+        cid: flags.cid,
+        visibility: flags.private ? 'private' : undefined,
+        termDays: flags.days,
+        overDays: flags.overDays === true,
+      },
       name: flags.name,
       mediaType: flags.type,
       onOutcome: (outcome) => report.add(outcome),
     })
     report.end(notTried)
   } catch (error) {
+    if (flags.overDays && LadeError.has(error, 'quota_exceeded')) {
+      terminal.note('Uploaded parts are saved for 30 days. Run the same command again when the quota resets.')
+    }
     if (!(error instanceof Interrupted) || hasStream) throw error
     throw new Interrupted('Uploaded parts are saved. Run the same command again to resume.')
   }

@@ -223,7 +223,9 @@ describe('a mail that cannot be sent', () => {
     try {
       const ended = await lade(['login', '--email', email], { env: { LADE_URL: mailless.url } })
       expect(ended).toMatchObject({ exitCode: 6, stdout: '' })
-      expect(ended.stderr).toMatch(/^The mail could not be sent.* Try again in 60 seconds\. Request id: \S+\.\n$/)
+      expect(ended.stderr).toMatch(
+        /^The mail server did not take the mail.* Try again in 60 seconds\. Request id: \S+\.\n$/,
+      )
     } finally {
       await mailless.close()
     }

@@ -43,8 +43,10 @@ async function jtiOf(label: string, client: LadeClient, terminal: Terminal): Pro
   const live = tokens.filter((token) => token.label === label && token.revokedAt === null)
   const [only, ...others] = live
   if (only === undefined) {
-    terminal.note(`No live token has the label ${printable(label)}. "lade token ls" lists your tokens.`)
-    throw new Ended(EXIT.notFound)
+    throw new Ended(
+      EXIT.notFound,
+      `No live token has the label ${printable(label)}. "lade token ls" lists your tokens.`,
+    )
   }
   if (others.length > 0) {
     throw new UsageError(

@@ -5,6 +5,8 @@ import { digestFile } from '@lade/node/hashing/digest-file'
 import { startHashThreads } from '@lade/node/hashing/hash-threads'
 import type { Command } from 'commander'
 import { Ended, EXIT } from '../exit-code.ts'
+import { readableFile } from '../local-file.ts'
+import { problemOf } from '../problem.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `lade verify CID FILE`: whether a file has an id. Ends with 0 when it has, with 1 when it has not. Needs no service. */
@@ -23,18 +25,24 @@ export function addVerify(program: Command, terminal: Terminal): void {
       const { car: mayBeCar = false, json = false } = command.opts<{ car?: boolean; json?: boolean }>()
       const id = parseContentId(cid, (bytes) => createHash('sha256').update(bytes).digest('hex'))
       if (!id.verified) {
-        throw new LadeError('invalid_cid', { reason: 'It is not a content id, so bytes cannot be checked against it.' })
+        throw new LadeError('invalid_cid', {
+          reason: 'Bytes cannot be checked against this id. "lade hash" prints the ids of a file that can.',
+        })
       }
       const threads = startHashThreads()
       try {
+        const path = await readableFile(file, terminal.cwd, 'verify')
         const wanted = (sizeBytes: number) => digestsWanted(id, sizeBytes, { mayBeCar })
-        const verified = checkContent(id, await digestFile(file, { hashers: threads.hashers, wanted }))
+        const verified = checkContent(id, await digestFile(path, { hashers: threads.hashers, wanted }))
         const profile = verified.dag?.profile ?? null
         if (json) terminal.print(JSON.stringify({ cid, file, matches: true, as: verified.as, profile }))
         else terminal.print(`${file} is ${cid}, ${meaningOf(verified)}.`)
       } catch (error) {
         if (!LadeError.is(error)) throw error
-        if (json) terminal.print(JSON.stringify({ cid, file, matches: false, error: error.code, ...error.evidence }))
+        if (json)
+          terminal.print(
+            JSON.stringify({ cid, file, matches: false, ...problemOf(error), detail: refusalOf(error, file, cid) }),
+          )
         else terminal.print(refusalOf(error, file, cid))
         throw new Ended(EXIT.failed)
       } finally {

@@ -56,7 +56,9 @@ describe('a wallet on the command line', () => {
     expect(extended.json()).toMatchObject({ dealId, term: '32 days' })
     expect((await mine('deals', 'proofs', dealId, '--json')).json()).toMatchObject({ dealId, audits: [] })
     // A private file is given to no prover, and only its owner hears of that.
-    expect((await mine('challenge', cid)).stderr).toMatch(/^No prover stores this file yet\./)
+    expect((await mine('challenge', cid)).stderr).toMatch(
+      /^The deal is staged\. Try again when its status is active\. "lade deals"/,
+    )
     expect((await lade(['challenge', cid])).exitCode).toBe(4)
     expect((await mine('usage')).stdout).toMatch(new RegExp(`user +eip155:31337:${address}\n`))
     expect((await mine('rm', cid, '--yes')).exitCode).toBe(0)
@@ -67,7 +69,7 @@ describe('a wallet on the command line', () => {
     await lade(['wallet', 'new', 'empty'])
     const { exitCode, stderr } = await lade(['put', 'hello.txt', '--wallet', 'empty'])
     expect(exitCode).toBe(5)
-    expect(stderr).toContain('The quota is 0. Use another token, or fund the wallet with USDC.')
+    expect(stderr).toContain('holds no USDC, and its quota is what it holds. Send USDC to it.')
     const { stdout } = await lade(['doctor', '--wallet', 'empty', '--data-dir', service.dataDir])
     expect(stdout).toMatch(
       /^warning +The wallet in empty is accepted as .*, but has too little USDC to upload anything\.$/m,

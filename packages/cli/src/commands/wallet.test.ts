@@ -129,7 +129,7 @@ describe('lade wallet address', () => {
   it('error: a file that is not there', async () => {
     expect(await lade(['wallet', 'address', 'nowhere'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/Cannot read \S+nowhere \(the command line\)\. ENOENT/),
+      stderr: expect.stringMatching(/Cannot read \S+nowhere \(the command line\): there is no such file or folder\./),
     })
   })
 })
@@ -224,25 +224,37 @@ describe('--wallet', () => {
     [
       'an empty wallet',
       429,
-      { error: 'quota_exceeded', used: 0, limit: 0, retryAfterSeconds: 60 },
+      { error: 'quota_exceeded', detail: 'The wallet holds no USDC.', used: 0, limit: 0 },
       5,
-      'or fund the wallet with USDC.',
+      'The wallet holds no USDC.',
     ],
     [
       'one that is used up',
       429,
-      { error: 'quota_exceeded', used: 1_048_576, limit: 2_097_152, retryAfterSeconds: 60 },
+      {
+        error: 'quota_exceeded',
+        detail: '1 MB of 2 MB used.',
+        used: 1_048_576,
+        limit: 2_097_152,
+        retryAfterSeconds: 60,
+      },
       5,
-      '1.0 MiB of 2.0 MiB used.',
+      '1 MB of 2 MB used.',
     ],
     [
       'a signature that does not hold',
       401,
-      { error: 'invalid_signature', reason: 'It has expired.' },
+      { error: 'invalid_signature', detail: 'The signature has expired.', reason: 'The signature has expired.' },
       7,
-      'It has expired. Check --wallet, --chain-id and the clock',
+      'The signature has expired. Check --wallet, --chain-id and the clock',
     ],
-    ['a chain that is silent', 503, { error: 'chain_offline', retryAfterSeconds: 5 }, 6, 'Try again in 5 seconds.'],
+    [
+      'a chain that is silent',
+      503,
+      { error: 'chain_offline', detail: 'Try again in 5 seconds.', retryAfterSeconds: 5 },
+      6,
+      'Try again in 5 seconds.',
+    ],
   ])('says what to do about %s', async (_, status, body, exitCode, sentence) => {
     service = await startService(enabled, () => [status, body])
     const { url } = service

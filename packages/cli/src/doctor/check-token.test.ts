@@ -51,7 +51,7 @@ describe('checkToken', () => {
     })
     expect(await checkToken(accountWith({ scopes }), client, NOW)).toMatchObject({
       state: 'broken',
-      sentence: expect.stringContaining('The token has been revoked.'),
+      sentence: expect.stringContaining('was revoked. Get a new one with "lade login".'),
     })
   })
 

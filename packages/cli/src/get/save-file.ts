@@ -2,10 +2,11 @@ import { stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { Download, GetOptions, LadeClient } from '@lade/client'
 import { LadeError } from '@lade/core/errors'
+import { LocalError } from '../usage-error.ts'
 import { exists, existsAlready, PartFile } from './part-file.ts'
 import { safeName } from './safe-name.ts'
 
-export interface SaveFileOptions extends Pick<GetOptions, 'signal' | 'onProgress'> {
+export interface SaveFileOptions extends Pick<GetOptions, 'share' | 'signal' | 'onProgress'> {
   readonly cwd: string
   /** A path, or an existing folder to save into. Absent: the working directory, under the name that the service gives. */
   readonly output?: string | undefined
@@ -27,10 +28,10 @@ export interface SavedFile {
  * Nothing is written outside the folder asked for, whatever name the service suggests.
  *
  * @throws {LadeError} `cid_mismatch` when the bytes do not have the id: nothing is kept then. Others keep what has come.
- * @throws {LocalError} when there is a file already.
+ * @throws {LocalError} when there is a file already, or no folder to save into.
  */
 export async function saveFile(client: LadeClient, cid: string, options: SaveFileOptions): Promise<SavedFile> {
-  const { signal, onProgress, mayReplace, cwd } = options
+  const { share, signal, onProgress, mayReplace, cwd } = options
   const { folder, name } = await placeOf(options)
   const refuseExisting = async (path: string) => {
     if (!mayReplace && (await exists(path))) throw existsAlready(shownPath(path, cwd))
@@ -38,7 +39,7 @@ export async function saveFile(client: LadeClient, cid: string, options: SaveFil
   if (name !== undefined) await refuseExisting(join(folder, name))
 
   // The answer says the name, and the name where an earlier part lies.
-  const fresh = await client.get(cid, { signal, onProgress })
+  const fresh = await client.get(cid, { share, signal, onProgress })
   const target = join(folder, name ?? safeName(fresh.filename, safeName(cid, 'download')))
   const shown = shownPath(target, cwd)
   const part = new PartFile(target, cid)
@@ -49,7 +50,8 @@ export async function saveFile(client: LadeClient, cid: string, options: SaveFil
     const left = await part.have()
     // What is longer than the file is not its beginning.
     const have = left === undefined || left.size > fresh.sizeBytes ? undefined : left
-    const resumed = have === undefined ? undefined : await resume(client, cid, part, { signal, onProgress, have })
+    const resumed =
+      have === undefined ? undefined : await resume(client, cid, part, { share, signal, onProgress, have })
     const download = resumed?.download ?? fresh
     const resumedBytes = resumed?.haveBytes ?? 0
     if (resumed === undefined) await part.write(download.body, 0)
@@ -88,8 +90,16 @@ async function placeOf({ cwd, output }: SaveFileOptions): Promise<{ folder: stri
   if (output === undefined) return { folder: cwd }
   const path = resolve(cwd, output)
   const found = await stat(path).catch(() => undefined)
-  if (found?.isDirectory() || /[/\\]$/.test(output)) return { folder: path }
-  return { folder: resolve(path, '..'), name: relative(resolve(path, '..'), path) }
+  if (found?.isDirectory()) return { folder: path }
+  if (/[/\\]$/.test(output)) throw noFolder(output)
+  const folder = resolve(path, '..')
+  const parent = await stat(folder).catch(() => undefined)
+  if (parent?.isDirectory() !== true) throw noFolder(shownPath(folder, cwd))
+  return { folder, name: relative(folder, path) }
+}
+
+function noFolder(shown: string): LocalError {
+  return new LocalError(`There is no folder ${shown}. Create it first.`)
 }
 
 function shownPath(path: string, cwd: string): string {

@@ -1,6 +1,7 @@
 import type { Dirent, Stats } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { statOf } from '../local-file.ts'
 import { LocalError, UsageError } from '../usage-error.ts'
 
 /** A file to be put. */
@@ -90,14 +91,4 @@ function reasonAgainst(entry: Dirent, { takesHidden }: CollectOptions): LeftOut[
 
 function localFileOf(path: string, shown: string, { size, mtimeMs, ctimeMs, ino }: Stats): LocalFile {
   return { path, shown, name: basename(path), sizeBytes: size, version: [size, mtimeMs, ctimeMs, ino].join(' ') }
-}
-
-async function statOf(path: string, shown: string): Promise<Stats> {
-  try {
-    return await stat(path)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new LocalError(`There is no file ${shown}.`)
-    throw new LocalError(`Cannot read ${shown}.`, { cause: error })
-  }
 }

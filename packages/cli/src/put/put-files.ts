@@ -48,7 +48,7 @@ export interface PutFilesOptions {
   readonly signal: AbortSignal
   /** Requests at the same time: files side by side, and parts of one file where there are fewer files. */
   readonly jobs: number
-  readonly put: Pick<PutOptions, 'cid' | 'visibility' | 'termDays'>
+  readonly put: Pick<PutOptions, 'cid' | 'visibility' | 'termDays' | 'overDays'>
   /** In place of the file's own name. */
   readonly name?: string | undefined
   /** In place of the type that the name lets expect. */

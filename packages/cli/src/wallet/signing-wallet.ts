@@ -29,10 +29,10 @@ export async function signingWallet(
   if (chainId !== undefined) return { account: await openWallet(file, terminal), chainId }
   const { wallets } = await client.info({ signal: terminal.interruption() })
   if (!wallets) {
-    terminal.note(
+    throw new Ended(
+      EXIT.refused,
       `Wallets are not enabled at ${url}. Leave out ${file.from}, or choose another service. (The operator enables wallets with LADE_CHAIN_RPC.)`,
     )
-    throw new Ended(EXIT.refused)
   }
   return { account: await openWallet(file, terminal), chainId: wallets.chainId }
 }
