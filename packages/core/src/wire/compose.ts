@@ -26,7 +26,9 @@ export const composeQuery = z.object({
 
 /** For the reader and the client; the server reads these by hand, before the body. */
 export const composeHeaders = z.object({
-  'x-visibility': visibilityField.optional().describe('public (default) or private, which needs a wallet or a token of a verified account'),
+  'x-visibility': visibilityField
+    .optional()
+    .describe('public (default) or private, which needs a wallet or a token of a verified account'),
   'x-term-days': z.string().optional().describe('Storage term in days, within the limits of the tier'),
 })
 

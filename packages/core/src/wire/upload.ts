@@ -25,7 +25,9 @@ export const uploadHeaders = z.object({
   'content-type': z.string().describe('Media type of the bytes, returned unchanged on download'),
   'content-length': z.string().describe('Size in bytes; chunked bodies are not supported'),
   'x-filename': z.string().optional().describe('File name, percent-encoded'),
-  'x-visibility': visibilityField.optional().describe('public (default) or private, which needs a wallet or a token of a verified account'),
+  'x-visibility': visibilityField
+    .optional()
+    .describe('public (default) or private, which needs a wallet or a token of a verified account'),
   'x-term-days': z.string().optional().describe('Storage term in days, within the limits of the tier'),
 })
 
