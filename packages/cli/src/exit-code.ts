@@ -203,7 +203,11 @@ function whatHappened(error: LadeError): string {
 
 /** What commander says, as a sentence. @example commanderSentence(error) // 'Unknown option --foo.' for "error: unknown option '--foo'" */
 function commanderSentence({ message }: CommanderError): string {
-  const text = message.replace(/^error: /, '').trim()
+  const text = message
+    .replace(/^error: /, '')
+    .trim()
+    // What it guesses is in brackets on a line of its own.
+    .replace(/\n\((.+)\)$/, '. $1')
   return withFullStop(text.slice(0, 1).toUpperCase() + text.slice(1))
 }
 

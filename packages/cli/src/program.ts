@@ -90,7 +90,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   return program
 }
 
-/** What other programs call the commands, where commander does not guess it from the spelling. */
+/** What other programs call the commands. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   add: 'put',
   cat: 'get CID -o -',
@@ -109,12 +109,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   whoami: 'usage',
 }
 
+/** What commander guesses from the spelling is another command for most of these. */
 function withKnownCommand(text: string): string {
-  const name = /^error: unknown command '([a-z]+)'$/m.exec(text)?.[1]
-  const meant = name === undefined ? undefined : OTHER_NAMES[name]
-  return meant === undefined || text.includes('Did you mean')
-    ? text
-    : `${text.trimEnd()}\n(Did you mean "lade ${meant}"?)\n`
+  const [said = '', name = ''] = /^error: unknown command '([a-z]+)'(?:\n\(Did you mean .*\?\))?/.exec(text) ?? []
+  const meant = OTHER_NAMES[name]
+  return meant === undefined ? text : text.replace(said, `error: unknown command '${name}'\n(Did you mean ${meant}?)`)
 }
 
 /** The name of the command that `args` are about; undefined where they name none. */

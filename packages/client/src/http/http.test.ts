@@ -159,13 +159,22 @@ describe('the reason of a connection that failed', () => {
     [new TypeError('fetch failed', { cause: new Error('bad port') }), 'The connection failed: bad port.'],
     [new TypeError('Failed to fetch'), 'The connection failed: Failed to fetch.'],
     [new Error('Nothing moved for 60 seconds.'), 'Nothing moved for 60 seconds.'],
+    [
+      new TypeError('fetch failed', {
+        cause: new Error('SSL routines:tls_validate_record_header:wrong version number'),
+      }),
+      'It does not speak TLS there. Use http:// in the URL, or the port of its proxy.',
+    ],
+    [Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), 'The host name is unknown.'],
     [Object.assign(new Error(''), { code: 'ECONNREFUSED' }), 'The connection failed: ECONNREFUSED.'],
     [new Error(''), 'The connection failed.'],
   ])('of %o is a sentence', async (error, reason) => {
     const own = () => Promise.reject(error)
     const failure = clientOf({ fetch: own, retry: { attempts: 1 } }).info()
     await expect(failure).rejects.toMatchObject({ code: 'unreachable', evidence: { reason } })
-    await expect(failure).rejects.toThrow(new RegExp(`^Cannot reach http:\\S+\\. ${reason.replaceAll('.', '\\.')}$`))
+    await expect(failure).rejects.toThrow(
+      new RegExp(`^Cannot reach http:\\S+\\. ${reason.replaceAll(/[./]/g, '\\$&')}$`),
+    )
   })
 })
 
