@@ -102,7 +102,7 @@ describe('lade login', () => {
   it.each([
     ['hunter2', 2, 'Standard input is not a token'],
     ['', 2, 'Standard input is not a token'],
-    ['pk_live_eyJ.eyJ.x', 7, 'Get one with "lade login".'],
+    ['pk_live_eyJ.eyJ.x', 7, 'or get a new one with "lade login".'],
   ])('saves nothing for the token %j', async (input, exitCode, sentence) => {
     expect(await lade(['login'], { input })).toMatchObject({ exitCode, stderr: expect.stringContaining(sentence) })
     await expect(savedText()).rejects.toThrow('ENOENT')
