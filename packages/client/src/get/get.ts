@@ -27,6 +27,7 @@ const GET_OPTIONS: OptionNames<GetOptions> = {
   have: true,
   onProgress: true,
   verify: true,
+  share: true,
   signal: true,
 }
 

@@ -51,6 +51,7 @@ const PUT_OPTIONS: OptionNames<PutOptions> = {
   visibility: true,
   termDays: true,
   concurrency: true,
+  overDays: true,
   onProgress: true,
   state: true,
   signal: true,
