@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { type Bundle, bundle, licencesOf } from './bundle.ts'
 import { writeDeclarations } from './declarations.ts'
@@ -88,7 +88,7 @@ function declare(one: WorkspacePackage, dist: string, isClient: boolean): Readon
 
 /**
  * Copies the folders that the `imports` of bundled packages lead to. They hold files that are not JavaScript, such as
- * the native addons of `#native/*`.
+ * the native addons of `#native/*` and the pages of `#guides/*`.
  */
 function copyAssets(modules: ReadonlySet<string>, folder: string) {
   const imports: Record<string, string> = {}
@@ -101,10 +101,15 @@ function copyAssets(modules: ReadonlySet<string>, folder: string) {
       imports[name] = target
       folders.push(place)
       mkdirSync(join(folder, dirname(place)), { recursive: true })
-      if (existsSync(join(dir, place))) cpSync(join(dir, place), join(folder, place), { recursive: true })
+      if (existsSync(join(dir, place))) copyFolder(join(dir, place), join(folder, place))
     }
   }
   return { imports, folders }
+}
+
+/** Copies what a link leads to, such as the guides, in place of the link. */
+function copyFolder(from: string, to: string): void {
+  cpSync(realpathSync(from), to, { recursive: true })
 }
 
 function nodeExports({ manifest }: WorkspacePackage) {

@@ -1,5 +1,8 @@
 import * as z from 'zod'
-import { cidField, visibilityField } from './fields.ts'
+import { cidText, termDaysHeader, visibilityField } from './fields.ts'
+import { FILE_NAME_MAX_BYTES } from './file-name.ts'
+import { MEDIA_TYPE_MAX_CHARACTERS, MEDIA_TYPE_PATTERN } from './media-type.ts'
+import { FILE_NAME_PATTERN } from './patterns.ts'
 
 /**
  * What the size of every part of a composed file is a whole multiple of, but the last's: 127 MiB, which is 127 leaves of
@@ -20,7 +23,7 @@ export const MAX_COMPOSE_BODY_BYTES = 524_288
 export const MAX_PARTS_NAMED = 100
 
 export const composeQuery = z.object({
-  cid: cidField.describe('Content id of the whole file, of any kind that can be verified'),
+  cid: cidText.describe('Content id of the whole file, of any kind that can be verified'),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 
@@ -29,18 +32,27 @@ export const composeHeaders = z.object({
   'x-visibility': visibilityField
     .optional()
     .describe('public (default) or private, which needs a wallet or a token of a verified account'),
-  'x-term-days': z.string().optional().describe('Storage term in days, within the limits of the tier'),
+  'x-term-days': termDaysHeader.optional(),
 })
 
 // How many parts there may be is checked by hand, to be refused by the same code as every other fault of theirs.
 export const composeRequest = z.object({
   parts: z
-    .array(z.string().describe('A content id of any kind'))
+    .array(cidText)
     .meta({ minItems: 1, maxItems: MAX_PARTS })
     .describe(
       `Content ids of your live files, in order. Every part but the last has a multiple of ${PART_BYTES} bytes`,
     ),
-  contentType: z.string().optional().describe('Media type of the whole file; default application/octet-stream'),
-  filename: z.string().nullable().optional().describe('File name, not percent-encoded'),
+  contentType: z
+    .string()
+    .meta({ maxLength: MEDIA_TYPE_MAX_CHARACTERS, pattern: MEDIA_TYPE_PATTERN })
+    .optional()
+    .describe('Media type of the whole file; default application/octet-stream'),
+  filename: z
+    .string()
+    .meta({ minLength: 1, maxLength: FILE_NAME_MAX_BYTES, pattern: FILE_NAME_PATTERN })
+    .nullable()
+    .optional()
+    .describe('File name, not percent-encoded: at most 255 bytes of UTF-8'),
 })
 export type ComposeRequest = z.infer<typeof composeRequest>

@@ -4,9 +4,11 @@ import {
   cidField,
   dealIdField,
   emailField,
+  pageLimit,
   statusField,
   syntheticDealIdField,
   termDaysField,
+  textOf,
   timeField,
   userIdField,
 } from './fields.ts'
@@ -64,10 +66,11 @@ export const dealEntry = z.object({
 export type DealEntry = z.infer<typeof dealEntry>
 
 export const dealsQuery = z.object({
-  cursor: z.string().optional().describe('nextCursor of the previous page'),
-  limit: z.string().optional().describe(`1 to ${MAX_DEALS_PER_PAGE}; 100 by default`),
+  cursor: textOf(64).optional().describe('nextCursor of the previous page'),
+  limit: pageLimit(MAX_DEALS_PER_PAGE).optional(),
   status: z
     .string()
+    .meta({ enum: statusField.options })
     .optional()
     .describe(`${statusField.options.join(', ')}; all of them by default`),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
@@ -149,7 +152,7 @@ export const dealProofs = z.object({
 export type DealProofs = z.infer<typeof dealProofs>
 
 export const challengeRequest = z.object({
-  nonce: z.string().min(1).max(MAX_NONCE_LENGTH).describe('Any text that the prover could not know in advance'),
+  nonce: textOf(MAX_NONCE_LENGTH, 1).describe('Any text that the prover could not know in advance'),
 })
 
 export const challengeResult = z.object({

@@ -1,11 +1,43 @@
 import * as z from 'zod'
+import { FILE_NAME_MAX_BYTES } from './file-name.ts'
 import { SCOPES } from './limits.ts'
+import { CID_PATTERN, FILE_NAME_PATTERN } from './patterns.ts'
 
 /** Fields that several shapes share. */
-export const cidField = z
+export const cidField = z.string().regex(new RegExp(CID_PATTERN)).describe('The content id as in the request')
+/** A content id in a request. Its form is checked by hand, to be refused by a code of its own. */
+export const cidText = z
   .string()
-  .regex(/^[a-z0-9]{8,80}$/i)
-  .describe('The content id as in the request')
+  .meta({ pattern: CID_PATTERN, examples: ['bafkreibxtagdhfi542yoiugdoansdg7652jqkrdql5rxzuivrnrye65tsa'] })
+  .describe('A content id of any kind')
+/** At most `maximum` characters, counted by code point, as JSON Schema counts them. */
+export function textOf(maximum: number, minimum = 0) {
+  const text = minimum > 0 ? z.string().min(minimum) : z.string()
+  return text
+    .check(({ value, issues }) => {
+      // As many code units are never more code points.
+      if (value.length <= maximum || [...value].length <= maximum) return
+      issues.push({ code: 'too_big', origin: 'string', maximum, inclusive: true, input: value })
+    })
+    .meta({ maxLength: maximum })
+}
+/** The size of a page in a query, where it is text. It is read by hand. */
+export function pageLimit(maximum: number) {
+  return z
+    .string()
+    .meta({ type: 'integer', minimum: 1, maximum, default: 100 })
+    .describe(`1 to ${maximum}; 100 by default`)
+}
+/** A term in a header, where it is text. It is read by hand. */
+export const termDaysHeader = z
+  .string()
+  .meta({ type: 'integer', minimum: 1 })
+  .describe('Storage term in days, within the limits of the tier')
+/** A name for a download in a query. It is read by hand. */
+export const downloadNameField = z
+  .string()
+  .meta({ minLength: 1, maxLength: FILE_NAME_MAX_BYTES, pattern: FILE_NAME_PATTERN })
+  .describe('File name of the download: at most 255 bytes of UTF-8')
 export const bytesField = z.int().min(0)
 export const timeField = z.iso.datetime().describe('RFC 3339, UTC')
 export const dayField = z.iso.date().describe('A UTC day')

@@ -6,9 +6,11 @@ import {
   dealIdField,
   emailField,
   fileStatusField,
+  pageLimit,
   sha256Field,
   syntheticDealIdField,
   termDaysField,
+  textOf,
   timeField,
   userIdField,
   visibilityField,
@@ -37,12 +39,13 @@ export const fileEntry = z.object({
 export type FileEntry = z.infer<typeof fileEntry>
 
 export const filesQuery = z.object({
-  cursor: z.string().optional().describe('nextCursor of the previous page'),
-  limit: z.string().optional().describe(`1 to ${MAX_FILES_PER_PAGE}; 100 by default`),
-  q: z.string().max(255).optional().describe('Part of the name or cid'),
-  contentType: z.string().max(255).optional(),
+  cursor: textOf(64).optional().describe('nextCursor of the previous page'),
+  limit: pageLimit(MAX_FILES_PER_PAGE).optional(),
+  q: textOf(255).optional().describe('Part of the name or cid'),
+  contentType: textOf(255).optional(),
   status: z
     .string()
+    .meta({ enum: fileStatusField.options })
     .optional()
     .describe(`${fileStatusField.options.join(', ')}; all live files by default`),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),

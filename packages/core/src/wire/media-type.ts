@@ -39,6 +39,9 @@ export function parseMediaType(value: string | undefined): string {
   return mediaType
 }
 
+/** The grammar, for the documentation. */
+export const MEDIA_TYPE_PATTERN = MEDIA_TYPE.source
+
 /** A CAR: blocks of a DAG, one behind the other. */
 export const CAR_MEDIA_TYPE = 'application/vnd.ipld.car'
 /** One block. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { bytesField, cidField } from './fields.ts'
+import { bytesField, cidField, cidText } from './fields.ts'
 
 /** The most cids in the query of `GET /api/piece-cids`. */
 export const MAX_PIECE_CIDS_PER_QUERY = 100
@@ -8,17 +8,18 @@ export const MAX_PIECE_CIDS_PER_BODY = 1000
 /** Enough for that many of the longest cids; other JSON bodies are smaller. */
 export const MAX_PIECE_CIDS_BODY_BYTES = 131_072
 
-const cidText = z.string().describe('A content id of any kind')
-
 export const pieceCidsQuery = z.object({
   cid: z
-    .union([cidText, z.array(cidText).meta({ maxItems: MAX_PIECE_CIDS_PER_QUERY })])
+    .array(cidText)
+    .meta({ minItems: 1, maxItems: MAX_PIECE_CIDS_PER_QUERY })
     .describe(`Repeatable, up to ${MAX_PIECE_CIDS_PER_QUERY} times`),
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 
 // How many there may be is checked by hand, to be refused by the same code in both forms.
-export const pieceCidsRequest = z.object({ cids: z.array(cidText).meta({ maxItems: MAX_PIECE_CIDS_PER_BODY }) })
+export const pieceCidsRequest = z.object({
+  cids: z.array(cidText).meta({ minItems: 1, maxItems: MAX_PIECE_CIDS_PER_BODY }),
+})
 
 export const findPieceQuery = z.object({ pieceCid: z.string().describe('A piece CID of version 1 or 2') })
 

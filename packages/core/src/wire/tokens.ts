@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { scopesField, timeField } from './fields.ts'
+import { scopesField, textOf, timeField } from './fields.ts'
 import { DEFAULT_TOKEN_DAYS } from './limits.ts'
+import { EMAIL_PATTERN, LABEL_PATTERN } from './patterns.ts'
 
 /** How a service may sign tokens (RFC 7518): with a secret of its own, or with a key pair whose public half it publishes. */
 export const TOKEN_ALGS = ['HS256', 'RS256'] as const
@@ -8,8 +9,13 @@ export type TokenAlg = (typeof TOKEN_ALGS)[number]
 
 /** Field rules with a code of their own are checked by the use case; this shape is for the reader and the client. */
 export const signupRequest = z.object({
-  email: z.string().describe('Email address of the user; its hash is the user id'),
-  label: z.string().min(1).max(100).describe('A name for the token'),
+  email: z
+    .string()
+    .meta({ format: 'email', maxLength: 254, pattern: EMAIL_PATTERN, examples: ['ada@example.org'] })
+    .describe('Email address of the user; its hash is the user id'),
+  label: textOf(100, 1)
+    .meta({ pattern: LABEL_PATTERN, examples: ['laptop'] })
+    .describe('A name for the token'),
   scopes: scopesField.optional().describe('A subset of the default, which is all four'),
   quotaMb: z.int().min(0).optional().describe('Can only lower the daily quota'),
   ttlDays: z.int().min(1).max(DEFAULT_TOKEN_DAYS).optional().describe('Can only shorten the lifetime'),
@@ -40,14 +46,14 @@ export type StartResult = z.infer<typeof startResult>
 
 /** The second step. What is asked of the token is asked here; its label was given with the first step. */
 export const verifyRequest = signupRequest.omit({ email: true, label: true }).extend({
-  challenge: z.string().max(100).optional().describe('The challenge from /api/auth/start'),
+  challenge: textOf(100).optional().describe('The challenge from /api/auth/start'),
   email: z
     .string()
     .optional()
     .describe(
       'Instead of the challenge: the address of the code. Works only from the IP address that requested the code',
     ),
-  code: z.string().max(100).describe('The six digits from the mail; spaces and hyphens are ignored'),
+  code: textOf(100).describe('The six digits from the mail; spaces and hyphens are ignored'),
 })
 export type VerifyRequest = z.infer<typeof verifyRequest>
 

@@ -2,17 +2,20 @@ import * as z from 'zod'
 import {
   bytesField,
   cidField,
+  cidText,
   dealIdField,
   ownerField,
   sha256Field,
   statusField,
   syntheticDealIdField,
+  termDaysHeader,
   timeField,
   visibilityField,
 } from './fields.ts'
+import { ENCODED_FILE_NAME_PATTERN } from './patterns.ts'
 
 export const uploadQuery = z.object({
-  cid: cidField,
+  cid: cidText,
   profile: z
     .string()
     .optional()
@@ -23,12 +26,15 @@ export const uploadQuery = z.object({
 /** For the reader and the client; the server reads these by hand, before the body. */
 export const uploadHeaders = z.object({
   'content-type': z.string().describe('Media type of the bytes, returned unchanged on download'),
-  'content-length': z.string().describe('Size in bytes; chunked bodies are not supported'),
-  'x-filename': z.string().optional().describe('File name, percent-encoded'),
+  'x-filename': z
+    .string()
+    .meta({ pattern: ENCODED_FILE_NAME_PATTERN })
+    .optional()
+    .describe('File name, percent-encoded: at most 255 bytes of UTF-8'),
   'x-visibility': visibilityField
     .optional()
     .describe('public (default) or private, which needs a wallet or a token of a verified account'),
-  'x-term-days': z.string().optional().describe('Storage term in days, within the limits of the tier'),
+  'x-term-days': termDaysHeader.optional(),
 })
 
 /** The first seven fields are the source document's; the others are additions. */

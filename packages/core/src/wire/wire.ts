@@ -2,6 +2,7 @@
 export * from './address.ts'
 export * from './compose.ts'
 export * from './deals.ts'
+export { cidText, downloadNameField } from './fields.ts'
 export * from './file-name.ts'
 export * from './files.ts'
 export * from './headers.ts'

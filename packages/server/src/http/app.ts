@@ -15,9 +15,10 @@ import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { hostCheck, isLoopback } from './known-host.ts'
-import { knownPaths, methodsAt, rememberRoutes } from './known-paths.ts'
+import { knownPaths, methodProblem, rememberRoutes } from './known-paths.ts'
 import { Lingering } from './lingering.ts'
 import { oneATurn } from './one-a-turn.ts'
+import { noteRoutes } from './openapi/documented-routes.ts'
 import { pathOf, queryOf } from './query.ts'
 import { RequestCounters } from './request-counters.ts'
 import { requestPrincipal } from './request-principal.ts'
@@ -101,6 +102,7 @@ export async function createApp(
     serverFactory: (route) =>
       createHttpServer({
         budget: service.budget,
+        methodProblem: (request): LadeError | undefined => methodProblem(app, request),
         answerFromCache: (request, response, requestId) => {
           if (responseCache === undefined || hostProblem(request) !== undefined) return undefined
           return responseCache.answer(request, response, requestId) ? routeOfCached(request) : undefined
@@ -152,6 +154,7 @@ export async function createApp(
     sendProblem(request.raw, reply.raw, problem, headers)
   })
   rememberRoutes(app)
+  noteRoutes(app)
   await app.register(cors, {
     origin: anyOrigin,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
@@ -167,18 +170,18 @@ export async function createApp(
     const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
     if (path.startsWith('/api/')) reply.headers(apiHeaders)
     // Before the framework judges a body that nobody reads.
+    if (!request.is404 && !path.endsWith('/*')) return
+    const problem = methodProblem(app, request.raw)
+    if (problem !== undefined) throw problem
     if (!request.is404) return
-    const allow = methodsAt(app, path)
-    const { method } = request
-    throw allow.length === 0
-      ? new LadeError('not_found', { reason: unknownPath(method, path, knownPaths(app)) })
-      : new LadeError('method_not_allowed', { allow, method })
+    throw new LadeError('not_found', { reason: unknownPath(request.method, path, knownPaths(app)) })
   })
   // Again, because the framework goes on from an event of the socket once it has read a body.
   app.addHook('preValidation', (request, _reply, done) => requestOrigin.run(request.raw, done))
   app.addHook('preValidation', async (request, reply) => {
     const query = queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable)
     reply.headers(queryTokenHeaders(query, `${service.publicUrl()}/docs`))
+    listRepeatable(request)
   })
   // After the validation, as in the routes that need a caller. Those look again, which costs a digest.
   app.addHook('preHandler', async (request) => {
@@ -186,7 +189,7 @@ export async function createApp(
     await checkToken(service, request.raw, queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable))
   })
 
-  await documentRoutes(app, service)
+  documentRoutes(app, service)
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
@@ -206,6 +209,15 @@ export async function createApp(
   metricsRoutes(routes, service, requests)
   faviconRoute(app)
   return app
+}
+
+/** A parameter that may be repeated is a list, also with one value. */
+function listRepeatable({ query, routeOptions }: FastifyRequest): void {
+  const parameters = query as Record<string, string | string[]>
+  for (const name of routeOptions.config.repeatable ?? []) {
+    const value = parameters[name]
+    if (typeof value === 'string') parameters[name] = [value]
+  }
 }
 
 /** Addresses that many callers may come through: proxies, and this machine where nobody else reaches the service. */

@@ -11,6 +11,8 @@ import { retrievalHandler } from './routes/retrieval/retrieval.ts'
 import { uploadHandler } from './routes/uploads/uploads.ts'
 import type { Service } from './service.ts'
 
+const FILE_PREFIX = '/p/'
+
 /** Answers a request when it is one of those that carry content; false leaves it to the framework. */
 export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) => boolean
 
@@ -21,7 +23,7 @@ export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) 
 export function directRoutes(service: Service, responseCache: ResponseCache | undefined): DirectRoutes {
   const upload = uploadHandler(service)
   const retrievals: readonly (readonly [prefix: string, route: string, handler: RawHandler])[] = [
-    ['/p/', '/p/{cid}', retrievalHandler(service, responseCache)],
+    [FILE_PREFIX, '/p/{cid}', retrievalHandler(service, responseCache)],
     ['/ipfs/', '/ipfs/{cid}', gatewayHandler(service)],
     ['/piece/', '/piece/{pieceCid}', pieceHandler(service, responseCache)],
   ]
@@ -35,6 +37,8 @@ export function directRoutes(service: Service, responseCache: ResponseCache | un
     if (method !== 'GET' && method !== 'HEAD') return false
     for (const [prefix, route, handler] of retrievals) {
       if (!url.startsWith(prefix)) continue
+      // Below a file there are other routes, which may have other methods.
+      if (prefix === FILE_PREFIX && pathOf(url).includes('/', prefix.length)) return false
       exchangeOf(request).route = route
       void answerRaw(service, handler, request, response, {})
       return true

@@ -9,6 +9,7 @@ function appWithRoutes(): FastifyInstance {
   app.get('/openapi.json', handler)
   app.route({ method: ['GET', 'HEAD'], url: '/p/:cid', handler })
   app.route({ method: ['GET', 'HEAD'], url: '/p/*', handler })
+  app.post('/p/:cid/challenge', handler)
   app.get('/api/files/:cid', handler)
   app.delete('/api/files/:cid', handler)
   app.post('/api/files/:cid/share', handler)
@@ -22,6 +23,7 @@ describe('methodsAt', () => {
     ['/p/bafkreiabc', ['GET', 'HEAD']],
     ['/p/', ['GET', 'HEAD']],
     ['/p/a/b', ['GET', 'HEAD']],
+    ['/p/a/challenge', ['POST']],
     ['/api/files/x', ['DELETE', 'GET']],
     ['/api/files/x/share', ['POST']],
   ])('names the methods of %s once each, in alphabetical order', (path, methods) => {

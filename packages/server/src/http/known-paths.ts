@@ -1,10 +1,15 @@
+import type { IncomingMessage } from 'node:http'
+import { LadeError } from '@lade/core/errors'
 import type { FastifyInstance } from 'fastify'
+import { pathOf } from './query.ts'
 
 /** A path that some route answers. */
 export interface KnownPath {
   /** As the route declares it, such as `/api/files/:cid`. */
   readonly url: string
   readonly pattern: RegExp
+  /** True for one that takes whatever no other route takes. */
+  readonly isCatchAll: boolean
   readonly methods: readonly string[]
 }
 
@@ -20,7 +25,8 @@ export function rememberRoutes(app: FastifyInstance): void {
       .replace(/:[a-zA-Z]+/g, '[^/]+')
       .replace(/\*$/, '.*')
     const methods = (Array.isArray(method) ? method : [method]).filter((name) => name !== 'OPTIONS')
-    if (methods.length > 0) routes.push({ url, pattern: new RegExp(`^${pattern}$`), methods })
+    const isCatchAll = url.endsWith('*')
+    if (methods.length > 0) routes.push({ url, pattern: new RegExp(`^${pattern}$`), isCatchAll, methods })
   })
 }
 
@@ -29,10 +35,22 @@ export function knownPaths(app: FastifyInstance): readonly KnownPath[] {
   return known.get(app) ?? []
 }
 
-/** The methods that some route answers at this path, in alphabetical order. */
+/**
+ * The methods that some route answers at this path, in alphabetical order. Routes that catch whatever is left count where no other does.
+ */
 export function methodsAt(app: FastifyInstance, path: string): readonly string[] {
-  const methods = knownPaths(app)
-    .filter(({ pattern }) => pattern.test(path))
-    .flatMap((route) => route.methods)
+  const matching = knownPaths(app).filter(({ pattern }) => pattern.test(path))
+  const exact = matching.filter(({ isCatchAll }) => !isCatchAll)
+  const methods = (exact.length > 0 ? exact : matching).flatMap((route) => route.methods)
   return [...new Set(methods)].sort()
+}
+
+/** What is wrong with the method of a request; nothing at a path that no route answers. */
+export function methodProblem(
+  app: FastifyInstance,
+  { method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
+): LadeError<'method_not_allowed'> | undefined {
+  const allow = methodsAt(app, pathOf(url))
+  if (allow.length === 0 || method === 'OPTIONS' || allow.includes(method)) return undefined
+  return new LadeError('method_not_allowed', { allow, method })
 }

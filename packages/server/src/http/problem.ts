@@ -81,6 +81,11 @@ export const STATUS = {
   source_changed: 409,
 } as const satisfies Record<ErrorCode, number>
 
+/** The codes that HTTP answers with this status. */
+export function codesOf(status: number): readonly string[] {
+  return Object.entries(STATUS).flatMap(([code, answered]) => (answered === status ? [code] : []))
+}
+
 /** When to come again after a 503 that does not know better. */
 const RETRY_AFTER_SECONDS = 60
 

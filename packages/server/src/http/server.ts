@@ -52,6 +52,8 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
   readonly answerFromCache: AnswerFromCache
   /** What is wrong with the host that a request is sent to. */
   readonly hostProblem: HostCheck
+  /** What is wrong with its method, asked where something is wrong with its body. */
+  readonly methodProblem: (request: IncomingMessage) => LadeError | undefined
   /** True while no new connections are taken: each answer is then the last of its connection. */
   readonly isDraining: () => boolean
   readonly connections: Connections
@@ -69,7 +71,7 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
  * watched for progress instead. Heads have 10 seconds, checked every second. Answers are watched for progress on every connection.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerFromCache, hostProblem, isDraining, connections, lingering, slowReaders } = options
+  const { handle, answerFromCache, hostProblem, methodProblem, isDraining, connections, lingering, slowReaders } = options
   const { requests, tracer, log } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds(options.budget)
@@ -100,7 +102,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
   }
   const answer = (request: IncomingMessage, response: ServerResponse, exchange: Exchange): void => {
     if (isEveryRequestNoted() && isCached(request, response, exchange)) return
-    const problem = framingProblem(request) ?? hostProblem(request)
+    const framing = framingProblem(request)
+    // The body of a request that no route takes is not judged.
+    const problem = framing === undefined ? hostProblem(request) : (methodProblem(request) ?? framing)
     if (problem === undefined) handle(request, response)
     else sendProblem(request, response, problem, { connection: 'close' })
   }

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { problem } from '@lade/core/wire'
+import { cidText, problem } from '@lade/core/wire'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -8,7 +8,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
-import { STATUS } from '../problem.ts'
+import { codesOf } from '../problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,20 +33,29 @@ export function problems(...statuses: readonly number[]): Record<number, typeof 
   return Object.fromEntries(statuses.map((status) => [status, problem.describe(codesOf(status).join(', '))]))
 }
 
-function codesOf(status: number): readonly string[] {
-  return Object.entries(STATUS).flatMap(([code, answered]) => (answered === status ? [code] : []))
+/** An endpoint that needs a token or the signature of a wallet, for its documentation. */
+export const security = [{ bearer: [] }, { walletInput: [], walletSignature: [] }]
+
+/** Raw bytes as a body, for the documentation. */
+export const bytes = z.unknown().meta({ type: 'string', format: 'binary' })
+
+/** A response with raw bytes of one of these media types, for the documentation. */
+export function bytesOf(description: string, ...mediaTypes: readonly string[]) {
+  return { description, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: bytes }])) }
 }
 
-/** An endpoint that needs a token or the signature of a wallet, for its documentation. */
-export const security = [{ bearer: [] }, { wallet: [] }]
+/** A response without a body, for the documentation. */
+export function emptyResponse(description: string) {
+  return { description, content: {} }
+}
 
-/** What an endpoint that needs a token may find in its query. */
+/** What an endpoint that needs a token may find in its query. The documentation has it as a way to authenticate. */
 export const tokenQuery = z.object({
   token: z.string().optional().describe('Deprecated form of the Authorization header'),
 })
 
 /** The path parameter of every address that ends in a content id. Its form is checked where it is used. */
-export const cidParams = z.object({ cid: z.string().describe('A content id of any kind') })
+export const cidParams = z.object({ cid: cidText })
 
 /** What a handler of this file never is: the hook before it has taken the request over. */
 export function takenOver(): never {

@@ -26,6 +26,7 @@ export function dealActionRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'getDealProofs',
         summary: 'Show the audits of a deal',
         description:
           'Scope list. The latest audits, newest first, with the responses of the prover, so that anyone can check ' +
@@ -47,6 +48,7 @@ export function dealActionRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'extendDeal',
         summary: 'Extend a deal',
         description:
           'Scope pin. Makes the term longer, up to the longest that the service allows: by days, until a time, or to ' +
@@ -83,6 +85,7 @@ export function dealActionRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'setRedundancy',
         summary: 'Set the number of copies of a deal',
         description:
           'Scope pin. Sets how many provers store the file. Copies are added or dropped after the response. 409 ' +

@@ -21,6 +21,7 @@ export function dealRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'listDeals',
         summary: 'List your deals, newest first',
         description: 'Scope list. Includes deals that have ended, unless status is set.',
         querystring: dealsQuery,
@@ -45,6 +46,7 @@ export function dealRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'getDeal',
         summary: 'Show a deal',
         description: 'Scope list. Also returns a deal that has ended; see its status.',
         params: dealParams,

@@ -24,6 +24,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'listFiles',
         summary: 'List your files, newest first',
         description:
           'Scope list. Files that have ended are listed only if status selects them. A cursor works for the caller that ' +
@@ -50,6 +51,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'getFile',
         summary: 'Show a file',
         description: 'Scope list. Also returns a file that has ended; see its status.',
         params: cidParams,
@@ -72,6 +74,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'removeFile',
         summary: 'Remove a file',
         description:
           'Scope pin. Downloads stop at once. The bytes are deleted when no other file needs them. ' +
@@ -104,6 +107,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'shareFile',
         summary: 'Create a link to a private file',
         description:
           'Scope get. Anyone with the link can download the file until it expires, after at most 30 days, without an ' +
@@ -133,6 +137,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'getUsage',
         summary: 'Show your usage',
         description: 'Scope list. An upload counts on the UTC day on which it was admitted.',
         querystring: tokenQuery,

@@ -1,26 +1,44 @@
+import { CAR_MEDIA_TYPE, cidText, downloadNameField, RAW_BLOCK_MEDIA_TYPE } from '@lade/core/wire'
 import * as z from 'zod'
 import { BlockSource } from '../../../retrieval/block-source.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
+import type { ResponseHeader } from '../../openapi/response-headers.ts'
 import { pathOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { refuseServiceWorker } from '../retrieval/refuse-service-worker.ts'
-import { problems, type Routes, takenOver } from '../routes.ts'
+import { retrievalHeaders } from '../retrieval/retrieval.ts'
+import { bytesOf, emptyResponse, problems, type Routes, security, takenOver } from '../routes.ts'
 import { readTarget } from './gateway-target.ts'
 import { getBlock } from './get-block.ts'
 import { getCar } from './get-car.ts'
 import { askedFormat } from './response-format.ts'
 
 const gatewayQuery = z.object({
-  format: z.enum(['raw', 'car']).optional().describe('raw: one block; car: the blocks of a DAG. Overrides Accept'),
-  filename: z.string().optional().describe('File name of the download'),
+  format: z
+    .enum(['raw', 'car'])
+    .describe('raw: one block; car: the blocks of a DAG. It can be left out if Accept names the media type'),
+  filename: downloadNameField.optional(),
   'dag-scope': z.enum(['block', 'entity', 'all']).optional().describe('Which blocks of the DAG to return; default all'),
-  'entity-bytes': z.string().optional().describe('from:to: the blocks for these bytes of a file; to can be *'),
+  'entity-bytes': z
+    .string()
+    .meta({ pattern: '^-?[0-9]{1,15}:(?:\\*|-?[0-9]{1,15})$' })
+    .optional()
+    .describe('from:to: the blocks for these bytes of a file; to can be *'),
   'car-version': z.enum(['1']).optional(),
   'car-order': z.enum(['dfs', 'unk']).optional().describe('The order is always dfs'),
   'car-dups': z.enum(['y', 'n']).optional().describe('y: repeat a block for every link to it'),
 })
+
+const GATEWAY_RESPONSE_HEADERS: readonly ResponseHeader[] = [
+  'Accept-Ranges',
+  'Cache-Control',
+  'Content-Disposition',
+  'ETag',
+  'X-Ipfs-Path',
+  'X-Ipfs-Roots',
+]
 
 export function gatewayHandler(service: Service): RawHandler {
   const { records, blobs, now } = service
@@ -46,10 +64,17 @@ export function gatewayRoutes(app: Routes, service: Service): void {
   const about = {
     tags: ['retrieval'],
     querystring: gatewayQuery,
+    headers: retrievalHeaders,
+    security: [{}, ...security],
+    responseHeaders: {
+      200: GATEWAY_RESPONSE_HEADERS,
+      206: [...GATEWAY_RESPONSE_HEADERS, 'Content-Range'],
+      304: ['ETag', 'Cache-Control'],
+    } as const,
     response: {
-      200: z.unknown().describe('The block, or the CAR'),
-      206: z.unknown().describe('The requested range of the block'),
-      304: z.unknown().describe('If-None-Match matches; no body'),
+      200: bytesOf('The block, or the CAR', RAW_BLOCK_MEDIA_TYPE, CAR_MEDIA_TYPE),
+      206: bytesOf('The requested range of the block', RAW_BLOCK_MEDIA_TYPE),
+      304: emptyResponse('If-None-Match matches'),
       ...problems(400, 401, 404, 406, 410, 412, 416, 429, 503),
     },
   }
@@ -58,11 +83,12 @@ export function gatewayRoutes(app: Routes, service: Service): void {
     url: '/ipfs/:cid',
     schema: {
       ...about,
+      operationId: 'getBlocks',
       summary: 'Download blocks that the client verifies',
       description:
         'The IPFS trustless gateway, for public files. format=raw, or Accept: application/vnd.ipld.raw, returns the ' +
         'block; format=car, or Accept: application/vnd.ipld.car, the DAG under it.',
-      params: z.object({ cid: z.string().describe('A CID of a block') }),
+      params: z.object({ cid: cidText.describe('A CID of a block') }),
     },
     onRequest,
     handler: takenOver,

@@ -83,7 +83,9 @@ describe('the documents of a running service', () => {
     for (const [name, operation] of operations()) {
       expect(operation.summary, name).toMatch(/\w/)
       for (const [status, response] of Object.entries(operation.responses)) {
-        expect(response.description, `${name} ${status}`).toEqual(expect.any(String))
+        const { $ref } = response as { $ref?: string }
+        const described = $ref === undefined ? response : (resolve(document, $ref) as typeof response)
+        expect(described.description, `${name} ${status}`).toMatch(/\w/)
       }
     }
   })
@@ -104,7 +106,12 @@ describe('the documents of a running service', () => {
         schemas.push(value as z.core.JSONSchema.JSONSchema)
     })
     expect(schemas.length).toBeGreaterThan(20)
-    for (const schema of schemas) expect(() => z.fromJSONSchema(schema)).not.toThrow()
+    const definitions = document.components.schemas ?? {}
+    for (const schema of [...schemas, ...Object.values(definitions)]) {
+      const text = JSON.stringify({ ...schema, $defs: definitions })
+      const resolvable = JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/'))
+      expect(() => z.fromJSONSchema(resolvable)).not.toThrow()
+    }
   })
 
   it('explain exactly the codes that there are', async () => {
@@ -166,9 +173,9 @@ it('documents what a service has by its configuration alone', async () => {
   const { paths } = (await (await service.fetch('/openapi.json')).json()) as Document
   await service.remove()
   const codesOf = (operation: Operation | undefined) => Object.keys(operation?.responses ?? {}).map(Number)
-  expect(codesOf(paths['/api/auth/start']?.post)).toEqual([200, 400, 401, 429, 503])
-  expect(codesOf(paths['/api/auth/verify']?.post)).toEqual([200, 400, 401, 403, 503])
-  expect(codesOf(paths['/.well-known/jwks.json']?.get)).toEqual([200, 401, 503])
+  expect(codesOf(paths['/api/auth/start']?.post)).toEqual(expect.arrayContaining([200, 400, 401, 429, 503]))
+  expect(codesOf(paths['/api/auth/verify']?.post)).toEqual(expect.arrayContaining([200, 400, 401, 403, 503]))
+  expect(codesOf(paths['/.well-known/jwks.json']?.get)).toEqual(expect.arrayContaining([200, 401, 503]))
 })
 
 function walk(value: unknown, visit: (key: string, value: unknown) => void): void {

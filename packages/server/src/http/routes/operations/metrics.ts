@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { createMetrics } from '../../metrics.ts'
 import type { RequestCounters } from '../../request-counters.ts'
 import type { Service } from '../../service.ts'
-import { problems, type Routes, security } from '../routes.ts'
+import { problems, type Routes } from '../routes.ts'
 
 /** `/metrics`, where a token for it is configured. */
 export function metricsRoutes(app: Routes, service: Service, requests: RequestCounters): void {
@@ -18,10 +18,17 @@ export function metricsRoutes(app: Routes, service: Service, requests: RequestCo
       config: { hasOwnToken: true },
       schema: {
         tags: ['operations'],
+        operationId: 'getMetrics',
         summary: 'Metrics for Prometheus',
         description: 'Needs the token of LADE_METRICS_TOKEN. 404 if that is not set.',
-        security,
-        response: { 200: z.string().describe('Metrics in the Prometheus text format'), ...problems(401) },
+        security: [{ metrics: [] }],
+        response: {
+          200: {
+            description: 'Metrics in the Prometheus text format',
+            content: { 'text/plain': { schema: z.string() } },
+          },
+          ...problems(401),
+        },
       },
     },
     async (request, reply) => {

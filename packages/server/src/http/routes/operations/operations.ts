@@ -13,7 +13,9 @@ export function operationRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['operations'],
+        operationId: 'getHealth',
         summary: 'Check that the process is alive',
+        description: 'For supervisors, which restart a process that does not answer. It asks no dependency.',
         response: { 200: healthResult.describe('Alive'), ...problems(401) },
       },
     },
@@ -26,6 +28,7 @@ export function operationRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['operations'],
+        operationId: 'getReadiness',
         summary: 'Check that the service and its dependencies are ready',
         description:
           'Dependencies are checked at most once per second, for all clients together. ' +
@@ -45,7 +48,10 @@ export function operationRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['operations'],
+        operationId: 'getInfo',
         summary: 'Show limits, tiers and versions',
+        description:
+          'What this service accepts: sizes, quotas and terms of each tier, how to sign up, and which ids it verifies.',
         response: { 200: infoResult.describe('Properties of this service'), ...problems(401) },
       },
     },

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import {
+  cidText,
   MAX_PIECE_CIDS_BODY_BYTES,
   MAX_PIECE_CIDS_PER_BODY,
   MAX_PIECE_CIDS_PER_QUERY,
@@ -20,8 +21,8 @@ import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { getFile } from '../retrieval/get-file.ts'
 import { offloadOf } from '../retrieval/offload.ts'
-import { retrievalQuery } from '../retrieval/retrieval.ts'
-import { problems, type Routes, security, takenOver, tokenQuery } from '../routes.ts'
+import { ANY_TYPE, RETRIEVAL_RESPONSE_HEADERS, retrievalHeaders, retrievalQuery } from '../retrieval/retrieval.ts'
+import { bytesOf, emptyResponse, problems, type Routes, security, takenOver, tokenQuery } from '../routes.ts'
 import { requirePieceCid } from './piece-form.ts'
 import { readCids } from './read-cids.ts'
 import { sendPiece } from './send-piece.ts'
@@ -54,16 +55,20 @@ export function pieceRoutes(app: Routes, service: Service, responseCache: Respon
     url: '/piece/:pieceCid',
     schema: {
       tags: ['retrieval'],
+      operationId: 'getPiece',
       summary: 'Retrieve a piece',
       description:
         'The bytes with this piece commitment, without padding, exactly as uploaded. Provers pull from here. ' +
         'Otherwise as `/p/{cid}`.',
-      params: z.object({ pieceCid: z.string().describe('A piece CID of version 1 or 2') }),
+      params: z.object({ pieceCid: cidText.describe('A piece CID of version 1 or 2') }),
       querystring: retrievalQuery,
+      headers: retrievalHeaders,
+      security: [{}, ...security],
+      responseHeaders: RETRIEVAL_RESPONSE_HEADERS,
       response: {
-        200: z.unknown().describe('The bytes'),
-        206: z.unknown().describe('The requested range'),
-        304: z.unknown().describe('If-None-Match or If-Modified-Since: the client has these bytes; no body'),
+        200: bytesOf('The bytes', ...ANY_TYPE),
+        206: bytesOf('The requested range', ...ANY_TYPE),
+        304: emptyResponse('If-None-Match or If-Modified-Since: the client has these bytes'),
         ...problems(400, 401, 403, 404, 410, 412, 416, 503),
       },
     },
@@ -92,10 +97,15 @@ export function pieceRoutes(app: Routes, service: Service, responseCache: Respon
     '/api/piece-cids',
     {
       config: { repeatable: REPEATABLE },
-      schema: { ...about, summary: 'Get the piece CIDs of files', querystring: pieceCidsQuery },
+      schema: {
+        ...about,
+        operationId: 'listPieceCids',
+        summary: 'Get the piece CIDs of files',
+        querystring: pieceCidsQuery,
+      },
     },
     async (request) => {
-      const cids = readCids([request.query.cid].flat(), MAX_PIECE_CIDS_PER_QUERY)
+      const cids = readCids(request.query.cid, MAX_PIECE_CIDS_PER_QUERY)
       return answer(request.raw, queryOf(request.raw.url ?? '/', REPEATABLE), cids)
     },
   )
@@ -106,6 +116,7 @@ export function pieceRoutes(app: Routes, service: Service, responseCache: Respon
       bodyLimit: MAX_PIECE_CIDS_BODY_BYTES,
       schema: {
         ...about,
+        operationId: 'findPieceCids',
         summary: 'Get the piece CIDs of many files',
         querystring: tokenQuery,
         body: pieceCidsRequest,

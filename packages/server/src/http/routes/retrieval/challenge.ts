@@ -16,6 +16,7 @@ export function challengeRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['retrieval'],
+        operationId: 'challengeContent',
         summary: 'Request a proof that a file is stored',
         description:
           'For anyone who can download the file. A prover proves leaves of its piece, selected by the nonce. The response can ' +

@@ -36,6 +36,7 @@ export async function getFile(
   const { query, headers, offload } = input
   Object.assign(headers, CONTENT_GUARD)
   refuseServiceWorker(request)
+  checkDownload(query)
   const generation = responseCache?.generation() ?? 0
   const cid = parseContentId(input.cidText, sha256Hex)
   checkForm(cid)
@@ -43,4 +44,12 @@ export async function getFile(
   await checkToken(service, request, query)
   const found = await visibleFile(service, request, cid, query)
   await sendFile(service, request, response, found, { cid, query, headers, responseCache, offload, generation })
+}
+
+/** @throws {LadeError} `bad_request`. */
+function checkDownload(query: Query): void {
+  const download = query.get('download') ?? 'false'
+  if (download !== 'true' && download !== 'false') {
+    throw new LadeError('bad_request', { reason: 'download must be true or false.' })
+  }
 }

@@ -17,11 +17,15 @@ export function jwksRoute(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
+        operationId: 'getKeySet',
         summary: 'Get the public keys of the tokens',
         description:
           'The RS256 key of this service, and previous keys that it still accepts. With them, anyone can verify who signed a token, but not whether it was revoked ' +
           'since.',
-        response: { 200: jwksResult.describe('A JWK set'), ...problems(401, 503) },
+        response: {
+          200: { description: 'A JWK set', content: { [MEDIA_TYPE]: { schema: jwksResult } } },
+          ...problems(401, 503),
+        },
       },
     },
     async (_request, reply) => {

@@ -24,12 +24,14 @@ export function signUpRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
+        operationId: 'signUp',
         summary: 'Get a token',
         description:
           'Creates a token for an email address. Each call creates another; earlier ones stay valid. The token is ' +
           'shown only in this response. If signup is by email, it needs a token of the same address, and the new token ' +
           'has at most its rights and lifetime. Without a token, use /api/auth/start.',
         querystring: tokenQuery,
+        security: [{}, { bearer: [] }],
         body: signupRequest,
         response: {
           200: signupResult.describe('The token; it is not shown again'),
@@ -57,6 +59,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
+        operationId: 'startLogin',
         summary: 'Request a login code by mail',
         description:
           'Mails a login code of six digits to the address, and returns its challenge. The response is the same ' +
@@ -79,6 +82,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
+        operationId: 'verifyLogin',
         summary: 'Exchange a login code for a token',
         description:
           'A challenge allows five attempts within 15 minutes, and gives one token. Instead of the challenge, the IP address that ' +

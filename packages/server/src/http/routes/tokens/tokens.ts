@@ -18,6 +18,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
       {
         schema: {
           tags: ['tokens'],
+          operationId: 'listTokens',
           summary: 'List my tokens',
           description:
             'Scope list. Never shows the tokens themselves. A token that was not made by signup, such as one of lade keys mint or of a ' +
@@ -55,6 +56,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['tokens'],
+        operationId: 'revokeToken',
         summary: 'Revoke a token',
         description:
           'Needs any valid token of the same user. A token can always revoke itself. A second call returns the time of the first. The share links of the token ' +

@@ -66,6 +66,18 @@ export function checkDeclaredBody(request: IncomingMessage, tier: Pick<UploadTie
 }
 
 /**
+ * Refuses a term that the tier does not have, also for a file that exists already.
+ *
+ * @throws {LadeError} `invalid_term`.
+ */
+export function checkTerm({ termDays = 1 }: ComposeHead, { maxTermDays }: Pick<UploadTier, 'maxTermDays'>): void {
+  if (termDays <= maxTermDays) return
+  throw new LadeError('invalid_term', {
+    reason: `X-Term-Days is ${termDays}; this tier allows 1 to ${maxTermDays} days.`,
+  })
+}
+
+/**
  * Puts the body of a composition to its head. A part that is named more than once is read once, and too many are not read at all.
  *
  * @param fileBytes - the limit of the tier. Far more parts than it allows are refused before any is looked at.

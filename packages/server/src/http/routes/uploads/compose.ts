@@ -13,7 +13,7 @@ import { exchangeOf } from '../../exchange.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security } from '../routes.ts'
-import { type ComposeHead, checkDeclaredBody, readComposeHead, readComposition } from './compose-request.ts'
+import { type ComposeHead, checkDeclaredBody, checkTerm, readComposeHead, readComposition } from './compose-request.ts'
 import { overQuotaHeaders } from './quota-headers.ts'
 import { tierOf } from './tier-of.ts'
 
@@ -58,6 +58,7 @@ export function composeRoutes(app: Routes, service: Service): void {
       bodyLimit: MAX_COMPOSE_BODY_BYTES,
       schema: {
         tags: ['uploads'],
+        operationId: 'composeFile',
         summary: 'Compose one file of several',
         description:
           'Scope put. The parts are your files, in order. The new file gets their bytes and replaces them. Only ' +
@@ -80,6 +81,7 @@ export function composeRoutes(app: Routes, service: Service): void {
         const tier = await tierOf(service, raw, query)
         service.budget.require(tier.principal, 'compose')
         checkDeclaredBody(raw, tier)
+        checkTerm(head, tier)
         const signal = closedSignal(reply.raw)
         const turn = turns.open(tier.principal, signal)
         reply.raw.once('close', () => turn.end())

@@ -1,8 +1,9 @@
+import { IMPORT_PROFILES } from '@lade/core/dag'
 import { uploadHeaders, uploadQuery, uploadResult } from '@lade/core/wire'
-import * as z from 'zod'
+import { QUOTA_HEADERS } from '../../openapi/response-headers.ts'
 import type { Service } from '../../service.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
-import { problems, type Routes, security, takenOver } from '../routes.ts'
+import { bytes, problems, type Routes, security, takenOver } from '../routes.ts'
 import { createUpload } from './create.ts'
 
 export function uploadHandler(service: Service): RawHandler {
@@ -16,15 +17,20 @@ export function uploadRoutes(app: Routes, service: Service): void {
     url: '/api/upload',
     schema: {
       tags: ['uploads'],
+      operationId: 'uploadFile',
       summary: 'Stage a file',
       description:
         'The body is the raw bytes; POST and PUT do the same. Without a token, the upload is sponsored and counts against the IP address of the ' +
         'caller. The response is sent when the file is durable and can be downloaded.',
       security: [{}, ...security],
-      querystring: uploadQuery,
+      querystring: uploadQuery.extend({
+        profile: uploadQuery.shape.profile.meta({ enum: Object.keys(IMPORT_PROFILES) }),
+      }),
       headers: uploadHeaders,
-      body: z.unknown().describe('The raw bytes'),
-      consumes: ['application/octet-stream'],
+      body: bytes.meta({ minLength: 1 }),
+      // Its own media type is kept with the file.
+      consumes: ['application/octet-stream', '*/*'],
+      responseHeaders: { 200: QUOTA_HEADERS },
       response: {
         200: uploadResult.describe('Staged'),
         ...problems(400, 401, 403, 408, 409, 411, 413, 415, 422, 429, 502, 503, 507),

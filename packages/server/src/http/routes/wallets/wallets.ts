@@ -19,6 +19,7 @@ export function walletRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['wallets'],
+        operationId: 'getWalletNonce',
         summary: 'Get a nonce for a sign-in',
         description: 'First step of a wallet sign-in. Put the nonce into the EIP-4361 message.',
         response: { 200: walletNonceResult.describe('The nonce'), ...problems(401, 429, 503) },
@@ -35,6 +36,7 @@ export function walletRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['wallets'],
+        operationId: 'verifyWallet',
         summary: 'Exchange a signed message for a token',
         description:
           'Accepts an EIP-4361 message (Sign-In with Ethereum) for this service and chain, with the nonce ' +

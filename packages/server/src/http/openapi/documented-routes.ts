@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifySchema } from 'fastify'
+
+/** An address of the API with one of its methods, as its route declares it. */
+export interface DocumentedRoute {
+  /** Lower case, as OpenAPI has it. */
+  readonly method: string
+  /** @example '/api/files/{cid}' */
+  readonly path: string
+  readonly schema: FastifySchema
+}
+
+const noted = new WeakMap<FastifyInstance, DocumentedRoute[]>()
+
+/** Notes every route that has a schema and is not hidden. Call before any route. */
+export function noteRoutes(app: FastifyInstance): void {
+  const routes: DocumentedRoute[] = []
+  noted.set(app, routes)
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    if (schema === undefined || schema.hide === true) return
+    const path = url.replace(/:(\w+)/g, '{$1}')
+    for (const name of [method].flat()) routes.push({ method: name.toLowerCase(), path, schema })
+  })
+}
+
+/** The routes in the order in which they were declared. */
+export function documentedRoutes(app: FastifyInstance): readonly DocumentedRoute[] {
+  return noted.get(app) ?? []
+}

@@ -1,0 +1,175 @@
+import type { Operation } from './operation.ts'
+
+/** A sample as documentation pages show it (`x-codeSamples`). */
+export interface CodeSample {
+  readonly lang: 'Shell' | 'JavaScript' | 'Python'
+  readonly label: string
+  readonly source: string
+}
+
+/** CIDs of the file that the samples upload: `Hello, world` and a line break. */
+export const SAMPLE_CID = 'bafkreibxtagdhfi542yoiugdoansdg7652jqkrdql5rxzuivrnrye65tsa'
+const SAMPLE_SHA256 = '37980c33951de6b0e450c3701b219bfeee930544705f637cd1158b63827bb390'
+
+const AUTHORIZED = '--header "Authorization: Bearer $TOKEN"'
+
+/** Commands by operation. They use the file that the sample of an upload makes, and TOKEN, DEAL_ID and JTI from earlier responses. */
+const CURL: Readonly<Record<string, string>> = {
+  signUp: `curl {url}/api/auth/signup --json '{"email": "ada@example.org", "label": "laptop"}'`,
+  startLogin: `curl {url}/api/auth/start --json '{"email": "ada@example.org", "label": "laptop"}'`,
+  verifyLogin: `curl {url}/api/auth/verify --json '{"challenge": "'"$CHALLENGE"'", "code": "123456"}'`,
+  uploadFile: `echo 'Hello, world' > hello.txt
+curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
+  ${AUTHORIZED} \\
+  --header 'Content-Type: text/plain; charset=utf-8' \\
+  --header 'X-Filename: hello.txt' \\
+  --data-binary @hello.txt`,
+  composeFile: `curl '{url}/api/compose?cid=${SAMPLE_SHA256}' \\
+  ${AUTHORIZED} \\
+  --json '{"parts": ["${SAMPLE_SHA256}"], "contentType": "text/plain", "filename": "hello.txt"}'`,
+  getContent: `curl --fail --output hello.txt {url}/p/${SAMPLE_CID}`,
+  headContent: `curl --head {url}/p/${SAMPLE_CID}`,
+  getBlocks: `curl --fail --output hello.car '{url}/ipfs/${SAMPLE_CID}?format=car'`,
+  headBlocks: `curl --head '{url}/ipfs/${SAMPLE_CID}?format=raw'`,
+  getPiece: 'curl --fail --output hello.txt "{url}/piece/$PIECE_CID"',
+  headPiece: 'curl --head "{url}/piece/$PIECE_CID"',
+  challengeContent: `curl {url}/p/${SAMPLE_CID}/challenge --json '{"nonce": "'"$(date +%s%N)"'"}'`,
+  listPieceCids: `curl '{url}/api/piece-cids?cid=${SAMPLE_CID}' \\
+  ${AUTHORIZED}`,
+  findPieceCids: `curl {url}/api/piece-cids \\
+  ${AUTHORIZED} \\
+  --json '{"cids": ["${SAMPLE_CID}"]}'`,
+  listFiles: `curl '{url}/api/files?limit=10' \\
+  ${AUTHORIZED}`,
+  getFile: `curl {url}/api/files/${SAMPLE_CID} \\
+  ${AUTHORIZED}`,
+  removeFile: `curl --request DELETE {url}/api/files/${SAMPLE_CID} \\
+  ${AUTHORIZED}`,
+  shareFile: `curl {url}/api/files/${SAMPLE_CID}/share \\
+  ${AUTHORIZED} \\
+  --json '{"ttlSeconds": 3600}'`,
+  getUsage: `curl {url}/api/usage \\
+  ${AUTHORIZED}`,
+  listDeals: `curl '{url}/api/deals?limit=10' \\
+  ${AUTHORIZED}`,
+  getDeal: `curl "{url}/api/deals/$DEAL_ID" \\
+  ${AUTHORIZED}`,
+  getDealProofs: `curl "{url}/api/deals/$DEAL_ID/proofs" \\
+  ${AUTHORIZED}`,
+  extendDeal: `curl "{url}/api/deals/$DEAL_ID/extend" \\
+  ${AUTHORIZED} \\
+  --json '{"days": 30}'`,
+  setRedundancy: `curl --request PUT "{url}/api/deals/$DEAL_ID/redundancy" \\
+  ${AUTHORIZED} \\
+  --json '{"copies": 1}'`,
+  listTokens: `curl {url}/api/tokens \\
+  ${AUTHORIZED}`,
+  revokeToken: `curl {url}/api/tokens/revoke \\
+  ${AUTHORIZED} \\
+  --json '{"jti": "'"$JTI"'"}'`,
+}
+
+const SIGN_UP_JS = `const response = await fetch('{url}/api/auth/signup', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ email: 'ada@example.org', label: 'laptop' }),
+})
+console.log(await response.json())`
+
+const UPLOAD_JS = `import { createHash } from 'node:crypto'
+
+const bytes = Buffer.from('Hello, world\\n')
+const cid = createHash('sha256').update(bytes).digest('hex')
+const response = await fetch(\`{url}/api/upload?cid=\${cid}\`, {
+  method: 'POST',
+  headers: {
+    authorization: \`Bearer \${process.env.TOKEN}\`,
+    'content-type': 'text/plain; charset=utf-8',
+    'x-filename': encodeURIComponent('hello.txt'),
+  },
+  body: bytes,
+})
+console.log(await response.json())`
+
+const LIST_JS = `const response = await fetch('{url}/api/files?limit=10', {
+  headers: { authorization: \`Bearer \${process.env.TOKEN}\` },
+})
+console.log(await response.json())`
+
+const GET_JS = `const response = await fetch('{url}/p/${SAMPLE_CID}')
+if (!response.ok) throw new Error(await response.text())
+console.log(await response.text())`
+
+const SIGN_UP_PYTHON = `import json, urllib.request
+
+body = json.dumps({"email": "ada@example.org", "label": "laptop"}).encode()
+request = urllib.request.Request("{url}/api/auth/signup", body, {"Content-Type": "application/json"})
+with urllib.request.urlopen(request) as response:
+    print(response.read().decode())`
+
+const UPLOAD_PYTHON = `import hashlib, os, urllib.request
+
+content = b"Hello, world\\n"
+cid = hashlib.sha256(content).hexdigest()
+request = urllib.request.Request(
+    f"{url}/api/upload?cid={cid}",
+    content,
+    {
+        "Authorization": "Bearer " + os.environ["TOKEN"],
+        "Content-Type": "text/plain; charset=utf-8",
+        "X-Filename": "hello.txt",
+    },
+)
+with urllib.request.urlopen(request) as response:
+    print(response.read().decode())`
+
+const LIST_PYTHON = `import os, urllib.request
+
+request = urllib.request.Request(
+    "{url}/api/files?limit=10", headers={"Authorization": "Bearer " + os.environ["TOKEN"]}
+)
+with urllib.request.urlopen(request) as response:
+    print(response.read().decode())`
+
+const GET_PYTHON = `import urllib.request
+
+with urllib.request.urlopen("{url}/p/${SAMPLE_CID}") as response:
+    print(response.read().decode())`
+
+const JAVASCRIPT: Readonly<Record<string, string>> = {
+  signUp: SIGN_UP_JS,
+  uploadFile: UPLOAD_JS,
+  listFiles: LIST_JS,
+  getContent: GET_JS,
+}
+const PYTHON: Readonly<Record<string, string>> = {
+  signUp: SIGN_UP_PYTHON,
+  uploadFile: UPLOAD_PYTHON,
+  listFiles: LIST_PYTHON,
+  getContent: GET_PYTHON,
+}
+
+/** Samples of an operation, which run as they are. An operation without a command of its own gets one made of its path. */
+export function samplesOf(url: string, method: string, path: string, operation: Operation): readonly CodeSample[] {
+  const { operationId } = operation
+  const curl = CURL[operationId] ?? plainCurl(method, path, operation)
+  const sources = [
+    { lang: 'Shell', label: 'curl', source: curl },
+    { lang: 'JavaScript', label: 'JavaScript', source: JAVASCRIPT[operationId] },
+    { lang: 'Python', label: 'Python', source: PYTHON[operationId] },
+  ] as const
+  return sources.flatMap(({ source, ...sample }) =>
+    source === undefined ? [] : [{ ...sample, source: source.replaceAll('{url}', url) }],
+  )
+}
+
+function plainCurl(method: string, path: string, { security }: Operation): string {
+  const how = method === 'head' ? '--head ' : method === 'get' ? '' : `--request ${method.toUpperCase()} `
+  // Names of parameters become names of variables: {jobId} is $JOB_ID.
+  const target = path.replace(
+    /\{(\w+)\}/g,
+    (_, name: string) => `$${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
+  )
+  const needsToken = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0)
+  return `curl ${how}"{url}${target}"${needsToken ? ` \\\n  ${AUTHORIZED}` : ''}`
+}
