@@ -84,7 +84,9 @@ describe('the installed command line', () => {
       expect(size).toBe(FILE_BYTES)
       await lade(['get', '--url', url, '--quiet', '--output', `${file}.copy`, cid])
       expect(Buffer.compare(await readFile(file), await readFile(`${file}.copy`))).toBe(0)
-      expect((await fetch(new URL('/docs', url))).status).toBe(200)
+      for (const path of ['/docs', '/docs/guides', '/docs/guides/use/command-line']) {
+        expect((await fetch(new URL(path, url))).status, path).toBe(200)
+      }
     } finally {
       expect(await service.stop()).toEqual({ code: 0, signal: null })
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { KnownPath } from './known-paths.ts'
 import { unknownPath } from './unknown-path.ts'
 
-const path = (url: string, ...isCatchAll: false, methods: string[]): KnownPath => ({ url, pattern: /^$/, methods })
+const path = (url: string, ...methods: string[]): KnownPath => ({ url, pattern: /^$/, isCatchAll: false, methods })
 const PATHS = [
   path('/api/upload', 'POST'),
   path('/api/files', 'GET'),
