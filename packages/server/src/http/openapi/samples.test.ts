@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import type { SignupResult, UploadResult } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningService, runService } from '../../testing/running/running-service.ts'
+import { samplesOf } from './samples.ts'
 
 const run = promisify(execFile)
 
@@ -72,7 +73,7 @@ describe('samples of the documentation', () => {
     const file: UploadResult = JSON.parse(upload.stdout)
     const [, claims = ''] = signup.token.split('.')
     const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti: string }
-    const env = { TOKEN: signup.token, DEAL_ID: file.dealId, PIECE_CID: file.pieceCid ?? '', JTI: jti }
+    const env = { TOKEN: signup.token, CID: file.cid, DEAL_ID: file.dealId, PIECE_CID: file.pieceCid ?? '', JTI: jti }
 
     const rest = [...samples.keys()].filter((id) => !FIRST.includes(id) && !LAST.includes(id))
     const failed: string[] = []
@@ -94,6 +95,24 @@ describe('samples of the documentation', () => {
         expect(stdout, `${lang} ${id}`).toMatch(/pk_live_|hello\.txt|bafk|Hello/)
       }
     }
+  })
+
+  it('are made of the path, and of what the query has to have, for an operation without one of its own', () => {
+    const [sample] = samplesOf('http://127.0.0.1:8080', 'get', '/things/{thingId}', {
+      operationId: 'getThing',
+      tags: [],
+      summary: 'Get a thing',
+      security: [{ bearer: [] }],
+      parameters: [
+        { name: 'thingId', in: 'path', required: true, schema: {} },
+        { name: 'pieceCid', in: 'query', required: true, schema: {} },
+        { name: 'limit', in: 'query', schema: {} },
+      ],
+      responses: {},
+    })
+    expect(sample?.source).toBe(
+      'curl "http://127.0.0.1:8080/things/$THING_ID?pieceCid=$PIECE_CID" \\\n  --header "Authorization: Bearer $TOKEN"',
+    )
   })
 
   it('start with an upload that works without a token', async () => {

@@ -163,13 +163,17 @@ export function samplesOf(url: string, method: string, path: string, operation: 
   )
 }
 
-function plainCurl(method: string, path: string, { security }: Operation): string {
+function plainCurl(method: string, path: string, { security, parameters = [] }: Operation): string {
   const how = method === 'head' ? '--head ' : method === 'get' ? '' : `--request ${method.toUpperCase()} `
-  // Names of parameters become names of variables: {jobId} is $JOB_ID.
-  const target = path.replace(
-    /\{(\w+)\}/g,
-    (_, name: string) => `$${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
-  )
+  const inPath = path.replace(/\{(\w+)\}/g, (_, name: string) => variableOf(name))
+  const inQuery = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required === true)
+    .map(({ name }, index) => `${index === 0 ? '?' : '&'}${name}=${variableOf(name)}`)
   const needsToken = security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0)
-  return `curl ${how}"{url}${target}"${needsToken ? ` \\\n  ${AUTHORIZED}` : ''}`
+  return `curl ${how}"{url}${inPath}${inQuery.join('')}"${needsToken ? ` \\\n  ${AUTHORIZED}` : ''}`
+}
+
+/** @example variableOf('pieceCid') // '$PIECE_CID' */
+function variableOf(name: string): string {
+  return `$${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
