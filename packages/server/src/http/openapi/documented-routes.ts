@@ -16,7 +16,8 @@ export function noteRoutes(app: FastifyInstance): void {
   const routes: DocumentedRoute[] = []
   noted.set(app, routes)
   app.addHook('onRoute', ({ url, method, schema }) => {
-    if (schema === undefined || schema.hide === true) return
+    // The framework makes routes of HEAD alone, one for each GET; HEAD of files and blocks is declared together with GET.
+    if (schema === undefined || schema.hide === true || method === 'HEAD') return
     const path = url.replace(/:(\w+)/g, '{$1}')
     for (const name of [method].flat()) routes.push({ method: name.toLowerCase(), path, schema })
   })
