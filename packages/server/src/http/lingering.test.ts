@@ -73,7 +73,7 @@ describe('Lingering', () => {
     const done = new Promise<void>((resolve) => void lingering.discard(source, resolve))
     for (let sent = 0; sent < 5; sent += 1) push(new Uint8Array(MIB))
     await done
-    expect(spent.reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(2.5)
+    expect(spent.reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(3.75)
     expect(heldBack).toEqual([{ principal: 'ip:192.0.2.7', work: 'discard', how: 'closed' }])
   })
 
