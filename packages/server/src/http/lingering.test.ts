@@ -29,9 +29,10 @@ describe('a body that is refused early', () => {
     const errors: Error[] = []
     socket.on('error', (error) => errors.push(error))
     socket.pause()
+    const closed = once(socket, 'close')
     const chunk = Buffer.alloc(MIB)
     for (let sent = 0; sent < 100 && errors.length === 0; sent += 1) {
-      if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+      if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), closed])
       // Slower than a client on this machine, and longer than what was once waited for.
       if (sent % 10 === 0) await sleep(200)
     }
@@ -41,7 +42,7 @@ describe('a body that is refused early', () => {
       received += bytes.toString()
     })
     socket.resume()
-    await once(socket, 'close')
+    await closed
     expect(received).toMatch(/^HTTP\/1\.1 413 /)
     expect(received).toContain('"error":"too_large"')
     expect(received).toMatch(/\r\nconnection: close\r\n/i)
