@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openFakeProver } from '../../../proving/fake-prover.ts'
+import { startFakeS3 } from '../../../testing/doubles/fake-s3/fake-s3.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 
 const TOKEN = 'a token for metrics alone'.replaceAll(' ', '-')
@@ -45,6 +46,26 @@ describe('GET /metrics', () => {
     expect((await metrics(TOKEN)).text).toContain('lade_driver_retries_total{driver="prover"} 0\n')
     expect((await service.upload(randomBytes(100_000))).status).toBe(502)
     expect((await metrics(TOKEN)).text).toMatch(/lade_driver_retries_total\{driver="prover"\} [1-9]/)
+  })
+
+  it('counts the calls to an S3 store that are repeated', async () => {
+    const s3 = await startFakeS3()
+    vi.stubEnv('AWS_ACCESS_KEY_ID', s3.credentials.accessKeyId)
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', s3.credentials.secretAccessKey)
+    try {
+      const LADE_STORAGE = `s3://${s3.bucket}/?endpoint=${s3.url}&region=${s3.region}`
+      service = await runService({ env: { LADE_METRICS_TOKEN: TOKEN, LADE_STORAGE, LADE_INLINE_KB: '0' } })
+      const retried = async () =>
+        Number(/^lade_driver_retries_total\{driver="s3"\} (\d+)$/m.exec((await metrics(TOKEN)).text)?.[1])
+      const before = await retried()
+      s3.faults.failNext(2, { status: 503, code: 'SlowDown', on: 'PutObject' })
+      expect((await service.upload(randomBytes(100_000))).status).toBe(200)
+      expect(await retried()).toBe(before + 2)
+      await service.close()
+    } finally {
+      vi.unstubAllEnvs()
+      await s3.close()
+    }
   })
 
   it('counts copies, deals and audits, also those that fail', async () => {

@@ -8,9 +8,9 @@ import { type Connection, openConnection } from './connection.ts'
 import { migrate } from './migrate.ts'
 import { sqliteSql } from './sqlite-sql.ts'
 
-/** What reads a table from end to end, and why that is no harm. */
 const DUE_COPIES =
   'SELECT copies.*, (SELECT revision FROM pieces WHERE pieces.id = copies.piece) AS revision FROM copies'
+/** What reads a table from end to end, and why that is no harm. */
 const SCANS = [
   // A few rows: processes, uploads in flight, bytes that wait to be removed.
   'SELECT id FROM instances ORDER BY id',
