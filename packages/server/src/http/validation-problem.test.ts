@@ -51,7 +51,7 @@ describe('frameworkProblem', () => {
       'jti',
       { keyword: 'invalid_format', params: { format: 'uuid' } },
       { jti: 'x' },
-      'jti is "x", and must be a UUID, such as 0b4e3f6a-8f2c-4b0e-9d5e-2f6a1c7d8e90.',
+      'jti is "x", and must be a UUID, such as 0b4e3f6a-8f2c-4b0e-9d5e-2f6a1c7d8e90. GET /api/tokens lists yours.',
     ],
     [
       'ttlDays',
