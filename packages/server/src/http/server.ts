@@ -71,7 +71,8 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
  * watched for progress instead. Heads have 10 seconds, checked every second. Answers are watched for progress on every connection.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerFromCache, hostProblem, methodProblem, isDraining, connections, lingering, slowReaders } = options
+  const { handle, answerFromCache, hostProblem, methodProblem, isDraining, connections, lingering, slowReaders } =
+    options
   const { requests, tracer, log } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds(options.budget)
