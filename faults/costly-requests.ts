@@ -106,6 +106,14 @@ export async function costlyRequests(origin: URL, anybody: Caller, user: Caller)
       statuses: [422],
     },
     {
+      route: 'put /api/upload',
+      what: '1 MiB under a wrong id',
+      path: `/api/upload?cid=${unknownId(-4)}`,
+      headers: { 'Content-Type': 'a/b' },
+      body: wrong,
+      statuses: [422],
+    },
+    {
       route: 'post /api/upload',
       what: '1 MiB under a wrong dag-pb id',
       path: `/api/upload?cid=${cid(Buffer.from('x'))}`,
@@ -160,6 +168,19 @@ export async function costlyRequests(origin: URL, anybody: Caller, user: Caller)
       path: '/piece/baga6ea4seaqao7s73y24kcutaosvacpdjgfe5pw76ooefnyqw4ynr3d2y6x2mpq',
       statuses: [404],
     },
+    { route: 'get /pdp/ping', what: 'alive', path: '/pdp/ping', statuses: [200] },
+    {
+      route: 'get /pdp/piece',
+      what: 'an unknown piece',
+      path: '/pdp/piece?pieceCid=baga6ea4seaqao7s73y24kcutaosvacpdjgfe5pw76ooefnyqw4ynr3d2y6x2mpq',
+      statuses: [404],
+    },
+    {
+      route: 'get /routing/v1/providers/{cid}',
+      what: 'a file',
+      path: `/routing/v1/providers/${big.cid}?filter-addrs=${'unknown,'.repeat(200)}`,
+      statuses: [200],
+    },
     {
       route: 'get /api/piece-cids',
       what: '100 cids',
@@ -198,6 +219,14 @@ export async function costlyRequests(origin: URL, anybody: Caller, user: Caller)
       path: `/api/files/${own.cid}`,
       headers: user.headers,
       statuses: [200],
+    },
+    {
+      route: 'patch /api/files/{cid}',
+      what: 'a term that is too long',
+      path: `/api/files/${own.cid}`,
+      headers: { ...user.headers, ...JSON_TYPE },
+      body: json({ termDays: 36_500 }),
+      statuses: [400],
     },
     {
       route: 'delete /api/files/{cid}',

@@ -12,6 +12,7 @@ const MAX_MS = PLAN.isFull ? 50 : 100
 /** What a GiB of a body, or of an answer, may cost, by route; docs/operate/work-limits.md states them. */
 const SECONDS_PER_GIB: Readonly<Record<string, number>> = {
   'post /api/upload': 20,
+  'put /api/upload': 20,
   // Lists are JSON that is made for each answer.
   'get /api/deals': 120,
   'get /api/files': 120,

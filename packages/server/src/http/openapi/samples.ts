@@ -43,6 +43,12 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   ${AUTHORIZED}`,
   getFile: `curl {url}/api/files/${SAMPLE_CID} \\
   ${AUTHORIZED}`,
+  changeFile: `curl --request PATCH {url}/api/files/${SAMPLE_CID} \\
+  ${AUTHORIZED} \\
+  --json '{"filename": "greeting.txt"}'`,
+  pingPieces: 'curl {url}/pdp/ping',
+  findPiece: 'curl "{url}/pdp/piece?pieceCid=$PIECE_CID"',
+  findProviders: `curl {url}/routing/v1/providers/${SAMPLE_CID}`,
   removeFile: `curl --request DELETE {url}/api/files/${SAMPLE_CID} \\
   ${AUTHORIZED}`,
   shareFile: `curl {url}/api/files/${SAMPLE_CID}/share \\

@@ -22,6 +22,7 @@ export function changeFileRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['files'],
+        operationId: 'changeFile',
         summary: 'Change a file',
         description:
           'Scope put; a longer term also needs pin, and private to public get. Changes only the given fields. Nothing is ' +

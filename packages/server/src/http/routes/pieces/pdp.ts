@@ -15,6 +15,7 @@ export function pdpRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['retrieval'],
+        operationId: 'pingPieces',
         summary: 'Check that pieces can be downloaded',
         description: 'For clients of Filecoin Onchain Cloud, such as Synapse.',
         response: { 200: z.string().describe('Pieces can be downloaded; no body'), ...problems(503) },
@@ -31,6 +32,7 @@ export function pdpRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['retrieval'],
+        operationId: 'findPiece',
         summary: 'Find out whether a piece can be downloaded',
         description:
           'For clients of Filecoin Onchain Cloud, such as Synapse. The piece is at /piece/{pieceCid}. Public pieces only.',

@@ -1,6 +1,6 @@
 import { parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { NDJSON_MEDIA_TYPE, providersQuery, providersResult } from '@lade/core/wire'
+import { cidText, NDJSON_MEDIA_TYPE, providersQuery, providersResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { CID } from 'multiformats/cid'
 import * as z from 'zod'
@@ -33,11 +33,12 @@ export function providerRoutes(app: Routes, service: Service): void {
     {
       schema: {
         tags: ['retrieval'],
+        operationId: 'findProviders',
         summary: 'Find out whether this service can serve a block',
         description:
           'The Delegated Routing V1 HTTP API of IPFS. Names the trustless gateway of this service for public content that it can serve now, ' +
           `and nobody for anything else. With Accept: ${NDJSON_MEDIA_TYPE}, one record a line.`,
-        params: z.object({ cid: z.string().describe('A CID of a block') }),
+        params: z.object({ cid: cidText.describe('A CID of a block') }),
         querystring: providersQuery,
         response: { 200: providersResult.describe('This service, or nobody'), ...problems(400, 503) },
       },
