@@ -177,9 +177,11 @@ describeScenario({ id: 'browser-example', name: 'browser', needs: [program('chro
     await type('token', 'pk_live_a.b.c')
     await choose(paths)
     const [failed] = await rowsOnce('failed')
-    const words = 'Not staged. The token is invalid or expired. Correct it, or leave it out.'
+    const why =
+      'The token is damaged, or was signed with a key that is no longer used. Copy it again, or get a new one with `lade login` or POST /api/auth/signup.'
+    const words = `Not staged. ${why} Correct it, or leave it out.`
     expect(failed).toMatchObject({ words, button: 'Try again', cid: null })
-    expect(await news()).toBe('again.txt is not staged. The token is invalid or expired. Correct it, or leave it out.')
+    expect(await news()).toBe(`again.txt is not staged. ${why} Correct it, or leave it out.`)
 
     await type('token', '')
     // From the field over the chooser to the button.
@@ -203,12 +205,7 @@ describeScenario({ id: 'browser-example', name: 'browser', needs: [program('chro
 
   test.each([
     ['no address', 'lade', /^Nothing is staged: correct the address of the service first\.$/, []],
-    [
-      'nobody there',
-      'http://127.0.0.1:2',
-      /The service cannot be reached\..* Is the address right, and does/,
-      ['failed'],
-    ],
+    ['nobody there', 'http://127.0.0.1:2', /Cannot reach http.*\..* Is the address right, and does/, ['failed']],
   ])('says so when the service has %s', async (_, url, said, expected) => {
     const { paths } = await newFiles({ 'nowhere.txt': 100 })
     await type('url', url)

@@ -1,12 +1,6 @@
 import { LadeError } from '@lade/core/errors'
-import {
-  type ChangeRequest,
-  type FileEntry,
-  type FileList,
-  PART_MEDIA_TYPE,
-  type UploadResult,
-  type UsageResult,
-} from '@lade/core/wire'
+import type { ChangeRequest, FileEntry, FileList, UploadResult, UsageResult } from '@lade/core/wire'
+import { PART_MEDIA_TYPE } from '@lade/core/wire/headers'
 import type { Http } from '../http/http.ts'
 
 /** What the service says of this caller's own files, as far as it may ask. */

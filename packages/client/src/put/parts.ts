@@ -1,5 +1,5 @@
-import { type ComposeRequest, PART_MEDIA_TYPE, type UploadResult } from '@lade/core/wire'
-import { HEADER } from '@lade/core/wire/headers'
+import type { ComposeRequest, UploadResult } from '@lade/core/wire'
+import { HEADER, PART_MEDIA_TYPE } from '@lade/core/wire/headers'
 import type { PartDigests } from '../hashing/part-hasher.ts'
 import { type Slice, sizeOf } from '../hashing/slice.ts'
 import { unixfsCidOf } from '../hashing/whole-digests.ts'

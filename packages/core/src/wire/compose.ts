@@ -10,9 +10,6 @@ import { FILE_NAME_PATTERN } from './patterns.ts'
  */
 export const PART_BYTES = 127 * 1024 * 1024
 
-/** The media type that clients give to parts, which listings leave out unless they are asked for it. */
-export const PART_MEDIA_TYPE = 'application/vnd.lade.part'
-
 /** The most parts that one file is composed of. */
 export const MAX_PARTS = 4096
 

@@ -11,3 +11,6 @@ export const HEADER = {
   rateLimitRemaining: 'x-ratelimit-remaining',
   rateLimitReset: 'x-ratelimit-reset',
 } as const
+
+/** The media type that clients give to parts, which listings leave out unless they are asked for it. */
+export const PART_MEDIA_TYPE = 'application/vnd.lade.part'
