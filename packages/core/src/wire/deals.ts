@@ -2,6 +2,7 @@ import * as z from 'zod'
 import {
   bytesField,
   cidField,
+  cursorText,
   dealIdField,
   emailField,
   pageLimit,
@@ -66,7 +67,7 @@ export const dealEntry = z.object({
 export type DealEntry = z.infer<typeof dealEntry>
 
 export const dealsQuery = z.object({
-  cursor: textOf(64).optional().describe('nextCursor of the previous page'),
+  cursor: cursorText.optional(),
   limit: pageLimit(MAX_DEALS_PER_PAGE).optional(),
   status: z
     .string()

@@ -21,6 +21,8 @@ export function textOf(maximum: number, minimum = 0) {
     })
     .meta({ maxLength: maximum })
 }
+/** The cursor of a page in a query. It is read by hand, to be refused by a code of its own. */
+export const cursorText = z.string().meta({ maxLength: 64 }).describe('nextCursor of the previous page')
 /** The size of a page in a query, where it is text. It is read by hand. */
 export function pageLimit(maximum: number) {
   return z

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import {
   bytesField,
   cidField,
+  cursorText,
   dayField,
   dealIdField,
   emailField,
@@ -39,7 +40,7 @@ export const fileEntry = z.object({
 export type FileEntry = z.infer<typeof fileEntry>
 
 export const filesQuery = z.object({
-  cursor: textOf(64).optional().describe('nextCursor of the previous page'),
+  cursor: cursorText.optional(),
   limit: pageLimit(MAX_FILES_PER_PAGE).optional(),
   q: textOf(255).optional().describe('Part of the name or cid'),
   contentType: textOf(255).optional(),
