@@ -138,7 +138,7 @@ describe('PATCH /api/files/{cid}', () => {
 
   test.for([
     [{}, 'bad_request'],
-    [{ private: true }, 'invalid_json'],
+    [{ private: true }, 'bad_request'],
     [{ visibility: 'secret' }, 'invalid_visibility'],
     [{ contentType: 'no type' }, 'invalid_content_type'],
     [{ filename: 'a/b' }, 'invalid_filename'],

@@ -114,7 +114,7 @@ describe('daily quota', () => {
     await user.upload(bytes, { cid: 'no' })
     await user.upload(bytes, { cid: rawCidOf(sampleBytes()).base32 })
     await user.upload(bytes, { contentType: 'nonsense' })
-    await user.upload(Buffer.alloc(0))
+    await user.upload(Buffer.alloc(0), { cid: rawCidOf(bytes).base32 })
     expect((await user.usage()).today).toMatchObject({ bytes: 0, files: 0, reservedBytes: 0 })
   })
 })

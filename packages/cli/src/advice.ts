@@ -28,6 +28,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['GET /api/files lists yours.', '"lade ls" lists yours.'],
   ['GET /api/deals lists yours.', '"lade deals" lists yours.'],
   ['GET /api/tokens lists yours.', '"lade token ls" lists yours.'],
+  ['send your token with the scope get, or use a share link', 'use "lade login" or a share link'],
   ['`lade login` or POST /api/auth/signup', '"lade login"'],
   ['`lade login`', '"lade login"'],
   ['`lade keys mint`', '"lade keys mint"'],

@@ -102,7 +102,7 @@ describe('lade put', () => {
       visibility: 'private',
       term: '40 days',
       filename: 'b.txt',
-      contentType: 'text/plain',
+      contentType: 'text/plain; charset=utf-8',
     })
   })
 

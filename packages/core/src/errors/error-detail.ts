@@ -35,7 +35,8 @@ const DETAILS: Details = {
   invalid_cursor: () => 'The cursor is no nextCursor of an earlier page of yours. Leave it out for the first page.',
   idempotency_key_reused: () => 'The key belongs to a request with other values. Send a new key with each new request.',
   not_found: ({ reason }) =>
-    reason ?? "Nothing is stored here under this id. If the file is private, send its owner's token.",
+    reason ??
+    'Nothing is stored here under this id. If it is a private file of yours, send your token with the scope get, or use a share link.',
   method_not_allowed: ({ allow, method }) =>
     `Use ${listed(allow)} here${method === undefined ? '' : `, not ${method}`}.`,
   internal_error: () =>

@@ -57,7 +57,7 @@ export interface HashThreads {
 }
 
 /**
- * Starts threads that hash all bodies from `minBytes` on, and one more for CARs when the first one comes.
+ * Hashes all bodies from `minBytes` on by threads, which start with the first one, and CARs by one more, which starts with the first CAR.
  *
  * The blocks and links of CARs are read on a thread of their own, so that only other CARs wait for a block that is slow to read. The other
  * streams of a body are spread over the threads, each to the one that would then have the least to do, so that a body takes as long as its
@@ -82,7 +82,7 @@ export function startHashThreads({
   const hashing = withoutAddon ? sha256HashingWith(undefined) : sha256Hashing
   const hashersBelow = hashersHere(hashing)
   const start = (): HashThread => new HashThread({ budget, calls: CALLS, resourceLimits: LIMITS })
-  const threads = Array.from({ length: count }, start)
+  const threads: HashThread[] = []
   const carMemory = new HeldMemory(CAR_MEMORY_BYTES)
   const carTurns = new TurnsOfBodies({
     work: 'hash',
@@ -94,8 +94,8 @@ export function startHashThreads({
   let lastBody = 0
   let isClosed = false
 
-  const reviveThreads = (): void => {
-    for (const [index, thread] of threads.entries()) if (thread.hasEnded) threads[index] = start()
+  const startThreads = (): void => {
+    for (let index = 0; index < count; index += 1) if (threads[index]?.hasEnded ?? true) threads[index] = start()
     if (carThread?.hasEnded) carThread = undefined
   }
   return {
@@ -104,7 +104,7 @@ export function startHashThreads({
       const isCar = wanted.carRoot !== undefined
       if (sizeBytes < minBytes && !isCar) return hashersBelow(wanted, sizeBytes, bill)
       if (!isClosed) {
-        reviveThreads()
+        startThreads()
         if (isCar) carThread ??= new HashThread({ budget, calls: CAR_CALLS, resourceLimits: CAR_LIMITS })
       }
       lastBody += 1

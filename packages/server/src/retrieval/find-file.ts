@@ -3,9 +3,6 @@ import { LadeError } from '@lade/core/errors'
 import type { ContentView, FileRecord, RecordStore } from '../records/record-store.ts'
 import { namesPlainBytes } from './content-cid.ts'
 
-/** Said of everything that is not found, so that nobody learns which private files there are. */
-const IF_PRIVATE = 'If the file is yours and private, send your token with the scope get, or use a share link.'
-
 export interface FindFileInput {
   readonly cid: ContentId
   readonly now: number
@@ -34,7 +31,8 @@ export async function findFile(records: RecordStore, input: FindFileInput): Prom
     case 'gone':
       throw new LadeError('gone', { reason: serving.end })
     case 'absent':
-      throw new LadeError('not_found', principal === undefined ? { reason: IF_PRIVATE } : {})
+      // The same for everything, so that nobody learns which private files there are.
+      throw new LadeError('not_found', {})
   }
 }
 

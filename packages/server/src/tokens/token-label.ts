@@ -12,8 +12,9 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
  */
 export function labelOf(text: string): string {
   const label = text.trim()
-  if (label.length > MAXIMUM_LENGTH) {
-    const reason = `label has ${label.length} characters; the limit is ${MAXIMUM_LENGTH}.`
+  const { length } = [...label]
+  if (length > MAXIMUM_LENGTH) {
+    const reason = `label has ${length} characters; the limit is ${MAXIMUM_LENGTH}.`
     throw new LadeError('invalid_label', { reason })
   }
   if (label === '') throw new LadeError('invalid_label', { reason: 'label is empty. Send a name for the token.' })

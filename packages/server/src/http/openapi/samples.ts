@@ -24,6 +24,9 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   --header 'Content-Type: text/plain; charset=utf-8' \\
   --header 'X-Filename: hello.txt' \\
   --data-binary @hello.txt`,
+  putUploadFile: `curl --upload-file hello.txt "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
+  ${AUTHORIZED} \\
+  --header 'Content-Type: text/plain; charset=utf-8'`,
   composeFile: `curl '{url}/api/compose?cid=${SAMPLE_SHA256}' \\
   ${AUTHORIZED} \\
   --json '{"parts": ["${SAMPLE_SHA256}"], "contentType": "text/plain", "filename": "hello.txt"}'`,

@@ -2,10 +2,9 @@ import { parseContentId, pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { findPieceQuery, findPieceResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
-import * as z from 'zod'
 import { offeredPiece } from '../../../placement/offered-piece.ts'
 import type { Service } from '../../service.ts'
-import { problems, type Routes } from '../routes.ts'
+import { emptyResponse, problems, type Routes } from '../routes.ts'
 import { requirePieceCid } from './piece-form.ts'
 
 /** `/pdp/ping` and `GET /pdp/piece`: what the clients of Filecoin's providers ask before they download from `/piece/`. */
@@ -18,12 +17,12 @@ export function pdpRoutes(app: Routes, service: Service): void {
         operationId: 'pingPieces',
         summary: 'Check that pieces can be downloaded',
         description: 'For clients of Filecoin Onchain Cloud, such as Synapse.',
-        response: { 200: z.string().describe('Pieces can be downloaded; no body'), ...problems(503) },
+        response: { 200: emptyResponse('Pieces can be downloaded'), ...problems(503) },
       },
     },
     async (_request, reply) => {
       if (service.blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
-      return reply.send('')
+      return reply.send()
     },
   )
 
