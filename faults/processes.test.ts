@@ -318,8 +318,10 @@ describe('a port that another service has', () => {
     )
     for (const [index, end] of ends.entries()) {
       expect(end, end.stderr).toMatchObject({ code: 1, stdout: '' })
-      expect(end.stderr).toContain('EADDRINUSE')
-      expect(end.stderr).toContain(` ${attempts[index]?.LADE_HOST}:${holder.url.port}.\n`)
+      const address = `${attempts[index]?.LADE_HOST}:${holder.url.port}`
+      expect(end.stderr).toContain(
+        `cannot listen on ${address} (LADE_HOST and LADE_PORT): another program uses this address.\n`,
+      )
     }
     expect((await send(holder.url, 'GET', '/healthz')).status).toBe(200)
   })
@@ -334,7 +336,9 @@ describe('several processes that cannot start', () => {
     const { port } = holder.address() as AddressInfo
     const end = await failToStart({ LADE_PORT: String(port), LADE_DATA_DIR: tempDirectory() })
     expect(end).toMatchObject({ code: 1, stdout: '' })
-    expect(end.stderr).toContain(`EADDRINUSE 127.0.0.1:${port}.\n`)
+    expect(end.stderr).toContain(
+      `cannot listen on 127.0.0.1:${port} (LADE_HOST and LADE_PORT): another program uses this address.\n`,
+    )
     expect(end.stderr).not.toMatch(/^\s+at /m)
   })
 
@@ -343,7 +347,7 @@ describe('several processes that cannot start', () => {
     writeFileSync(file, '')
     const end = await failToStart({ LADE_PORT: '0', LADE_DATA_DIR: join(file, 'data') })
     expect(end).toMatchObject({ code: 1, stdout: '' })
-    expect(end.stderr).toContain(`ENOTDIR: not a directory, mkdir '${join(file, 'data')}'.\n`)
+    expect(end.stderr).toContain(`${join(file, 'data')} (LADE_DATA_DIR): a part of the path is not a folder.\n`)
     expect(end.stderr).not.toMatch(/^\s+at /m)
   })
 })
