@@ -94,11 +94,14 @@ describeScenario(
   },
   () => {
     test('loses acknowledged uploads, which shows that these tests would see it', async () => {
-      for (let cut = 0; cut < PLAN.powerCutControls; cut += 1) {
+      let lossy = 0
+      // The kernel can write by itself just before a cut, and then nothing is lost.
+      for (let cut = 0; cut < 3 * PLAN.powerCutControls && lossy < PLAN.powerCutControls; cut += 1) {
         const { ledger, story, restart } = await cutUnderLoad(seededRandom(runSeed + 3000 + cut), LYING_FSYNC)
         expect(ledger.acks.length, story).toBeGreaterThan(0)
-        expect(await lossOf(ledger, restart), story).not.toEqual([])
+        if ((await lossOf(ledger, restart)).length > 0) lossy += 1
       }
+      expect(lossy).toBe(PLAN.powerCutControls)
     })
   },
 )
