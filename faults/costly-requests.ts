@@ -178,7 +178,7 @@ export async function costlyRequests(origin: URL, anybody: Caller, user: Caller)
     {
       route: 'get /routing/v1/providers/{cid}',
       what: 'a file',
-      path: `/routing/v1/providers/${big.cid}?filter-addrs=${'unknown,'.repeat(200)}`,
+      path: `/routing/v1/providers/${blocks[0]?.cid}?filter-addrs=${'unknown,'.repeat(200)}`,
       statuses: [200],
     },
     {

@@ -1,8 +1,5 @@
 import * as z from 'zod'
-import { cidText, termDaysHeader, visibilityField } from './fields.ts'
-import { FILE_NAME_MAX_BYTES } from './file-name.ts'
-import { MEDIA_TYPE_MAX_CHARACTERS, MEDIA_TYPE_PATTERN } from './media-type.ts'
-import { FILE_NAME_PATTERN } from './patterns.ts'
+import { cidText, fileNameText, mediaTypeText, termDaysHeader, visibilityField } from './fields.ts'
 
 /**
  * What the size of every part of a composed file is a whole multiple of, but the last's: 127 MiB, which is 127 leaves of
@@ -40,16 +37,7 @@ export const composeRequest = z.object({
     .describe(
       `Content ids of your live files, in order. Every part but the last has a multiple of ${PART_BYTES} bytes`,
     ),
-  contentType: z
-    .string()
-    .meta({ maxLength: MEDIA_TYPE_MAX_CHARACTERS, pattern: MEDIA_TYPE_PATTERN })
-    .optional()
-    .describe('Media type of the whole file; default application/octet-stream'),
-  filename: z
-    .string()
-    .meta({ minLength: 1, maxLength: FILE_NAME_MAX_BYTES, pattern: FILE_NAME_PATTERN })
-    .nullable()
-    .optional()
-    .describe('File name, not percent-encoded: at most 255 bytes of UTF-8'),
+  contentType: mediaTypeText.optional().describe('Media type of the whole file; default application/octet-stream'),
+  filename: fileNameText.nullable().optional().describe('File name, not percent-encoded: at most 255 bytes of UTF-8'),
 })
 export type ComposeRequest = z.infer<typeof composeRequest>

@@ -97,6 +97,7 @@ export type ExtendRequest = z.infer<typeof extendRequest>
 export const extendHeaders = z.object({
   'idempotency-key': z
     .string()
+    .meta({ pattern: '^[!-~]([ -~]{0,253}[!-~])?$' })
     .optional()
     .describe('1 to 255 characters. Requests of a day with the same key extend the deal once'),
 })

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { FILE_NAME_MAX_BYTES } from './file-name.ts'
 import { SCOPES } from './limits.ts'
+import { MEDIA_TYPE_MAX_CHARACTERS, MEDIA_TYPE_PATTERN } from './media-type.ts'
 import { CID_PATTERN, FILE_NAME_PATTERN } from './patterns.ts'
 
 /** Fields that several shapes share. */
@@ -21,6 +22,12 @@ export function textOf(maximum: number, minimum = 0) {
     })
     .meta({ maxLength: maximum })
 }
+/** A media type in a request. It is read by hand. */
+export const mediaTypeText = z.string().meta({ maxLength: MEDIA_TYPE_MAX_CHARACTERS, pattern: MEDIA_TYPE_PATTERN })
+/** A file name in a request, not percent-encoded. It is read by hand. */
+export const fileNameText = z
+  .string()
+  .meta({ minLength: 1, maxLength: FILE_NAME_MAX_BYTES, pattern: FILE_NAME_PATTERN })
 /** The cursor of a page in a query. It is read by hand, to be refused by a code of its own. */
 export const cursorText = z.string().meta({ maxLength: 64 }).describe('nextCursor of the previous page')
 /** The size of a page in a query, where it is text. It is read by hand. */

@@ -6,7 +6,9 @@ import {
   dayField,
   dealIdField,
   emailField,
+  fileNameText,
   fileStatusField,
+  mediaTypeText,
   pageLimit,
   sha256Field,
   syntheticDealIdField,
@@ -62,14 +64,19 @@ export const fileList = z.object({
 export type FileList = z.infer<typeof fileList>
 
 /** What the owner of a file can change. Absent fields stay as they are. */
-export const changeRequest = z.strictObject({
-  visibility: visibilityField.optional().describe('private to public needs the scope get as well'),
-  contentType: z.string().optional().describe('Media type, returned unchanged on download'),
-  filename: z.string().nullable().optional().describe('File name, not percent-encoded; null for none'),
-  termDays: termDaysField
-    .optional()
-    .describe('Storage term from the upload, in days. Longer only; needs the scope pin'),
-})
+export const changeRequest = z
+  .strictObject({
+    visibility: visibilityField.optional().describe('private to public needs the scope get as well'),
+    contentType: mediaTypeText.optional().describe('Media type, returned unchanged on download'),
+    filename: fileNameText
+      .nullable()
+      .optional()
+      .describe('File name, not percent-encoded: at most 255 bytes of UTF-8; null for none'),
+    termDays: termDaysField
+      .optional()
+      .describe('Storage term from the upload, in days. Longer only; needs the scope pin'),
+  })
+  .meta({ minProperties: 1 })
 export type ChangeRequest = z.infer<typeof changeRequest>
 
 export const shareRequest = z.object({

@@ -21,7 +21,7 @@ export const pieceCidsRequest = z.object({
   cids: z.array(cidText).meta({ minItems: 1, maxItems: MAX_PIECE_CIDS_PER_BODY }),
 })
 
-export const findPieceQuery = z.object({ pieceCid: z.string().describe('A piece CID of version 1 or 2') })
+export const findPieceQuery = z.object({ pieceCid: cidText.describe('A piece CID of version 1 or 2') })
 
 /** What a Curio provider answers, by which clients of the network ask whether a piece is there. */
 export const findPieceResult = z.object({ pieceCid: z.string().describe('Piece CID v2') })

@@ -41,7 +41,7 @@ export class SchemaComponents {
       io,
       metadata: this.#metadata,
       unrepresentable: 'any',
-      override: ({ jsonSchema }) => tidy(jsonSchema),
+      override: ({ jsonSchema }) => tidy(jsonSchema, io),
     })
     for (const [name, definition] of Object.entries($defs)) this.#keep(name, definition as JsonSchema)
     const name = this.#names.get(schema)
@@ -62,9 +62,9 @@ export class SchemaComponents {
   }
 }
 
-function tidy(schema: JsonSchema): void {
+function tidy(schema: JsonSchema, io: Direction): void {
   // Clients must not refuse fields that a later version adds.
-  if (schema.additionalProperties === false) delete schema.additionalProperties
+  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   if (FORMATS_WITHOUT_PATTERN.includes(schema.format ?? '')) delete schema.pattern
   if (schema.type === 'integer' && Number(schema.maximum) > MAX_INT32) schema.format = 'int64'
 }
