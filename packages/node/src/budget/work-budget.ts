@@ -132,12 +132,17 @@ export class WorkBudget {
    * @returns a binary logarithm that no passing of time changes. It grows when the principal, or one of its network, is charged.
    */
   rank(principal: string): number {
-    const network = this.#networkOf(principal)
-    const ofNetwork = network === undefined ? -Infinity : this.#unpaid.level(network) - Math.log2(NETWORK_SHARES)
-    const unpaid = Math.max(this.#unpaid.level(principal), ofNetwork) + Math.log2(UNPAID_WEIGHT)
+    const unpaid = this.unpaidRank(principal) + Math.log2(UNPAID_WEIGHT)
     const used = this.#used.level(principal)
     const greater = Math.max(used, unpaid)
     return greater === -Infinity ? greater : greater + Math.log2(1 + 2 ** (Math.min(used, unpaid) - greater))
+  }
+
+  /** The same order by unpaid time alone: whoever pays for its work is behind nobody, however much that is. */
+  unpaidRank(principal: string): number {
+    const network = this.#networkOf(principal)
+    const ofNetwork = network === undefined ? -Infinity : this.#unpaid.level(network) - Math.log2(NETWORK_SHARES)
+    return Math.max(this.#unpaid.level(principal), ofNetwork)
   }
 
   /** Notes that somebody was held back, for the metrics and the log. */

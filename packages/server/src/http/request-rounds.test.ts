@@ -44,9 +44,10 @@ test('requests that take long begin in order, one in a round', async () => {
   expect(begun).toEqual(Array.from({ length: 13 }, (_, index) => index))
 })
 
-test('a request waits behind none of a principal that has used more', async () => {
+test('a request waits behind none of a principal with more unpaid time, however much its own has paid for', async () => {
   const { budget, rounds } = newRounds()
   budget.spend({ principal: 'ip:192.0.2.66', work: 'hash', processorMs: 100 })
+  budget.spend({ principal: me(), work: 'hash', processorMs: 10_000, movedBytes: 2 ** 30 })
   const begun: string[] = []
   rounds.begin(() => workFor(4), me)
   for (const name of ['6', '6', '6'])

@@ -9,22 +9,20 @@ const MAX_DEBT_MS = 48
 /**
  * Starts requests for 3 ms in each round of the event loop. The rest waits for the next rounds, so that hundreds of requests at once do not delay
  * requests in progress, or new connections, for longer. After a request that takes 12 ms four rounds start none. Of those that wait, the next
- * one is of the principal that has used the least.
+ * one is of the principal with the least unpaid time, and of those with the same in turn.
  *
  * @example
  * const rounds = new RequestRounds(budget)
  * server.on('request', (request, response) => rounds.begin(() => handle(request, response), () => principalOf(request)))
  */
 export class RequestRounds {
-  readonly #budget: Pick<WorkBudget, 'rank' | 'spend'>
   readonly #waiting: RankedQueue<() => void>
   #debtMs = 0
   #countedUntil = 0
   #isRoundOpen = false
 
-  constructor(budget: Pick<WorkBudget, 'rank' | 'spend'>) {
-    this.#budget = budget
-    this.#waiting = new RankedQueue((principal) => budget.rank(principal))
+  constructor(budget: Pick<WorkBudget, 'unpaidRank'>) {
+    this.#waiting = new RankedQueue((principal) => budget.unpaidRank(principal))
   }
 
   /** Runs a task now, or in one of the next rounds. `principalOf` is asked only in the latter case. */
@@ -33,10 +31,9 @@ export class RequestRounds {
     else this.#run(task)
   }
 
-  #run(task: () => void, next?: (tookMs: number) => void): void {
+  #run(task: () => void, next?: () => void): void {
     this.#openRound()
-    const startedAt = performance.now()
-    this.#countedUntil = startedAt
+    this.#countedUntil = performance.now()
     try {
       task()
     } finally {
@@ -45,7 +42,7 @@ export class RequestRounds {
       queueMicrotask(() =>
         process.nextTick(() => {
           this.#count()
-          next?.(this.#countedUntil - startedAt)
+          next?.()
         }),
       )
     }
@@ -74,10 +71,6 @@ export class RequestRounds {
     if (this.#debtMs >= SLICE_MS) return
     const next = this.#waiting.take()
     if (next === undefined) return
-    this.#run(next.item, (tookMs) => {
-      // It costs nobody's budget, but whoever has begun many is behind others.
-      this.#budget.spend({ principal: next.principal, work: 'request', processorMs: tookMs, movedBytes: Infinity })
-      this.#beginWaiting()
-    })
+    this.#run(next.item, () => this.#beginWaiting())
   }
 }
