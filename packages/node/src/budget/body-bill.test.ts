@@ -15,19 +15,26 @@ describe('the bill of a body', () => {
   test('lets what one block leaves over pay for a later one', () => {
     const { bill, budget, unpaidMs } = openBill()
     bill.pay(2 * MIB)
-    bill.spend(4)
+    bill.spend(5)
     bill.spend(15)
     expect(unpaidMs()).toBe(0)
     bill.spend(4)
     expect(unpaidMs()).toBeCloseTo(3)
-    expect(budget.usedMs(ADA)).toBeCloseTo(23)
+    expect(budget.usedMs(ADA)).toBeCloseTo(24)
+  })
+
+  test('is paid for a body of a few bytes that is hashed within a millisecond', () => {
+    const { bill, unpaidMs } = openBill()
+    bill.pay(10)
+    bill.spend(1)
+    expect(unpaidMs()).toBe(0)
   })
 
   test('lets the bytes of a CAR pay for more', () => {
     const { bill, unpaidMs } = openBill()
     bill.pay(MIB, 16)
     bill.spend(170)
-    expect(unpaidMs()).toBeCloseTo(10)
+    expect(unpaidMs()).toBeCloseTo(9)
   })
 
   test('takes back once what the bytes of a wrong body have paid for', () => {

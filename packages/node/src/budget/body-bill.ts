@@ -1,5 +1,8 @@
 import { PAID_MS_PER_BYTE, type Work, type WorkBudget } from './work-budget.ts'
 
+/** What is paid beside the bytes: a body of a few bytes takes about as long. */
+const FREE_MS = 1
+
 export interface BodyBillOptions {
   readonly budget: Pick<WorkBudget, 'require' | 'spend' | 'takeBack'>
   /** Who sends the body. */
@@ -11,7 +14,7 @@ export interface BodyBillOptions {
 /**
  * Charges the processor time of one body to its sender, and lets the bytes pay for it.
  *
- * Bytes pay ahead: what one block leaves over pays for a later block of the same body. Processor time beyond that is unpaid as soon as it is used.
+ * The first millisecond is free, and bytes pay ahead: what one block leaves over pays for a later block of the same body. Processor time beyond that is unpaid as soon as it is used.
  *
  * @example
  * const bill = new BodyBill({ budget, principal: 'ip:192.0.2.7' })
@@ -23,7 +26,7 @@ export class BodyBill {
   readonly principal: string
   readonly #budget: BodyBillOptions['budget']
   readonly #work: Work
-  #creditMs = 0
+  #creditMs = FREE_MS
   #paidMs = 0
 
   constructor({ budget, principal, work = 'hash' }: BodyBillOptions) {

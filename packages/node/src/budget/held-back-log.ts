@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 const MAX_NAMED = 100
 
 /** What costs more than the bytes that it moves. */
-export type Work = 'hash' | 'links' | 'compose' | 'challenge' | 'read' | 'chain' | 'store' | 'discard'
+export type Work = 'request' | 'hash' | 'links' | 'compose' | 'challenge' | 'read' | 'chain' | 'store' | 'discard'
 
 /** Somebody whose work was refused, had to wait, was served more slowly, or was ended. */
 export interface HeldBack {

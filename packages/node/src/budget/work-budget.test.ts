@@ -43,6 +43,19 @@ describe('a work budget', () => {
     expect(budget.rank('ip:192.0.2.2')).toBeGreaterThan(budget.rank('ip:192.0.2.1'))
   })
 
+  test('puts who was refused behind others, and refuses nobody for that alone', () => {
+    const { budget } = budgetAt()
+    budget.spend({ principal: 'user:a', work: 'hash', processorMs: 2000, movedBytes: 1024 * MIB })
+    for (let times = 0; times < 100_000; times += 1) budget.spendRefused('ip:192.0.2.1')
+    expect(budget.unpaidRank('ip:192.0.2.1')).toBeGreaterThan(budget.unpaidRank('user:a'))
+    budget.require('ip:192.0.2.1', 'hash')
+    expect(budget.counters().spent.get('request')?.unpaidMs).toBeCloseTo(500)
+    // Neither while all others together are over their limit.
+    for (let user = 0; user < 10; user += 1)
+      budget.spend({ principal: `user:${user}`, work: 'hash', processorMs: 4000 })
+    budget.require('ip:192.0.2.1', 'hash')
+  })
+
   test('adds used and unpaid time in a rank', () => {
     const { budget } = budgetAt()
     budget.spend({ principal: 'user:a', work: 'hash', processorMs: 64 })

@@ -11,6 +11,8 @@ const LIMIT_MS = 5000
 const WHOLE_LIMIT_MS = 30_000
 /** The limit of each principal while the whole budget is used up. */
 const LIMIT_UNDER_LOAD_MS = 500
+/** What a refused request takes at least, beside costly work. */
+const REFUSED_REQUEST_MS = 0.5
 /** So much more than time that was paid for does unpaid time move a principal back in a queue. */
 const UNPAID_WEIGHT = 50
 /** A principal is never told to come back later than this. */
@@ -101,6 +103,17 @@ export class WorkBudget {
   spend({ principal, work, processorMs, movedBytes = 0 }: SpentWork): void {
     this.#used.add(principal, processorMs)
     this.#charge({ principal, work, processorMs, unpaidMs: Math.max(0, processorMs - movedBytes * PAID_MS_PER_BYTE) })
+  }
+
+  /**
+   * Charges a request that was refused, beside the work that it caused. Others are then served first. However many there are, they lead to no
+   * `over_budget` by themselves: whoever asks for thousands of files that are not there may still upload them.
+   */
+  spendRefused(principal: string): void {
+    const leftMs = LIMIT_UNDER_LOAD_MS - this.#unpaid.of(principal)
+    if (leftMs <= 0) return
+    const processorMs = Math.min(REFUSED_REQUEST_MS, leftMs)
+    this.#charge({ principal, work: 'request', processorMs, unpaidMs: processorMs })
   }
 
   /** Makes time unpaid that bytes had paid for, such as those of a body that turned out wrong. */

@@ -84,3 +84,12 @@ it('shows the uploads in flight', async () => {
   socket.destroy()
   await vi.waitFor(async () => expect(await inFlight()).toBe(0))
 })
+
+it('counts what refused requests draw on the budget of their sender', async () => {
+  const unpaid = async () => valueIn(await metrics(), 'lade_unpaid_work_seconds_total{work="request"}')
+  expect(await unpaid()).toBeUndefined()
+  for (const path of ['/nowhere', '/p/no-cid', '/api/deals']) {
+    expect((await service.fetch(path)).status).toBeGreaterThanOrEqual(400)
+  }
+  await vi.waitFor(async () => expect(await unpaid()).toBe(0.0015))
+})

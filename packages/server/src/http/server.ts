@@ -94,6 +94,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     const ended = { route, method: request.method, status, durationMs, bytesIn, bytesOut, isComplete }
     requests.add(ended)
     if (code !== undefined) requests.addError(code)
+    if (status >= 400) options.budget.spendRefused(requestPrincipal(options, request))
     trace?.end({ route, status, code })
     logRequest(options, request, exchange, ended)
   }

@@ -25,6 +25,9 @@ import type { GatewayTarget } from './gateway-target.ts'
  */
 export async function getCar(asked: GatewayRequest): Promise<void> {
   const { service, request, response, source, target, query } = asked
+  const { budget, blockReadings: readings } = service
+  const principal = requestPrincipal(service, request)
+  budget.require(principal, 'links')
   const options = readCarOptions(query, asked.asked.carParameters)
   const onlyIfCached = isOnlyIfCached(request)
   const root = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
@@ -42,11 +45,8 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
     'accept-ranges': 'none',
     ...asked.headers,
   }
-  const { budget, blockReadings: readings } = service
-  const principal = requestPrincipal(service, request)
-  budget.require(principal, 'links')
   const gone = new AbortController()
-  response.once('close', () => gone.abort())
+  response.once('close', () => response.writableFinished || gone.abort())
   const reader = new DagReader({
     source,
     readings,
