@@ -1,3 +1,7 @@
+/** How many rows a list shows where `--limit` does not say it, and the most that it may say. */
+export const DEFAULT_LISTED = 100
+export const MAX_LISTED = 1_000_000
+
 /** The first `limit` of what comes, and whether there would be more. Nothing is asked for beyond the one that tells. */
 export async function takeFirst<Item>(
   items: AsyncIterable<Item>,

@@ -1,4 +1,4 @@
-import type { DealEntry } from '@lade/core/wire'
+import { DEAL_STATUSES, type DealEntry, MAX_DEALS_PER_PAGE } from '@lade/core/wire'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
@@ -8,25 +8,12 @@ import { describeDeal } from '../output/deal.ts'
 import { styleFor } from '../output/style.ts'
 import { type Column, formatTable } from '../output/table.ts'
 import { formatBriefly } from '../output/times.ts'
-import { takeFirst } from '../take-first.ts'
+import { DEFAULT_LISTED, MAX_LISTED, takeFirst } from '../take-first.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { addDealsExtend } from './deals-extend.ts'
 import { addDealsProofs } from './deals-proofs.ts'
 import { addDealsRedundancy } from './deals-redundancy.ts'
-
-const DEFAULT_LIMIT = 100
-const MAXIMUM_LIMIT = 1_000_000
-const MAXIMUM_PAGE = 1000
-const STATUSES = [
-  'staged',
-  'proposed',
-  'active',
-  'expiring',
-  'failed',
-  'expired',
-  'removed',
-] as const satisfies readonly DealEntry['status'][]
 
 interface DealFlags {
   readonly limit: number
@@ -41,8 +28,8 @@ export function addDeals(program: Command, terminal: Terminal): void {
     .summary('List storage deals and their status.')
     .description('List your storage deals, newest first, or show one deal with its copies.')
     .argument('[id]', 'the id of a deal')
-    .option('--limit <number>', 'Maximum number of deals.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
-    .addOption(new Option('--status <status>', 'Only deals with this status.').choices(STATUSES))
+    .option('--limit <number>', 'Maximum number of deals.', wholeNumberIn(1, MAX_LISTED), DEFAULT_LISTED)
+    .addOption(new Option('--status <status>', 'Only deals with this status.').choices(DEAL_STATUSES))
     .option('--json', 'Print one JSON array, or one object for a single deal.')
     .action((id: string | undefined) =>
       id === undefined ? listDeals(command, terminal) : showDeal(id, command, terminal),
@@ -73,7 +60,11 @@ function handOnFlags(deals: Command, below: Command): void {
 async function listDeals(command: Command, terminal: Terminal): Promise<void> {
   const { limit, status, json }: DealFlags = command.opts()
   const { client } = await connect(command, terminal)
-  const pages = client.deals.list({ limit: Math.min(limit + 1, MAXIMUM_PAGE), status, signal: terminal.interruption() })
+  const pages = client.deals.list({
+    limit: Math.min(limit + 1, MAX_DEALS_PER_PAGE),
+    status,
+    signal: terminal.interruption(),
+  })
   const { items, hasMore } = await takeFirst(pages, limit)
   if (json) terminal.print(JSON.stringify(items))
   else if (items.length === 0) terminal.note(status === undefined ? 'No deals yet.' : `No deal is ${status}.`)

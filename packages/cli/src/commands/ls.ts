@@ -1,4 +1,4 @@
-import type { FileEntry } from '@lade/core/wire'
+import { FILE_STATUSES, type FileEntry, MAX_FILES_PER_PAGE } from '@lade/core/wire'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
@@ -8,23 +8,8 @@ import { printable } from '../output/printable.ts'
 import { styleFor } from '../output/style.ts'
 import { type Column, formatTable } from '../output/table.ts'
 import { formatBriefly, formatTime } from '../output/times.ts'
-import { takeFirst } from '../take-first.ts'
+import { DEFAULT_LISTED, MAX_LISTED, takeFirst } from '../take-first.ts'
 import type { Terminal } from '../terminal.ts'
-
-const DEFAULT_LIMIT = 100
-const MAXIMUM_LIMIT = 1_000_000
-const MAXIMUM_PAGE = 1000
-
-const STATUSES = [
-  'staged',
-  'proposed',
-  'active',
-  'expiring',
-  'failed',
-  'expired',
-  'removed',
-  'composed',
-] as const satisfies readonly FileEntry['status'][]
 
 interface LsFlags {
   readonly long?: boolean
@@ -42,10 +27,12 @@ export function addLs(program: Command, terminal: Terminal): void {
     .description('List your files, newest first.')
     .argument('[query]', 'part of the name or cid')
     .option('-l, --long', 'Show full ids, times and deals. Lines can be wider than the terminal.')
-    .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAXIMUM_LIMIT), DEFAULT_LIMIT)
+    .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAX_LISTED), DEFAULT_LISTED)
     .option('--type <type>', 'Only files with this media type.')
     .addOption(
-      new Option('--status <status>', 'Only files with this status (default: all that are live).').choices(STATUSES),
+      new Option('--status <status>', 'Only files with this status (default: all that are live).').choices(
+        FILE_STATUSES,
+      ),
     )
     .option('--json', 'Print one JSON array with all fields.')
     .action((query: string | undefined) => ls(query, command, terminal))
@@ -58,7 +45,7 @@ async function ls(query: string | undefined, command: Command, terminal: Termina
   const { client } = await connect(command, terminal)
   const found = await takeFirst(
     client.files.list({
-      limit: Math.min(limit + 1, MAXIMUM_PAGE),
+      limit: Math.min(limit + 1, MAX_FILES_PER_PAGE),
       q: query,
       contentType: type,
       status,

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { FILE_NAME_MAX_BYTES } from './file-name.ts'
-import { SCOPES } from './limits.ts'
+import { DEAL_STATUSES, FILE_STATUSES, SCOPES } from './limits.ts'
 import { MEDIA_TYPE_MAX_CHARACTERS, MEDIA_TYPE_PATTERN } from './media-type.ts'
 import { CID_PATTERN, FILE_NAME_PATTERN } from './patterns.ts'
 
@@ -51,11 +51,9 @@ export const bytesField = z.int().min(0)
 export const timeField = z.iso.datetime().describe('RFC 3339, UTC')
 export const dayField = z.iso.date().describe('A UTC day')
 export const scopesField = z.array(z.enum(SCOPES)).min(1)
-export const statusField = z
-  .enum(['staged', 'proposed', 'active', 'expiring', 'expired', 'failed', 'removed'])
-  .describe('Status of the storage deal')
+export const statusField = z.enum(DEAL_STATUSES).describe('Status of the storage deal')
 export const fileStatusField = z
-  .enum([...statusField.options, 'composed'])
+  .enum(FILE_STATUSES)
   .describe('Status of the storage deal; composed for a part of a composed file')
 export const sha256Field = z.string().nullable().describe('Hex; null for a composed file whose parts were not read')
 export const visibilityField = z.enum(['public', 'private'])

@@ -13,6 +13,12 @@ export const MAX_FILES_PER_PAGE = 1000
 /** The largest page of `GET /api/deals`. */
 export const MAX_DEALS_PER_PAGE = 1000
 
+/** What a deal may be shown as. */
+export const DEAL_STATUSES = ['staged', 'proposed', 'active', 'expiring', 'failed', 'expired', 'removed'] as const
+
+/** The same for a file; a part of a composed file has no deal of its own. */
+export const FILE_STATUSES = [...DEAL_STATUSES, 'composed'] as const
+
 /** What a token may allow, in the order that a default token lists them. */
 export const SCOPES = ['put', 'get', 'list', 'pin'] as const
 export type Scope = (typeof SCOPES)[number]

@@ -1,5 +1,5 @@
-import { MAX_DEALS_PER_PAGE, PART_MEDIA_TYPE } from '@lade/core/wire'
-import { type FilePage, filteredPage, readPage, refused } from '../files/page.ts'
+import { DEAL_STATUSES, MAX_DEALS_PER_PAGE, PART_MEDIA_TYPE } from '@lade/core/wire'
+import { type FilePage, filteredPage, readPage, unknownStatus } from '../files/page.ts'
 import type { PageCursors } from '../files/page-cursor.ts'
 import { shownStatusFilter } from '../files/shown-status.ts'
 import type { ListDealsRequest, RecordStore } from '../records/record-store.ts'
@@ -35,7 +35,5 @@ function asked(status: string | undefined): Pick<ListDealsRequest, 'ended' | 'st
   if (status === undefined) return {}
   const filter = shownStatusFilter(status)
   if (filter !== undefined) return filter
-  throw refused(
-    `The query parameter status is ${JSON.stringify(status.slice(0, 20))}, and must be staged, proposed, active, expiring, failed, expired or removed.`,
-  )
+  throw unknownStatus(status, DEAL_STATUSES)
 }

@@ -1,6 +1,6 @@
-import { MAX_FILES_PER_PAGE, PART_MEDIA_TYPE } from '@lade/core/wire'
+import { FILE_STATUSES, MAX_FILES_PER_PAGE, PART_MEDIA_TYPE } from '@lade/core/wire'
 import type { ListFilesRequest, RecordStore } from '../records/record-store.ts'
-import { type FilePage, filteredPage, pageOf, readPage, refused } from './page.ts'
+import { type FilePage, filteredPage, pageOf, readPage, unknownStatus } from './page.ts'
 import type { PageCursors } from './page-cursor.ts'
 import { shownStatusFilter } from './shown-status.ts'
 
@@ -56,7 +56,5 @@ function selectedBy(
   if (status === 'composed') return { ended: status }
   const filter = shownStatusFilter(status)
   if (filter !== undefined) return filter
-  throw refused(
-    `The query parameter status is ${JSON.stringify(status.slice(0, 20))}, and must be staged, proposed, active, expiring, failed, expired, removed or composed.`,
-  )
+  throw unknownStatus(status, FILE_STATUSES)
 }

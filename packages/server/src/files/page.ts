@@ -90,6 +90,12 @@ function limitOf(text: string | undefined, maximum: number): number {
   return limit
 }
 
-export function refused(reason: string): LadeError<'bad_request'> {
+/** What a list answers to a status that it does not know. */
+export function unknownStatus(status: string, statuses: readonly string[]): LadeError<'bad_request'> {
+  const known = `${statuses.slice(0, -1).join(', ')} or ${statuses.at(-1)}`
+  return refused(`The query parameter status is ${JSON.stringify(status.slice(0, 20))}, and must be ${known}.`)
+}
+
+function refused(reason: string): LadeError<'bad_request'> {
   return new LadeError('bad_request', { reason })
 }

@@ -6,6 +6,7 @@ import type { Service } from './service.ts'
 
 /** What a caller may change of its files. */
 export function rightsOf(service: Service, { tier, scopes }: Pick<Caller, 'tier' | 'scopes'>): ChangeRights {
-  const { signup } = service.config
-  return { scopes, isVerified: isVerifiedAccount(tier, { signup, isLoopbackOnly: isLoopbackOnly(service) }) }
+  const { signup, host } = service.config
+  const isLocal = isLoopbackOnly({ host, publicUrl: service.publicUrl() })
+  return { scopes, isVerified: isVerifiedAccount(tier, { signup, isLoopbackOnly: isLocal }) }
 }

@@ -152,6 +152,6 @@ describe('isLoopbackOnly', () => {
     ['0.0.0.0', 'http://localhost:8080', false],
     ['192.0.2.1', 'http://192.0.2.1:8080', false],
   ])('of a service at %s that calls itself %s is %s', (host, publicUrl, expected) => {
-    expect(isLoopbackOnly({ config: { host }, publicUrl: () => publicUrl })).toBe(expected)
+    expect(isLoopbackOnly({ host, publicUrl })).toBe(expected)
   })
 })

@@ -35,15 +35,15 @@ export function hostCheck(config: Pick<Config, 'host' | 'publicUrl' | 'contentUr
   }
 }
 
+/** Where a service listens, and what it calls itself to its clients. */
+interface OwnAddress {
+  readonly host: string
+  readonly publicUrl: string
+}
+
 /** True when the service listens on a loopback address, and names one to its clients: nobody on another machine reaches it. */
-export function isLoopbackOnly({
-  config,
-  publicUrl,
-}: {
-  readonly config: Pick<Config, 'host'>
-  readonly publicUrl: () => string
-}): boolean {
-  return isLoopback(config.host) && isLoopback(new URL(publicUrl()).hostname)
+export function isLoopbackOnly({ host, publicUrl }: OwnAddress): boolean {
+  return isLoopback(host) && isLoopback(new URL(publicUrl).hostname)
 }
 
 /** True for a page of another site, by the `Origin` that browsers send; false without one. */
@@ -68,12 +68,8 @@ export function hostnameOf(host: string): string {
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /** True for a request from this machine to a service that only this machine reaches, as where one tries it. */
-export function isFromThisMachine(
-  { headers }: Pick<IncomingMessage, 'headers'>,
-  { host, publicUrl }: { readonly host: string; readonly publicUrl: string },
-): boolean {
-  const isLocal = isLoopback(host) && isLoopback(new URL(publicUrl).hostname)
-  return isLocal && FORWARDING.every((name) => headers[name] === undefined)
+export function isFromThisMachine({ headers }: Pick<IncomingMessage, 'headers'>, service: OwnAddress): boolean {
+  return isLoopbackOnly(service) && FORWARDING.every((name) => headers[name] === undefined)
 }
 
 /** True for a name or an address that leads to this machine alone; IPv6 with or without brackets. */
