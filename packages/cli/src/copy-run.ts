@@ -57,6 +57,7 @@ export function viewOfRows(made: {
   }
 }
 
+/** A command that copies an installation, as the terminal runs it. */
 export interface CopyRun<Report> {
   run(): Promise<Report>
   /** The error by which the server refuses to begin, whose message is for the person at the terminal. */

@@ -145,6 +145,7 @@ export interface GetOptions extends CallOptions {
   readonly verify?: boolean | undefined
 }
 
+/** How far a download has come. */
 export interface GetProgress {
   /** Of the whole file. */
   readonly sizeBytes: number

@@ -17,6 +17,7 @@ export interface DeployContractsOptions {
   readonly acceptanceWindowSeconds?: number
 }
 
+/** The contracts of a chain, by their addresses. */
 export interface DeployedContracts {
   readonly chainId: number
   readonly usdc: Address

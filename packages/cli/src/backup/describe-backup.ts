@@ -15,6 +15,7 @@ const READ = {
   new: 'Only new files were read and hashed. The others were compared by size.',
 } as const satisfies Record<VerifyScope, string>
 
+/** What the description of a backup is made from. */
 export interface BackupDescribed {
   readonly dir: string
   readonly verify: VerifyScope

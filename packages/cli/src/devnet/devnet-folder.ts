@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../usage-error.ts'
 
+/** The folder that a devnet keeps its state in. */
 export interface DevnetFolder {
   readonly dir: string
   readonly isTemporary: boolean

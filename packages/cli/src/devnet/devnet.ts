@@ -4,6 +4,7 @@ import type { DevnetFacts, DevnetOptions } from './devnet-facts.ts'
 import { DEVNET_CHAIN_ID, startChain, startProver, startService } from './devnet-parts.ts'
 import type { Part } from './part.ts'
 
+/** A service, its provers and a chain that run on this machine. */
 export interface Devnet {
   readonly facts: DevnetFacts
   /** Of the service, the provers and the chain, in that order. */

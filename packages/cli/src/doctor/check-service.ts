@@ -8,6 +8,7 @@ const ANSWER_MS = 5000
 /** Tokens and share links are dated by the service, so a clock that is a little off is no harm. */
 const SKEW_SECONDS = 30
 
+/** How a running service is looked at. */
 export interface ServiceLook {
   readonly url: string
   readonly version: string

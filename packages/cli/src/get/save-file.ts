@@ -14,6 +14,7 @@ export interface SaveFileOptions extends Pick<GetOptions, 'share' | 'signal' | '
   readonly mayReplace: boolean
 }
 
+/** A download that was written to a file. */
 export interface SavedFile {
   readonly download: Download
   /** Relative to the working directory where it lies in it. */

@@ -13,6 +13,7 @@ const PROBLEMS = {
   unreadable: 'cannot be read from the storage',
 } as const satisfies Record<BlobProblem['problem'], string>
 
+/** What the description of a move is made from. */
 export interface MoveDescribed {
   readonly from: Config
   readonly to: Config

@@ -23,6 +23,7 @@ export interface LeftOut {
   readonly because: 'hidden' | 'link' | 'empty' | 'special'
 }
 
+/** The files below the paths that were named, and the entries that are left out. */
 export interface Collected {
   readonly files: readonly LocalFile[]
   readonly leftOut: readonly LeftOut[]

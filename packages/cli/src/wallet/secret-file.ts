@@ -6,6 +6,7 @@ import { LocalError } from '../usage-error.ts'
 /** No key and no keystore is larger. */
 const MAXIMUM_BYTES = 64 * 1024
 
+/** What a file with a secret holds. */
 export interface SecretFile {
   readonly text: string
   /** Where other users of the machine can read it, its mode, such as `644`; never on Windows, whose files have none. */

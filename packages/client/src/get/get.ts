@@ -12,6 +12,7 @@ import { filenameIn } from './content-disposition.ts'
 import { ResumingReader } from './resuming-reader.ts'
 import { beginVerifying } from './verifier.ts'
 
+/** What a download needs of the client. */
 export interface GetContext {
   readonly http: Http
   readonly platform: Platform

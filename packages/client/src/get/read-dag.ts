@@ -19,6 +19,7 @@ export function beginCar({ cid }: ContentId, sizeBytes: number, sha256: Sha256):
   return new CarIndexer({ root, sizeBytes, hashes: (hash) => hashOf(hash, sha256) })
 }
 
+/** A file whose DAG is read and compared with bytes that are already here. */
 export interface FileOfDag {
   readonly http: Http
   readonly id: ContentId

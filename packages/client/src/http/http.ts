@@ -5,6 +5,7 @@ import type { Credentials, Proof } from './credentials.ts'
 import { type Failure, isWorthRetrying, parseRetryAfter, type RetryPolicy, Waits, wait } from './retry.ts'
 import type { Transport, TransportRequest } from './transport.ts'
 
+/** A request to the service, before it has a base URL and credentials. */
 export interface HttpRequest {
   readonly method?: TransportRequest['method']
   /** From the root of the service, such as `/api/files`. */

@@ -24,6 +24,7 @@ const DOMAIN = 'lade possession\0'
 const LARGEST_UNCUT_BYTES = 2 * 127 * 1024 * 1024
 const NODE = /^0x[0-9a-f]{64}$/
 
+/** What a proof of possession must answer. */
 export interface AskedPossession {
   readonly id: ContentId
   readonly nonce: string

@@ -4,6 +4,7 @@ import { HEADER } from '@lade/core/wire/headers'
 import type { Slice } from '../hashing/slice.ts'
 import type { PutJob } from './job.ts'
 
+/** One file, or one part of a file, that is sent. */
 export interface Sending {
   readonly cid: string
   readonly slice: Slice

@@ -1,6 +1,7 @@
 import { DagLayout } from './dag-layout.ts'
 import { IMPORT_PROFILES, type ImportProfileName } from './import-profile.ts'
 
+/** The file whose import profile is looked for. */
 export interface ProfilesInQuestion {
   readonly sizeBytes: number
   readonly only?: ImportProfileName | undefined

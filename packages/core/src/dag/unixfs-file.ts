@@ -27,6 +27,7 @@ export interface UnixfsChild {
   readonly sizeBytes: number
 }
 
+/** An entry of a UnixFS directory. */
 export interface UnixfsEntry {
   readonly name: string
   readonly cid: CID

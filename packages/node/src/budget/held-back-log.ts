@@ -14,6 +14,7 @@ export interface HeldBack {
   readonly how: 'refused' | 'waited' | 'slowed' | 'closed'
 }
 
+/** What was spent and who was held back since the start. */
 export interface WorkCounters {
   readonly spent: ReadonlyMap<Work, { readonly processorMs: number; readonly unpaidMs: number }>
   readonly heldBack: readonly { readonly work: Work; readonly how: HeldBack['how']; readonly count: number }[]

@@ -32,6 +32,7 @@ export interface WorkBudgetOptions {
   readonly wholeLimitMs?: number
 }
 
+/** Work that was done for a principal. */
 export interface SpentWork {
   /** Who is charged: an address, a user or a wallet, as in the quota. */
   readonly principal: string

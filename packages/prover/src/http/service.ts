@@ -6,6 +6,7 @@ import type { Pulls } from '../pull/pulls.ts'
 import type { Notify } from '../uploads/notify.ts'
 import type { UploadSessions } from '../uploads/upload-sessions.ts'
 
+/** Sizes and times that the prover enforces. */
 export interface ProverLimits {
   readonly minPieceBytes: number
   readonly maxPieceBytes: number

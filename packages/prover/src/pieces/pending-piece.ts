@@ -13,6 +13,7 @@ export interface PendingPiece extends HashedPiece {
   readonly path: string
 }
 
+/** Limits of one body that is received. */
 export interface IntakeLimits {
   /** The body is refused with its first byte beyond this. */
   readonly maxBytes: number

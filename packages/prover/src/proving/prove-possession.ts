@@ -8,6 +8,7 @@ export interface ChallengedPiece {
   readonly piece: HeldPiece
 }
 
+/** What a proof of possession of a data set has to answer. */
 export interface PossessionChallenge {
   /** The randomness of the challenge, 32 bytes. */
   readonly seed: Uint8Array

@@ -17,6 +17,7 @@ export interface BackUpBlobsDeps extends Omit<BackUpOneDeps, 'onChunk'> {
   readonly onProgress: (progress: { readonly doneBytes: number; readonly totalBytes: number }) => void
 }
 
+/** What became of the blobs of a backup. */
 export interface BackedUpBlobs {
   readonly needed: Amount
   readonly copied: Amount

@@ -34,6 +34,7 @@ export interface ClockReading {
  */
 export type Verdict = { readonly kind: 'agrees' | 'joins' } | StepVerdict
 
+/** What is made of a step of the clock. */
 export interface StepVerdict {
   readonly kind: 'doubts' | 'waits' | 'returned' | 'believes'
   readonly step: ClockStep

@@ -6,6 +6,7 @@ const DEFAULT_PAGE = 100
 /** Files that a page looks at, so that a filter which few pass takes milliseconds, however many files somebody has. */
 const MOST_LOOKED_AT = 10_000
 
+/** A page of files; `nextCursor` is null on the last one. */
 export interface FilePage {
   readonly files: readonly FileRecord[]
   readonly nextCursor: string | null

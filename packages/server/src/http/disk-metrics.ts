@@ -5,6 +5,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Config } from '../config/config.ts'
 import type { RecordStore } from '../records/record-store.ts'
 
+/** What the metrics of disks are read from. */
 export interface DiskMetricsSource {
   readonly config: Pick<Config, 'database' | 'storage'>
   readonly records: Pick<RecordStore, 'disk' | 'check'>

@@ -65,6 +65,7 @@ export interface BackupOptions extends Omit<MoveSurroundings, 'closers'> {
   readonly onProgress: (progress: BackupProgress) => void
 }
 
+/** What a backup holds, and what was wrong with its source. */
 export interface BackupReport {
   /** When the records were as they are in the backup. */
   readonly at: Date

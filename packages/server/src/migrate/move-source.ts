@@ -15,6 +15,7 @@ import { keptKeyName } from '../tokens/kept-key.ts'
 import { keyFileName, readKeyFileText } from '../tokens/key-file.ts'
 import { type DriverSurroundings, openRecords } from '../wiring/open-drivers.ts'
 
+/** What a move needs beside source and destination. */
 export interface MoveSurroundings {
   readonly signal: AbortSignal
   readonly now: () => Date

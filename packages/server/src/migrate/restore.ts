@@ -58,6 +58,7 @@ export interface RestoreOptions extends Omit<MoveSurroundings, 'closers'> {
   readonly onProgress: (progress: RestoreProgress) => void
 }
 
+/** What was restored, and what was wrong with the backup. */
 export interface RestoreReport {
   readonly backup: CompleteBackup
   /** Where it was restored to, without secrets. */

@@ -23,6 +23,7 @@ const DEFAULTS = {
   idleMs: 5_000,
 }
 
+/** How the proposals of onchain deals stand. */
 export interface DealProposerState {
   /** Transactions that are recorded and, as far as is known, in no block. */
   readonly pendingTransactions: number

@@ -49,6 +49,7 @@ export interface PlacementJobDeps {
   readonly proposer?: Pick<DealProposer, 'round'>
 }
 
+/** What came of one round of placement. */
 export interface PlacementRound {
   /** True when this process has the lease, and so did the work. */
   readonly isMine: boolean
@@ -56,6 +57,7 @@ export interface PlacementRound {
   readonly isBusy: boolean
 }
 
+/** Gives files to provers until each has its copies. Of several processes, the one with the lease does it. */
 export interface PlacementJob {
   /** Something has come that can be placed: the next round begins soon. Cheap, and safe to call at any time. */
   wake(): void

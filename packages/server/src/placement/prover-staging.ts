@@ -23,6 +23,7 @@ export interface ProverStaging {
   stageAtProver(bytes: BytesToStage, signal: AbortSignal): Promise<Placement>
 }
 
+/** A file that is handed to a prover while it is uploaded. */
 export interface BytesToStage {
   readonly sha256: string
   readonly sizeBytes: number

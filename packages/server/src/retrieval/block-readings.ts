@@ -13,6 +13,7 @@ const MAX_HELD_MS = 1000
 /** Blocks of one principal that may wait to be read. */
 const MAX_WAITING = 256
 
+/** A block whose links are to be read. */
 export interface ReadingRequest<Question extends BlockQuestion> {
   readonly cid: CID
   readonly question: Question

@@ -15,6 +15,7 @@ export interface NeededBlob {
   readonly atDestination: number | undefined
 }
 
+/** Blobs of one range of digests. */
 export interface BlobPage {
   readonly needed: readonly NeededBlob[]
   /** What the destination has in this range of digests that these records do not need. */

@@ -22,6 +22,7 @@ export interface CopyBlobsDeps extends BlobPagesDeps {
   readonly onBytes: (sizeBytes: number) => void
 }
 
+/** What became of the blobs that were to be copied. */
 export interface CopiedBlobs {
   readonly copied: Amount
   /** What the destination had already. */

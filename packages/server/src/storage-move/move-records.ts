@@ -23,6 +23,7 @@ export interface MoveRecordsDeps {
   readonly onRows: (written: { readonly table: string; readonly rows: number }) => void
 }
 
+/** What became of the records that were to be copied. */
 export interface MovedRecords {
   /** `there`: these records were copied before, and the source has not changed since. */
   readonly outcome: 'copied' | 'there'

@@ -11,6 +11,7 @@ export interface SignUpDeps extends NewTokenDeps {
   readonly records: RecordStore
 }
 
+/** The settings that signup depends on. */
 export interface SignUpRules {
   readonly signup: 'open' | 'email' | 'closed'
   /** The most that a token may have, and what it has unless it asks for less. */

@@ -14,6 +14,7 @@ export function rateLimited(now: number, { used, limit, what, advice }: RateLimi
   return new LadeError('rate_limited', { used, limit, retryAfterSeconds, reason })
 }
 
+/** How much of an hourly limit is used. */
 export interface RateLimit {
   readonly used: number
   readonly limit: number

@@ -62,6 +62,7 @@ export interface MissingBlob {
   readonly storedBytes: number | undefined
 }
 
+/** Where damaged and missing blobs are reported. */
 export interface DamageControl {
   /**
    * Reads a blob again that somebody got wrong bytes of: wrong bytes go to quarantine, right ones are noted and left alone. Never

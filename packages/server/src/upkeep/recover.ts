@@ -10,6 +10,7 @@ export interface RecoverDeps {
   readonly now: () => number
 }
 
+/** What processes that had ended left behind. */
 export interface Recovered {
   readonly deadInstances: number
   readonly reservations: number

@@ -59,6 +59,7 @@ export interface ScrubDeps {
   readonly mostBytesPerSecond?: number
 }
 
+/** Reads all stored bytes again, slowly. Of several processes, the one with the lease does it. */
 export interface Scrub {
   /** Does what is due by now, if this process has the lease: answers whether it has. For those who do not `start`. */
   round(): Promise<boolean>

@@ -22,6 +22,7 @@ export interface UpkeepDeps extends RecoverDeps {
   readonly remind: () => void
 }
 
+/** Regular work on records and stored bytes that no request waits for. */
 export interface Upkeep {
   /** One round: recover, revive, expire, release, discard, sweep, flush, remind. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>

@@ -18,6 +18,7 @@ export function leastBytesPerMinute(sizeBytes: number): number {
   return Math.max(MIN_BYTES_PER_MINUTE, Math.min(inADay, MAX_LEAST_BYTES_PER_MINUTE))
 }
 
+/** A body that is given up when it does not progress. */
 export interface WatchedBody {
   /** To be called with the running total whenever bytes arrive. */
   progress(receivedBytes: number): void

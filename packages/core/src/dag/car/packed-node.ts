@@ -7,6 +7,7 @@ import { EMPTY_LIST, type LinkList, listBytes, packLinks } from './link-list.ts'
 /** A node of UnixFS in a few arrays, as `LinkList` is one of links. */
 export type PackedNode = PackedFile | PackedDirectory | PackedShard | { readonly kind: 'other' } | UnixfsFault
 
+/** A file node of UnixFS, or a raw block. */
 export interface PackedFile {
   readonly kind: 'file'
   readonly sizeBytes: number
@@ -18,12 +19,14 @@ export interface PackedFile {
   readonly partSizes: Float64Array<ArrayBuffer>
 }
 
+/** A directory node of UnixFS in one block. */
 export interface PackedDirectory {
   readonly kind: 'directory'
   readonly links: LinkList
   readonly names: PackedTexts
 }
 
+/** A node of a sharded UnixFS directory. */
 export interface PackedShard {
   readonly kind: 'hamt'
   readonly fanout: number

@@ -5,6 +5,7 @@ import { DagReadError } from './dag-read-error.ts'
 import type { GetBlock } from './load-block.ts'
 import { walkFile } from './walk-file.ts'
 
+/** Which file of UnixFS is read, and from where. */
 export interface FileRead {
   readonly root: CID
   /** Finds the blocks, which are then read at once, or also reads them. */

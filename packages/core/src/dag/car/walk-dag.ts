@@ -18,6 +18,7 @@ export interface EntityBytes {
   readonly to: number | undefined
 }
 
+/** Which blocks of a DAG are walked, and from where. */
 export interface DagWalk {
   readonly root: CID
   /** Finds the blocks, which are then read at once, or also reads them. */

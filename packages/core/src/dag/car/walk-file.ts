@@ -22,6 +22,7 @@ export interface FileBlock extends Block {
   readonly isNew: boolean
 }
 
+/** Which blocks of a file are walked. */
 export interface FileWalk {
   readonly root: { readonly block: Block; readonly node: PackedFile }
   readonly reader: BlockReader

@@ -16,6 +16,7 @@ declare module 'fastify' {
 /** A way to authenticate: the schemes that belong together. None is anonymous. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
 
+/** A parameter object of OpenAPI 3.1. */
 export interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
@@ -24,6 +25,7 @@ export interface Parameter {
   readonly schema: JsonSchema
 }
 
+/** An operation object of OpenAPI 3.1. */
 export interface Operation {
   readonly operationId: string
   readonly tags: readonly string[]

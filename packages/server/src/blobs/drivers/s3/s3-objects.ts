@@ -163,6 +163,7 @@ export async function deleteObject(calls: S3Calls, key: string, options: CallOpt
   }
 }
 
+/** A page of a bucket listing. */
 export interface ListedKeys {
   readonly objects: readonly { readonly key: string; readonly sizeBytes: number }[]
   /** Names up to the delimiter, where one was given. */

@@ -11,6 +11,7 @@ const EXECUTION_CODES = [3, -32015]
 const EXECUTION_WORDS =
   /revert|out of ?gas|invalid ?opcode|invalid ?jump|stack (?:under|over)flow|EVM error|gas required exceeds/i
 
+/** A read-only call (`eth_call`). */
 export interface ContractCall {
   /** Absent for code that runs once and is not kept. */
   readonly to?: Address

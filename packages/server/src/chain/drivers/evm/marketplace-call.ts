@@ -16,6 +16,7 @@ export interface GasLimits {
   readonly empty: bigint
 }
 
+/** The contracts that deals and balances are read from. */
 export interface ContractAddresses {
   readonly usdc: Address
   readonly marketplace: Address

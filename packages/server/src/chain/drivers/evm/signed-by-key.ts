@@ -8,6 +8,7 @@ const RECOVERY_VALUES = [27, 28]
 /** Half of the order of secp256k1: of the two s that verify, only the one up to here is taken (EIP-2). */
 const MAX_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
+/** A message with the account that is said to have signed it. */
 export interface SignedMessage {
   readonly account: Address
   readonly message: Uint8Array

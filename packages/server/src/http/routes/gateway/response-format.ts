@@ -7,6 +7,7 @@ import { isServedCar } from './car-options.ts'
 /** How blocks are given back: one, or those of a DAG. */
 export type BlockFormat = 'raw' | 'car'
 
+/** The response format that a request to the gateway asks for. */
 export interface AskedFormat {
   readonly format: BlockFormat
   /** The parameters of the CAR type in `Accept`; empty where it names none. */

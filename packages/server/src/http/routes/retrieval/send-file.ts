@@ -23,6 +23,7 @@ import type { Offload } from './offload.ts'
 import { sendOffloaded } from './send-offloaded.ts'
 import type { VisibleFile } from './visible-file.ts'
 
+/** A request for the bytes of a file, with what the response depends on. */
 export interface FileRequest {
   readonly cid: ContentId
   readonly query: Query

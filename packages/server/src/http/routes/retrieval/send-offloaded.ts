@@ -10,6 +10,7 @@ import { PRECONDITIONS } from '../../preconditions.ts'
 import type { Service } from '../../service.ts'
 import type { Offload } from './offload.ts'
 
+/** A file whose bytes the proxy in front of Lade sends. */
 export interface OffloadedFile {
   readonly content: FileContent
   readonly served: ServedFile

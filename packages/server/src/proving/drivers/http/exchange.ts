@@ -21,6 +21,7 @@ export interface ExchangeTimes {
   readonly idleMs: number
 }
 
+/** A request to a prover. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** From the root of the origin, with the query. */
@@ -34,6 +35,7 @@ export interface ExchangeRequest {
   readonly signal: AbortSignal
 }
 
+/** The response of a prover with the expected status. */
 export interface ExchangeAnswer extends AnswerHead {
   readonly body: Buffer
 }
