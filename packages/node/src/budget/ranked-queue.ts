@@ -9,7 +9,8 @@ interface WaitingPrincipal<Item> {
  * What waits, by principal. The next item is of the principal with the lowest rank, and of those with the same rank in turn. The items of one
  * principal keep their order.
  *
- * @param rankOf - the rank of a principal, as of `WorkBudget`. It must not fall while something of the principal waits.
+ * @param rankOf - the rank of a principal, as of `WorkBudget`. One that falls while something of the principal waits is noticed when its
+ *   turn comes.
  *
  * @example
  * const queue = new RankedQueue<string>((principal) => (principal === 'a' ? 2 : 1))
@@ -50,7 +51,7 @@ export class RankedQueue<Item> {
         if ((next === undefined || one.rank < next.rank) && mayTake(one.principal)) next = one
       }
       if (next === undefined) return
-      // Ranks do not fall, so no other can be lower if this one is what it was.
+      // Ranks hardly ever fall, so no other is lower if this one is what it was.
       const rank = this.#rankOf(next.principal)
       if (rank <= next.rank) return { principal: next.principal, item: this.#shift(next) }
       next.rank = rank

@@ -56,6 +56,16 @@ describe('a work budget', () => {
     budget.require('ip:192.0.2.1', 'hash')
   })
 
+  test('ranks by unpaid time alone, of which little is none', () => {
+    const { budget, clock } = budgetAt()
+    budget.spend({ principal: 'user:a', work: 'hash', processorMs: 9 })
+    expect(budget.unpaidRank('user:a')).toBe(budget.unpaidRank('user:b'))
+    budget.spend({ principal: 'user:a', work: 'hash', processorMs: 2 })
+    expect(budget.unpaidRank('user:a')).toBeGreaterThan(budget.unpaidRank('user:b'))
+    clock.now += 60_000
+    expect(budget.unpaidRank('user:a')).toBe(budget.unpaidRank('user:b'))
+  })
+
   test('adds used and unpaid time in a rank', () => {
     const { budget } = budgetAt()
     budget.spend({ principal: 'user:a', work: 'hash', processorMs: 64 })

@@ -11,6 +11,8 @@ const LIMIT_MS = 5000
 const WHOLE_LIMIT_MS = 30_000
 /** The limit of each principal while the whole budget is used up. */
 const LIMIT_UNDER_LOAD_MS = 500
+/** Less unpaid time than this moves nobody behind others where requests begin. */
+const NEGLIGIBLE_MS = 10
 /** What a refused request takes at least, beside costly work. */
 const REFUSED_REQUEST_MS = 0.5
 /** So much more than time that was paid for does unpaid time move a principal back in a queue. */
@@ -146,17 +148,20 @@ export class WorkBudget {
    * @returns a binary logarithm that no passing of time changes. It grows when the principal, or one of its network, is charged.
    */
   rank(principal: string): number {
-    const unpaid = this.unpaidRank(principal) + Math.log2(UNPAID_WEIGHT)
+    const unpaid = this.#unpaidLevel(principal) + Math.log2(UNPAID_WEIGHT)
     const used = this.#used.level(principal)
     const greater = Math.max(used, unpaid)
     return greater === -Infinity ? greater : greater + Math.log2(1 + 2 ** (Math.min(used, unpaid) - greater))
   }
 
-  /** The same order by unpaid time alone: whoever pays for its work is behind nobody, however much that is. */
+  /**
+   * Orders principals by unpaid time alone: whoever pays for its work is behind nobody, however much that is.
+   *
+   * @returns a binary logarithm as of `rank`; -Infinity for less than 10 ms.
+   */
   unpaidRank(principal: string): number {
-    const network = this.#networkOf(principal)
-    const ofNetwork = network === undefined ? -Infinity : this.#unpaid.level(network) - Math.log2(NETWORK_SHARES)
-    return Math.max(this.#unpaid.level(principal), ofNetwork)
+    const level = this.#unpaidLevel(principal)
+    return level < this.#unpaid.levelOf(NEGLIGIBLE_MS) ? -Infinity : level
   }
 
   /** Notes that somebody was held back, for the metrics and the log. */
@@ -167,6 +172,12 @@ export class WorkBudget {
   /** What was spent and who was held back since the start, by work. */
   counters(): WorkCounters {
     return { spent: this.#counters, heldBack: this.#heldBack.counters() }
+  }
+
+  #unpaidLevel(principal: string): number {
+    const network = this.#networkOf(principal)
+    const ofNetwork = network === undefined ? -Infinity : this.#unpaid.level(network) - Math.log2(NETWORK_SHARES)
+    return Math.max(this.#unpaid.level(principal), ofNetwork)
   }
 
   #unpaidOf(principal: string): { readonly used: number; readonly limit: number } {
