@@ -14,7 +14,8 @@ export interface BodyBillOptions {
 /**
  * Charges the processor time of one body to its sender, and lets the bytes pay for it.
  *
- * The first millisecond is free, and bytes pay ahead: what one block leaves over pays for a later block of the same body. Processor time beyond that is unpaid as soon as it is used.
+ * The first millisecond is free, and bytes pay ahead: what one block leaves over pays for a later block of the same body. Processor time beyond
+ * that is unpaid as soon as it is used.
  *
  * @example
  * const bill = new BodyBill({ budget, principal: 'ip:192.0.2.7' })
