@@ -6,6 +6,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { findRoot } from '../../../gateway/find-root.ts'
 import { openCar } from '../../../gateway/open-car.ts'
 import { DagReader } from '../../../retrieval/dag-reader.ts'
+import { closedSignal } from '../../closed-signal.ts'
 import { exchangeOf, requestIdOf } from '../../exchange.ts'
 import { isNotModified } from '../../preconditions.ts'
 import { requestPrincipal } from '../../request-principal.ts'
@@ -45,14 +46,13 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
     'accept-ranges': 'none',
     ...asked.headers,
   }
-  const gone = new AbortController()
-  response.once('close', () => response.writableFinished || gone.abort())
+  const signal = closedSignal(response)
   const reader = new DagReader({
     source,
     readings,
     budget,
     principal,
-    signal: gone.signal,
+    signal,
     isSent: request.method !== 'HEAD',
   })
   try {
@@ -62,7 +62,7 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
     else await sendChunks(response, chunks)
   } catch (error) {
     // Nobody waits for an answer any more.
-    if (gone.signal.aborted && error === gone.signal.reason) return
+    if (signal.aborted && error === signal.reason) return
     if (!response.headersSent || !isEndOfWalk(error)) throw error
     // The client has been told, by the cut; this is for the log.
     exchangeOf(request).notes.stoppedAt = error.message
