@@ -1,4 +1,5 @@
 import { bytesText, comparedBytes, countText, waitText } from './amounts-text.ts'
+import { choiceText } from './choice-text.ts'
 import type { ErrorCode, ErrorEvidence, LimitEvidence } from './error-evidence.ts'
 
 /** The codes whose evidence always has a `reason`, which is their sentence for people. */
@@ -38,7 +39,7 @@ const DETAILS: Details = {
     reason ??
     'Nothing is stored here under this id. If it is a private file of yours, send your token with the scope get, or use a share link.',
   method_not_allowed: ({ allow, method }) =>
-    `Use ${listed(allow)} here${method === undefined ? '' : `, not ${method}`}.`,
+    `Use ${choiceText(allow)} here${method === undefined ? '' : `, not ${method}`}.`,
   internal_error: () =>
     'The service failed in an unforeseen way. Try again. If it fails again, give the operator the request id.',
   no_token: () => `There is no Authorization header. Send "Authorization: Bearer pk_live_…". ${SIGN_UP}`,
@@ -161,11 +162,6 @@ function amountOf(unit: ErrorEvidence['over_budget']['unit'], amount: number): s
 
 function again(seconds: number): string {
   return `Try again in ${waitText(seconds)}.`
-}
-
-/** @example listed(['GET', 'HEAD', 'POST']) // 'GET, HEAD or POST' */
-function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
 
 /** What a caller sent, on one line and not too long. */

@@ -2,6 +2,7 @@ import { detailOf } from './error-detail.ts'
 import type { ErrorCode, ErrorEvidence } from './error-evidence.ts'
 
 export { bytesText, comparedBytes, countText, waitText } from './amounts-text.ts'
+export { choiceText } from './choice-text.ts'
 export type { ErrorCode, ErrorEvidence } from './error-evidence.ts'
 
 /** One sentence for each code, the same for every request: the title. What is special to a request is its detail. */

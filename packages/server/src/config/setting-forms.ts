@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import { choiceText } from '@lade/core/errors'
 import { SecretString } from '@lade/node/settings'
 import { z } from 'zod'
 import { parseRsaKey, parseTokenKey } from './token-key.ts'
@@ -26,7 +27,7 @@ export function wholeNumber(minimum: number, maximum: number): SettingForm<numbe
 
 /** Exactly one of `words`, in this spelling. */
 export function oneOf<const Word extends string>(...words: readonly [Word, ...Word[]]): SettingForm<Word> {
-  return { accepts: wordList(words), schema: z.string().pipe(z.enum(words)) }
+  return { accepts: choiceText(words), schema: z.string().pipe(z.enum(words)) }
 }
 
 /** A name or an address to listen on; IPv6 with or without brackets, given back without. */
@@ -125,8 +126,4 @@ function isAddressOrRange(text: string): boolean {
   if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return false
   if (prefix === undefined) return true
   return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (isIPv6(address) ? 128 : 32)
-}
-
-function wordList(words: readonly string[]): string {
-  return words.length === 1 ? `${words[0]}` : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }

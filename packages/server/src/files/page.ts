@@ -1,4 +1,4 @@
-import { LadeError } from '@lade/core/errors'
+import { choiceText, LadeError } from '@lade/core/errors'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
 import type { PageCursors } from './page-cursor.ts'
 
@@ -93,8 +93,8 @@ function limitOf(text: string | undefined, maximum: number): number {
 
 /** What a list answers to a status that it does not know. */
 export function unknownStatus(status: string, statuses: readonly string[]): LadeError<'bad_request'> {
-  const known = `${statuses.slice(0, -1).join(', ')} or ${statuses.at(-1)}`
-  return refused(`The query parameter status is ${JSON.stringify(status.slice(0, 20))}, and must be ${known}.`)
+  const asked = JSON.stringify(status.slice(0, 20))
+  return refused(`The query parameter status is ${asked}, and must be ${choiceText(statuses)}.`)
 }
 
 function refused(reason: string): LadeError<'bad_request'> {
