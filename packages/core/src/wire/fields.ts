@@ -43,10 +43,7 @@ export const termDaysHeader = z
   .meta({ type: 'integer', minimum: 1 })
   .describe('Storage term in days, within the limits of the tier')
 /** A name for a download in a query. It is read by hand. */
-export const downloadNameField = z
-  .string()
-  .meta({ minLength: 1, maxLength: FILE_NAME_MAX_BYTES, pattern: FILE_NAME_PATTERN })
-  .describe('File name of the download: at most 255 bytes of UTF-8')
+export const downloadNameField = fileNameText.describe('File name of the download: at most 255 bytes of UTF-8')
 export const bytesField = z.int().min(0)
 export const timeField = z.iso.datetime().describe('RFC 3339, UTC')
 export const dayField = z.iso.date().describe('A UTC day')
