@@ -41,11 +41,6 @@ export class DecayingAccounts {
     return account === undefined ? -Infinity : Math.log2(account.amount) + account.at / this.#halfLifeMs
   }
 
-  /** The level of an account that holds an amount now. */
-  levelOf(amount: number): number {
-    return Math.log2(amount) + this.#now() / this.#halfLifeMs
-  }
-
   /** What is left of all amounts. */
   total(): number {
     return this.#left(this.#whole)

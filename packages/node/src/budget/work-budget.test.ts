@@ -105,6 +105,16 @@ describe('a work budget', () => {
     budget.require('ip:192.0.2.99', 'links')
   })
 
+  test('refuses no /64 because refused requests came from all over its /48', () => {
+    const { budget } = budgetAt()
+    for (let subnet = 1; subnet <= 70; subnet += 1) {
+      for (let times = 0; times < 1000; times += 1) budget.spendRefused(`ip:2001:db8:1:${subnet}::/64`)
+    }
+    for (let user = 0; user < 10; user += 1)
+      budget.spend({ principal: `user:${user}`, work: 'hash', processorMs: 4000 })
+    budget.require('ip:2001:db8:1:1::/64', 'hash')
+  })
+
   test('counts the /64s of one /48 together, as sixteen of them', () => {
     const { budget } = budgetAt()
     for (let subnet = 0; subnet < 28; subnet += 1) {

@@ -113,7 +113,7 @@ export class WorkBudget {
    * `over_budget` by themselves: whoever asks for thousands of files that are not there may still upload them.
    */
   spendRefused(principal: string): void {
-    const leftMs = LIMIT_UNDER_LOAD_MS - this.#unpaid.of(principal)
+    const leftMs = LIMIT_UNDER_LOAD_MS - this.#unpaidMs(principal)
     if (leftMs <= 0) return
     const processorMs = Math.min(REFUSED_REQUEST_MS, leftMs)
     this.#charge({ principal, work: 'request', processorMs, unpaidMs: processorMs })
@@ -160,8 +160,7 @@ export class WorkBudget {
    * @returns a binary logarithm as of `rank`; -Infinity for less than 10 ms.
    */
   unpaidRank(principal: string): number {
-    const level = this.#unpaidLevel(principal)
-    return level < this.#unpaid.levelOf(NEGLIGIBLE_MS) ? -Infinity : level
+    return this.#unpaidMs(principal) < NEGLIGIBLE_MS ? -Infinity : this.#unpaidLevel(principal)
   }
 
   /** Notes that somebody was held back, for the metrics and the log. */
@@ -174,17 +173,23 @@ export class WorkBudget {
     return { spent: this.#counters, heldBack: this.#heldBack.counters() }
   }
 
+  #unpaidOf(principal: string): { readonly used: number; readonly limit: number } {
+    const isFull = this.#unpaid.total() > this.#wholeLimitMs
+    const limit = isFull ? Math.min(LIMIT_UNDER_LOAD_MS, this.#limitMs) : this.#limitMs
+    return { used: this.#unpaidMs(principal), limit }
+  }
+
+  /** Its own, or its share of what its network has: the greater counts. */
+  #unpaidMs(principal: string): number {
+    const network = this.#networkOf(principal)
+    const ofNetwork = network === undefined ? 0 : this.#unpaid.of(network) / NETWORK_SHARES
+    return Math.max(this.#unpaid.of(principal), ofNetwork)
+  }
+
+  /** The same as a level, without the time in it. */
   #unpaidLevel(principal: string): number {
     const network = this.#networkOf(principal)
     const ofNetwork = network === undefined ? -Infinity : this.#unpaid.level(network) - Math.log2(NETWORK_SHARES)
     return Math.max(this.#unpaid.level(principal), ofNetwork)
-  }
-
-  #unpaidOf(principal: string): { readonly used: number; readonly limit: number } {
-    const isFull = this.#unpaid.total() > this.#wholeLimitMs
-    const limit = isFull ? Math.min(LIMIT_UNDER_LOAD_MS, this.#limitMs) : this.#limitMs
-    const network = this.#networkOf(principal)
-    const ofNetwork = network === undefined ? 0 : this.#unpaid.of(network) / NETWORK_SHARES
-    return { used: Math.max(this.#unpaid.of(principal), ofNetwork), limit }
   }
 }
