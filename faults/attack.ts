@@ -88,9 +88,9 @@ export async function expectUnharmed(
 ): Promise<void> {
   const { quiet, attacked } = seen
   const story = `${name}: ${JSON.stringify(seen)}`
+  if (PLAN.isFull) process.stderr.write(`${story}\n`)
   expect(attacked.peakMiB, story).toBeLessThan(MAX_MIB)
   if (PLAN.isFull) {
-    process.stderr.write(`${story}\n`)
     expect(attacked.healthMs, story).toBeLessThan(MAX_HEALTH_MS)
     expect(attacked.smallP99Ms, story).toBeLessThan(MAX_SMALL_FACTOR * Math.max(quiet.smallP99Ms, LEAST_P99_MS))
     expect(attacked.bigP99Ms, story).toBeLessThan(MAX_BIG_FACTOR * Math.max(quiet.bigP99Ms, LEAST_P99_MS))
