@@ -66,6 +66,15 @@ describe('a work budget', () => {
     expect(budget.unpaidRank('user:a')).toBe(budget.unpaidRank('user:b'))
   })
 
+  test('puts nobody behind others whose uploads take a little longer than their bytes pay for', () => {
+    const { budget } = budgetAt()
+    for (let times = 0; times < 150; times += 1)
+      budget.spend({ principal: 'user:a', work: 'hash', processorMs: 42, movedBytes: 4 * MIB })
+    expect(budget.unpaidRank('user:a')).toBe(budget.unpaidRank('user:b'))
+    budget.takeBack({ principal: 'user:a', work: 'hash', paidMs: 500 })
+    expect(budget.unpaidRank('user:a')).toBeGreaterThan(budget.unpaidRank('user:b'))
+  })
+
   test('adds used and unpaid time in a rank', () => {
     const { budget } = budgetAt()
     budget.spend({ principal: 'user:a', work: 'hash', processorMs: 64 })

@@ -13,6 +13,8 @@ const WHOLE_LIMIT_MS = 30_000
 const LIMIT_UNDER_LOAD_MS = 500
 /** Less unpaid time than this moves nobody behind others where requests begin. */
 const NEGLIGIBLE_MS = 10
+/** The same as a part of all the time used: uploads that take a little longer than their bytes pay for add up. */
+const NEGLIGIBLE_SHARE = 0.1
 /** What a refused request takes at least, beside costly work. */
 const REFUSED_REQUEST_MS = 0.5
 /** So much more than time that was paid for does unpaid time move a principal back in a queue. */
@@ -157,10 +159,11 @@ export class WorkBudget {
   /**
    * Orders principals by unpaid time alone: whoever pays for its work is behind nobody, however much that is.
    *
-   * @returns a binary logarithm as of `rank`; -Infinity for less than 10 ms.
+   * @returns a binary logarithm as of `rank`; -Infinity for less than 10 ms, and for less than a tenth of the time used.
    */
   unpaidRank(principal: string): number {
-    return this.#unpaidMs(principal) < NEGLIGIBLE_MS ? -Infinity : this.#unpaidLevel(principal)
+    const negligibleMs = Math.max(NEGLIGIBLE_MS, this.usedMs(principal) * NEGLIGIBLE_SHARE)
+    return this.#unpaidMs(principal) < negligibleMs ? -Infinity : this.#unpaidLevel(principal)
   }
 
   /** Notes that somebody was held back, for the metrics and the log. */
