@@ -60,6 +60,26 @@ test('a request waits behind none of a principal with more unpaid time, however 
   expect(begun).toEqual(['1', '6', '6', '6'])
 })
 
+test('requests that wait are begun in one of 32 rounds while connections arrive, and in the next round otherwise', async () => {
+  const { rounds } = newRounds()
+  const roundsUntilBegun = async (hasConnections: boolean): Promise<number> => {
+    let isBegun = false
+    rounds.begin(() => workFor(4), me)
+    rounds.begin(() => {
+      isBegun = true
+    }, me)
+    for (let count = 0; ; count += 1) {
+      if (isBegun) return count
+      if (hasConnections) rounds.noteConnection()
+      await nextRound()
+    }
+  }
+  expect(await roundsUntilBegun(false)).toBeLessThan(5)
+  expect(await roundsUntilBegun(true)).toBeGreaterThan(25)
+  for (let round = 0; round < 4; round += 1) await nextRound()
+  expect(await roundsUntilBegun(false)).toBeLessThan(5)
+})
+
 test('principals that begin many requests take turns', async () => {
   const { rounds } = newRounds()
   const begun: string[] = []

@@ -5,6 +5,8 @@ import type { WorkBudget } from '@lade/node/budget/work-budget'
 const SLICE_MS = 3
 /** A request that takes longer delays others by no more rounds than this time has slices. */
 const MAX_DEBT_MS = 48
+/** While connections arrive in every round, one round in so many begins requests that wait. */
+const ACCEPTING_ROUNDS = 32
 
 /**
  * Starts requests for 3 ms in each round of the event loop. The rest waits for the next rounds, so that hundreds of requests at once do not delay
@@ -20,6 +22,8 @@ export class RequestRounds {
   #debtMs = 0
   #countedUntil = 0
   #isRoundOpen = false
+  #hasNewConnection = false
+  #acceptingRounds = 0
 
   constructor(budget: Pick<WorkBudget, 'unpaidRank'>) {
     this.#waiting = new RankedQueue((principal) => budget.unpaidRank(principal))
@@ -29,6 +33,17 @@ export class RequestRounds {
   begin(task: () => void, principalOf: () => string): void {
     if (this.#waiting.size > 0 || this.#debtMs >= SLICE_MS) this.#waiting.push(principalOf(), task)
     else this.#run(task)
+  }
+
+  /**
+   * Notes that a connection was accepted in this round. Requests that wait then wait for the next round, 31 times in a row at most.
+   *
+   * libuv accepts one connection in each round. While rounds are long, hundreds of connections wait in the kernel, in order of arrival. Here
+   * they wait by rank.
+   */
+  noteConnection(): void {
+    this.#hasNewConnection = true
+    this.#openRound()
   }
 
   #run(task: () => void, next?: () => void): void {
@@ -64,7 +79,10 @@ export class RequestRounds {
     this.#isRoundOpen = false
     this.#debtMs = Math.max(0, Math.min(this.#debtMs, MAX_DEBT_MS) - SLICE_MS)
     if (this.#waiting.size > 0 || this.#debtMs > 0) this.#openRound()
-    this.#beginWaiting()
+    this.#acceptingRounds = this.#hasNewConnection ? (this.#acceptingRounds + 1) % ACCEPTING_ROUNDS : 0
+    this.#hasNewConnection = false
+    if (this.#acceptingRounds === 0) this.#beginWaiting()
+    else this.#openRound()
   }
 
   #beginWaiting(): void {

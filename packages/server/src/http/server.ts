@@ -148,6 +148,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxConnections = connections.maxCount
   server.on('drop', (dropped) => connections.noteRefused(dropped?.remoteAddress))
   server.on('connection', (socket) => {
+    rounds.noteConnection()
     // A socket tells its peer as long as it is open, and afterwards only when it was asked before; the log asks at the end.
     void socket.remoteAddress
     if (connections.admit(socket)) slowReaders.watch(socket)
