@@ -15,11 +15,11 @@ describe('a body that is refused early', () => {
   })
   afterAll(() => service.remove())
 
-  const begin = async (sizeBytes: number): Promise<Socket> => {
+  const begin = async (sizeBytes: number, target = `/api/upload?cid=${'a'.repeat(64)}`): Promise<Socket> => {
     const { hostname, port } = new URL(service.url)
     const socket = connect(Number(port), hostname)
     await once(socket, 'connect')
-    const head = [`POST /api/upload?cid=${'a'.repeat(64)} HTTP/1.1`, `Host: ${hostname}:${port}`, 'Content-Type: a/b']
+    const head = [`POST ${target} HTTP/1.1`, `Host: ${hostname}:${port}`, 'Content-Type: a/b']
     socket.write(`${[...head, `Content-Length: ${sizeBytes}`].join('\r\n')}\r\n\r\n`)
     return socket
   }
@@ -46,6 +46,35 @@ describe('a body that is refused early', () => {
     expect(received).toMatch(/^HTTP\/1\.1 413 /)
     expect(received).toContain('"error":"too_large"')
     expect(received).toMatch(/\r\nconnection: close\r\n/i)
+  })
+
+  it('of a short length leaves the connection open for the next request', async () => {
+    const body = 'x'.repeat(300 * 1024)
+    const { hostname, port } = new URL(service.url)
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.toString()
+    })
+    const head = `Host: ${hostname}:${port}\r\n`
+    socket.write(`POST /nowhere HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 1000)}`)
+    await expect.poll(() => received).toMatch(/^HTTP\/1\.1 404 /)
+    expect(received).not.toMatch(/\r\nconnection: close\r\n/i)
+    socket.write(`${body.slice(1000)}GET /healthz HTTP/1.1\r\n${head}Connection: close\r\n\r\n`)
+    await once(socket, 'close')
+    expect(received.match(/^HTTP\/1\.1 \d+|\}HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 404', '}HTTP/1.1 200'])
+  })
+
+  it('of a short length that does not come ends with the connection', async () => {
+    const startedAt = Date.now()
+    const socket = await begin(300 * 1024, '/nowhere')
+    let received = ''
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.toString()
+    })
+    await once(socket, 'close')
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404'])
+    expect(Date.now() - startedAt).toBeLessThan(4000)
   })
 
   it('is not waited for when nothing of it comes', async () => {

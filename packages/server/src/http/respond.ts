@@ -32,9 +32,12 @@ export function sendJson(
   response.end(bytes)
 }
 
+/** A body up to this length is read to its end after a refusal, and the connection stays open: a new one costs more. */
+const SHORT_BODY_BYTES = 1024 * 1024
+
 /**
- * Answers an error. When the request's body has not been read, the connection is closed afterwards, but not before the
- * client could read the answer: a socket that is closed with unread bytes sends a reset, which throws the answer away.
+ * Answers an error. When a long body has not been read, the connection is closed afterwards, but not before the client
+ * could read the answer: a socket that is closed with unread bytes sends a reset, which throws the answer away.
  */
 export function sendProblem(
   request: IncomingMessage,
@@ -53,7 +56,8 @@ export function sendProblem(
   const bytes = Buffer.from(JSON.stringify(problemBody(error, requestId)))
   const bodyMayFollow = !request.complete && announcesBody(request)
   const status = STATUS[error.code]
-  const mustClose = bodyMayFollow || error.code === 'bad_request' || error.code === 'shutting_down'
+  const mustClose =
+    (bodyMayFollow && !isRestShort(request)) || error.code === 'bad_request' || error.code === 'shutting_down'
   response.writeHead(status, {
     'content-type': problemMediaType(request.headers.accept),
     'content-length': bytes.length,
@@ -68,10 +72,19 @@ export function sendProblem(
     response.end(request.method === 'HEAD' ? undefined : bytes)
     return
   }
-  // With its length declared the answer is complete for the client now; ending it is what closes the connection.
+  // With its length declared the answer is complete for the client now; ending it is what closes a connection that must close.
   response.write(bytes)
-  exchange.onBodyCut = exchange.lingering.discard(request, () => response.end())
+  exchange.onBodyCut = exchange.lingering.discard(request, () => {
+    // What was not read of the body would be taken for the next request.
+    response.end(() => request.complete || request.socket.destroySoon())
+  })
   if (exchange.isBodyCut) exchange.onBodyCut()
+}
+
+/** A client that expects 100-continue may send its body or not: only the end of the connection says which. */
+function isRestShort(request: IncomingMessage): boolean {
+  const sizeBytes = declaredBytes(request)
+  return sizeBytes !== undefined && sizeBytes <= SHORT_BODY_BYTES && request.headers.expect === undefined
 }
 
 function announcesBody(request: IncomingMessage): boolean {
