@@ -55,8 +55,8 @@ describe('framingProblem', () => {
     expect(codeFor({ method: 'POST', httpVersion: '1.0', lines: ['Transfer-Encoding', 'chunked'] })).toBe('bad_request')
   })
 
-  it.each(['http://h.example/p/x', '*', 'h.example:443', '', 'p/x'])(
-    'refuses the request target %j, which is no path',
+  it.each(['http://h.example/p/x', '*', 'h.example:443', '', 'p/x', '/p/x#y'])(
+    'refuses the request target %j, which is no path and query',
     (url) => expect(codeFor({ url })).toBe('bad_request'),
   )
 

@@ -57,6 +57,8 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
   }
   if (url === undefined || !url.startsWith('/'))
     return malformed('The request target is not a path. Send a path that starts with /.')
+  // RFC 9112 3.2.1: no fragment. A proxy may cut it off, and see another request than this service.
+  if (url.includes('#')) return malformed('The request target has a fragment. Write # as %23, or leave it out.')
   const length = headers['content-length']
   if (length === undefined) return undefined
   if (!CONTENT_LENGTH.test(length) || !Number.isSafeInteger(Number(length))) {
