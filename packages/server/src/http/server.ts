@@ -170,8 +170,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
       // The connection may have closed while the request waited.
       if (!response.destroyed && !isAnsweredAtOnce(request, response)) receive(request, response)
     }
-    // Supervisors restart a service that does not answer this in time.
-    if (request.url === LIVENESS_PATH) take()
+    // Supervisors restart a service that does not answer this in time. They do not send it behind other requests, attackers do.
+    if (request.url === LIVENESS_PATH && requestInHand(request.socket) === request) take()
     else rounds.begin(take, () => requestPrincipal(options, request))
   })
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
