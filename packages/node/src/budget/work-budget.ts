@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import { NETWORK_SHARES } from '@lade/core/wire'
+import { NETWORK_SHARES } from '@lade/core/wire/limits'
 import type { Logger } from 'pino'
 import { DecayingAccounts } from './decaying-accounts.ts'
 import { type HeldBack, HeldBackLog, type Work, type WorkCounters } from './held-back-log.ts'

@@ -1,4 +1,4 @@
-import { NETWORK_SHARES } from '@lade/core/wire'
+import { NETWORK_SHARES } from '@lade/core/wire/limits'
 
 /** Bytes and files. */
 export interface Amount {

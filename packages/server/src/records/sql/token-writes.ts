@@ -1,4 +1,4 @@
-import { MAX_SHARE_SECONDS } from '@lade/core/wire'
+import { MAX_SHARE_SECONDS } from '@lade/core/wire/limits'
 import type { TokenRecord } from '../record-store.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'
