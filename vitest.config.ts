@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { LeftOutReporter } from './tools/tests/left-out-reporter.ts'
 import { LONG_TESTS } from './tools/tests/long-tests.ts'
+import { MEASURING_TESTS } from './tools/tests/measuring-tests.ts'
 
 /** Where `.ci/run` wants the counts of the tests, as JSON; nothing else sets it. */
 const reportPath = process.env.LADE_TEST_REPORT
@@ -25,6 +26,9 @@ const services: TestProjectConfiguration = {
   },
 }
 
+/** Files of these projects share the modules of their worker: loading them for every file takes a third of the processor time of all. */
+const sharesModules = { isolate: false } as const
+
 /** Tests of packed and installed packages, which take long to install; `npm run test:packages` runs them. */
 const packages: TestProjectConfiguration = {
   extends: true,
@@ -32,8 +36,8 @@ const packages: TestProjectConfiguration = {
 }
 
 /**
- * Seven projects. `npm test` runs three: `unit` (beside the code), `acceptance` (HTTP only, against any base URL) and `examples` (each one run
- * as its reader would). `npm run test:long` runs `long` (unit tests that take long) and `faults` (processes killed, sockets cut, disks failing).
+ * Eight projects. `npm test` runs four: `unit` (beside the code), `measuring` (unit tests that measure their own process), `acceptance`
+ * (HTTP only, against any base URL) and `examples` (each one run as its reader would). `npm run test:long` runs `long` (unit tests that take long) and `faults` (processes killed, sockets cut, disks failing).
  * `services` needs a real S3 store, nginx and several instances. `packages` installs what is published. `LADE_TEST_PLAN=full` raises the counts of
  * `faults` and `services`.
  */
@@ -43,8 +47,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     // What comes about a second later on a machine that does something else as well has come about.
     expect: { poll: { timeout: 10_000 } },
-    // Most tests wait for a disk, a socket or a process half of the time, so that three keep two processors busy.
-    maxWorkers: 3,
+    // Tests wait for a disk, a socket or a process half of the time, so that four keep two processors busy.
+    maxWorkers: 4,
     reporters:
       reportPath === undefined
         ? ['default', new LeftOutReporter()]
@@ -54,15 +58,18 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          ...sharesModules,
           include: ['{packages/*/src,tools,services,deploy}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ON_SERVICES, ...LONG_TESTS],
+          exclude: [...configDefaults.exclude, ON_SERVICES, ...LONG_TESTS, ...MEASURING_TESTS],
         },
       },
+      { extends: true, test: { name: 'measuring', include: [...MEASURING_TESTS] } },
       { extends: true, test: { name: 'long', include: [...LONG_TESTS] } },
       {
         extends: true,
         test: {
           name: 'acceptance',
+          ...sharesModules,
           include: ['acceptance/**/*.test.ts'],
           globalSetup: ['services/stack-setup.ts'],
           // Three instances, a database and a store take longer to begin, and to be asked.
@@ -71,7 +78,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'examples', include: ['examples/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+        test: {
+          name: 'examples',
+          ...sharesModules,
+          include: ['examples/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...LONG_TESTS],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         extends: true,

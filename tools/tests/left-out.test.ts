@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { describeLeftOut, OTHER_SUITES } from './left-out.ts'
 import { LONG_TESTS } from './long-tests.ts'
+import { MEASURING_TESTS } from './measuring-tests.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -25,6 +26,6 @@ describe('what a run left out', () => {
   })
 })
 
-test.each(LONG_TESTS)('%s, which runs with the long tests, exists', (file) => {
+test.each([...LONG_TESTS, ...MEASURING_TESTS])('%s, which is listed by name, exists', (file) => {
   expect(existsSync(join(ROOT, file))).toBe(true)
 })

@@ -3,12 +3,14 @@
  * A file belongs here if it takes more than about 10 s of a processor and another file tests the same code for ordinary cases.
  */
 export const LONG_TESTS: readonly string[] = [
+  'examples/network/demo.test.ts',
   'packages/cli/src/commands/backup.test.ts',
   'packages/cli/src/devnet/devnet.test.ts',
   'packages/cli/src/doctor/adopt-here.test.ts',
   'packages/core/src/dag/reference-importer.test.ts',
   'packages/prover/src/chain/deal-follower.test.ts',
   'packages/prover/src/driver-faults.test.ts',
+  'packages/server/src/blobs/drivers/s3/s3-blob-store-variants.conformance.test.ts',
   'packages/server/src/blobs/drivers/s3/s3-blob-store.faults.test.ts',
   'packages/server/src/blobs/drivers/s3/s3-late-requests.test.ts',
   'packages/server/src/http/slow-readers.test.ts',
