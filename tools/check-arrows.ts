@@ -57,6 +57,7 @@ const COMPOSED = [
   'node/budget',
   'node/hashing',
   'node/disk',
+  'node/process',
   'node/settings',
   'server/config',
   'server/http',
@@ -102,6 +103,7 @@ const PUBLISHED = [
   'node/hashing',
   'node/disk',
   'node/memory',
+  'node/process',
   'node/settings',
   'server/config',
   'server/http',
@@ -210,6 +212,7 @@ const ZONES: readonly Zone[] = [
     imports: ['node/hashing'],
     why: 'memory imports the addon of hashing',
   },
+  { name: 'node/process', holds: /^packages\/node\/src\/process\//, imports: [], why: 'process imports nothing' },
   { name: 'node/settings', holds: /^packages\/node\/src\/settings\//, imports: [], why: 'settings imports nothing' },
   { name: 'node/disk', holds: /^packages\/node\/src\/disk\//, imports: CORE, why: 'disk imports core only' },
   {
@@ -295,7 +298,7 @@ const ZONES: readonly Zone[] = [
   {
     name: 'prover',
     holds: /^packages\/prover\/src\//,
-    imports: [...CORE, 'node/hashing', 'node/disk', 'node/settings', 'contracts'],
+    imports: [...CORE, 'node/hashing', 'node/disk', 'node/process', 'node/settings', 'contracts'],
     why: 'prover imports core, node and contracts',
   },
   {

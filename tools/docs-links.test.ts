@@ -50,3 +50,15 @@ describe('links of the pages', () => {
     expect(missing).toEqual([])
   })
 })
+
+test('the files that ARCHITECTURE.md names in "Where it is" and "Where to add things" exist', () => {
+  const sections = textOf('ARCHITECTURE.md')
+    .split(/^## /m)
+    .filter((section) => section.startsWith('Where '))
+  const named = sections.flatMap((section) =>
+    [...section.matchAll(/`([\w./-]+\.(?:ts|md))`/g)].map(([, path = '']) => path),
+  )
+  const bases = ['', 'packages/server/src', 'packages', 'packages/cli/src']
+  expect(named.length).toBeGreaterThan(15)
+  expect(named.filter((path) => !bases.some((base) => existsSync(join(ROOT, base, path))))).toEqual([])
+})

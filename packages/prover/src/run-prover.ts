@@ -1,3 +1,4 @@
+import { stopSignal } from '@lade/node/process/stop-signal'
 import { pino } from 'pino'
 import { readProverSettings } from './settings.ts'
 import { startProver } from './start-prover.ts'
@@ -20,23 +21,10 @@ export interface ProverSurroundings {
 export async function runProver({ env, cwd, print }: ProverSurroundings): Promise<void> {
   const settings = readProverSettings(env, cwd)
   // Before the start, so that a signal during it is not lost.
-  const stopAsked = firstSignal()
+  const stopAsked = stopSignal()
   const log = pino({ level: 'warn' }, pino.destination({ fd: 2, sync: true }))
   const prover = await startProver({ ...settings, log })
   print(`The prover is ready at ${prover.url} (data in ${settings.dir})`)
   await stopAsked
   await prover.close()
-}
-
-function firstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false
-    const onSignal = (): void => {
-      if (isStopping) process.exit(1)
-      isStopping = true
-      resolve()
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from 'node:path'
+import { stopSignal } from '@lade/node/process/stop-signal'
 import type { Command } from 'commander'
 import { EXIT } from '../exit-code.ts'
 import { ALL_SETTINGS, addAllSettingOptions, configOf } from '../setting-options.ts'
@@ -19,7 +20,7 @@ async function serve(command: Command, terminal: Terminal): Promise<void> {
   // Private files and token records are the service's alone, also in a data directory that others may enter.
   process.umask(0o077)
   // Before the start, so that a signal during it is not lost and nothing is left half open.
-  const stopAsked = firstSignal()
+  const stopAsked = stopSignal()
   // Here, since the other commands need nothing of the server's weight.
   const { returnMemory } = await import('@lade/node/memory/return-memory')
   returnMemory()
@@ -33,20 +34,6 @@ async function serve(command: Command, terminal: Terminal): Promise<void> {
   await stopAsked
   await lade.close()
   process.exit(EXIT.ok)
-}
-
-/** Resolves at the first SIGTERM or SIGINT; the second one ends the process. */
-function firstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false
-    const onSignal = () => {
-      if (isStopping) process.exit(EXIT.failed)
-      isStopping = true
-      resolve()
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type HashPairs, zeroCommitment } from '@lade/core/piece'
-import { createFr32Kernel, READ_AHEAD_BYTES } from './fr32-kernel.ts'
+import { createFr32Kernel, READ_AHEAD_BYTES } from './fr32-wasm.ts'
 
 export const QUAD_RAW_BYTES = 127
 export const LEAVES_PER_QUAD = 4

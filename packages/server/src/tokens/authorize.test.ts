@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import type { RecordStore, TokenRecords } from '../records/record-store.ts'
 import { createAuthorizer } from './authorize.ts'
+import { mintToken } from './mint-token.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { claimsOf, NOW, testKey } from './testing-token-jwt.ts'
-import { mintToken } from './token-jwt.ts'
 
 const key = await testKey()
 const claims = claimsOf()

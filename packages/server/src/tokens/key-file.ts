@@ -11,8 +11,8 @@ import type { SigningKey } from './signing-key.ts'
 // Published as @lade/server/keys: all that a program needs to keep the key and to mint tokens without a running server.
 export { normalizeEmail, userIdOf } from './email.ts'
 export { openKeptKey, readKeptKey, rotateKeptKey } from './kept-key.ts'
+export { mintToken } from './mint-token.ts'
 export { ROTATION_DAYS, SigningKey } from './signing-key.ts'
-export { mintToken } from './token-jwt.ts'
 export { labelOf } from './token-label.ts'
 
 /** A key and where it lives. */

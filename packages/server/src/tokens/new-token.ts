@@ -2,8 +2,8 @@ import { LadeError } from '@lade/core/errors'
 import { DEFAULT_TOKEN_DAYS, SCOPES, type Scope, type SignupResult } from '@lade/core/wire'
 import type { TokenRecord } from '../records/record-store.ts'
 import { userIdOf } from './email.ts'
+import { mintToken } from './mint-token.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import { mintToken } from './token-jwt.ts'
 
 const DAY_SECONDS = 86_400
 

@@ -2,9 +2,10 @@ import { createHmac, createPublicKey, createSign, generateKeyPairSync, type KeyO
 import { inspect } from 'node:util'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { mintToken } from './mint-token.ts'
 import { SigningKey } from './signing-key.ts'
 import { claimsOf, KEY_BYTES, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
-import { mintToken, verifyToken } from './token-jwt.ts'
+import { verifyToken } from './verify-token.ts'
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = await SigningKey.fromPrivateKey(pair.privateKey, NOW_SECONDS)

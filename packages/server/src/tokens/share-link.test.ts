@@ -1,8 +1,9 @@
 import { LadeError } from '@lade/core/errors'
 import { describe, expect, it } from 'vitest'
+import { mintToken } from './mint-token.ts'
 import { signShareLink, verifyShareLink } from './share-link.ts'
 import { claimsOf, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
-import { mintToken, verifyToken } from './token-jwt.ts'
+import { verifyToken } from './verify-token.ts'
 
 const key = await testKey()
 const cid = 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy'

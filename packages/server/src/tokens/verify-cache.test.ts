@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { describe, expect, it } from 'vitest'
+import { mintToken } from './mint-token.ts'
 import { claimsOf, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
-import { mintToken } from './token-jwt.ts'
 import { VerifyCache } from './verify-cache.ts'
 
 const key = await testKey()

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import { expiredToken } from './expired-token.ts'
 import type { SigningKey } from './signing-key.ts'
-import { MAXIMUM_TOKEN_LENGTH, type VerifiedToken, verifyTokenUntil } from './token-jwt.ts'
+import { MAXIMUM_TOKEN_LENGTH } from './token-form.ts'
+import { type VerifiedToken, verifyTokenUntil } from './verify-token.ts'
 import type { BearerClaims } from './wallet-claims.ts'
 
 export interface VerifyCacheOptions {

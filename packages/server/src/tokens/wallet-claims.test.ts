@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { mintToken } from './mint-token.ts'
 import { claimsOf, forge, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
-import { mintToken, verifyToken } from './token-jwt.ts'
+import { verifyToken } from './verify-token.ts'
 import { isOfWallet, type WalletClaims } from './wallet-claims.ts'
 
 const HEADER = { alg: 'HS256', typ: 'JWT' }

@@ -1,7 +1,7 @@
 import { type ContentId, pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
-import type { ProverStaging } from '../placement/prover-staging.ts'
+import type { ProverStaging } from '../placement/stage-at-prover.ts'
 import { pieceHandle } from '../records/object-handle.ts'
 import type { CompositionCommit, FileRecord, OverQuota, PartFile } from '../records/record-store.ts'
 import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-upload.ts'

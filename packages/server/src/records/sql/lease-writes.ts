@@ -17,7 +17,6 @@ export function prepareLeaseWrites(db: Sql) {
   const giveBack = db.prepare<[string, string]>(
     "UPDATE leases SET holder = '', until = 0 WHERE name = ? AND holder = ?",
   )
-  const fenceOf = db.prepare<[string], number>('SELECT fence FROM leases WHERE name = ?').pluck()
 
   return {
     *take(request: { name: string; holder: string; now: number; until: number }): Steps<Fence | undefined> {
@@ -27,11 +26,6 @@ export function prepareLeaseWrites(db: Sql) {
 
     *giveBack({ name, holder }: { name: string; holder: string }): Steps<void> {
       yield* giveBack.run(name, holder)
-    },
-
-    /** True while nobody else has taken the lease since. */
-    *stands({ name, number }: Fence): Steps<boolean> {
-      return (yield* fenceOf.get(name)) === number
     },
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../testing/running/running-service.ts'
 import { userIdOf } from '../../../tokens/email.ts'
 import { openKeyFile } from '../../../tokens/key-file.ts'
-import { mintToken } from '../../../tokens/token-jwt.ts'
+import { mintToken } from '../../../tokens/mint-token.ts'
 
 const ADA = 'ada@example.org'
 const DAY_SECONDS = 86_400

@@ -3,8 +3,8 @@ import * as z from 'zod'
 import type { Addition, AdditionProgress, StoredPiece } from '../../prover.ts'
 import { type Authorization, providerIdOf } from './authorization.ts'
 import type { ExchangeAnswer } from './exchange.ts'
-import { refused, unusable } from './failure.ts'
 import { type ProverClient, readLocation, statusOnly } from './prover-client.ts'
+import { refused, unusable } from './stage-failure.ts'
 
 const CREATED = /^\/pdp\/data-sets\/created\/(0x[0-9a-f]{64})$/
 const ADDED = /^\/pdp\/data-sets\/\d{1,20}\/pieces\/added\/(0x[0-9a-f]{64})$/

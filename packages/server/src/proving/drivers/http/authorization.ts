@@ -1,4 +1,4 @@
-import { refused } from './failure.ts'
+import { refused } from './stage-failure.ts'
 
 export type Hex = `0x${string}`
 

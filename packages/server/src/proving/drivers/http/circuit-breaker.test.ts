@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { describe, expect, test } from 'vitest'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { refused, unusable } from './failure.ts'
+import { refused, unusable } from './stage-failure.ts'
 
 function openHarness() {
   const clock = { time: 0 }

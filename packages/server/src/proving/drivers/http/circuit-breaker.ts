@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import { isPassing, unusable } from './failure.ts'
+import { isPassing, unusable } from './stage-failure.ts'
 
 const LONGEST_OPEN_MS = 5 * 60_000
 

@@ -1,9 +1,9 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { LadeError } from '@lade/core/errors'
-import { type AnswerHead, unusable } from './failure.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
 import { type OutgoingBody, SourceFailure, sendBody } from './send-body.ts'
+import { type AnswerHead, unusable } from './stage-failure.ts'
 
 /** The header lines of an answer together; what is longer is no answer. */
 const MAX_HEAD_BYTES = 16 * 1024

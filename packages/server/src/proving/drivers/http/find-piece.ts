@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
-import { isPassing, unusable } from './failure.ts'
 import type { ProverClient } from './prover-client.ts'
+import { isPassing, unusable } from './stage-failure.ts'
 
 const Found = z.object({ pieceCid: z.string().max(200) })
 const FIRST_WAIT_MS = 50

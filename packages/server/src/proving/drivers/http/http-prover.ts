@@ -3,12 +3,12 @@ import { additionsAt } from './additions.ts'
 import { type Authorization, type Hex, nonceAuthorization } from './authorization.ts'
 import { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.ts'
 import type { ExchangeTimes } from './exchange.ts'
-import { refused, unusable } from './failure.ts'
 import { askForProofs, readPiece } from './possession.ts'
 import { ProverClient, statusOnly, type TraceCall } from './prover-client.ts'
 import { pullPiece } from './pull-piece.ts'
 import { pushPiece } from './push-piece.ts'
 import { type StorageSigner, signedAuthorization } from './signed-authorization.ts'
+import { refused, unusable } from './stage-failure.ts'
 
 export type { StorageSigner } from './signed-authorization.ts'
 

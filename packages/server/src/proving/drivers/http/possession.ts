@@ -1,8 +1,8 @@
 import { hex0xOf } from '@lade/node/hashing/hex'
 import * as z from 'zod'
 import type { PossessionProof } from '../../prover.ts'
-import { unusable } from './failure.ts'
 import type { ProverClient } from './prover-client.ts'
+import { unusable } from './stage-failure.ts'
 
 /** More than the height of any piece. */
 const MAX_PATH = 64

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { type ExchangeAnswer, type ExchangeRequest, type ExchangeTimes, exchange, MAX_TEXT_BYTES } from './exchange.ts'
-import { refusalOf, unusable } from './failure.ts'
+import { refusalOf, unusable } from './stage-failure.ts'
 
 const MAX_JSON_BYTES = 1024 * 1024
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import type { PieceToPark } from '../../prover.ts'
 import type { Authorization } from './authorization.ts'
-import { unusable } from './failure.ts'
 import { isFound, untilTrue } from './find-piece.ts'
 import type { ProverClient } from './prover-client.ts'
+import { unusable } from './stage-failure.ts'
 
 /** A source that could not be read may be readable again; the prover has given up on it for now. */
 const FAILED_RETRY_SECONDS = 300

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PieceToPark } from '../../prover.ts'
-import { isPassing, unusable } from './failure.ts'
 import { isFound, untilTrue } from './find-piece.ts'
 import { type ProverClient, readLocation, statusOnly } from './prover-client.ts'
+import { isPassing, unusable } from './stage-failure.ts'
 
 const UPLOAD = /^\/pdp\/piece\/uploads\/([0-9a-fA-F-]{1,64})$/
 const FINALIZE_ATTEMPTS = 3

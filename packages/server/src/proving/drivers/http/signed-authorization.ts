@@ -3,7 +3,7 @@ import { pieceCidV2Bytes } from '@lade/core/piece'
 import { bytesToHex, encodeAbiParameters, type LocalAccount } from 'viem'
 import { pieceNamed } from '../../piece-name.ts'
 import type { Authorization, Hex } from './authorization.ts'
-import { refused } from './failure.ts'
+import { refused } from './stage-failure.ts'
 
 /** The account that pays for storage: it signs typed data (EIP-712) by its own key. */
 export type StorageSigner = Pick<LocalAccount, 'address' | 'signTypedData'>

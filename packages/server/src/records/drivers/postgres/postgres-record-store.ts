@@ -3,7 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import type { Pool } from 'pg'
 import type { DatabaseState, PoolState } from '../../database-state.ts'
 import type { RecordStore } from '../../record-store.ts'
-import { prepareLeaseWrites } from '../../sql/lease-writes.ts'
+import { prepareLeaseFence } from '../../sql/lease-fence.ts'
 import { prepareReads, type ReadInput, type ReadName, type ReadOutput, SNAPSHOT_READS } from '../../sql/reads.ts'
 import { recordsOver } from '../../sql/records-over.ts'
 import type { Steps } from '../../sql/sql.ts'
@@ -94,7 +94,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   const reads: Record<ReadName, (input: never) => Steps<unknown>> = prepareReads(postgresSql())
   const sql = postgresSql()
   const writes: Record<WriteName, (input: never) => Steps<unknown>> = prepareWrites(sql)
-  const leases = prepareLeaseWrites(sql)
+  const leaseFence = prepareLeaseFence(sql)
   const settled = new SettledSequences(readers.pool)
   let isOpen = true
 
@@ -108,9 +108,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       const ask = askOn(client)
       const outputs: unknown[] = []
       for (const { name, input, fence } of calls) {
-        if (fence !== undefined && !(await runOn(ask, leases.stands(fence)))) {
-          throw new Error(`The lease of ${fence.name || 'this work'} is somebody else's by now.`)
-        }
+        if (fence !== undefined) await runOn(ask, leaseFence.require(fence))
         outputs.push(await runOn(ask, writes[name](input)))
       }
       return outputs

@@ -1,4 +1,4 @@
-import { prepareLeaseWrites } from '../../sql/lease-writes.ts'
+import { prepareLeaseFence } from '../../sql/lease-fence.ts'
 import type { Steps } from '../../sql/sql.ts'
 import { prepareWrites, type WriteName } from '../../sql/writes.ts'
 import type { Connection } from './connection.ts'
@@ -16,15 +16,13 @@ import { failureOf, isMediumFailure, type WriteCall, type WriteReply } from './w
 export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) => WriteReply[] {
   const sql = sqliteSql(db)
   const writes: Record<WriteName, (input: never) => Steps<unknown>> = prepareWrites(sql)
-  const leases = prepareLeaseWrites(sql)
+  const leaseFence = prepareLeaseFence(sql)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
 
   function runWrite({ name, input, fence }: WriteCall): WriteReply {
-    if (fence !== undefined && !runNow(leases.stands(fence))) {
-      throw new Error(`The lease of ${fence.name || 'this work'} is somebody else's by now.`)
-    }
+    if (fence !== undefined) runNow(leaseFence.require(fence))
     return { output: runNow(writes[name](input as never)) }
   }
 

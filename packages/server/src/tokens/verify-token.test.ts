@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import { describe, expect, it } from 'vitest'
+import { mintToken } from './mint-token.ts'
 import { claimsOf, forge, KEY_BYTES, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
-import { MAXIMUM_TOKEN_LENGTH, mintToken, verifyToken } from './token-jwt.ts'
+import { MAXIMUM_TOKEN_LENGTH } from './token-form.ts'
+import { verifyToken } from './verify-token.ts'
 
 const GOOD_HEADER = { alg: 'HS256', typ: 'JWT' }
 const key = await testKey()

@@ -1,7 +1,7 @@
 import { padFr32 } from '@lade/core/piece'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFr32Kernel, READ_AHEAD_BYTES } from './fr32-kernel.ts'
+import { createFr32Kernel, READ_AHEAD_BYTES } from './fr32-wasm.ts'
 import { scatteredBytes } from './testing-bodies.ts'
 
 const PAGE_BYTES = 65_536

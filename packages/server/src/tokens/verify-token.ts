@@ -1,42 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LadeError } from '@lade/core/errors'
-import { CompactSign, compactVerify, errors } from 'jose'
+import { compactVerify, errors } from 'jose'
 import { z } from 'zod'
 import { expiredToken } from './expired-token.ts'
 import type { SigningKey } from './signing-key.ts'
+import { headerOf, MAXIMUM_TOKEN_LENGTH, TOKEN_PREFIX } from './token-form.ts'
 import { decodeBase64url } from './token-jwt-base64url.ts'
 import { parseUniqueJson } from './token-jwt-json.ts'
 import { type BearerClaims, claimsSchemaFor } from './wallet-claims.ts'
-
-/** What every token starts with. */
-const TOKEN_PREFIX = 'pk_live_'
-
-/** Longer tokens are refused unread; a token of the longest claims and the largest key is under 3 KiB. */
-export const MAXIMUM_TOKEN_LENGTH = 4096
 
 /** How far the clock of the instance that issued a token may be ahead. */
 const CLOCK_LEEWAY_SECONDS = 60
 
 const NotBeforeSchema = z.object({ nbf: z.number().optional() })
-
-/**
- * Signs `claims` into a token: `pk_live_` and a JWT (RFC 7519). With HS256 its header is `{"alg":"HS256","typ":"JWT"}`, with
- * RS256 it names the key as well: `{"alg":"RS256","typ":"JWT","kid":"…"}`.
- *
- * @param issuer - the public URL of the service, which RS256 tokens name as `iss`, and as `aud` where the claims name none: others verify
- *   them. HS256 tokens name neither.
- * @throws {TypeError} for claims that {@link verifyToken} would refuse.
- *
- * @example
- * (await mintToken(claims, key)).startsWith('pk_live_eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.') // true
- */
-export async function mintToken(claims: BearerClaims, key: SigningKey, issuer?: string): Promise<string> {
-  const checked = claimsSchemaFor(claims).safeParse(claims)
-  if (!checked.success) throw new TypeError(`These are not the claims of a token: ${z.prettifyError(checked.error)}`)
-  const named = key.alg === 'RS256' && issuer !== undefined ? { iss: issuer, aud: issuer } : {}
-  const payload = new TextEncoder().encode(JSON.stringify({ ...named, ...checked.data }))
-  return TOKEN_PREFIX + (await new CompactSign(payload).setProtectedHeader(headerOf(key)).sign(key.signer))
-}
 
 /** The claims of a token, and until when it is valid as long as nobody revokes it, in epoch milliseconds. */
 export interface VerifiedToken {
@@ -82,11 +58,6 @@ function claimsFrom(bytes: Uint8Array, now: Date): BearerClaims {
   if (claims.data.exp <= nowSeconds) throw expiredToken(claims.data.exp)
   if (!hasBegun({ ...claims.data, ...bound.data }, nowSeconds)) throw new LadeError('invalid_token', {})
   return claims.data
-}
-
-/** These members and no other: `crit`, `jku`, `jwk`, `b64` and the like could change what a token means. */
-function headerOf({ alg, id }: SigningKey): { alg: string; typ: string; kid?: string } {
-  return alg === 'HS256' ? { alg, typ: 'JWT' } : { alg, typ: 'JWT', kid: id }
 }
 
 /** The JWT in `token`, when prefix, length, spelling and header are the ones that are accepted. */

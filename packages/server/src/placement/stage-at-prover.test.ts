@@ -3,7 +3,7 @@ import { pieceCidOf } from '@lade/core/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FakeProver, openFakeProver } from '../proving/fake-prover.ts'
 import { openStagingFixture, type StagingFixture } from '../testing/running/staging-fixture.ts'
-import { type BytesToStage, createProverStaging, type ProverStagingDeps } from './prover-staging.ts'
+import { type BytesToStage, createProverStaging, type ProverStagingDeps } from './stage-at-prover.ts'
 
 const BYTES = Buffer.alloc(1000, 'handed over ')
 
