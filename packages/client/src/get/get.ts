@@ -1,7 +1,7 @@
 import { parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { concatBytes } from '../concat-bytes.ts'
-import { hexOf } from '../hashing/running-hash.ts'
 import type { Http, HttpRequest } from '../http/http.ts'
 import { type OptionNames, refuseUnknownOptions } from '../known-options.ts'
 import type { Download, GetOptions } from '../options.ts'
@@ -38,7 +38,7 @@ export async function get(context: GetContext, cid: string, options: GetOptions 
   refuseUnknownOptions('get', options, GET_OPTIONS)
   checkOptions(options)
   const { http, platform } = context
-  const id = parseContentId(cid, (bytes) => hexOf(platform.sha256.of(bytes)))
+  const id = parseContentId(cid, (bytes) => bytesToHex(platform.sha256.of(bytes)))
   const query = { share: options.share }
   const request: HttpRequest = { path: `/p/${cid}`, query, headers: HEADERS, isOpen: true, signal }
   const haveBytes = have?.size ?? 0

@@ -6,6 +6,7 @@ import { parseContentId } from '@lade/core/content'
 import { IMPORT_PROFILES, type ImportProfileName } from '@lade/core/dag/import'
 import { hashPiece } from '@lade/core/piece'
 import { PART_BYTES } from '@lade/core/wire'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../limits.ts'
@@ -18,7 +19,6 @@ import { hashInWorker } from './hash-in-worker.ts'
 import type { HashWants } from './hash-wants.ts'
 import { LeafHasher } from './leaves.ts'
 import { openHashing } from './open-hashing.ts'
-import { hexOf } from './running-hash.ts'
 import type { Slice } from './slice.ts'
 import { checkDigests, joinParts, nameOf, unixfsCidOf } from './whole-digests.ts'
 
@@ -102,7 +102,7 @@ describe('hashing', () => {
     expect(found).toHaveLength(8)
     const [first] = found
     for (const each of found) expect(plain(each)).toEqual(plain(first))
-    expect(hexOf(first?.part.piece?.root ?? new Uint8Array())).toBe(hexOf(hashPiece(bytes).root))
+    expect(bytesToHex(first?.part.piece?.root ?? new Uint8Array())).toBe(bytesToHex(hashPiece(bytes).root))
     // What was sent to a worker is still here.
     expect(bytes.length).toBe(MIB + 300_003)
   })
@@ -169,7 +169,7 @@ describe('hashing', () => {
 
 describe('checkDigests', () => {
   const bytes = noise(3 * MIB + 1)
-  const sha256Hex = (data: Uint8Array) => hexOf(platform.sha256.of(data))
+  const sha256Hex = (data: Uint8Array) => bytesToHex(platform.sha256.of(data))
   const digestsOf = async (data: Uint8Array<ArrayBuffer>) => {
     const hashing = await hashHere(EVERYTHING, platform)
     return joinParts([await hashing.part(bytesSlice(data), () => {})], await hashing.finish())
@@ -210,7 +210,7 @@ describe('LeafHasher', () => {
           await hasher.update(bytes.subarray(at, at + length))
           at = Math.min(at + length, bytes.length)
         }
-        expect(hexOf(hasher.finish())).toBe(hexOf(whole.finish()))
+        expect(bytesToHex(hasher.finish())).toBe(bytesToHex(whole.finish()))
       }),
       { numRuns: 20 },
     )
@@ -230,5 +230,5 @@ function required<Value>(value: Value | undefined): Value {
 
 /** Buffers of Node and arrays compare as unlike. */
 function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? hexOf(each) : each)))
+  return JSON.parse(JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? bytesToHex(each) : each)))
 }

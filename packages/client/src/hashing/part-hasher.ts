@@ -1,8 +1,9 @@
 import type { Sha256 } from '@lade/core/dag/import'
 import type { PieceDigest, PieceHasher } from '@lade/core/piece'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { HashWants } from './hash-wants.ts'
 import { type Digest, LeafHasher, type LeafKind } from './leaves.ts'
-import { hexOf, type RunningHash } from './running-hash.ts'
+import type { RunningHash } from './running-hash.ts'
 
 /** What hashing takes from the runtime. */
 export interface HashTools {
@@ -66,7 +67,7 @@ export class PartHasher {
       sizeBytes: this.#sizeBytes,
       leaves,
       ...(this.#piece && { piece: this.#piece.finish() }),
-      ...(this.#sha256 && { sha256: hexOf(this.#sha256.digest()) }),
+      ...(this.#sha256 && { sha256: bytesToHex(this.#sha256.digest()) }),
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Sha256 } from '@lade/core/dag/import'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { HashWants } from './hash-wants.ts'
 
 /** A hash of all bytes that pass, one piece after the other. */
@@ -23,10 +24,5 @@ export type HexDigests = Readonly<Partial<Record<RunningHashName, string>>>
 
 /** Ends the hashes, each as 64 lower-case hex digits. */
 export function endHashes(hashes: RunningHashes): HexDigests {
-  return Object.fromEntries(Object.entries(hashes).map(([name, hash]) => [name, hexOf(hash.digest())]))
-}
-
-/** Lower-case hex digits. */
-export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return Object.fromEntries(Object.entries(hashes).map(([name, hash]) => [name, bytesToHex(hash.digest())]))
 }

@@ -8,12 +8,13 @@ import {
   type Sha256,
 } from '@lade/core/dag/import'
 import type { PieceDigest } from '@lade/core/piece'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { concatBytes } from '../concat-bytes.ts'
 import { profilesFor } from './hash-wants.ts'
 import { leafKindOf } from './leaves.ts'
 import type { PartDigests } from './part-hasher.ts'
 import type { PutCidForm } from './put-cid-form.ts'
-import { type HexDigests, hexOf } from './running-hash.ts'
+import type { HexDigests } from './running-hash.ts'
 
 /** What is known of a file once all of its bytes are hashed. */
 export interface WholeDigests extends PartDigests {
@@ -43,7 +44,7 @@ export function nameOf(form: PutCidForm, digests: WholeDigests, sha256: Sha256):
     case 'sha256':
       return required(digests.hashes.sha256)
     case 'piece':
-      return pieceCidOf({ pieceRoot: hexOf(required(digests.piece).root), sizeBytes: digests.sizeBytes })
+      return pieceCidOf({ pieceRoot: bytesToHex(required(digests.piece).root), sizeBytes: digests.sizeBytes })
   }
 }
 
@@ -66,7 +67,7 @@ export function checkDigests(id: ContentId, digests: WholeDigests, sha256: Sha25
     blake3: hashes.blake3,
     blake2b256: hashes.blake2b256,
     // Ids that are no piece's are not compared with it.
-    pieceRoot: piece === undefined ? '' : hexOf(piece.root),
+    pieceRoot: piece === undefined ? '' : bytesToHex(piece.root),
     pieceSubtreeRoots: piece?.subtreeRoots ?? new Uint8Array(),
     dags: profilesFor(id, sizeBytes).map((profile) => dagOf(profile, digests, sha256)),
     car,

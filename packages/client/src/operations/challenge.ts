@@ -1,7 +1,7 @@
 import { parseContentId } from '@lade/core/content'
 import type { ChallengeResult } from '@lade/core/wire'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { GetContext } from '../get/get.ts'
-import { hexOf } from '../hashing/running-hash.ts'
 import { refuseUnknownOptions } from '../known-options.ts'
 import type { ChallengeOptions, CheckedChallenge } from '../options.ts'
 
@@ -19,7 +19,7 @@ export async function challenge(
   if (typeof nonce !== 'string' || nonce.length < 1 || nonce.length > MAX_NONCE_LENGTH) {
     throw new TypeError(`A nonce has 1 to ${MAX_NONCE_LENGTH} characters`)
   }
-  const id = parseContentId(cid, (bytes) => hexOf(sha256.of(bytes)))
+  const id = parseContentId(cid, (bytes) => bytesToHex(sha256.of(bytes)))
   const answer = await http.json<ChallengeResult>({
     method: 'POST',
     path: `/p/${cid}/challenge`,
@@ -34,5 +34,5 @@ export async function challenge(
 }
 
 function randomNonce(): string {
-  return hexOf(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
+  return bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
 }

@@ -12,8 +12,8 @@ import {
   verifyInclusion,
   verifyLeafProof,
 } from '@lade/core/piece'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { base16 } from 'multiformats/bases/base16'
-import { hexOf } from '../hashing/running-hash.ts'
 import type { CheckedChallenge } from '../options.ts'
 
 /** Of one challenge; as many as `PDPVerifier` asks for (`CHALLENGES_PER_PROOF`). */
@@ -45,7 +45,7 @@ export function checkPossession(
   const seed = sha256.of(new TextEncoder().encode(`${DOMAIN}${nonce}`))
   const challenged = pieceOf(pieceCid, sha256)
   const height = pieceHeight(challenged.rawSizeBytes)
-  const isToThisNonce = said.nonce === nonce && said.seed === `0x${hexOf(seed)}` && said.height === height
+  const isToThisNonce = said.nonce === nonce && said.seed === `0x${bytesToHex(seed)}` && said.height === height
   if (!isToThisNonce) throw flawed('It is for another nonce.')
   checkLeaves(proofs, challenged, seed)
   const shown = inclusion === null ? challenged : includedPiece(inclusion, challenged, sha256)
@@ -106,7 +106,7 @@ function pieceOf(text: unknown, sha256: Sha256): NamedPiece {
 
 function idOf(text: unknown, sha256: Sha256): ContentId | undefined {
   try {
-    return typeof text === 'string' ? parseContentId(text, (bytes) => hexOf(sha256.of(bytes))) : undefined
+    return typeof text === 'string' ? parseContentId(text, (bytes) => bytesToHex(sha256.of(bytes))) : undefined
   } catch (error) {
     if (LadeError.has(error, 'invalid_cid')) return undefined
     throw error

@@ -1,6 +1,6 @@
 import type { DealEntry, DealList, DealProofs } from '@lade/core/wire'
 import { HEADER } from '@lade/core/wire/headers'
-import { hexOf } from '../hashing/running-hash.ts'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Http } from '../http/http.ts'
 import { refuseUnknownOptions } from '../known-options.ts'
 import type { CallOptions, DealListOptions, DealOperations, ExtendDealOptions } from '../options.ts'
@@ -36,7 +36,7 @@ export function dealOperations(http: Http): DealOperations {
 }
 
 function newKey(): string {
-  return hexOf(crypto.getRandomValues(new Uint8Array(16)))
+  return bytesToHex(crypto.getRandomValues(new Uint8Array(16)))
 }
 
 function pathOf(dealId: string): string {

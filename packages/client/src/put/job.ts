@@ -1,8 +1,8 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire/headers'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { type HashWants, wantBoth, wantsFor } from '../hashing/hash-wants.ts'
-import { hexOf } from '../hashing/running-hash.ts'
 import type { Http } from '../http/http.ts'
 import { type OptionNames, refuseUnknownOptions } from '../known-options.ts'
 import type { Limits } from '../limits.ts'
@@ -121,7 +121,7 @@ export function wantsOf({ form, expected, http, limits }: PutJob, sizeBytes: num
 }
 
 function readExpected(text: string, { sha256 }: Platform): ContentId {
-  const id = parseContentId(text, (bytes) => hexOf(sha256.of(bytes)))
+  const id = parseContentId(text, (bytes) => bytesToHex(sha256.of(bytes)))
   if (id.verified) return id
   throw new LadeError('invalid_cid', {
     reason: `Bytes cannot be checked against ${JSON.stringify(text.slice(0, 80))}.`,

@@ -1,5 +1,5 @@
 import type { WalletNonceResult, WalletVerifyResult } from '@lade/core/wire'
-import { hexOf } from '../hashing/running-hash.ts'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Credentials } from '../http/credentials.ts'
 import type { Http } from '../http/http.ts'
 import { chainOfService } from './service-chain.ts'
@@ -87,7 +87,7 @@ async function firstAccount(provider: Eip1193Provider): Promise<string> {
 }
 
 function hexOfText(text: string): string {
-  return `0x${hexOf(new TextEncoder().encode(text))}`
+  return `0x${bytesToHex(new TextEncoder().encode(text))}`
 }
 
 /** Whoever gives up waits no longer; the question to the wallet stays for the others. */

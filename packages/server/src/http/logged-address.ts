@@ -1,4 +1,6 @@
+import { isIPv6 } from 'node:net'
 import type { Logger } from 'pino'
+import { ipv6Groups } from '../quotas/principal.ts'
 
 /** How much of an address the log has: all of it, its network, or nothing. */
 export type LoggedAddresses = 'full' | 'network' | 'none'
@@ -43,8 +45,8 @@ function isAddressPrincipal(principal: unknown): principal is string {
 function networkOfAddress(address: string): string | undefined {
   const [a, b, c, d] = address.split('.')
   if (d !== undefined) return `${a}.${b}.${c}.0/24`
-  if (!address.includes(':')) return undefined
-  const [head = ''] = address.split('::')
-  const groups = head.split(':').filter((group) => group !== '')
-  return `${[...groups, '0', '0', '0'].slice(0, 3).join(':')}::/48`
+  const [ipv6 = ''] = address.split('/')
+  if (!isIPv6(ipv6)) return undefined
+  const groups = ipv6Groups(ipv6).slice(0, 3)
+  return `${groups.map((group) => group.toString(16)).join(':')}::/48`
 }

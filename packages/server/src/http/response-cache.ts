@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER } from '@lade/core/wire'
+import { LRUCache } from 'lru-cache'
 import { publicCaching } from './file-headers.ts'
 import { framingProblem } from './framing.ts'
 import { PRECONDITIONS } from './preconditions.ts'
@@ -13,8 +14,6 @@ interface CachedResponse {
   /** How long other caches may keep it at most. */
   readonly maxSeconds: number
   readonly generation: number
-  /** What it takes of the memory. */
-  readonly weightBytes: number
 }
 
 export interface ResponseCacheOptions {
@@ -49,14 +48,12 @@ const VARYING = [
  * removed or has expired is served from here.
  */
 export class ResponseCache {
-  readonly #files = new Map<string, CachedResponse>()
+  readonly #files: LRUCache<string, CachedResponse>
   readonly #options: ResponseCacheOptions
-  readonly #maxBytes: number
-  #bytes = 0
 
   constructor(options: ResponseCacheOptions) {
     this.#options = options
-    this.#maxBytes = options.maxBytes ?? 64 * 1024 * 1024
+    this.#files = new LRUCache({ maxSize: options.maxBytes ?? 64 * 1024 * 1024 })
   }
 
   /** The generation to hand to `keep`, read before the records are. */
@@ -81,12 +78,9 @@ export class ResponseCache {
     const { expiresAt, maxSeconds } = cached
     const now = this.#options.now()
     if (cached.generation !== this.#options.generation() || expiresAt <= now) {
-      this.#forget(url, cached)
+      this.#files.delete(url)
       return false
     }
-    // The most recently used answer stands last, so the first one is the one to drop.
-    this.#files.delete(url)
-    this.#files.set(url, cached)
     response.writeHead(200, [
       ...cached.headers,
       'cache-control',
@@ -113,19 +107,7 @@ export class ResponseCache {
     const headers = Object.entries(answer.headers).flat()
     // One file has more addresses than memory could hold (the case of a hex digit is free), so they count, too.
     const weightBytes = bytes.length + url.length + headers.join('').length + ENTRY_BYTES
-    if (weightBytes > this.#maxBytes / 16) return
-    const before = this.#files.get(url)
-    if (before !== undefined) this.#forget(url, before)
-    this.#files.set(url, { headers, bytes, expiresAt, maxSeconds, generation, weightBytes })
-    this.#bytes += weightBytes
-    for (const [oldest, cached] of this.#files) {
-      if (this.#bytes <= this.#maxBytes) break
-      this.#forget(oldest, cached)
-    }
-  }
-
-  #forget(url: string, cached: CachedResponse): void {
-    this.#files.delete(url)
-    this.#bytes -= cached.weightBytes
+    if (weightBytes > this.#files.maxSize / 16) return
+    this.#files.set(url, { headers, bytes, expiresAt, maxSeconds, generation }, { size: weightBytes })
   }
 }

@@ -1,52 +1,22 @@
-import { randomBytes as secureRandomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LadeError } from '@lade/core/errors'
-import type { Logger } from 'pino'
-import type { BlobStore } from '../blobs/blob-store.ts'
-import type { DealProposer } from '../onchain-deals/deal-proposer.ts'
-import type { Prover } from '../proving/prover.ts'
 import type { Leaseholder, LeaseTerms } from '../records/leaseholder.ts'
-import { aggregateWaiting } from './aggregate.ts'
-import { enrolFiles } from './enrol.ts'
 import { Outages } from './outages.ts'
-import type { PlacementContext } from './placement-context.ts'
 import { PlacementCounters, type PlacementCounts } from './placement-counters.ts'
-import { PlacementQueues } from './placement-queues.ts'
-import { DEFAULT_SCHEDULE, type PlacementSchedule } from './placement-schedule.ts'
-import { detachRemovedProvers, reconcilePieces } from './reconcile.ts'
-import { TaskQueue } from './task-queue.ts'
+import { PlacementTerm, type PlacementTermOptions } from './placement-term.ts'
 
 /** Of whoever does this work. */
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
-/** Files and pieces that are looked at in one round; uploads wait for the transaction that enrols them. */
-const ENROL_BATCH = 500
-const RECONCILE_BATCH = 256
-const AGGREGATE_TARGET_BYTES = 64 * 1024 * 1024
 /** The shortest time from the end of one round to the beginning of the next, and how much longer than the round itself. */
 const MIN_REST_MS = 25
 const REST_PER_WORK = 2
 const BUSY_MS = 1000
 const QUIET_MS = 5000
 
-export interface PlacementJobDeps {
+export interface PlacementJobDeps
+  extends Omit<PlacementTermOptions, 'records' | 'outages' | 'counters' | 'onProgress' | 'onFailure'> {
   /** Of the lease {@link PLACEMENT_LEASE}, whose records are worked on. */
   readonly leaseholder: Leaseholder
-  readonly blobs: BlobStore
-  readonly provers: readonly Prover[]
-  readonly now: () => number
-  readonly log: Logger
-  readonly sourceUrl: (pieceCid: string) => string
-  readonly copies: number
-  readonly aggregateBelowBytes: number
-  readonly aggregateSeconds: number
-  readonly auditSeconds: number
-  /** @default 64 MiB, padded */
-  readonly aggregateTargetBytes?: number
-  /** @default randomBytes of node:crypto */
-  readonly randomBytes?: (sizeBytes: number) => Uint8Array
-  /** @default about an hour of retries; see `PlacementSchedule` */
-  readonly schedule?: Partial<PlacementSchedule>
-  /** Runs beside placing, in the same process of all. */
-  readonly proposer?: Pick<DealProposer, 'round'>
 }
 
 /** What came of one round of placement. */
@@ -83,152 +53,62 @@ export interface PlacementJob {
  * const job = createPlacementJob({ ...parts, copies: 2, aggregateBelowBytes: 1_048_576, aggregateSeconds: 3600, auditSeconds: 86_400 })
  * job.start()
  */
-export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
-  const { leaseholder, now, log } = deps
-  const { records } = leaseholder
+export function createPlacementJob({ leaseholder, ...work }: PlacementJobDeps): PlacementJob {
   const outages = new Outages()
   const counters = new PlacementCounters()
   const stopping = new AbortController()
-  let term: Term | undefined
+  let term: PlacementTerm | undefined
   let hasFailed = false
-  let isAwake = false
-  let interrupt = (): void => {}
+  /** Aborted when more may be due; replaced when a round begins. */
+  let waking = new AbortController()
   let looping: Promise<void> = Promise.resolve()
 
-  function wake(): void {
-    isAwake = true
-    interrupt()
-  }
+  const wake = (): void => waking.abort()
 
-  function beginTerm(): Term {
-    const ending = new AbortController()
-    const context: PlacementContext = {
-      ...deps,
-      records,
-      aggregateTargetBytes: deps.aggregateTargetBytes ?? AGGREGATE_TARGET_BYTES,
-      randomBytes: deps.randomBytes ?? secureRandomBytes,
-      schedule: { ...DEFAULT_SCHEDULE, ...deps.schedule },
-      signal: ending.signal,
-      outages,
-      counters,
-    }
-    const onDone = (error: unknown): void => {
-      if (error !== undefined && !ending.signal.aborted) {
-        hasFailed = true
-        log.error({ err: error }, 'a piece could not be placed')
-        return
-      }
-      wake()
-    }
-    const queues = new PlacementQueues(context, (error) => {
-      // What was just stored may want a deal.
-      if (term !== undefined) term.proposeAt = Math.min(term.proposeAt, performance.now() + BUSY_MS)
-      onDone(error)
-    })
-    return { context, queues, proposing: new TaskQueue(1, onDone), ending, hasDetached: false, proposeAt: 0 }
+  function onFailure(error: unknown, message: string): void {
+    if (stopping.signal.aborted) return
+    hasFailed = true
+    work.log.error({ err: error }, message)
   }
 
   async function endTerm(reason: Error): Promise<void> {
-    if (term === undefined) return
-    const { ending, queues, proposing } = term
+    const ended = term
     term = undefined
-    ending.abort(reason)
-    queues.dismiss()
-    await Promise.all([queues.whenIdle(), proposing.whenIdle()])
+    await ended?.end(reason)
   }
 
-  /** Takes the lease, or keeps it. */
-  async function hold(): Promise<Term | undefined> {
+  /** Takes the lease or renews it; undefined when another process has it. */
+  async function hold(): Promise<PlacementTerm | undefined> {
     if (await leaseholder.hold()) {
-      term ??= beginTerm()
+      const { records } = leaseholder
+      term ??= new PlacementTerm({ ...work, records, outages, counters, onProgress: wake, onFailure })
       return term
     }
     await endTerm(new Error('another process took over placement'))
     return undefined
   }
 
-  /** Everything that is due is begun; what takes long goes on after this. */
-  async function begin(): Promise<PlacementRound> {
+  async function startRound(): Promise<PlacementRound> {
     const held = await hold()
-    if (held === undefined) return { isMine: false, isBusy: false }
-    const { context, queues } = held
-    if (!held.hasDetached) {
-      await step(async () => {
-        await detachRemovedProvers(context)
-        await records.placements.markAllUnreconciled({ now: now() })
-        held.hasDetached = true
-        return true
-      })
-    }
-    const steps = [
-      async () => (await enrolFiles(context, ENROL_BATCH)) > 0,
-      () => aggregateWaiting(context),
-      async () => (await reconcilePieces(context, RECONCILE_BATCH)) > 0,
-      () => queues.start(),
-    ]
-    let isBusy = false
-    for (const one of steps) isBusy = (await step(one)) || isBusy
-    propose(held)
-    return { isMine: true, isBusy }
-  }
-
-  async function step(action: () => Promise<boolean>): Promise<boolean> {
-    try {
-      return await action()
-    } catch (error) {
-      if (stopping.signal.aborted) return false
-      hasFailed = true
-      log.error({ err: error }, 'a step of placement failed')
-      return false
-    }
-  }
-
-  function propose(held: Term): void {
-    const { proposer } = deps
-    if (proposer === undefined || performance.now() < held.proposeAt) return
-    held.proposing.offer('proposer', async () => {
-      held.proposeAt = performance.now() + BUSY_MS
-      const { nextInMs } = await proposer.round()
-      held.proposeAt = performance.now() + nextInMs
-    })
-  }
-
-  /** While the proposer is at it, its end wakes the job. */
-  function untilProposing(): number {
-    if (deps.proposer === undefined || term === undefined || !term.proposing.isIdle) return QUIET_MS
-    return Math.max(MIN_REST_MS, term.proposeAt - performance.now())
+    return held === undefined ? { isMine: false, isBusy: false } : { isMine: true, isBusy: await held.start() }
   }
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      isAwake = false
+      waking = new AbortController()
       const startedAt = performance.now()
-      const round = await begin().catch((error: unknown): PlacementRound => {
+      const { isBusy } = await startRound().catch((error: unknown) => {
         hasFailed = true
-        // The records say themselves when nothing can be written, and when it can again.
-        if (!LadeError.has(error, 'read_only')) log.error({ err: error }, 'placement failed')
-        return { isMine: term !== undefined, isBusy: false }
+        // The records log themselves when nothing can be written, and when it can again.
+        if (!LadeError.has(error, 'read_only')) work.log.error({ err: error }, 'placement failed')
+        return { isBusy: false }
       })
       // Uploads write to the same records: they get most of the time, also while there is much to be placed.
       const restMs = Math.max(MIN_REST_MS, REST_PER_WORK * (performance.now() - startedAt))
-      await rest(hasFailed ? BUSY_MS : restMs, false)
+      await rest(hasFailed ? BUSY_MS : restMs, stopping.signal)
       hasFailed = false
-      const isUnderWay = term?.queues.isUnderWay ?? false
-      if (!isAwake && !round.isBusy) await rest(Math.min(isUnderWay ? BUSY_MS : QUIET_MS, untilProposing()), true)
+      if (!isBusy) await rest(untilDueMs(term), waking.signal)
     }
-  }
-
-  async function rest(ms: number, isWakeable: boolean): Promise<void> {
-    if (stopping.signal.aborted) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, ms)
-    timer.unref()
-    interrupt = () => {
-      if (isWakeable || stopping.signal.aborted) resolve()
-    }
-    await promise
-    clearTimeout(timer)
-    interrupt = () => {}
   }
 
   return {
@@ -237,29 +117,30 @@ export function createPlacementJob(deps: PlacementJobDeps): PlacementJob {
       looping = loop()
     },
     async stop() {
-      if (!stopping.signal.aborted) stopping.abort(new Error('placement stops'))
-      interrupt()
-      term?.ending.abort(stopping.signal.reason)
+      const reason = new Error('placement stops')
+      stopping.abort(reason)
+      wake()
+      term?.abort(reason)
       await looping
-      await endTerm(new Error('placement stops'))
+      await endTerm(reason)
       await leaseholder.giveBack()
     },
     async round() {
-      const round = await begin()
-      await Promise.all([term?.queues.whenIdle(), term?.proposing.whenIdle()])
+      const round = await startRound()
+      await term?.whenIdle()
       return round
     },
     snapshot: () => counters.snapshot(),
   }
 }
 
-/** The time from taking the lease to losing it. */
-interface Term {
-  readonly context: PlacementContext
-  readonly queues: PlacementQueues
-  readonly proposing: TaskQueue
-  readonly ending: AbortController
-  hasDetached: boolean
-  /** By the monotonic clock. */
-  proposeAt: number
+/** How long to wait for the next round when there is nothing to do. */
+function untilDueMs(term: PlacementTerm | undefined): number {
+  const untilProposingMs = term?.untilProposingMs ?? QUIET_MS
+  return Math.min(term?.isUnderWay ? BUSY_MS : QUIET_MS, Math.max(MIN_REST_MS, untilProposingMs))
+}
+
+/** Waits, unless the signal is aborted before. */
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {})
 }

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 
 const DEFAULT_MEMORY_BYTES = 8 * 1024 * 1024
 /** What an entry takes beside its nodes, roughly. */
@@ -33,25 +34,28 @@ export interface LevelCacheOptions {
  */
 export class LevelCache {
   readonly #options: LevelCacheOptions
-  /** Those that were used longest ago first. */
-  readonly #memory = new Map<string, Uint8Array>()
-  #memoryBytes = 0
+  readonly #memory: LRUCache<string, Uint8Array>
   #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(options: LevelCacheOptions = {}) {
     this.#options = options
+    this.#memory = new LRUCache({
+      maxSize: options.memoryBytes ?? DEFAULT_MEMORY_BYTES,
+      sizeCalculation: ({ length }) => length + ENTRY_BYTES,
+    })
   }
 
   /** The nodes that were set for a root, or what has become of their file; undefined when there are none. */
   async get(root: string): Promise<Uint8Array | undefined> {
     const cached = this.#memory.get(root)
-    const nodes = cached ?? (await this.#readFile(root))
-    if (nodes !== undefined) this.#remember(root, nodes)
+    if (cached !== undefined) return cached
+    const nodes = await this.#readFile(root)
+    if (nodes !== undefined) this.#memory.set(root, nodes)
     return nodes
   }
 
   async set(root: string, nodes: Uint8Array): Promise<void> {
-    this.#remember(root, nodes)
+    this.#memory.set(root, nodes)
     if (nodes.length >= FILE_FROM_BYTES) await this.#writeFile(root, nodes)
   }
 
@@ -66,24 +70,6 @@ export class LevelCache {
     } finally {
       resolve()
     }
-  }
-
-  #remember(root: string, nodes: Uint8Array): void {
-    this.#forget(root)
-    this.#memory.set(root, nodes)
-    this.#memoryBytes += nodes.length + ENTRY_BYTES
-    const { memoryBytes = DEFAULT_MEMORY_BYTES } = this.#options
-    for (const oldest of this.#memory.keys()) {
-      if (this.#memoryBytes <= memoryBytes) return
-      this.#forget(oldest)
-    }
-  }
-
-  #forget(root: string): void {
-    const nodes = this.#memory.get(root)
-    if (nodes === undefined) return
-    this.#memory.delete(root)
-    this.#memoryBytes -= nodes.length + ENTRY_BYTES
   }
 
   async #readFile(root: string): Promise<Uint8Array | undefined> {

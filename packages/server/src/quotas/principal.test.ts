@@ -25,6 +25,7 @@ describe('addressPrincipal', () => {
     ['::2:3:4:5:6:7:8', 'ip:0:2:3:4::/64'],
     ['2001:db8::192.0.2.7', 'ip:2001:db8:0:0::/64'],
     // An address that only resembles a mapped one is not one.
+    ['::192.0.2.7', 'ip:0:0:0:0::/64'],
     ['::fffe:192.0.2.7', 'ip:0:0:0:0::/64'],
     ['64:ff9b:1::192.0.2.7', 'ip:64:ff9b:1:0::/64'],
   ])('charges %s as %s', (address, principal) => {

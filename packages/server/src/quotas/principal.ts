@@ -34,7 +34,8 @@ export function walletPrincipal({ chainId, address }: { readonly chainId: number
   return `wallet:${chainId}:${address}`
 }
 
-function ipv6Groups(address: string): number[] {
+/** The eight 16-bit groups of an IPv6 address, in any spelling that `isIPv6` accepts. */
+export function ipv6Groups(address: string): number[] {
   const [withoutZone = ''] = address.split('%')
   const [head = '', tail] = withoutZone.split('::')
   const front = groupsOf(head)

@@ -3,9 +3,9 @@ import type { BlockAnswer, BlockQuestion } from '@lade/core/dag'
 import { FairQueue } from '@lade/node/budget/fair-queue'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
 import type { CID } from 'multiformats/cid'
+import { answerCache } from './answer-cache.ts'
 import { LoopTurns } from './loop-turns.ts'
 import { ReadingThread } from './reading-thread.ts'
-import { RecentAnswers } from './recent-answers.ts'
 
 /** Big blocks that are in memory at once, and for how long at the most before others follow. */
 const BIG_BLOCKS = 16
@@ -44,7 +44,7 @@ export class BlockReadings {
   readonly turns: LoopTurns
   readonly #queue: FairQueue
   readonly #inMemory: FairQueue
-  readonly #recent = new RecentAnswers()
+  readonly #recent = answerCache()
   readonly #running = new Map<string, Promise<unknown>>()
   #thread: ReadingThread | undefined
   #readCount = 0
@@ -118,7 +118,7 @@ export class BlockReadings {
         if (this.#thread === undefined || this.#thread.hasEnded) this.#thread = new ReadingThread()
         const { answer, processorMs } = await this.#thread.read({ question, codec: cid.code, bytes })
         this.#readCount += 1
-        this.#recent.add(key, answer)
+        this.#recent.set(key, answer)
         return { answer: answer as BlockAnswer<Question>, bytes, processorMs }
       },
       signal,

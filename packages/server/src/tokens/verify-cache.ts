@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
+import { LRUCache } from 'lru-cache'
 import { expiredToken } from './expired-token.ts'
 import type { SigningKey } from './signing-key.ts'
 import { MAXIMUM_TOKEN_LENGTH } from './token-form.ts'
@@ -22,12 +23,11 @@ export interface VerifyCacheOptions {
  * (await cache.verify(token, keys.current(), new Date())).sub // '973dfe463ec85785'
  */
 export class VerifyCache {
-  readonly #verifiedByDigest = new Map<string, VerifiedToken>()
-  readonly #maximumEntries: number
+  readonly #verifiedByDigest: LRUCache<string, VerifiedToken>
   #keyId: string | undefined
 
   constructor({ maximumEntries = 10_000 }: VerifyCacheOptions = {}) {
-    this.#maximumEntries = maximumEntries
+    this.#verifiedByDigest = new LRUCache({ max: maximumEntries })
   }
 
   /** How many tokens are remembered. */
@@ -45,12 +45,13 @@ export class VerifyCache {
     this.#forgetOtherKeys(key)
     const digest = hash('sha256', token, 'base64url')
     const known = this.#verifiedByDigest.get(digest)
-    this.#verifiedByDigest.delete(digest)
-    if (known !== undefined && known.validUntilMs <= now.getTime()) {
+    if (known !== undefined && known.validUntilMs > now.getTime()) return known.claims
+    if (known !== undefined) {
+      this.#verifiedByDigest.delete(digest)
       const { exp } = known.claims
       throw exp * 1000 <= now.getTime() ? expiredToken(exp) : new LadeError('invalid_token', {})
     }
-    const verified = known ?? (await verifyTokenUntil(token, key, now))
+    const verified = await verifyTokenUntil(token, key, now)
     // The key may have changed while this token was being verified.
     if (this.#keyId === key.id) this.#remember(digest, verified)
     return verified.claims
@@ -62,13 +63,9 @@ export class VerifyCache {
     this.#keyId = key.id
   }
 
-  /** A Map keeps the order of insertion, so its first entry is the one least recently used. */
   #remember(digest: string, verified: VerifiedToken): void {
     Object.freeze(verified.claims.scopes)
     Object.freeze(verified.claims)
     this.#verifiedByDigest.set(digest, verified)
-    if (this.#verifiedByDigest.size <= this.#maximumEntries) return
-    const [oldest] = this.#verifiedByDigest.keys()
-    if (oldest !== undefined) this.#verifiedByDigest.delete(oldest)
   }
 }

@@ -1,12 +1,9 @@
-import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Logger } from 'pino'
-import type { BlobStore, ObjectFault, OpenBlob } from '../blobs/blob-store.ts'
+import type { BlobStore, ObjectFault } from '../blobs/blob-store.ts'
 import type { DamageKind as RecordedKind, RecordStore } from '../records/record-store.ts'
-import { digestOfBody } from './digest-of-blob.ts'
+import { type SecondLook, secondLooks } from './second-look.ts'
 
-/** A blob that is committed again at every look is written to, and not damaged. */
-const MOST_LOOKS = 5
 /** More damage than this in a day is likelier to be in the machine that reads than in the bytes. */
 const MOST_QUARANTINES_PER_DAY = 100
 /** How often the same fault is reported while readers go on meeting it, and of how many objects that is remembered. */
@@ -30,9 +27,6 @@ export interface DamageCounters {
 }
 
 export type DamageKind = keyof DamageCounters
-
-/** What a second look has shown. `gone`: there is nothing under the digest, so that nobody can be given wrong bytes. */
-export type SecondLook = Exclude<DamageKind, 'missing' | 'inline'> | 'gone'
 
 /** What damage control asks the records, and has them remember. */
 export interface DamageRecords {
@@ -101,50 +95,8 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
   }
   const reportedAt = new Map<string, number>()
   const looks = new Map<string, Promise<SecondLook>>()
-  let quarantinedAt: readonly number[] = []
+  const look = secondLooks({ blobs, records, log, now, onWrong, mostQuarantinesPerDay, remember })
   let lastLook: Promise<unknown> = Promise.resolve()
-
-  async function look(sha256: string): Promise<SecondLook> {
-    try {
-      for (let times = 0; times < MOST_LOOKS; times += 1) {
-        const blob = await blobs.open(sha256)
-        if (blob === undefined) return 'gone'
-        try {
-          const seen = await judge(sha256, blob)
-          if (seen !== 'replaced') return seen
-        } finally {
-          await blob.close()
-        }
-      }
-      throw new Error('the blob differs at every read')
-    } catch (error) {
-      log.error({ sha256, err: error }, 'a suspected blob cannot be read or quarantined')
-      return 'unreadable'
-    }
-  }
-
-  async function judge(sha256: string, blob: OpenBlob): Promise<SecondLook | 'replaced'> {
-    const { actual, sizeBytes, chunkDigests } = await digestOfBody(blob)
-    if (actual === sha256) {
-      // The reader may have met recorded digests that are wrong.
-      if (chunkDigests !== undefined) await records?.integrity.setChunkDigests({ sha256, digests: chunkDigests })
-      await records?.integrity.clearDamaged(sha256)
-      log.warn({ sha256, sizeBytes }, 'a blob was wrong in one read and right in the next')
-      return 'transient'
-    }
-    onWrong(sha256)
-    quarantinedAt = quarantinedAt.filter((at) => at > now() - DAY_MS)
-    if (quarantinedAt.length >= mostQuarantinesPerDay) {
-      log.error({ sha256, actual, sizeBytes }, 'a blob has wrong bytes, like too many today: it is left in place')
-      remember(sha256, 'wrong')
-      return 'left'
-    }
-    if (!(await blob.quarantine())) return 'replaced'
-    quarantinedAt = [...quarantinedAt, now()]
-    log.error({ sha256, actual, sizeBytes }, 'a blob has wrong bytes and was quarantined')
-    remember(sha256, 'missing')
-    return 'quarantined'
-  }
 
   /** So that other processes know, and this one after a restart. */
   function remember(object: string, kind: RecordedKind): void {

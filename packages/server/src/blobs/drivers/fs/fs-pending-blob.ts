@@ -2,6 +2,7 @@ import type { PendingBlob } from '../../blob-store.ts'
 import { requireSha256 } from '../../store-arguments.ts'
 import type { Files } from './files.ts'
 import { asPortError, translated, unlessMissing } from './fs-failure.ts'
+import type { FsShards } from './fs-shards.ts'
 import type { SpaceClaim } from './headroom.ts'
 import type { PendingFile } from './pending-file.ts'
 import type { Syncs } from './syncs.ts'
@@ -15,8 +16,8 @@ export interface FsPendingBlobParts {
   readonly path: string
   readonly file: PendingFile
   readonly claim: SpaceClaim
-  /** Renames the closed file to its place under the digest and makes that durable. */
-  readonly publish: (path: string, sha256: string) => Promise<void>
+  /** Where it is published. */
+  readonly shards: FsShards
 }
 
 /** A file in the pending directory, on its way to be renamed. */
@@ -50,7 +51,7 @@ export class FsPendingBlob implements PendingBlob {
     await this.#step(async () => {
       await this.#flush()
       await this.#closeFile()
-      await this.#parts.publish(this.#parts.path, sha256)
+      await this.#parts.shards.publish(this.#parts.path, sha256)
       this.#ended = 'committed'
       this.#parts.claim.release()
     })

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream'
-import type { BlobName, ByteRange, OpenBlob } from '../../blob-store.ts'
+import type { ByteRange, OpenBlob } from '../../blob-store.ts'
 import { requireRange } from '../../store-arguments.ts'
 import type { S3Calls } from './s3-calls.ts'
 import { isFailure, S3Failure, translated } from './s3-failure.ts'
 import type { S3Keys } from './s3-keys.ts'
 import { getObject } from './s3-objects.ts'
 import type { FoundPut, S3Puts } from './s3-puts.ts'
+import { quarantineObject } from './s3-quarantine.ts'
 import { failureOf } from './sdk-error.ts'
 
 /** A read that got this far since its last interruption is a healthy one, and may be interrupted as often again. */
@@ -16,8 +17,6 @@ export interface S3BlobBodyParts {
   readonly keys: S3Keys
   readonly puts: S3Puts
   readonly found: FoundPut
-  /** Takes a put out of reach, if it is still what is read under its digest. */
-  readonly putAway: (blob: BlobName) => Promise<boolean>
 }
 
 /**
@@ -51,7 +50,7 @@ export class S3BlobBody implements OpenBlob {
     this.#requireOpen()
     // Of bytes that come from two puts nobody can say which of them are wrong.
     const isOne = this.#found.put === this.#parts.found.put
-    return isOne && (await translated(() => this.#parts.putAway(this.#found)))
+    return isOne && (await translated(() => quarantineObject(this.#parts, this.#found)))
   }
 
   async close(): Promise<void> {

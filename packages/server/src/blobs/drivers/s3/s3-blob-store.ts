@@ -1,26 +1,17 @@
-import { randomBytes } from 'node:crypto'
-import type { BlobInfo, BlobName, BlobStore, BlobStoreTraits } from '../../blob-store.ts'
-import { BufferList } from '../../buffer-list.ts'
+import type { BlobStore, BlobStoreTraits } from '../../blob-store.ts'
 import { requireBlobName, requireHolder, requirePut, requireSha256 } from '../../store-arguments.ts'
 import { S3BlobBody } from './s3-blob-body.ts'
 import { S3Calls, type S3Habits } from './s3-calls.ts'
-import { copyObject } from './s3-copy.ts'
 import { translated } from './s3-failure.ts'
 import { s3Installation } from './s3-installation.ts'
 import { S3Keys } from './s3-keys.ts'
 import { S3Leftovers } from './s3-leftovers.ts'
+import { listBlobs } from './s3-list-blobs.ts'
 import { locateObject } from './s3-location.ts'
-import { deleteObject, headObject, listKeys } from './s3-objects.ts'
+import { deleteObject, listKeys } from './s3-objects.ts'
 import type { S3BlobStoreOptions } from './s3-options.ts'
-import { S3PendingBlob } from './s3-pending-blob.ts'
+import { S3PendingBlobs } from './s3-pending-blobs.ts'
 import { S3Puts } from './s3-puts.ts'
-import { sweepHolder } from './s3-sweep.ts'
-import { Slots } from './slots.ts'
-
-/** Parts in flight at once, of all uploads together: what they hold in memory beside the part that each one fills. */
-const PARTS_IN_FLIGHT = 16
-const PART_BUFFERS_KEPT = 8
-const PAGE_KEYS = 1000
 
 /** What this store is, and what it turned out to understand so far. */
 export interface S3StoreTraits extends BlobStoreTraits, S3Habits {}
@@ -56,13 +47,11 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
   const calls = new S3Calls(options)
   const { settings } = calls
   const keys = new S3Keys(settings.prefix)
-  const buffers = new BufferList({ bufferBytes: settings.partBytes, keepAtMost: PART_BUFFERS_KEPT })
   const puts = new S3Puts(calls, keys)
-  const slots = new Slots(PARTS_IN_FLIGHT)
   const leftovers = new S3Leftovers(calls, keys)
-  const pendingByHolder = new Map<string, Set<S3PendingBlob>>()
+  const pending = new S3PendingBlobs({ calls, keys, puts, leftovers })
 
-  /** The least that says that the bucket is there and the credentials are good. */
+  /** The smallest request that shows that the bucket exists and the credentials are valid. */
   async function check(): Promise<void> {
     for await (const _ of listKeys(calls, { prefix: keys.objects, pageSize: 1 })) return
   }
@@ -72,67 +61,6 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
   } catch (error) {
     await calls.close()
     throw error
-  }
-
-  async function begin(options: Parameters<BlobStore['begin']>[0]): Promise<S3PendingBlob> {
-    const { holder, sizeBytes, expected } = options
-    const id = randomBytes(12).toString('hex')
-    const put = options.put ?? id
-    const siblings = pendingByHolder.get(holder) ?? new Set()
-    pendingByHolder.set(holder, siblings)
-    const pending = await S3PendingBlob.begin({
-      calls,
-      keys,
-      slots,
-      leftovers,
-      buffers,
-      holder,
-      id,
-      put,
-      isOwnKey: options.put === undefined,
-      expected,
-      sizeBytes,
-      onEnd(sha256) {
-        siblings.delete(pending)
-        if (sha256 !== undefined) puts.remember({ sha256, put })
-      },
-    })
-    siblings.add(pending)
-    return pending
-  }
-
-  async function* listBlobs(after: string, limit: number): AsyncGenerator<BlobInfo> {
-    let left = limit
-    let last = ''
-    if (left <= 0) return
-    const pageSize = Math.min(PAGE_KEYS, left + 1)
-    const pages = listKeys(calls, { prefix: keys.objects, startAfter: keys.before(after), pageSize })
-    for await (const { objects } of pages) {
-      for (const { key, sizeBytes } of objects) {
-        const name = keys.nameOf(key)
-        if (name === undefined || name.sha256 <= after) continue
-        if (name.sha256 !== last) {
-          if (left <= 0) return
-          left -= 1
-          last = name.sha256
-        }
-        yield { ...name, sizeBytes }
-      }
-    }
-  }
-
-  /** Moves a blob away, unless the records have another put in its place by now, which readers get. */
-  async function putAway({ sha256, put }: BlobName): Promise<boolean> {
-    if (await puts.isReplaced({ sha256, put })) return false
-    const from = keys.blob({ sha256, put })
-    const stored = await headObject(calls, from)
-    if (stored === undefined) return false
-    const to = keys.quarantined(sha256, new Date(settings.now()))
-    // No digest: that the bytes do not have theirs is why they are here.
-    await copyObject(calls, { from, to, sizeBytes: stored.sizeBytes, sha256: undefined, isOwnKey: true })
-    await deleteObject(calls, from)
-    puts.forget({ sha256, put })
-    return true
   }
 
   return {
@@ -149,7 +77,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
         requireHolder(holder)
         if (expected !== undefined) requireSha256(expected)
         if (put !== undefined) requirePut(put)
-        return begin(options)
+        return pending.begin(options)
       }),
 
     // A bucket does not say how much it still takes; the upload that is too much is refused by the store.
@@ -159,7 +87,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       translated(async () => {
         requireSha256(sha256)
         const found = await puts.find(sha256)
-        return found && new S3BlobBody({ calls, keys, puts, found, putAway })
+        return found && new S3BlobBody({ calls, keys, puts, found })
       }),
 
     locate: (sha256, headers) =>
@@ -176,7 +104,7 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       }),
 
     async *list({ after = '', limit = Number.POSITIVE_INFINITY } = {}) {
-      const blobs = listBlobs(after, limit)
+      const blobs = listBlobs(calls, keys, { after, limit })
       for (;;) {
         const next = await translated(() => blobs.next())
         if (next.done === true) return
@@ -192,24 +120,12 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
       }),
 
     sweepPending: (holder) =>
-      translated(async () => {
+      translated(() => {
         requireHolder(holder)
-        const inMemory = [...(pendingByHolder.get(holder) ?? [])].filter((pending) => pending.isInMemory)
-        for (const pending of pendingByHolder.get(holder) ?? []) pending.sweep()
-        pendingByHolder.delete(holder)
-        return inMemory.length + (await sweepHolder(calls, keys, holder))
+        return pending.sweep(holder)
       }),
 
-    pendingHolders: () =>
-      translated(async () => {
-        const holders = new Set(
-          [...pendingByHolder].filter(([, pending]) => pending.size > 0).map(([holder]) => holder),
-        )
-        for await (const { groups } of listKeys(calls, { prefix: keys.pending, delimiter: '/' })) {
-          for (const group of groups) holders.add(group.slice(keys.pending.length, -1))
-        }
-        return [...holders]
-      }),
+    pendingHolders: () => translated(() => pending.holders()),
 
     check: () => translated(check),
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { BlobName } from '../../blob-store.ts'
 import type { S3Calls } from './s3-calls.ts'
 import type { S3Keys } from './s3-keys.ts'
@@ -13,11 +14,6 @@ export interface FoundPut extends BlobName {
   readonly object: StoredObject
 }
 
-interface Remembered {
-  readonly puts: readonly string[]
-  readonly at: number
-}
-
 /**
  * Finds which put of a digest to read. All of them have the same bytes, so any that is there will do; the records know which one stays.
  *
@@ -27,7 +23,11 @@ interface Remembered {
 export class S3Puts {
   readonly #calls: S3Calls
   readonly #keys: S3Keys
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new LRUCache<string, readonly string[]>({
+    max: MOST_REMEMBERED,
+    ttl: BELIEVED_MS,
+    ttlResolution: 0,
+  })
 
   constructor(calls: S3Calls, keys: S3Keys) {
     this.#calls = calls
@@ -36,17 +36,17 @@ export class S3Puts {
 
   /** Notes what was committed just now. */
   remember({ sha256, put }: BlobName): void {
-    this.#remember(sha256, [put])
+    this.#remembered.set(sha256, [put])
   }
 
   /** Notes that a put is not there any more. */
   forget({ sha256, put }: BlobName): void {
-    if (this.#remembered.get(sha256)?.puts.includes(put) === true) this.#remembered.delete(sha256)
+    if (this.#remembered.get(sha256)?.includes(put) === true) this.#remembered.delete(sha256)
   }
 
   /** The put that is read, by what is known without a look into the bucket. */
   async likely(sha256: string): Promise<BlobName> {
-    const puts = this.#believed(sha256) ?? (await this.#ask(sha256))
+    const puts = this.#remembered.get(sha256) ?? (await this.#ask(sha256))
     return { sha256, put: puts[0] ?? '' }
   }
 
@@ -60,7 +60,7 @@ export class S3Puts {
   async find(sha256: string, except?: string): Promise<FoundPut | undefined> {
     const tried = new Set(except === undefined ? [] : [except])
     return (
-      (await this.#firstOf(sha256, this.#believed(sha256) ?? [], tried)) ??
+      (await this.#firstOf(sha256, this.#remembered.get(sha256) ?? [], tried)) ??
       (await this.#firstOf(sha256, await this.#ask(sha256), tried)) ??
       (await this.#firstOf(sha256, await this.#listed(sha256), tried))
     )
@@ -72,7 +72,7 @@ export class S3Puts {
       tried.add(put)
       const object = await headObject(this.#calls, this.#keys.blob({ sha256, put }))
       if (object === undefined) continue
-      if (this.#believed(sha256)?.[0] !== put) this.#remember(sha256, [put])
+      if (this.#remembered.get(sha256)?.[0] !== put) this.#remembered.set(sha256, [put])
       return { sha256, put, object }
     }
     return undefined
@@ -81,7 +81,7 @@ export class S3Puts {
   /** In the order in which they are to be tried. */
   async #ask(sha256: string): Promise<readonly string[]> {
     const puts = (await this.#calls.settings.putsOf?.(sha256)) ?? []
-    if (puts.length > 0) this.#remember(sha256, puts)
+    if (puts.length > 0) this.#remembered.set(sha256, puts)
     return puts
   }
 
@@ -95,17 +95,5 @@ export class S3Puts {
       }
     }
     return puts
-  }
-
-  #believed(sha256: string): readonly string[] | undefined {
-    const remembered = this.#remembered.get(sha256)
-    return remembered !== undefined && remembered.at > performance.now() - BELIEVED_MS ? remembered.puts : undefined
-  }
-
-  #remember(sha256: string, puts: readonly string[]): void {
-    this.#remembered.delete(sha256)
-    this.#remembered.set(sha256, { puts, at: performance.now() })
-    const [oldest] = this.#remembered.keys()
-    if (this.#remembered.size > MOST_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest)
   }
 }

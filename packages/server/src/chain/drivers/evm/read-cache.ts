@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 export interface ReadCacheOptions<Value> {
   readonly read: (key: string) => Promise<Value>
   /** An answer is good for so long after its question. */
@@ -15,11 +17,12 @@ interface Entry<Value> {
 
 /** Answers that are good for a moment. Questions about one key at the same time share one read; what failed is not kept. */
 export class ReadCache<Value> {
-  readonly #entries = new Map<string, Entry<Value>>()
+  readonly #entries: LRUCache<string, Entry<Value>>
   readonly #options: ReadCacheOptions<Value>
 
   constructor(options: ReadCacheOptions<Value>) {
     this.#options = options
+    this.#entries = new LRUCache({ max: options.maxEntries })
   }
 
   /** How many answers are kept, or on their way. */
@@ -30,25 +33,17 @@ export class ReadCache<Value> {
   get(key: string): Promise<Value> {
     const { now, maxAgeMs } = this.#options
     const known = this.#entries.get(key)
-    // A Map keeps the order of insertion, so what is put back is the youngest.
-    this.#entries.delete(key)
-    const entry = known !== undefined && now() - known.askedAt < maxAgeMs ? known : this.#ask(key)
+    if (known !== undefined && now() - known.askedAt < maxAgeMs) return known.answer
+    const entry = this.#ask(key)
     this.#entries.set(key, entry)
-    this.#makeRoom()
     return entry.answer
   }
 
   #ask(key: string): Entry<Value> {
     const entry = { askedAt: this.#options.now(), answer: this.#options.read(key) }
     entry.answer.catch(() => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key)
+      if (this.#entries.peek(key) === entry) this.#entries.delete(key)
     })
     return entry
-  }
-
-  #makeRoom(): void {
-    if (this.#entries.size <= this.#options.maxEntries) return
-    const [oldest] = this.#entries.keys()
-    if (oldest !== undefined) this.#entries.delete(oldest)
   }
 }

@@ -1,0 +1,44 @@
+import { constants } from 'node:fs'
+import { join } from 'node:path'
+import { makeDirectory } from './directories.ts'
+import type { Files, OpenFile } from './files.ts'
+import { unlessMissing } from './fs-failure.ts'
+import type { FsStoreParts } from './fs-store-parts.ts'
+
+/**
+ * Moves a blob to `<dir>/quarantine/<sha256>-<time in ms>`, if it is still this file and was not written to. The new name is durable
+ * when this resolves.
+ *
+ * @returns false when the file is no longer this one.
+ */
+export async function quarantineFile(
+  { files, syncs, dir, shards, pending }: FsStoreParts,
+  sha256: string,
+  { version, inode }: OpenFile,
+): Promise<boolean> {
+  const path = shards.pathOf(sha256)
+  const quarantineDir = join(dir, 'quarantine')
+  // Before the directory is made: the mount point of an unmounted disk must stay empty.
+  await pending.confirmPresent()
+  if ((await fileAt(files, path))?.version !== version) return false
+  await makeDirectory(files, quarantineDir)
+  await syncs.directory(dir)
+  const place = join(quarantineDir, `${sha256}-${Date.now()}`)
+  if ((await unlessMissing(() => files.rename(path, place).then(() => true))) === undefined) return false
+  const isSameFile = (await fileAt(files, place))?.inode === inode
+  // Another file was committed between the check and the move: it returns to where it was promised.
+  if (!isSameFile) await files.rename(place, path)
+  await syncs.directory(quarantineDir)
+  await shards.sync(sha256)
+  return isSameFile
+}
+
+async function fileAt(files: Files, path: string): Promise<OpenFile | undefined> {
+  const fd = await unlessMissing(() => files.open(path, constants.O_RDONLY))
+  if (fd === undefined) return undefined
+  try {
+    return await files.statOpen(fd)
+  } finally {
+    await files.close(fd)
+  }
+}

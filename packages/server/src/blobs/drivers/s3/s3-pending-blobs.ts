@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import type { BlobStore } from '../../blob-store.ts'
+import { BufferList } from '../../buffer-list.ts'
+import type { S3Calls } from './s3-calls.ts'
+import type { S3Keys } from './s3-keys.ts'
+import type { S3Leftovers } from './s3-leftovers.ts'
+import { listKeys } from './s3-objects.ts'
+import { S3PendingBlob } from './s3-pending-blob.ts'
+import type { S3Puts } from './s3-puts.ts'
+import { sweepHolder } from './s3-sweep.ts'
+import { Slots } from './slots.ts'
+
+/** Parts in flight at once, of all uploads together: what they hold in memory beside the part that each one fills. */
+const PARTS_IN_FLIGHT = 16
+const PART_BUFFERS_KEPT = 8
+
+export interface S3PendingBlobsParts {
+  readonly calls: S3Calls
+  readonly keys: S3Keys
+  readonly puts: S3Puts
+  readonly leftovers: S3Leftovers
+}
+
+/** The blobs on their way in: those of this process, and what other processes left in `pending/<holder>/`. */
+export class S3PendingBlobs {
+  readonly #parts: S3PendingBlobsParts
+  readonly #buffers: BufferList
+  readonly #slots = new Slots(PARTS_IN_FLIGHT)
+  readonly #byHolder = new Map<string, Set<S3PendingBlob>>()
+
+  constructor(parts: S3PendingBlobsParts) {
+    this.#parts = parts
+    this.#buffers = new BufferList({ bufferBytes: parts.calls.settings.partBytes, keepAtMost: PART_BUFFERS_KEPT })
+  }
+
+  async begin(options: Parameters<BlobStore['begin']>[0]): Promise<S3PendingBlob> {
+    const { holder, sizeBytes, expected } = options
+    const { calls, keys, puts, leftovers } = this.#parts
+    const id = randomBytes(12).toString('hex')
+    const put = options.put ?? id
+    const siblings = this.#byHolder.get(holder) ?? new Set()
+    this.#byHolder.set(holder, siblings)
+    const pending = await S3PendingBlob.begin({
+      calls,
+      keys,
+      slots: this.#slots,
+      leftovers,
+      buffers: this.#buffers,
+      holder,
+      id,
+      put,
+      isOwnKey: options.put === undefined,
+      expected,
+      sizeBytes,
+      onEnd(sha256) {
+        siblings.delete(pending)
+        if (sha256 !== undefined) puts.remember({ sha256, put })
+      },
+    })
+    siblings.add(pending)
+    return pending
+  }
+
+  /** Makes the blobs of a holder fail, and removes what they uploaded. Resolves to how many there were. */
+  async sweep(holder: string): Promise<number> {
+    const blobs = [...(this.#byHolder.get(holder) ?? [])]
+    const inMemory = blobs.filter((pending) => pending.isInMemory)
+    for (const pending of blobs) pending.sweep()
+    this.#byHolder.delete(holder)
+    return inMemory.length + (await sweepHolder(this.#parts.calls, this.#parts.keys, holder))
+  }
+
+  /** All that have pending blobs, here or in the bucket. */
+  async holders(): Promise<string[]> {
+    const { calls, keys } = this.#parts
+    const holders = new Set([...this.#byHolder].filter(([, blobs]) => blobs.size > 0).map(([holder]) => holder))
+    for await (const { groups } of listKeys(calls, { prefix: keys.pending, delimiter: '/' })) {
+      for (const group of groups) holders.add(group.slice(keys.pending.length, -1))
+    }
+    return [...holders]
+  }
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { LadeError } from '@lade/core/errors'
+import { limitBodyTime } from './body-deadline.ts'
+import { addressTest, withoutMapping } from './client-address.ts'
+import { affordableConnections, Connections } from './connections.ts'
+import { directRoutes, routeOfCached } from './direct-routes.ts'
+import { hostCheck, isLoopback } from './known-host.ts'
+import { Lingering } from './lingering.ts'
+import type { RequestCounters } from './request-counters.ts'
+import { requestPrincipal } from './request-principal.ts'
+import type { ResponseCache } from './response-cache.ts'
+import { createHttpServer } from './server.ts'
+import type { Service } from './service.ts'
+import { SlowReaders, type SlowReadersOptions } from './slow-readers.ts'
+import { requestInHand } from './unanswered.ts'
+
+export interface AppServersOptions {
+  readonly responseCache: ResponseCache | undefined
+  readonly requests: RequestCounters
+  readonly readerTimes: Pick<SlowReadersOptions, 'idleMs' | 'minuteMs'>
+  /** Why no route takes the method of a request; undefined when one does. */
+  readonly methodProblem: (request: IncomingMessage) => LadeError | undefined
+}
+
+/** Answers what the server does not answer itself. */
+type Route = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * Makes the servers in front of the framework, one for each address that is listened on. They answer uploads, downloads and cached
+ * responses themselves, and share the limits of connections.
+ */
+export function appServers(service: Service, options: AppServersOptions): (route: Route) => Server {
+  const { responseCache, requests, readerTimes, methodProblem } = options
+  const { requestOrigin } = service
+  const direct = directRoutes(service, responseCache)
+  const hostProblem = hostCheck(service.config)
+  const { budget } = service
+  const connections = new Connections({
+    maxCount: affordableConnections(service.config.maxConnections),
+    isShared: sharedAddressTest(service.config),
+    onRefused: (principal) => budget.heldBack({ principal, work: 'read', how: 'refused' }),
+  })
+  const lingering = new Lingering({
+    budget,
+    principalOf: (request) => requestPrincipal(service, request),
+    isDraining: service.isDraining,
+  })
+  const slowReaders = new SlowReaders({
+    ...readerTimes,
+    onCut: (socket) => {
+      const request = requestInHand(socket)
+      if (request === undefined) return
+      budget.heldBack({ principal: requestPrincipal(service, request), work: 'read', how: 'closed' })
+    },
+  })
+
+  return (route) =>
+    createHttpServer({
+      budget,
+      methodProblem,
+      answerFromCache: (request, response, requestId) => {
+        if (responseCache === undefined || hostProblem(request) !== undefined) return undefined
+        return responseCache.answer(request, response, requestId) ? routeOfCached(request) : undefined
+      },
+      hostProblem,
+      handle: (request, response) =>
+        requestOrigin.run(request, () => {
+          if (direct(request, response)) return
+          limitBodyTime(request, service.config.bodyIdleMs)
+          route(request, response)
+        }),
+      isDraining: service.isDraining,
+      connections,
+      lingering,
+      slowReaders,
+      log: service.log,
+      refusals: service.refusals,
+      clientAddress: service.clientAddress,
+      requests,
+      tracer: service.tracer,
+    })
+}
+
+/** Addresses that many callers may come through: proxies, and this machine where nobody else reaches the service. */
+function sharedAddressTest({ host, trustedProxies }: Service['config']): (address: string) => boolean {
+  if (isLoopback(host)) return () => true
+  const isTrusted = addressTest(trustedProxies)
+  return (address) => isTrusted(withoutMapping(address))
+}
