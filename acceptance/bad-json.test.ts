@@ -49,14 +49,14 @@ describe('the JSON of a signup', () => {
     const send = (fields: object) => signup(JSON.stringify({ email: freshEmail(), label: 'x', ...fields }))
     const told: readonly [object, string, RegExp][] = [
       [{ label: undefined }, 'invalid_label', /^label is missing\.$/],
-      [{ email: 7 }, 'invalid_email', /^email is 7, and must be text\.$/],
+      [{ email: 7 }, 'invalid_email', /^email is 7, but it must be text\.$/],
       [
         { scopes: ['put', 'write'] },
         'invalid_scopes',
-        /^scopes\[1\] is "write", and must be one of put, get, list, pin\.$/,
+        /^scopes\[1\] is "write", but it must be one of put, get, list, pin\.$/,
       ],
-      [{ ttlDays: 'year' }, 'bad_request', /^ttlDays is "year", and must be a (whole )?number\.$/],
-      [{ quotaMb: 1.5 }, 'bad_request', /^quotaMb is 1\.5, and must be a whole number\.$/],
+      [{ ttlDays: 'year' }, 'bad_request', /^ttlDays is "year", but it must be a (whole )?number\.$/],
+      [{ quotaMb: 1.5 }, 'bad_request', /^quotaMb is 1\.5, but it must be a whole number\.$/],
     ]
     for (const [fields, code, sentence] of told) {
       expect(expectProblem(await send(fields), 400, code).detail).toMatch(sentence)

@@ -85,7 +85,12 @@ describe('node-upload', () => {
   test.each([
     ['a service that does not answer', 'file.txt', { LADE_URL: NOBODY }, /^Cannot reach http:.*\(unreachable\)$/m],
     ['a file that is not there', 'none.txt', {}, /^ENOENT: .*\(ENOENT\)$/m],
-    ['a file that is too large', 'large.bin', {}, /^1,048,577 bytes; without a token the limit is .*\(too_large\)$/m],
+    [
+      'a file that is too large',
+      'large.bin',
+      {},
+      /^The file is 1,048,577 bytes; without a token, the limit is .*\(too_large\)$/m,
+    ],
   ])('says of %s what is wrong, and leaves no copy', async (_, name, env, said) => {
     await writeFile(join(dir, 'file.txt'), 'hello')
     await writeFile(join(dir, 'large.bin'), randomBytes(1_048_577))
@@ -202,7 +207,9 @@ describe('github-action', () => {
     const run = await act({ path: 'dist' })
     expect(run.exitCode).toBe(1)
     expect(commandsIn(run)).toEqual([
-      expect.stringMatching(/^::error title=Lade::dist\/large\.bin: 1,048,577 bytes; without a token the limit is/),
+      expect.stringMatching(
+        /^::error title=Lade::dist\/large\.bin: The file is 1,048,577 bytes; without a token, the limit is/,
+      ),
     ])
     expect(run.outputs.cids).toBe(await cidOf(Buffer.from('good')))
     expect(run.summary).toMatch(/^- \*\*Failed:\*\* dist\/large\.bin/m)
@@ -214,9 +221,13 @@ describe('github-action', () => {
     await fill({ [name]: 'named badly', [largeName]: randomBytes(1_048_577) })
     const run = await act({ path: '.' }, { workspace: join(dir, 'dist') })
     expect(run.exitCode).toBe(1)
-    expect(run.stdout).toMatch(new RegExp(`^${largeName}: 1,048,577 bytes; without a token`, 'm'))
+    expect(run.stdout).toMatch(
+      new RegExp(`^${largeName}: The file is 1,048,577 bytes; without a token, the limit is`, 'm'),
+    )
     expect(commandsIn(run)).toEqual([
-      expect.stringMatching(`^::error title=Lade::${largeName}: 1,048,577 bytes; without a token`),
+      expect.stringMatching(
+        `^::error title=Lade::${largeName}: The file is 1,048,577 bytes; without a token, the limit is`,
+      ),
     ])
     expect(JSON.parse(run.outputs.files ?? '')).toMatchObject([{ file: name }])
     expect(run.summary).toContain('| &#58;&#58;warning&#58;&#58;&#60;b&#62;&#124;&#96;x&#96; | 11 |')
@@ -224,7 +235,7 @@ describe('github-action', () => {
 
   test.each<[string, Record<string, string>, RegExp]>([
     ['a folder that is not there', { path: 'none' }, /There is no file none\./],
-    ['an empty folder', { path: 'dist' }, /It contains no files to upload\./],
+    ['an empty folder', { path: 'dist' }, /There are no files to upload in the given folders\./],
     ['a service that does not answer', { path: 'file.txt', url: NOBODY }, /file\.txt: Cannot reach http:/],
     ['a url that was not set', { path: 'dist', url: '' }, /The input url is empty\./],
     ['private files without a token', { path: 'dist', private: 'true' }, /Private files need a token\./],

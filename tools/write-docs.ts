@@ -35,7 +35,7 @@ const pages: Readonly<Record<string, string>> = {
     '- `detail`: what is wrong with this request and what to do next, for people. The text can change.',
     '- `type`, `title`, `status`: the fields of RFC 9457.',
     '- `requestId`: find this id in the log of the service.',
-    '- more fields with the facts of this code, such as `limit` and `retryAfterSeconds`.',
+    '- more fields, which depend on the code, such as `limit` and `retryAfterSeconds`.',
     '',
     'A request with `Accept: application/problem+json` gets that media type. The service shows this table at `/docs/errors`.',
     '`lade --json` reports errors with the same codes; see [the command line](../use/command-line.md#output-for-programs).',

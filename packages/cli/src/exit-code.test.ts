@@ -57,7 +57,7 @@ describe('sentenceOf', () => {
   it('says where the reason is when a mail could not be sent', () => {
     const error = new LadeError('mail_failed', { retryAfterSeconds: 300 }, { requestId: 'r-1' })
     expect(sentenceOf(error)).toBe(
-      'The mail server did not take the mail with the code. Check the address. Try again in 5 minutes. Request id: r-1.',
+      'The mail server did not accept the mail with the login code. Check the address. Try again in 5 minutes. Request id: r-1.',
     )
   })
 
@@ -70,7 +70,7 @@ describe('sentenceOf', () => {
 
   it('says to programs what it says to people', () => {
     expect(detailOf(new LadeError('too_large', { limit: 1024, size: 2048 }))).toBe(
-      '2,048 bytes; the limit is 1,024 bytes.',
+      'The file is 2,048 bytes; the limit is 1,024 bytes.',
     )
     expect(detailOf(new LadeError('unreachable', { url: 'http://x', reason: 'a\x1b]0;owned\x07' }))).not.toMatch(
       /\p{Cc}/u,

@@ -48,7 +48,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   })
   program
     .helpOption('-h, --help', 'Show help.')
-    .description('Upload, download and verify files of content-addressed storage networks.')
+    .description('Upload, download and verify files for content-addressed storage networks.')
     .version(about.version, '-V, --version', 'Print the version.')
     .option('--debug', 'On failure, print the full error with its causes.')
     .showHelpAfterError('(run with --help for usage)')

@@ -37,6 +37,8 @@ test('without --json, standard output stays empty', async () => {
 })
 
 test('a token that lost a part or got a space is told from what is no token', async () => {
-  expect((await lade(['ls'], { LADE_TOKEN: 'pk_live_a. b.c' })).stderr).toContain('The token in LADE_TOKEN is damaged')
+  expect((await lade(['ls'], { LADE_TOKEN: 'pk_live_a. b.c' })).stderr).toContain(
+    'LADE_TOKEN contains a damaged token. A token has three parts',
+  )
   expect((await lade(['ls'], { LADE_TOKEN: 'hunter2' })).stderr).toContain('LADE_TOKEN is not a token')
 })

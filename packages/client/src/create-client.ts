@@ -51,7 +51,7 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
 /** @param http - without credentials, for what has to be asked to have some. @throws {TypeError} for what are none. */
 function credentialsOf({ token, wallet }: LadeClientOptions, http: Http): Credentials | undefined {
   if (wallet === undefined) return token === undefined ? undefined : bearer(checkedToken(token))
-  if (token !== undefined) throw new TypeError('A client has a token or a wallet, not both')
+  if (token !== undefined) throw new TypeError('Pass a token or a wallet, not both')
   if ('provider' in wallet) return signInOnce(walletOf(wallet.provider, wallet), http)
   return signEachRequest(checkedAccount(wallet), http, platform.sha256)
 }

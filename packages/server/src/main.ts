@@ -115,7 +115,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const onFatal =
     substitutes.onFatal ??
     ((error: Error) => {
-      log.fatal({ err: error }, 'the medium under the records failed; start again to recover')
+      log.fatal({ err: error }, 'the disk of the database failed; start again to recover')
       flushLog()
       setTimeout(() => process.exit(1), LAST_ANSWERS_MS)
     })

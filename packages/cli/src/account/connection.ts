@@ -143,7 +143,7 @@ export function checkedToken(text: string, name: string): string {
   if (/^pk_live_[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return token
   throw new UsageError(
     token.startsWith('pk_live_')
-      ? `The token in ${name} is damaged: it has three parts with dots between them, and no spaces. Copy it again.`
+      ? `${name} contains a damaged token. A token has three parts separated by dots, and no spaces. Copy it again.`
       : `${name} is not a token; tokens start with pk_live_.`,
   )
 }

@@ -51,7 +51,7 @@ export async function redeemCode({ challenge, code, ...signIn }: RedeemOptions):
   if (code !== undefined) return verify(signIn, challenge, code)
   if (canAsk(terminal)) return askForCode(signIn, challenge)
   if (terminal.stdin.isTTY)
-    throw new UsageError('There is no terminal to ask for the code. Pipe it in, or pass it with --code.')
+    throw new UsageError('Cannot ask for the code without a terminal. Pipe it in, or pass it with --code.')
   const piped = (await readAll(terminal)).trim()
   if (piped === '') throw new UsageError('Standard input contains no code.')
   return verify(signIn, challenge, piped)

@@ -23,7 +23,10 @@ export interface SignUpFlags {
 /** Gives `command` the flags that go on with a sign-in by mail. */
 export function addEmailCodeOptions(command: Command): void {
   command
-    .option('--challenge <text>', 'Finish an earlier run: the challenge that it printed when the code was mailed.')
+    .option(
+      '--challenge <text>',
+      'Finish an earlier run that mailed a code. Pass the challenge that the earlier run printed.',
+    )
     .option(
       '--code <digits>',
       'With --challenge: the mailed code. Without --code, lade asks for it, or reads it from standard input.',

@@ -19,7 +19,7 @@ export function addWalletOptions(command: Command): void {
     )
     .option(
       '--chain-id <number>',
-      "With a wallet: its chain id (default: the service's chain).",
+      'Chain id to sign with (default: the chain of the service). Needs a wallet.',
       wholeNumberIn(1, Number.MAX_SAFE_INTEGER),
     )
 }

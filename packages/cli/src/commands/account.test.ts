@@ -239,7 +239,7 @@ describe('lade doctor', () => {
       expect(exitCode).toBe(1)
       expect(stdout).toMatch(/^BROKEN +.* is not a Lade service/m)
       expect(stdout).toMatch(/^- +There is no data directory/m)
-      expect(stdout).toMatch(/1 thing broken\.\n$/)
+      expect(stdout).toMatch(/1 check failed\.\n$/)
     } finally {
       await elsewhere.close()
     }

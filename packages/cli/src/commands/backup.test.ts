@@ -280,7 +280,7 @@ describe('lade backup and lade restore', () => {
     await service.close()
     await backup()
     cpSync(join(dir, 'older.db'), join(dataDir, 'lade.db'))
-    expect(await backup()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('are older than the objects') })
+    expect(await backup()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is older than the files') })
     expect((await restore(join(dir, 'new'))).exitCode).toBe(0)
     expect(restoredIn(join(dir, 'new')).blobs).toContain(late)
   })

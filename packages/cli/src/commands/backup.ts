@@ -34,7 +34,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .command('backup')
     .summary('Back up the service to a folder.')
     .description(
-      'Back up the records, files and signing key of a service to a folder. The service may be running. Only new files are copied, and every byte is verified against its digest.',
+      'Back up the records, files and signing key of a service to a folder. The service may be running. Only new files are copied. By default, all files of the service and the backup are read and verified against their digests.',
     )
     .argument('<dir>', 'folder of the backup: empty, or with an earlier backup')
     .addOption(

@@ -17,7 +17,7 @@ export function addDealsExtend(deals: Command, terminal: Terminal): void {
     .command('extend')
     .summary('Extend the term of a deal.')
     .description(
-      'Make the term of a deal longer, up to the longest term that the service allows. Each run with --days adds the days again; --until only makes sure that the deal lasts that long.',
+      'Make the term of a deal longer, up to the longest term that the service allows. --days adds days on every run. --until extends the deal to a date; it changes nothing if the deal already lasts that long.',
     )
     .argument('<id>', 'the id of a deal')
     .option('--days <number>', 'Days to add.', wholeNumberIn(1, MAXIMUM_DAYS))

@@ -37,7 +37,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON object.')
     .option(
       '--adopt',
-      'Accept the current records and objects as one installation, after the service refused to start with them. Explains the effect and asks first.',
+      'Accept that the current database and file storage belong together, if the service refuses to start with them. Explains the effect and asks first.',
     )
     .option(
       '--accept-clock',
@@ -81,7 +81,7 @@ async function runChecks(command: Command, terminal: Terminal): Promise<void> {
 
   const brokenCount = findings.filter(({ state }) => state === 'broken').length
   if (isForPrograms) terminal.print(JSON.stringify({ broken: brokenCount, findings }))
-  else terminal.print(brokenCount === 0 ? 'Nothing is broken.' : `${countOf(brokenCount, 'thing')} broken.`)
+  else terminal.print(brokenCount === 0 ? 'Nothing is broken.' : `${countOf(brokenCount, 'check')} failed.`)
   if (brokenCount > 0) throw new Ended(EXIT.failed)
 }
 

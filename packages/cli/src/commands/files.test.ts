@@ -167,7 +167,7 @@ describe('lade put', () => {
     [['nowhere'], 1, 'There is no file nowhere.'],
     [['-', '-'], 2, 'Standard input can be uploaded only once'],
     [['a', 'b', '--name', 'c'], 2, '--name works with one file; you gave 2.'],
-    [['-r', 'folder'], 2, 'It contains no files to upload.'],
+    [['-r', 'folder'], 2, 'There are no files to upload in the given folders.'],
     [['a', '--private', '--sponsored'], 2, 'Sponsored uploads are always public'],
     [['a', '--private'], 2, 'Uploads without a token are always public.'],
     [['a', '--days', '9999'], 2, 'The term is 9999 days; the maximum is 7 without a token.'],
@@ -190,7 +190,9 @@ describe('lade put', () => {
       await write('large', 'x'.repeat(1_048_577))
       const { exitCode, stderr } = await lade(['put', 'large'], { env: { LADE_URL: small.url } })
       expect(exitCode).toBe(5)
-      expect(stderr).toContain('1,048,577 bytes; without a token the limit is 1,048,576 bytes. Log in for 5 GiB.')
+      expect(stderr).toContain(
+        'The file is 1,048,577 bytes; without a token, the limit is 1,048,576 bytes. With a token, it is 5 GiB.',
+      )
       // As much is said for programs, of a file by itself and of one among others.
       await write('small', unique())
       for (const names of [['large'], ['large', 'small']]) {
@@ -377,7 +379,9 @@ describe('lade get', () => {
     const headers = { 'content-type': 'text/plain' }
     await fetch(`${service.url}/api/upload?cid=${id}`, { method: 'POST', body: unique(), headers })
     const saved = await lade(['get', id])
-    expect(saved.stdout).toMatch(new RegExp(`^Saved ${id}, .* not verified: this id says nothing`))
+    expect(saved.stdout).toMatch(
+      new RegExp(`^Saved ${id}, .* not verified: this id cannot be checked against the bytes\\.`),
+    )
     expect(await lade(['get', id, '-o', '-'])).toMatchObject({
       stderr: expect.stringContaining('Not verified'),
     })

@@ -90,11 +90,11 @@ async function get(named: string, command: Command, terminal: Terminal): Promise
   }
 }
 
-const UNCHECKED = 'Not verified: this id says nothing about the bytes.'
+const UNCHECKED = 'Not verified: this id cannot be checked against the bytes.'
 
 function describe(shown: string, { sizeBytes, verified }: Download, resumedBytes: number): string {
   const rest = resumedBytes === 0 ? '' : ` (${formatBytes(resumedBytes)} were already downloaded)`
-  const check = verified ? 'verified against its id.' : `not verified: this id says nothing about the bytes.`
+  const check = verified ? 'verified against its id.' : `not verified: this id cannot be checked against the bytes.`
   return `Saved ${printable(shown)}, ${formatBytes(sizeBytes)}${rest}, ${check}`
 }
 

@@ -20,7 +20,7 @@ export function addKeysRevoke(keys: Command, terminal: Terminal): void {
     .command('revoke')
     .summary('Revoke one token, or all tokens of a user.')
     .description(
-      'Revoke one token, or all tokens of a user that were issued until now. Running servers refuse them within 2 seconds. The share links of the tokens end too. This cannot be undone.',
+      'Revoke one token, or every token issued to a user so far. Running servers refuse them within 2 seconds. The share links of the tokens end too. This cannot be undone.',
     )
     .option('--jti <id>', 'The id of the token, as "lade token ls" shows it.')
     .option('--email <address>', 'Email address of the user whose tokens to revoke.')

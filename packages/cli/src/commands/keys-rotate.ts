@@ -18,11 +18,11 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
     .command('rotate')
     .summary('Replace the signing key.')
     .description(
-      'Replace the signing key. All tokens and share links become invalid, at once or with --overlap after some days. Running servers use the new key within 2 seconds.',
+      'Replace the signing key. All tokens and share links become invalid at once. With --overlap, they stay valid for that many days. Running servers use the new key within 2 seconds.',
     )
     .option(
       '--overlap <days>',
-      'Keep accepting tokens and share links of the old key for so many days. Leave this out if the old key may be known to others.',
+      'Number of days to keep accepting tokens and share links of the old key. Do not use this if others may know the old key.',
       wholeNumberIn(1, MAXIMUM_OVERLAP_DAYS),
     )
     .action(() => rotateKey(command, terminal))

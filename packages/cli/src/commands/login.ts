@@ -85,9 +85,9 @@ async function askForToken(account: Account, url: string, terminal: Terminal): P
   // What is saved already is what a login replaces.
   if (token !== undefined && tokenFrom !== saved.file) return token
   if (canAsk(terminal))
-    return checkedToken(await ask(terminal, `Token for ${url} (not shown): `, { isHidden: true }), 'That')
+    return checkedToken(await ask(terminal, `Token for ${url} (not shown): `, { isHidden: true }), 'Your input')
   if (terminal.stdin.isTTY)
-    throw new UsageError('There is no terminal to ask for the token. Pipe it in, or set LADE_TOKEN.')
+    throw new UsageError('Cannot ask for the token without a terminal. Pipe it in, or set LADE_TOKEN.')
   return checkedToken(await readAll(terminal), 'Standard input')
 }
 

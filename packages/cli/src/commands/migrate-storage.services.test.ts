@@ -230,10 +230,10 @@ describe('lade migrate-storage', () => {
     const others = join(dir, 'other/objects')
     const refused = await migrate('--to-storage', `file:${others}`)
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(refused.stderr).toContain('contains objects of another installation')
+    expect(refused.stderr).toContain('contains files of another installation')
     const mixed = await migrate('--storage', `file:${others}`, '--to-storage', `file:${join(dir, 'third')}`)
     expect(mixed).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(mixed.stderr).toContain('belong to installation')
+    expect(mixed.stderr).toContain('belongs to installation')
     expect(readdirSync(dir)).not.toContain('third')
   })
 
@@ -330,7 +330,7 @@ describe('lade migrate-storage', () => {
       /^--to-database is .*but it must be/,
     ],
     ['a storage that is none', ['--to-storage', 'ftp://x'], 2, /^--to-storage is "ftp:\/\/x", but it must be/],
-    ['no storage', ['--to-storage', 'none'], 1, /cannot be moved to the storage none/],
+    ['no storage', ['--to-storage', 'none'], 1, /LADE_STORAGE=none cannot store blobs/],
     ['SQLite as the new database', ['--to-database', 'sqlite:other.db'], 1, /from SQLite to PostgreSQL/],
     ['records that are not there', ['--to-storage', 'file:other'], 1, /There are no records at/],
   ])('refuses %s, and makes nothing', async (_, args, exitCode, sentence) => {

@@ -6,8 +6,10 @@ const SETTINGS_HELP = `
 Environment variables:
   LADE_PROVER_HOST, LADE_PROVER_PORT    Address to listen on (127.0.0.1:8090).
   LADE_PROVER_DIR                       Directory for the data (./prover-data).
-  LADE_PROVER_ALLOW,                    Hosts to pull pieces from, at public or
-  LADE_PROVER_ALLOW_PRIVATE             at any addresses (none).
+  LADE_PROVER_ALLOW                     Hosts to pull pieces from, over https at
+                                        public addresses (none).
+  LADE_PROVER_ALLOW_PRIVATE             Hosts to pull pieces from at any address,
+                                        also over http (none).
   LADE_PROVER_FIND_DELAY_MS             Delay until a piece can be found (5000).
   LADE_PROVER_CONFIRM_DELAY_MS          Delay until a transaction is confirmed
                                         (5000).

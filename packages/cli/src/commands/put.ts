@@ -51,7 +51,7 @@ export function addPut(program: Command, terminal: Terminal): void {
       'Storage term in days, within the limit of the service.',
       wholeNumberIn(1, MAXIMUM_TERM_DAYS),
     )
-    .option('--name <name>', 'Name of the uploaded file (default: its own name).')
+    .option('--name <name>', 'Name to store the file under (default: the local file name).')
     .option('--type <type>', 'Media type (default: guessed from the file extension).')
     .addOption(
       new Option('--cid <kind>', 'Kind of content id. unixfs is the CID that IPFS tools print.')
@@ -66,7 +66,7 @@ export function addPut(program: Command, terminal: Terminal): void {
     )
     .option(
       '--over-days',
-      "For a file larger than what is left of today's quota: upload what fits. Run the command again on later days to finish.",
+      "If a file exceeds the rest of today's quota, upload as many parts as fit. Run the command again on later days to finish.",
     )
     .option('--sponsored', "Upload anonymously, against this IP address's quota.")
     .option('--json', 'Print one JSON object per file, one per line.')
@@ -142,7 +142,7 @@ async function itemsOf(
   }
   const remark = describeLeftOut(leftOut)
   if (remark !== undefined && !flags.quiet) terminal.note(remark)
-  if (items.length === 0) throw new UsageError('It contains no files to upload.')
+  if (items.length === 0) throw new UsageError('There are no files to upload in the given folders.')
   if (streams > 0 && terminal.stdin.isTTY) terminal.note('Reading from the keyboard. Press Ctrl-D to finish.')
   return { items, hasStream: streams > 0 }
 }

@@ -33,7 +33,7 @@ export function addRm(program: Command, terminal: Terminal): void {
 async function rm(cids: readonly string[], command: Command, terminal: Terminal): Promise<void> {
   const { yes, json }: RmFlags = command.opts()
   if (!yes && (json || !canAsk(terminal)))
-    throw new UsageError('There is no terminal to ask for confirmation. Add --yes.')
+    throw new UsageError('Cannot ask for confirmation without a terminal or with --json. Add --yes.')
   const { client } = await connect(command, terminal)
   const signal = terminal.interruption()
   if (!yes && !(await isMeant(cids, client, terminal))) {

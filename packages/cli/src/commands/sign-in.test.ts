@@ -224,7 +224,7 @@ describe('a mail that cannot be sent', () => {
       const ended = await lade(['login', '--email', email], { env: { LADE_URL: mailless.url } })
       expect(ended).toMatchObject({ exitCode: 6, stdout: '' })
       expect(ended.stderr).toMatch(
-        /^The mail server did not take the mail.* Try again in 60 seconds\. Request id: \S+\.\n$/,
+        /^The mail server did not accept the mail.* Try again in 60 seconds\. Request id: \S+\.\n$/,
       )
     } finally {
       await mailless.close()

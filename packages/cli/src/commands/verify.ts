@@ -13,9 +13,9 @@ import type { Terminal } from '../terminal.ts'
 export function addVerify(program: Command, terminal: Terminal): void {
   const command = program
     .command('verify')
-    .summary('Check that a file has a content id.')
+    .summary('Check that a file matches a content id.')
     .description(
-      'Check that a local file has a content id, of any kind except opaque ids. Exits with 1 if it does not match.',
+      'Check that a local file matches a content id. Opaque ids cannot be checked. Exits with 1 if it does not match.',
     )
     .argument('<cid>', 'content id of any kind except opaque')
     .argument('<file>', 'local file')
@@ -26,7 +26,8 @@ export function addVerify(program: Command, terminal: Terminal): void {
       const id = parseContentId(cid, (bytes) => createHash('sha256').update(bytes).digest('hex'))
       if (!id.verified) {
         throw new LadeError('invalid_cid', {
-          reason: 'Bytes cannot be checked against this id. "lade hash" prints the ids of a file that can.',
+          reason:
+            'This kind of id cannot be checked against bytes. "lade hash" prints the ids of a file that can be checked.',
         })
       }
       const threads = startHashThreads()

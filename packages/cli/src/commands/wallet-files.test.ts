@@ -69,7 +69,7 @@ describe('a wallet on the command line', () => {
     await lade(['wallet', 'new', 'empty'])
     const { exitCode, stderr } = await lade(['put', 'hello.txt', '--wallet', 'empty'])
     expect(exitCode).toBe(5)
-    expect(stderr).toContain('holds no USDC, and its quota is what it holds. Send USDC to it.')
+    expect(stderr).toContain('holds no USDC, so its quota is 0. Send USDC to it.')
     const { stdout } = await lade(['doctor', '--wallet', 'empty', '--data-dir', service.dataDir])
     expect(stdout).toMatch(
       /^warning +The wallet in empty is accepted as .*, but has too little USDC to upload anything\.$/m,

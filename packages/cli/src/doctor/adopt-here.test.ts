@@ -113,11 +113,11 @@ describe('a log that does not hold what was acknowledged', () => {
       })
       damage()
       const before = objects()
-      await expect(start()).rejects.toThrow(/older than the objects|is damaged at byte/)
+      await expect(start()).rejects.toThrow(/older than the files|is damaged at byte/)
       expect(objects()).toEqual(before)
       expect(await finding()).toMatchObject({
         state: 'broken',
-        sentence: expect.stringMatching(/older than the objects|is damaged at byte/),
+        sentence: expect.stringMatching(/older than the files|is damaged at byte/),
       })
 
       const looked = await doctor('--adopt')
@@ -125,7 +125,7 @@ describe('a log that does not hold what was acknowledged', () => {
         exitCode: 1,
         stderr: 'Nothing was changed. Run the command again with --yes to do it.\n',
       })
-      await expect(start()).rejects.toThrow(/older than the objects|is damaged at byte/)
+      await expect(start()).rejects.toThrow(/older than the files|is damaged at byte/)
       expect(await doctor('--adopt', '--yes')).toMatchObject({ exitCode: 0, stderr: '' })
       const service = await start()
       expect([200, 404]).toContain(await statusOf(service, cid))
@@ -155,8 +155,10 @@ describe('lade doctor --adopt', () => {
     })
     const looked = await doctor('--adopt')
     expect(looked.exitCode).toBe(1)
-    expect(looked.stdout).toContain('The records list 0 of 3 objects.')
-    expect(looked.stdout).toContain('3 objects not in the records are kept for 30 days and then removed')
+    expect(looked.stdout).toContain('The database lists 0 of 3 stored files.')
+    expect(looked.stdout).toContain(
+      '3 stored files are not in the database. They are kept for 30 days and then removed',
+    )
     expect(existsSync(database())).toBe(false)
     expect((await doctor('--adopt', '--yes')).exitCode).toBe(0)
     const again = await start()
@@ -182,14 +184,14 @@ describe('lade doctor --adopt', () => {
     dataDir = other
     expect(await finding()).toMatchObject({
       state: 'broken',
-      sentence: expect.stringContaining('belong to installation'),
+      sentence: expect.stringContaining('belongs to installation'),
     })
     expect((await doctor('--adopt', '--yes')).exitCode).toBe(0)
     expect(await statusOf(await start(), cid)).toBe(404)
     await stop()
     renameSync(join(other, 'objects'), join(mine, 'objects'))
     dataDir = mine
-    await expect(start()).rejects.toThrow(/belong to installation/)
+    await expect(start()).rejects.toThrow(/belongs to installation/)
   })
 
   test('refuses while a service runs, and changes nothing', async () => {
@@ -211,9 +213,12 @@ describe('lade doctor --adopt', () => {
     await upload(await start(), 'file', 70_000)
     await stop()
     rmSync(join(dataDir, 'objects'), { recursive: true })
-    expect(await finding()).toMatchObject({ state: 'broken', sentence: expect.stringContaining('not mounted') })
+    expect(await finding()).toMatchObject({
+      state: 'broken',
+      sentence: expect.stringContaining('The disk may not be mounted'),
+    })
     const looked = await doctor('--adopt')
-    expect(looked.stdout).toContain('1 file in the records have no object')
+    expect(looked.stdout).toContain('1 file is in the database but not in the storage. It cannot be downloaded')
     expect(existsSync(join(dataDir, 'objects'))).toBe(false)
     expect((await doctor('--adopt', '--yes')).exitCode).toBe(0)
     await start()

@@ -34,29 +34,35 @@ export async function adoptHere(
   })
   if (logCopy !== undefined) terminal.print(`The damaged log was copied to ${logCopy}.`)
   if (outcome === 'declined') throw new Ended(EXIT.failed)
-  terminal.print('Records and objects are now one installation. The service can start.')
+  terminal.print('The database and the file storage now belong together. The service can start.')
 }
 
 function linesOf(step: AdoptionStep, orphanDays: number): string[] {
   if (step.step === 'drop_log') {
     return [
       step.sentence,
-      'If you continue, Lade copies the log and drops these transactions. Files that these transactions acknowledged are then missing from the records.',
+      'If you continue, Lade copies the log and drops these transactions. Files that these transactions acknowledged are then missing from the database.',
     ]
   }
   const { problem, stock } = step
-  const kept = orphanDays === 0 ? 'are kept' : `are kept for ${countOf(orphanDays, 'day')} and then removed`
+  const kept = orphanDays === 0 ? 'kept' : `kept for ${countOf(orphanDays, 'day')} and then removed`
   return [
-    problem ?? 'Records and objects already belong together.',
-    `The records list ${stock.known} of ${countOf(stock.known + stock.unknown, 'object')}.`,
+    problem ?? 'The database and the file storage already belong together.',
+    `The database lists ${stock.known} of ${countOf(stock.known + stock.unknown, 'stored file')}.`,
     ...(stock.unknown > 0
-      ? [`${countOf(stock.unknown, 'object')} not in the records ${kept}, unless the same bytes are uploaded.`]
+      ? [
+          stock.unknown === 1
+            ? `1 stored file is not in the database. It is ${kept}, unless the same bytes are uploaded.`
+            : `${stock.unknown} stored files are not in the database. They are ${kept}, unless the same bytes are uploaded.`,
+        ]
       : []),
     ...(stock.missing > 0
       ? [
-          `${countOf(stock.missing, 'file')} in the records have no object. They cannot be downloaded until they are uploaded again.`,
+          stock.missing === 1
+            ? '1 file is in the database but not in the storage. It cannot be downloaded until it is uploaded again.'
+            : `${stock.missing} files are in the database but not in the storage. They cannot be downloaded until they are uploaded again.`,
         ]
       : []),
-    'If you continue, both get a new id, and no other service can use them. Nothing is removed now.',
+    'If you continue, the database and the file storage get a new id, and no other service can use them. Nothing is removed now.',
   ]
 }

@@ -11,19 +11,31 @@ export async function checkInstallation(config: Config): Promise<Finding> {
     const look = await lookAtInstallation(config)
     switch (look.state) {
       case 'joined':
-        return ok('installation', `Records and objects belong together (installation ${look.id.slice(0, 8)}).`)
+        return ok(
+          'installation',
+          `The database and the file storage belong together (installation ${look.id.slice(0, 8)}).`,
+        )
       case 'new':
-        return ok('installation', 'Records and objects belong together. The next start gives both an id.')
+        return ok(
+          'installation',
+          'The database and the file storage belong together. The next start gives both the same id.',
+        )
       case 'unknown':
-        return unknown('installation', `Cannot tell whether records and objects belong together. ${look.sentence}`)
+        return unknown(
+          'installation',
+          `Cannot tell whether the database and the file storage belong together. ${look.sentence}`,
+        )
       case 'refused':
         return broken(
           'installation',
-          `${look.sentence} The service does not start like this. "lade doctor --adopt" explains how to continue.`,
+          `${look.sentence} The service will not start until this is resolved. "lade doctor --adopt" explains how to continue.`,
         )
     }
   } catch (error) {
     if (!(error instanceof StartError || LadeError.is(error))) throw error
-    return unknown('installation', `Cannot check whether records and objects belong together: ${causesOf(error)}.`)
+    return unknown(
+      'installation',
+      `Cannot check whether the database and the file storage belong together: ${causesOf(error)}.`,
+    )
   }
 }

@@ -21,7 +21,7 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
     return [
       wrong === undefined
         ? ok('storage', `Writing, reading and removing a test blob in ${name} took ${tookMs} ms.`)
-        : broken('storage', `The store behind ${name} ${wrong}.`),
+        : broken('storage', `The storage ${name} ${wrong}.`),
     ]
   } catch (error) {
     if (!LadeError.is(error)) throw error

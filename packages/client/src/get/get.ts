@@ -88,12 +88,13 @@ export async function get(context: GetContext, cid: string, options: GetOptions 
 function checkOptions({ from = 0, to, have }: GetOptions): void {
   for (const [name, value] of Object.entries({ from, to })) {
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
-      throw new TypeError(`${name} is ${value}, which is no place in a file`)
+      throw new TypeError(`${name} is ${value}, but it must be a whole number of 0 or more`)
     }
   }
-  if (to !== undefined && to < from) throw new TypeError(`There is nothing from ${from} to ${to}`)
+  if (to !== undefined && to < from)
+    throw new TypeError(`to is ${to}, but it must not be less than from, which is ${from}`)
   if (have !== undefined && (from > 0 || to !== undefined)) {
-    throw new TypeError('What is there of a file goes with all of it, not with a range')
+    throw new TypeError('have cannot be combined with from or to: a resumed download is always of the whole file')
   }
 }
 

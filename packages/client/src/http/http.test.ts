@@ -163,7 +163,7 @@ describe('the reason of a connection that failed', () => {
       new TypeError('fetch failed', {
         cause: new Error('SSL routines:tls_validate_record_header:wrong version number'),
       }),
-      'It does not speak TLS there. Use http:// in the URL, or the port of its proxy.',
+      'The server on this port does not use TLS. Use http:// in the URL, or the port of the TLS proxy.',
     ],
     [Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), 'The host name is unknown.'],
     [Object.assign(new Error(''), { code: 'ECONNREFUSED' }), 'The connection failed: ECONNREFUSED.'],

@@ -167,7 +167,7 @@ export function unreachable(baseUrl: string, cause: unknown): LadeError<'unreach
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
     /wrong version number|ERR_SSL_PACKET_LENGTH_TOO_LONG/i,
-    'It does not speak TLS there. Use http:// in the URL, or the port of its proxy.',
+    'The server on this port does not use TLS. Use http:// in the URL, or the port of the TLS proxy.',
   ],
   [/SELF_SIGNED|self-signed|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/i, 'Its certificate is not trusted on this machine.'],
   [/CERT_HAS_EXPIRED/, 'Its certificate has expired.'],

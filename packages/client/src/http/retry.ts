@@ -30,9 +30,11 @@ const REFUSED = [429, 503]
 export function retryPolicy(changes: Partial<RetryPolicy> = {}): RetryPolicy {
   const policy = { ...DEFAULT_RETRY, ...changes }
   for (const [name, value] of Object.entries(policy)) {
-    if (!Number.isFinite(value) || value < 0) throw new TypeError(`retry.${name} is ${value}, which is no such number`)
+    if (!Number.isFinite(value) || value < 0)
+      throw new TypeError(`retry.${name} is ${value}, but it must be a finite number of 0 or more`)
   }
-  if (!Number.isInteger(policy.attempts) || policy.attempts < 1) throw new TypeError('retry.attempts is at least 1')
+  if (!Number.isInteger(policy.attempts) || policy.attempts < 1)
+    throw new TypeError(`retry.attempts is ${policy.attempts}, but it must be a whole number of 1 or more`)
   return policy
 }
 

@@ -17,7 +17,7 @@ export async function challenge(
   refuseUnknownOptions('challenge', options, { nonce: true, signal: true })
   const { nonce = randomNonce(), signal } = options
   if (typeof nonce !== 'string' || nonce.length < 1 || nonce.length > MAX_NONCE_LENGTH) {
-    throw new TypeError(`A nonce has 1 to ${MAX_NONCE_LENGTH} characters`)
+    throw new TypeError(`nonce must have 1 to ${MAX_NONCE_LENGTH} characters`)
   }
   const id = parseContentId(cid, (bytes) => bytesToHex(sha256.of(bytes)))
   const answer = await http.json<ChallengeResult>({

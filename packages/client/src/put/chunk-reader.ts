@@ -22,7 +22,7 @@ export class ChunkReader {
       const { done, value } = await this.#nextOrAbort()
       if (done === true) this.#isDone = true
       else if (value instanceof Uint8Array) this.#rest = value
-      else throw new TypeError('A stream that is put gives arrays of bytes')
+      else throw new TypeError('A stream passed to put() must yield Uint8Arrays')
     }
     const chunk = this.#rest.subarray(0, maxBytes)
     this.#rest = this.#rest.subarray(chunk.length)

@@ -1,5 +1,5 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
-import { LadeError } from '@lade/core/errors'
+import { choiceText, LadeError } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire/headers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { type HashWants, wantBoth, wantsFor } from '../hashing/hash-wants.ts'
@@ -74,9 +74,9 @@ export function readJob(
 ): PutJob {
   refuseUnknownOptions('put', options, PUT_OPTIONS)
   const { cid: form = 'unixfs', concurrency = MAX_CONCURRENCY, visibility, termDays, state, overDays = false } = options
-  if (!FORMS.includes(form)) throw new TypeError(`${form} is no form of content id to put under`)
+  if (!FORMS.includes(form)) throw new TypeError(`cid is ${form}, but it must be ${choiceText(FORMS)}`)
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
-    throw new TypeError(`concurrency is 1 to ${MAX_CONCURRENCY}, not ${concurrency}`)
+    throw new TypeError(`concurrency is ${concurrency}, but it must be 1 to ${MAX_CONCURRENCY}`)
   }
   const expected = options.expectedCid === undefined ? undefined : readExpected(options.expectedCid, context.platform)
   const group = new TaskGroup(options.signal)

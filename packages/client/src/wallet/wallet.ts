@@ -26,10 +26,10 @@ export function walletOf(provider: Eip1193Provider, options: SignInOptions = {})
     throw new TypeError('The wallet must be an EIP-1193 provider: an object with a function named request')
   }
   const { address, chainId, statement } = options
-  if (address !== undefined && !isAddress(address)) throw new TypeError(`${address} is no address`)
+  if (address !== undefined && !isAddress(address)) throw new TypeError(`${address} is not an address`)
   checkChainId(chainId)
   if (statement !== undefined && /[^\x20-\x7e]/.test(statement)) {
-    throw new TypeError('The statement of a sign-in is one line of ASCII')
+    throw new TypeError('statement must be one line of ASCII')
   }
   return { ...options, provider }
 }
@@ -38,7 +38,7 @@ export function walletOf(provider: Eip1193Provider, options: SignInOptions = {})
 export function checkedAccount(wallet: AccountWallet): AccountWallet {
   const { account, chainId } = wallet
   if (!isAddress(account?.address) || typeof account.signMessage !== 'function') {
-    throw new TypeError('The account of a wallet has an address and signMessage, as those of viem have')
+    throw new TypeError('account must have an address and signMessage(), like a viem account')
   }
   checkChainId(chainId)
   return wallet
@@ -47,6 +47,6 @@ export function checkedAccount(wallet: AccountWallet): AccountWallet {
 /** @throws {TypeError} for what is no EIP-155 chain id. */
 function checkChainId(chainId: number | undefined): void {
   if (chainId !== undefined && !(Number.isSafeInteger(chainId) && chainId > 0)) {
-    throw new TypeError(`${chainId} is no id of a chain`)
+    throw new TypeError(`${chainId} is not a valid chain id`)
   }
 }

@@ -108,7 +108,7 @@ export function writeCid({ version, codec, hash, digest }: Omit<WholeCid, 'kind'
 }
 
 function varintBytes(value: bigint): number[] {
-  if (value < 0n || value >> 63n !== 0n) throw new TypeError(`${value} is no multiformats varint`)
+  if (value < 0n || value >> 63n !== 0n) throw new TypeError(`${value} is not a multiformats varint`)
   const bytes: number[] = []
   let rest = value
   for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)

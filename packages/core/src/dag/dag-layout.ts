@@ -74,7 +74,7 @@ export class DagLayout {
    *   `Tsize` beyond 2^53 − 1, which takes chunks far smaller than those of the known profiles.
    */
   constructor(profile: ImportProfile, sizeBytes: number) {
-    if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw new TypeError(`${sizeBytes} is no byte count`)
+    if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw new TypeError(`${sizeBytes} is not a byte count`)
     const { chunkBytes, linksPerNode } = profile
     if (!Number.isSafeInteger(chunkBytes) || chunkBytes < 1) throw new TypeError(`A chunk has no ${chunkBytes} bytes`)
     if (!Number.isSafeInteger(linksPerNode) || linksPerNode < 2) {

@@ -148,6 +148,6 @@ function fileBytesOf(children: readonly ChildRun[]): number {
 }
 
 function varintOf(value: number): readonly number[] {
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${value} is no byte count`)
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${value} is not a byte count`)
   return varintBytes(value)
 }

@@ -29,11 +29,12 @@ const DETAILS: Details = {
   request_timeout: () => 'The headers were not complete after 10 seconds. Send the request again.',
   expectation_failed: ({ expect }) => `Expect is ${quoted(expect)}. Send "Expect: 100-continue" or no Expect header.`,
   misdirected_request: ({ host }) =>
-    `Host is ${quoted(host)}, but only loopback names are answered here. The operator can add it to LADE_TRUSTED_HOSTS.`,
+    `Host is ${quoted(host)}, but this service accepts only loopback names. The operator can add the name to LADE_TRUSTED_HOSTS.`,
   length_required: () => 'Transfer-Encoding is not accepted. Set Content-Length to the size of the body.',
   no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
-  empty_body: () => 'Content-Length is 0. Send at least one byte, or the cid of the empty bytes.',
-  invalid_cursor: () => 'The cursor is no nextCursor of an earlier page of yours. Leave it out for the first page.',
+  empty_body: () => 'Content-Length is 0. Send at least one byte. An empty file must use the cid of an empty file.',
+  invalid_cursor: () =>
+    'The cursor is not a nextCursor that this service returned to you. Leave it out to get the first page.',
   idempotency_key_reused: () => 'The key belongs to a request with other values. Send a new key with each new request.',
   not_found: ({ reason }) =>
     reason ??
@@ -53,45 +54,46 @@ const DETAILS: Details = {
       ? `This needs the scope ${required}. Create a token with it.`
       : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'none' : scopes.join(', ')}. Create a token with it.`,
   unverified_account: ({ setting }) =>
-    `Anyone can claim an email address while ${setting} is open. Use a wallet, or ask the operator to set it to email or closed.`,
+    `${setting} is open, so email addresses are not verified. Use a wallet, or ask the operator to set ${setting} to email or closed.`,
   signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
   foreign_origin: ({ origin }) =>
     `The page at ${quoted(origin)} cannot sign up here. Sign up from the command line or from a page of this service.`,
-  email_code_required: () => 'POST /api/auth/start mails a code to the address. Or send a token of the same address.',
-  invalid_challenge: () => `A challenge is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
+  email_code_required: () =>
+    'Request a login code with POST /api/auth/start, or send a token that belongs to the same address.',
+  invalid_challenge: () => `A challenge ends after 15 minutes, five attempts, or one issued token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
     attemptsLeft === 0
       ? `That code does not match, and no attempts are left. ${NEW_CODE}`
       : `That code does not match. ${countText(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`,
   mail_failed: ({ retryAfterSeconds }) =>
-    `The mail server did not take the mail with the code. Check the address. ${again(retryAfterSeconds)}`,
+    `The mail server did not accept the mail with the login code. Check the address. ${again(retryAfterSeconds)}`,
   auth_offline: () =>
-    'The service has no usable signing key, so it can neither check nor issue tokens. The operator finds the cause in its log.',
+    'The service has no usable signing key, so it can neither check nor issue tokens. The operator can find the cause in the log of the service.',
   replayed_signature: () => 'A signature is accepted once. Sign the request again, with a new nonce.',
   digest_mismatch: ({ actual }) =>
     `The digest of the received bytes is ${actual}. Nothing was stored. Send the bytes again, or correct the header.`,
   invalid_nonce: () =>
-    'A nonce is valid for one sign-in and a few minutes. Get a new one with POST /api/auth/wallet/nonce.',
+    'A nonce works for one sign-in and expires after a few minutes. Get a new one with POST /api/auth/wallet/nonce.',
   chain_offline: ({ retryAfterSeconds }) =>
     `The node of the chain does not answer, and wallets cannot be checked without it. ${again(retryAfterSeconds)}`,
   too_large: ({ limit, size, reason }) => {
     const [sizeText, limitText] = comparedBytes(size, limit)
-    return reason ?? `${sizeText}; the limit is ${limitText}.`
+    return reason ?? `The file is ${sizeText}; the limit is ${limitText}.`
   },
   rate_limited: limitText,
   quota_exceeded: limitText,
   too_many_uploads: ({ used, limit }) =>
-    `${used} of ${countText(limit, 'upload')} at a time are running. Wait until one of them ends.`,
+    `You have ${countText(used, 'upload')} in progress; the limit is ${limit}. Wait until one of them ends.`,
   over_budget: ({ work, unit, used, limit, retryAfterSeconds }) =>
-    `${amountOf(unit, used)} used of ${amountOf(unit, limit)} (${WORK[work] ?? work}). ${again(retryAfterSeconds)}`,
+    `${usedText(unit, used, limit)} Refused work: ${WORK[work] ?? work}. ${again(retryAfterSeconds)}`,
   insufficient_storage: () =>
     'The disk of the service is nearly full. Try a smaller file, or later: the operator must free space or lower LADE_MIN_FREE_MB.',
   storage_offline: () => 'The service runs with LADE_STORAGE=none. Its operator must set a storage backend.',
   storage_failed: ({ reason, retryAfterSeconds }) =>
     reason ?? `The service could not read or write its data. ${again(retryAfterSeconds)}`,
   read_only: ({ retryAfterSeconds }) =>
-    `Its disk or database refuses writes; downloads still work. The operator must make it writable. ${again(retryAfterSeconds)}`,
-  shutting_down: ({ retryAfterSeconds }) => `It is stopping or being restarted. ${again(retryAfterSeconds)}`,
+    `The disk or database of the service refuses writes; downloads still work. The operator must make it writable again. ${again(retryAfterSeconds)}`,
+  shutting_down: ({ retryAfterSeconds }) => `The service is stopping or restarting. ${again(retryAfterSeconds)}`,
   incomplete_body: ({ expectedBytes, receivedBytes }) =>
     `Content-Length is ${expectedBytes}, but only ${countText(receivedBytes, 'byte')} arrived. Nothing was stored. Send the file again.`,
   cid_mismatch: ({ actual, received }) =>
@@ -102,7 +104,7 @@ const DETAILS: Details = {
     `The cid ${cid} names other bytes here, and always will. Use an id computed from your bytes: ${actual}.`,
   incomplete_dag: ({ missing }) =>
     `${countText(missing.length, 'block')} of the DAG ${missing.length === 1 ? 'is' : 'are'} not in the CAR, such as ${missing[0]}. Nothing was stored.`,
-  lease_lost: () => 'No bytes arrived for too long, and nothing was stored.',
+  lease_lost: () => 'No more bytes of the upload arrived. Nothing was stored. Send the file again.',
   stage_failed: ({ reason, retryAfterSeconds }) =>
     `${reason} Nothing was stored or charged.${retryAfterSeconds === undefined ? '' : ` ${again(retryAfterSeconds)}`}`,
   missing_parts: ({ missing, count }) =>
@@ -113,8 +115,9 @@ const DETAILS: Details = {
     `${countText(available, 'prover')} ${available === 1 ? 'is' : 'are'} configured; you asked for ${asked === 1 ? '1 copy' : `${asked} copies`}.`,
   deal_ended: ({ dealStatus }) => `The deal is ${dealStatus}. Upload the file again to get a new deal.`,
   not_placed: ({ dealStatus }) => `The deal is ${dealStatus}. Try again when its status is active.`,
-  gone: ({ reason }) => GONE[reason] ?? 'Upload it again to have it here.',
-  only_if_cached: () => 'Cache-Control is only-if-cached, and this content is not here. Ask another gateway for it.',
+  gone: ({ reason }) => GONE[reason] ?? 'Upload it again to make it available again.',
+  only_if_cached: () =>
+    'Cache-Control is only-if-cached, but this service does not store the content. Ask another gateway for it.',
   range_not_satisfiable: ({ size }) =>
     size === 0
       ? 'The file is empty. Leave out Range.'
@@ -122,7 +125,7 @@ const DETAILS: Details = {
   precondition_failed: ({ etag }) =>
     `The file has the ETag ${etag}. Ask for it without If-Match and If-Unmodified-Since, or with this ETag.`,
   invalid_share_link: () =>
-    'The link is cut short, its time is over, or its token was revoked. Ask the owner of the file for a new link.',
+    'The link is incomplete or expired, or its token was revoked. Ask the owner of the file for a new link.',
   unreachable: ({ url, reason }) => `Cannot reach ${url}. ${reason}`,
 }
 
@@ -136,8 +139,8 @@ const WORK: Readonly<Record<string, string>> = {
 }
 
 const GONE: Readonly<Record<string, string>> = {
-  expired: 'The term of the file has ended. Upload it again to have it here.',
-  removed: 'The owner removed the file. Upload it again to have it here.',
+  expired: 'The term of the file has ended. Upload it again to make it available again.',
+  removed: 'The owner removed the file. Upload it again to make it available again.',
   composed: 'The file was a part, and belongs to a composed file now. Ask for the cid of that file.',
 }
 
@@ -154,10 +157,16 @@ function limitText({ reason, used, limit, unit, retryAfterSeconds }: LimitEviden
   return `${amount(used)} of ${amount(limit)} used. ${retryAfterSeconds === undefined ? '' : again(retryAfterSeconds)}`.trim()
 }
 
-function amountOf(unit: ErrorEvidence['over_budget']['unit'], amount: number): string {
-  return unit === 'bytes'
-    ? bytesText(amount)
-    : `${Math.round(amount).toLocaleString('en-US')} ${unit === 'milliseconds' ? 'ms of processor time' : unit}`
+function usedText(unit: ErrorEvidence['over_budget']['unit'], used: number, limit: number): string {
+  const number = (amount: number) => Math.round(amount).toLocaleString('en-US')
+  switch (unit) {
+    case 'milliseconds':
+      return `Your requests used ${number(used)} ms of processor time; the limit is ${number(limit)} ms.`
+    case 'requests':
+      return `You have ${countText(used, 'request')} in progress or waiting; the limit is ${number(limit)}.`
+    case 'bytes':
+      return `Your requests hold ${bytesText(used)} of memory; the limit for all callers together is ${bytesText(limit)}.`
+  }
 }
 
 function again(seconds: number): string {

@@ -108,7 +108,7 @@ function readV2(digest: Uint8Array): PieceCid | { fault: string } {
   }
   const height = rest[0] ?? 0
   if (height < MIN_PIECE_HEIGHT || height > MAX_PIECE_HEIGHT) {
-    return faulty(`of height ${height}; supported are ${MIN_PIECE_HEIGHT} to ${MAX_PIECE_HEIGHT}`)
+    return faulty(`of height ${height}; Lade supports heights ${MIN_PIECE_HEIGHT} to ${MAX_PIECE_HEIGHT}`)
   }
   const root = rest.slice(1)
   if (!isNode(root)) return faulty('whose root is impossible: one of its top two bits is set')

@@ -28,7 +28,7 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown
 /** @throws {Refusal} 400 for anything but a piece CID of version 2. */
 export function readPieceName(text: string, prefix = 'Invalid request body: invalid pieceCid'): PieceName {
   const piece = parsePieceName(text)
-  if (piece === undefined) throw new Refusal(400, `${prefix}: it is no piece CID of version 2`)
+  if (piece === undefined) throw new Refusal(400, `${prefix}: it is not a piece CID of version 2`)
   return piece
 }
 

@@ -8,7 +8,7 @@ const PROBE_HOLDER = 'probe'
  * Puts a blob, reads it, and removes it, by the ways that every upload goes.
  *
  * @param bytes - such as nobody else ever stages, since they are removed in the end.
- * @returns what the store did wrong, as the end of the sentence "The store …"; undefined when it is good.
+ * @returns what the store did wrong, as the end of the sentence "The storage …"; undefined when it is good.
  * @throws {LadeError} `storage_failed`, `insufficient_storage`.
  */
 export async function probeStore(store: BlobStore, bytes: Uint8Array): Promise<string | undefined> {
@@ -18,7 +18,7 @@ export async function probeStore(store: BlobStore, bytes: Uint8Array): Promise<s
     await pending.write(bytes)
     await pending.flush()
     await pending.commit(sha256)
-    return (await isKept(store, sha256, bytes)) ? undefined : 'took a blob, and gives other bytes'
+    return (await isKept(store, sha256, bytes)) ? undefined : 'returned different bytes than were written to it'
   } finally {
     await pending.abort()
     await store.delete({ sha256, put: pending.put })

@@ -24,7 +24,7 @@ export const rpcForm: SettingForm<SecretString> = {
  * says nothing and is taken.
  */
 export const addressForm: SettingForm<`0x${string}`> = {
-  accepts: 'an address: 0x and 40 hex digits, with EIP-55 mixed case or in one case',
+  accepts: 'an address: 0x and 40 hex digits, in EIP-55 mixed case, all lower case or all upper case',
   schema: z
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/)

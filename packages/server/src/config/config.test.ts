@@ -212,10 +212,10 @@ describe('readConfig', () => {
   })
 
   it.each([
-    ['LADE_TOKEN_ALG', 'ES256', 'signing of that kind'],
-    ['LADE_TOKEN_ALG', 'RS512', 'signing of that kind'],
-  ])('refuses %s=%s, saying that this build has no %s', (name, text, driver) => {
-    expect(refusal({ [name]: text })).toContain(`but this build has no ${driver}.`)
+    ['LADE_TOKEN_ALG', 'ES256', 'that algorithm'],
+    ['LADE_TOKEN_ALG', 'RS512', 'that algorithm'],
+  ])('refuses %s=%s, saying that this build does not support %s', (name, text, unsupported) => {
+    expect(refusal({ [name]: text })).toContain(`but this build does not support ${unsupported}. Use HS256 or RS256.`)
     expect(refusal({ [name]: text })).toMatch(new RegExp(`^${name} is `))
   })
 
@@ -254,10 +254,10 @@ describe('readConfig', () => {
     const two = 'local,https://prover.example'
     expect(read({ LADE_PROVER: two, LADE_REDUNDANCY: '2' }).placement.copies).toBe(2)
     expect(refusal({ LADE_PROVER: two, LADE_REDUNDANCY: '3' })).toBe(
-      'LADE_REDUNDANCY is 3, but LADE_PROVER names only 2 provers. Add provers or lower it.',
+      'LADE_REDUNDANCY is 3, but LADE_PROVER names only 2 provers. Add provers or lower LADE_REDUNDANCY.',
     )
     expect(refusal({}, { redundancy: '3' })).toBe(
-      '--redundancy is 3, but LADE_PROVER names only 1 prover. Add provers or lower it.',
+      '--redundancy is 3, but LADE_PROVER names only 1 prover. Add provers or lower --redundancy.',
     )
   })
 

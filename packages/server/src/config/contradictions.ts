@@ -42,7 +42,7 @@ export function refuseContradictions(settings: ReadSettings): void {
   const publicUrl = values.publicUrl ?? `http://${host}:${values.port}`
   if (new URL(values.contentUrl).origin === new URL(publicUrl).origin) {
     throw new ConfigError(
-      `${givenAs('contentUrl')} is "${values.contentUrl}", but it must be another origin than the public URL, because uploaded pages run scripts there.`,
+      `${givenAs('contentUrl')} is "${values.contentUrl}", but its origin must differ from that of the public URL, because uploaded pages can run scripts on the content URL.`,
     )
   }
 }
@@ -52,7 +52,7 @@ function refuseMissingProvers({ values, givenAs }: ReadSettings): void {
   const count = values.provers.length
   if (values.redundancy <= count) return
   throw new ConfigError(
-    `${givenAs('redundancy')} is ${values.redundancy}, but ${givenAs('provers')} names only ${count === 1 ? '1 prover' : `${count} provers`}. Add provers or lower it.`,
+    `${givenAs('redundancy')} is ${values.redundancy}, but ${givenAs('provers')} names only ${count === 1 ? '1 prover' : `${count} provers`}. Add provers or lower ${givenAs('redundancy')}.`,
   )
 }
 

@@ -82,7 +82,7 @@ function readOne(givenAs: string, text: string, setting: Setting): unknown {
   const shown = setting.isSecret ? '' : ` is ${shownValue(text)}`
   const lacking = setting.lacks?.find(({ matches }) => matches.test(text))
   if (lacking)
-    throw new ConfigError(`${givenAs}${shown}, but this build has no ${lacking.driver}. It must be ${accepts}.`)
+    throw new ConfigError(`${givenAs}${shown}, but this build does not support ${lacking.unsupported}. Use ${accepts}.`)
   const result = schema.safeParse(text)
   if (result.success) return result.data
   if (setting.isSecret) throw new ConfigError(`${givenAs} is invalid (its value is not shown). It must be ${accepts}.`)

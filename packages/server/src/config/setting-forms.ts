@@ -93,7 +93,7 @@ export function secretForm(minimumCharacters: number): SettingForm<SecretString>
 /** A signing key of either kind; see `parseTokenKey` and `parseRsaKey`. Which of them is needed is the algorithm's to say. */
 export const tokenKeyForm: SettingForm<SecretString> = {
   accepts:
-    'at least 32 bytes (64 or more hex digits, base64 of at least 32 bytes, or 32 or more bytes of any other text, without spaces around), or an RSA private key of 2048 to 8192 bits as PEM or JWK',
+    'at least 32 bytes (64 or more hex digits, base64 of at least 32 bytes, or 32 or more bytes of any other text, without leading or trailing spaces), or an RSA private key of 2048 to 8192 bits as PEM or JWK',
   schema: z
     .string()
     .refine((text) => parseTokenKey(text) !== undefined || parseRsaKey(text) !== undefined)

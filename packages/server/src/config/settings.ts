@@ -30,8 +30,8 @@ export interface Setting<Value = unknown> {
   readonly form: SettingForm<Value>
   /** True for a value that must not appear in messages. */
   readonly isSecret?: boolean
-  /** Valid values that this build does not support, with the missing driver. */
-  readonly lacks?: readonly { readonly matches: RegExp; readonly driver: string }[]
+  /** Values that this build does not support, and what it calls them in the message. */
+  readonly lacks?: readonly { readonly matches: RegExp; readonly unsupported: string }[]
 }
 
 const MAXIMUM_MB = 1_000_000_000
@@ -54,7 +54,7 @@ export const SETTINGS = {
   host: setting(hostForm, {
     name: 'LADE_HOST',
     default: '127.0.0.1',
-    meaning: 'The IP address to listen on.',
+    meaning: 'The IP address or host name to listen on.',
   }),
   port: setting(wholeNumber(0, 65_535), {
     name: 'LADE_PORT',
@@ -70,7 +70,7 @@ export const SETTINGS = {
     name: 'LADE_CONTENT_URL',
     shownDefault: 'the public URL',
     meaning:
-      'A separate origin for file downloads. With it, HTML, SVG, PDF and other active files are opened by browsers instead of downloaded.',
+      'A separate origin for file downloads. If it is set, browsers open HTML, SVG, PDF and other active files instead of downloading them.',
   }),
   dataDir: setting(pathForm, {
     name: 'LADE_DATA_DIR',
@@ -85,7 +85,7 @@ export const SETTINGS = {
   databaseConnections: setting(wholeNumber(2, 1000), {
     name: 'LADE_DATABASE_CONNECTIONS',
     default: '16',
-    meaning: 'Maximum PostgreSQL connections per process, plus two that are always open.',
+    meaning: 'Maximum PostgreSQL connections for reads and writes, per process. Each process opens two more.',
   }),
   storage: setting(storageForm, {
     name: 'LADE_STORAGE',
@@ -103,19 +103,19 @@ export const SETTINGS = {
     name: 'LADE_CACHE_SECONDS',
     default: '3600',
     meaning:
-      'How long browsers and proxies may cache public files, in seconds (Cache-Control: max-age), and never beyond the term of the file. Removed files can be served from such caches until then.',
+      'Cache-Control max-age of public files, in seconds. It never exceeds the rest of the term. Browsers and proxies can serve a removed file from their cache until max-age has passed.',
   }),
   accel: setting(accelForm, {
     name: 'LADE_ACCEL',
     shownDefault: 'unset, so Lade sends every file itself',
     meaning:
-      'The internal nginx location that sends big files (X-Accel-Redirect). Needs file storage and the proxy in LADE_TRUSTED_PROXIES.',
+      'The internal nginx location that sends big files (X-Accel-Redirect). Requires a directory in LADE_STORAGE, and the address of the proxy in LADE_TRUSTED_PROXIES.',
   }),
   provers: setting(proversForm, {
     name: 'LADE_PROVER',
     default: 'local',
     meaning:
-      'The provers that store the files and prove that they do. 0xACCOUNT is the account of a prover on its chain: deals name it, and Curio is paid there.',
+      'The provers that store the files and prove that they do. 0xACCOUNT is the onchain account of the prover. Onchain deals are made with this account, and Curio providers are paid to it.',
   }),
   curioKey: setting(chainKeyForm, {
     name: 'LADE_CURIO_KEY',
@@ -139,7 +139,7 @@ export const SETTINGS = {
     name: 'LADE_AGGREGATE_BELOW_MB',
     default: '1',
     meaning:
-      "Files below this size, in MB, do not wait for a prover. They are sent to provers together, as one aggregate. 0 aggregates only files below a prover's minimum size.",
+      "Uploads of files below this size, in MB, are answered without waiting for a prover. Such files are sent to provers together, as one aggregate. 0 aggregates only files below a prover's minimum size.",
   }),
   aggregateSeconds: setting(wholeNumber(1, 86_400), {
     name: 'LADE_AGGREGATE_SECONDS',
@@ -149,7 +149,8 @@ export const SETTINGS = {
   auditSeconds: setting(wholeNumber(1, 31_536_000), {
     name: 'LADE_AUDIT_SECONDS',
     default: '86400',
-    meaning: 'How often each copy must prove that it is stored, in seconds.',
+    meaning:
+      'Interval between audits of each copy, in seconds. In an audit, the prover must prove that it stores the copy.',
   }),
   tokenKey: setting(tokenKeyForm, {
     name: 'LADE_TOKEN_KEY',
@@ -163,7 +164,7 @@ export const SETTINGS = {
     default: 'HS256',
     meaning:
       'How tokens are signed: with a secret that only this service has (HS256), or with a key pair whose public key lets anyone verify them (RS256).',
-    lacks: [{ matches: /^((HS|RS)(384|512)|ES|PS|Ed)/i, driver: 'signing of that kind' }],
+    lacks: [{ matches: /^((HS|RS)(384|512)|ES|PS|Ed)/i, unsupported: 'that algorithm' }],
   }),
   tokenFileDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
     name: 'LADE_TOKEN_FILE_DAYS',
@@ -174,13 +175,13 @@ export const SETTINGS = {
     name: 'LADE_SIGNUP',
     default: 'open',
     meaning:
-      'Who can get a token: anyone who names an email address (open), anyone who confirms one with a mailed code (email), or only people you mint one for (closed). With open, private files are refused unless the service is reachable on loopback only.',
+      'Who can get a token. open: anyone, with any email address. email: anyone who enters a code mailed to the address. closed: only people for whom you mint a token. With open, private files are allowed only if the service is reachable on loopback alone.',
   }),
   smtpUrl: setting(smtpForm, {
     name: 'LADE_SMTP_URL',
     shownDefault: 'unset; required by LADE_SIGNUP=email',
     meaning:
-      'The mail server that sends login codes. smtps uses TLS from the start. smtp switches to TLS if the server offers it. A password goes to another machine only over TLS. Prefer the variable: other users of the machine can read flags.',
+      'The mail server that sends login codes. smtps uses TLS from the start. smtp switches to TLS if the server offers it. Lade sends the password only over TLS, unless the mail server is on this machine. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
   }),
   mailFrom: setting(mailFromForm, {
@@ -202,12 +203,12 @@ export const SETTINGS = {
   opaqueIds: setting(oneOf('accept', 'refuse'), {
     name: 'LADE_OPAQUE_IDS',
     default: 'accept',
-    meaning: 'Whether uploads can use opaque ids, which say nothing about the bytes.',
+    meaning: 'Whether uploads can use opaque ids, which Lade cannot verify against the bytes.',
   }),
   inlineKb: setting(wholeNumber(0, 1024), {
     name: 'LADE_INLINE_KB',
     default: '64',
-    meaning: 'Files up to this size, in KiB, are stored in the database itself. With 0, no file is.',
+    meaning: 'Files up to this size, in KiB, are stored in the database. 0 stores every file in LADE_STORAGE.',
   }),
   sponsoredFileMb: setting(wholeNumber(1, MAXIMUM_MB), {
     name: 'LADE_SPONSORED_FILE_MB',
@@ -218,13 +219,13 @@ export const SETTINGS = {
     name: 'LADE_SPONSORED_DAILY_MB',
     default: '200',
     meaning:
-      'The daily quota of an IP address without a token, in MB per UTC day. 0 turns uploads without a token off. IPv6 addresses share it per /64; each /48 has 16 times as much.',
+      'The daily quota of an IP address without a token, in MB per UTC day. 0 disables uploads without a token. All IPv6 addresses in a /64 share one quota. All addresses in a /48 together can use 16 times that quota.',
   }),
   sponsoredDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_SPONSORED_DAILY_FILES',
     default: '2000',
     meaning:
-      'The daily quota of an IP address without a token, in files per UTC day. IPv6 addresses share it per /64; each /48 has 16 times as many.',
+      'The daily quota of an IP address without a token, in files per UTC day. All IPv6 addresses in a /64 share one quota. All addresses in a /48 together can use 16 times that quota.',
   }),
   sponsoredConcurrency: setting(wholeNumber(1, 10_000), {
     name: 'LADE_SPONSORED_CONCURRENCY',
@@ -263,9 +264,9 @@ export const SETTINGS = {
   }),
   chainRpc: setting(rpcForm, {
     name: 'LADE_CHAIN_RPC',
-    shownDefault: 'unset, so there are no wallet callers',
+    shownDefault: 'unset, so wallets are disabled',
     meaning:
-      'The RPC endpoint of the chain that wallet callers use. Lade queries no other chain. Such URLs often contain a key. Prefer the variable: other users of the machine can read flags.',
+      'The RPC endpoint of the chain that wallets use. Lade queries no other chain. Such URLs often contain a key. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
   }),
   chainId: setting(wholeNumber(1, MAXIMUM_CHAIN_ID), {
@@ -285,7 +286,7 @@ export const SETTINGS = {
   }),
   marketplace: setting(addressForm, {
     name: 'LADE_MARKETPLACE',
-    shownDefault: 'unset, so deals are synthetic',
+    shownDefault: 'unset, so deals exist only in Lade, not onchain',
     meaning: 'The marketplace contract, which records a deal for every copy that a prover stores.',
   }),
   chainKey: setting(chainKeyForm, {
@@ -304,17 +305,18 @@ export const SETTINGS = {
     name: 'LADE_DEAL_WAIT_MS',
     default: '5000',
     meaning:
-      'How long an upload waits for its onchain deal, in milliseconds. After that, the response has the synthetic deal id. Used with LADE_MARKETPLACE.',
+      'How long an upload waits for its onchain deal, in milliseconds. After that, the response has the id that Lade gave the deal (d-0x…) instead of the onchain id. Used with LADE_MARKETPLACE.',
   }),
   chainConfirmations: setting(wholeNumber(1, 1000), {
     name: 'LADE_CHAIN_CONFIRMATIONS',
     default: '2',
-    meaning: 'How many blocks must confirm a deal before its id is returned, including its own block.',
+    meaning:
+      'Number of confirmations before the onchain id of a deal is returned. The block with the deal counts as the first.',
   }),
   chainFinalityBlocks: setting(wholeNumber(1, 100_000), {
     name: 'LADE_CHAIN_FINALITY_BLOCKS',
     default: '64',
-    meaning: 'After how many blocks a deal is final and no longer checked.',
+    meaning: 'Number of blocks after which a deal is final and no longer checked.',
   }),
   trustedProxies: setting(proxiesForm, {
     name: 'LADE_TRUSTED_PROXIES',
@@ -325,25 +327,25 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names to accept while listening on a loopback address, such as the public name that a proxy passes on. Other names get 421 misdirected_request. While listening on all addresses (0.0.0.0) without LADE_PUBLIC_URL, URLs use the Host of a request if it is one of these.',
+      'Host names to accept besides loopback names while Lade listens on a loopback address, such as the public name of a proxy. Requests for other names get 421 misdirected_request. If Lade listens on 0.0.0.0 without LADE_PUBLIC_URL, it uses the Host of a request in returned URLs if that name is listed here.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',
     default: '1024',
     meaning:
-      'Minimum free space, in MB, on the disks of the records and the objects. Uploads that would leave less get 507 insufficient_storage.',
+      'Minimum free space, in MB, on the disks of the database and the file storage. Uploads that would leave less get 507 insufficient_storage.',
   }),
   discardGraceHours: setting(wholeNumber(0, MAXIMUM_GRACE_HOURS), {
     name: 'LADE_DISCARD_GRACE_HOURS',
     default: '24',
     meaning:
-      'How long the bytes of an expired file stay stored, in hours. If a wrong clock caused the expiry, it can be undone in this time. Files that their owner removes are deleted at once.',
+      'How long the bytes of an expired file stay stored, in hours. If a wrong clock expired a file and the clock is corrected within this time, Lade restores the file. Files that their owner removes are deleted at once.',
   }),
   scrubDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
     name: 'LADE_SCRUB_DAYS',
     default: '30',
     meaning:
-      'How often every stored file is read and compared with its digest and with the records, in days. 0 turns scrubbing off.',
+      'Number of days in which every stored file is read once and compared with its digest and its record. 0 turns scrubbing off.',
   }),
   reverifyMinutes: setting(wholeNumber(0, MAXIMUM_REVERIFY_MINUTES), {
     name: 'LADE_REVERIFY_MINUTES',
@@ -354,7 +356,7 @@ export const SETTINGS = {
   orphanDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
     name: 'LADE_ORPHAN_DAYS',
     default: '30',
-    meaning: 'How long stored objects without a record stay before they are removed, in days. 0 never removes them.',
+    meaning: 'How long stored files that are not in the database are kept, in days. 0 never removes them.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',
@@ -365,7 +367,7 @@ export const SETTINGS = {
     name: 'LADE_MAX_CONNECTIONS',
     default: '4096',
     meaning:
-      'Maximum connections per process. A low limit of open files reduces it. One IP address can use at most a quarter.',
+      'Maximum connections per process. Lade lowers it if the open-file limit (ulimit -n) is too low. One IP address can use at most a quarter.',
   }),
   metricsToken: setting(secretForm(16), {
     name: 'LADE_METRICS_TOKEN',
@@ -382,12 +384,12 @@ export const SETTINGS = {
   logAddresses: setting(oneOf('full', 'network', 'none'), {
     name: 'LADE_LOG_ADDRESSES',
     default: 'full',
-    meaning: 'How much of IP addresses is logged: full, network (/24 of IPv4, /48 of IPv6) or none.',
+    meaning: 'How much of each IP address is logged: full, network (/24 of IPv4, /48 of IPv6) or none.',
   }),
   bodyIdleSeconds: setting(wholeNumber(1, 3600), {
     name: 'LADE_BODY_IDLE_SECONDS',
     default: '30',
-    meaning: 'An upload that sends nothing for this long is cancelled, in seconds.',
+    meaning: 'Seconds without data after which an upload is cancelled.',
   }),
   drainSeconds: setting(wholeNumber(0, 3600), {
     name: 'LADE_DRAIN_SECONDS',

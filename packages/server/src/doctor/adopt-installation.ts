@@ -27,7 +27,7 @@ export type InstallationLook =
   /** There is nothing to compare: no storage, no data yet, or data of another version of Lade. */
   | { readonly state: 'unknown'; readonly sentence: string }
   | { readonly state: 'joined'; readonly id: string }
-  /** The next start gives both an id. */
+  /** The next start gives both the same id. */
   | { readonly state: 'new' }
   | { readonly state: 'refused'; readonly sentence: string }
 

@@ -87,14 +87,14 @@ function limitOf(text: string | undefined, maximum: number): number {
   if (text === undefined) return DEFAULT_PAGE
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
   if (limit < 1 || limit > maximum)
-    throw refused(`The query parameter limit is ${JSON.stringify(text.slice(0, 20))}, and must be 1 to ${maximum}.`)
+    throw refused(`The query parameter limit is ${JSON.stringify(text.slice(0, 20))}, but it must be 1 to ${maximum}.`)
   return limit
 }
 
 /** What a list answers to a status that it does not know. */
 export function unknownStatus(status: string, statuses: readonly string[]): LadeError<'bad_request'> {
   const asked = JSON.stringify(status.slice(0, 20))
-  return refused(`The query parameter status is ${asked}, and must be ${choiceText(statuses)}.`)
+  return refused(`The query parameter status is ${asked}, but it must be ${choiceText(statuses)}.`)
 }
 
 function refused(reason: string): LadeError<'bad_request'> {

@@ -47,8 +47,13 @@ export function faultOfField(field: RefusedField, sent: unknown, kind: 'field' |
   if (value === undefined)
     return `${subject} is missing.${rule === undefined || rule === TYPES.string ? '' : ` It must be ${rule}.`}`
   const shown = shownOf(value)
+  if (rule === undefined && field.keyword === 'invalid_format') {
+    return shown === undefined
+      ? `${subject} has the wrong format.`
+      : `${subject} is ${shown}, which has the wrong format.`
+  }
   if (rule === undefined) return `${subject} has a value that is not accepted here.`
-  return shown === undefined ? `${subject} must be ${rule}.` : `${subject} is ${shown}, and must be ${rule}.`
+  return shown === undefined ? `${subject} must be ${rule}.` : `${subject} is ${shown}, but it must be ${rule}.`
 }
 
 function wholeFault({ keyword, params = {} }: RefusedField): string {
@@ -67,7 +72,7 @@ function ruleOf({ keyword, params = {} }: RefusedField): string | undefined {
     case 'invalid_value':
       return Array.isArray(values) ? oneOf(values.map(String)) : undefined
     case 'invalid_format':
-      return FORMATS[String(format)] ?? 'of another form'
+      return FORMATS[String(format)]
     case 'too_small':
       return `at least ${amountOf(minimum, origin)}`
     case 'too_big':

@@ -49,7 +49,7 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
     return headers['content-length'] === undefined && request.httpVersion === '1.1'
       ? new LadeError('length_required', {})
       : malformed(
-          'Transfer-Encoding and Content-Length exclude each other, and HTTP/1.0 has no Transfer-Encoding. Send only Content-Length.',
+          'A request cannot have both Transfer-Encoding and Content-Length, and HTTP/1.0 does not support Transfer-Encoding. Send only Content-Length.',
         )
   }
   if (!HOST.test(headers.host ?? (request.httpVersion === '1.0' ? 'none' : ''))) {

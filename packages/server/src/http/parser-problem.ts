@@ -5,8 +5,10 @@ import { MAX_HEAD_BYTES } from '@lade/core/wire'
 const FAULTS: Readonly<Record<string, string>> = {
   HPE_UNEXPECTED_CONTENT_LENGTH: 'Two Content-Length headers. Send one.',
   HPE_INVALID_CONTENT_LENGTH: 'Content-Length must be a decimal number without sign, spaces or leading zeros.',
-  HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding and Content-Length exclude each other. Send only Content-Length.',
-  HPE_INVALID_METHOD: 'The request does not start with a method of HTTP, such as GET. For https, use a proxy with TLS.',
+  HPE_INVALID_TRANSFER_ENCODING:
+    'A request cannot have both Transfer-Encoding and Content-Length. Send only Content-Length.',
+  HPE_INVALID_METHOD:
+    'The request does not start with an HTTP method such as GET. If it is https, put a TLS proxy in front: this port does not speak TLS.',
   HPE_INVALID_URL:
     'The request target has a character that is not allowed in it. Percent-encode the path and the query.',
   HPE_INVALID_CONSTANT: 'The request line must be a method, a path and HTTP/1.1. Percent-encode spaces in the path.',

@@ -8,6 +8,6 @@ import { parseFileName } from '@lade/core/wire'
  */
 export function plainFileName(name: string): string {
   // What is no text cannot be percent-encoded.
-  if (!name.isWellFormed()) throw new LadeError('invalid_filename', { reason: 'It is not well-formed Unicode.' })
+  if (!name.isWellFormed()) throw new LadeError('invalid_filename', { reason: 'The file name is not valid Unicode.' })
   return parseFileName(encodeURIComponent(name))
 }

@@ -33,28 +33,30 @@ const WAY_OUT = 'Correct this, or run "lade doctor --adopt" to see what happens 
 
 /** What is wrong and what probably happened, without what to do. */
 export function describeProblem(problem: InstallationProblem, { records, objects }: InstallationPlaces): string {
+  const database = records.startsWith('the database ') ? records : `the database ${records}`
+  const Database = `T${database.slice(1)}`
   switch (problem.kind) {
     case 'database_missing':
-      return `There is no database ${records}, but ${objects} contains objects of an installation. Probably LADE_DATA_DIR or LADE_DATABASE is wrong, or the database was lost.`
+      return `There is no database ${records}, but ${objects} contains files of an installation. LADE_DATA_DIR or LADE_DATABASE may be wrong, or the database may be lost.`
     case 'objects_missing':
-      return `The objects of the records in ${records} are not in ${objects}. Probably the disk is not mounted, or LADE_STORAGE or LADE_DATA_DIR is wrong.`
+      return `${Database} lists files that are not in ${objects}. The disk may not be mounted, or LADE_STORAGE or LADE_DATA_DIR may be wrong.`
     case 'records_without_id':
-      return `The objects in ${objects} belong to installation ${shortId(problem.objectsId)}, but the records in ${records} belong to none. Probably LADE_DATABASE or LADE_STORAGE is wrong, or the database was lost.`
+      return `The files in ${objects} belong to installation ${shortId(problem.objectsId)}, but ${database} has no installation id. LADE_DATABASE or LADE_STORAGE may be wrong, or the database may be lost.`
     case 'different_ids':
-      return `The records in ${records} belong to installation ${shortId(problem.recordsId)}, but the objects in ${objects} belong to ${shortId(problem.objectsId)}. Probably LADE_DATABASE or LADE_STORAGE is wrong, or only one of them was restored.`
+      return `${Database} belongs to installation ${shortId(problem.recordsId)}, but the files in ${objects} belong to ${shortId(problem.objectsId)}. LADE_DATABASE or LADE_STORAGE may be wrong, or only one of them was restored.`
     case 'unknown_objects':
-      return `The records in ${records} and the objects in ${objects} do not belong together: ${describeSamples(problem.samples)}. Probably LADE_DATABASE or LADE_STORAGE is wrong, or one of the two was lost.`
+      return `${Database} and the files in ${objects} do not belong together: ${describeSamples(problem.samples)}. LADE_DATABASE or LADE_STORAGE may be wrong, or one of the two may be lost.`
     case 'rolled_back':
-      return `The records in ${records} are older than the objects in ${objects} (step ${problem.recordsProgress} instead of ${problem.objectsProgress}), so acknowledged changes are missing. Probably the log of the database was lost or damaged, a backup was restored, or an outdated standby took over.`
+      return `${Database} is older than the files in ${objects} (step ${problem.recordsProgress} instead of ${problem.objectsProgress}), so acknowledged changes are missing. The log of the database may be lost or damaged, a backup may have been restored, or an outdated standby may have taken over.`
     case 'unreadable_document':
-      return `The file installation.json in ${objects} is invalid. Probably it was damaged or edited.`
+      return `The file installation.json in ${objects} is invalid. It may have been damaged or edited.`
   }
 }
 
 function describeSamples({ stored, known, recorded, present }: SampleComparison): string {
   const parts = [
-    ...(stored > 0 ? [`of ${stored} sampled objects, ${known} are in the records`] : []),
-    ...(recorded > 0 ? [`of ${recorded} sampled records, ${present} have their object`] : []),
+    ...(stored > 0 ? [`of ${stored} sampled files, ${known} are in the database`] : []),
+    ...(recorded > 0 ? [`of ${recorded} sampled records, ${present} have their file`] : []),
   ]
   return parts.join('; ')
 }

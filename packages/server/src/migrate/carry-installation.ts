@@ -38,7 +38,7 @@ export async function refuseOthersObjects(
   if (theirs === undefined || theirs === id) return
   for await (const _ of store.list({ limit: 1 })) {
     throw new MoveRefused(
-      `${describeStorage(storage)} contains objects of another installation. Choose an empty storage.`,
+      `${describeStorage(storage)} contains files of another installation. Choose an empty storage.`,
     )
   }
 }

@@ -116,7 +116,8 @@ function refuseUnsuitable({ from, to, moves }: MoveOptions): void {
   }
   if (!moves.storage) return
   if (from.storage.kind === 'none') throw new MoveRefused('There are no blobs to move: LADE_STORAGE is none.')
-  if (to.storage.kind === 'none') throw new MoveRefused('Blobs cannot be moved to the storage none.')
+  if (to.storage.kind === 'none')
+    throw new MoveRefused('LADE_STORAGE=none cannot store blobs. Choose a directory or a bucket.')
   if (JSON.stringify(from.storage) === JSON.stringify(to.storage)) {
     throw new MoveRefused(`The blobs are already in ${describeStorage(from.storage)}.`)
   }

@@ -76,7 +76,7 @@ export async function openForMove(
   { signal, onWarning, closers }: MoveSurroundings,
 ): Promise<{ readonly records: RecordStore; readonly locks: InstanceLocks; requireNobody(): Promise<void> }> {
   const log = pino({ level: 'warn' }, { write: (line) => onWarning((JSON.parse(line) as { msg: string }).msg) })
-  const onFatal = (error: Error): void => onWarning(`The medium under the records failed: ${error.message}`)
+  const onFatal = (error: Error): void => onWarning(`The disk of the database failed: ${error.message}`)
   const { records, locks } = await openRecords(config, { log, closers, onFatal })
   return {
     records,

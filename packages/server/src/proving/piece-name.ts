@@ -11,7 +11,7 @@ export function pieceNamed(pieceCid: string): PieceCommitment {
   const cid = tryParseContentId(pieceCid, sha256Hex)?.cid
   const piece = cid && readPieceCid(cid)
   if (piece === undefined || 'fault' in piece || piece.version !== 2) {
-    throw new TypeError(`${pieceCid} is no piece CID of version 2`)
+    throw new TypeError(`${pieceCid} is not a piece CID of version 2`)
   }
   return { root: piece.root, rawSizeBytes: piece.rawSizeBytes }
 }

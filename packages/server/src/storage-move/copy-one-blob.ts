@@ -40,7 +40,7 @@ export async function copyOneBlob(deps: CopyOneDeps, blob: NeededBlob): Promise<
     throw new LadeError(
       'storage_failed',
       { retryAfterSeconds: 60 },
-      { cause: new Error(`The destination gives other bytes for ${sha256} than it was given.`) },
+      { cause: new Error(`The new storage returned different bytes for ${sha256} than were written to it.`) },
     )
   }
   return 'copied'

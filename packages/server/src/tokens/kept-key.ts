@@ -95,5 +95,5 @@ export function watchKeptKey(
 async function keyFrom(alg: TokenAlg, text: string): Promise<SigningKey> {
   const key = await parseKeyText(alg, text)
   if (typeof key !== 'string') return key
-  throw new LadeError('auth_offline', {}, { cause: new Error(`What the records keep as the token key ${key}`) })
+  throw new LadeError('auth_offline', {}, { cause: new Error(`The token key in the database ${key}`) })
 }

@@ -1,4 +1,4 @@
-import { LadeError } from '@lade/core/errors'
+import { countText, LadeError } from '@lade/core/errors'
 import type { StartRequest, StartResult } from '@lade/core/wire'
 import { NETWORK_SHARES } from '@lade/core/wire'
 import type { Mailer } from '../mail/mailer.ts'
@@ -79,9 +79,8 @@ export async function sendLoginCode(deps: SendLoginCodeDeps, input: SendLoginCod
   })
   if (opened.outcome === 'limited') {
     const { address, used, limit } = opened
-    throw isOfRecipient(address)
-      ? rateLimited(now, { used, limit, what: 'codes to this email address', advice: RECIPIENT_REASON })
-      : rateLimited(now, { used, limit, what: 'codes from this network address' })
+    const reached = reachedText(address, countText(used, 'code'))
+    throw rateLimited(now, { used, limit, reached, ...(isOfRecipient(address) && { advice: RECIPIENT_REASON }) })
   }
 
   const mail = loginCodeMail({ to: email, code: loginCode.code, publicUrl: deps.publicUrl(), minutes: MINUTES })
@@ -115,6 +114,12 @@ function limitsOf({ address, signupsPerHour }: SendLoginCodeInput, email: string
 
 function recipientOf(email: string): string {
   return `mail:${email}`
+}
+
+function reachedText(address: string, codes: string): string {
+  if (address.startsWith('mail:')) return `This email address has received ${codes} this hour, the maximum.`
+  const whose = isOfRecipient(address) ? ' for this email address' : ''
+  return `This network address has requested ${codes}${whose} this hour, the maximum.`
 }
 
 function isOfRecipient(address: string): boolean {

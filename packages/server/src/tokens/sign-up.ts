@@ -1,4 +1,4 @@
-import { LadeError } from '@lade/core/errors'
+import { countText, LadeError } from '@lade/core/errors'
 import { SCOPES, type SignupRequest, type SignupResult } from '@lade/core/wire'
 import type { RecordStore } from '../records/record-store.ts'
 import { normalizeEmail } from './email.ts'
@@ -49,7 +49,7 @@ export async function signUp(deps: SignUpDeps, rules: SignUpRules, input: SignUp
     throw rateLimited(deps.now(), {
       used: outcome.used,
       limit: rules.signupsPerHour,
-      what: 'signups from this address',
+      reached: `This address has reached its limit of ${countText(rules.signupsPerHour, 'signup')} per hour.`,
     })
   }
   return result

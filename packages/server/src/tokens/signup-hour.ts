@@ -7,19 +7,18 @@ export function hourOf(now: number): number {
 }
 
 /** Until the next hour begins. */
-export function rateLimited(now: number, { used, limit, what, advice }: RateLimit): LadeError<'rate_limited'> {
+export function rateLimited(now: number, { used, limit, reached, advice }: RateLimit): LadeError<'rate_limited'> {
   const retryAfterSeconds = Math.max(1, Math.ceil(((hourOf(now) + 1) * HOUR_MS - now) / 1000))
   const again = advice ?? `Try again in ${waitText(retryAfterSeconds)}.`
-  const reason = `${used} of ${limit} ${what} used this hour. ${again}`
-  return new LadeError('rate_limited', { used, limit, retryAfterSeconds, reason })
+  return new LadeError('rate_limited', { used, limit, retryAfterSeconds, reason: `${reached} ${again}` })
 }
 
 /** How much of an hourly limit is used. */
 export interface RateLimit {
   readonly used: number
   readonly limit: number
-  /** What the limit is of, such as `signups from this address`. */
-  readonly what: string
+  /** Who has reached which limit, as a sentence. */
+  readonly reached: string
   /** What to do. @default to try again in the next hour */
   readonly advice?: string
 }

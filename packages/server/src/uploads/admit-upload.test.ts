@@ -93,10 +93,10 @@ describe('too_large', () => {
   it('says how large the file is, what the limit is, and what a token would allow', () => {
     const withToken = { fileBytes: 5 * 1024 * MB, dailyBytes: 1024 * MB }
     expect(refusalOf({ ...sponsored, fileBytes: 100 * MB, withToken }, { sizeBytes: 110 * MB })).toBe(
-      '110 MB; without a token the limit is 100 MB. Log in for 5 GiB.',
+      'The file is 110 MB; without a token, the limit is 100 MB. With a token, it is 5 GiB.',
     )
     expect(refusalOf({ fileBytes: 100 * MB }, { sizeBytes: 100 * MB + 1 })).toMatch(
-      /^104,857,601 bytes; the limit is 104,857,600 bytes\./,
+      /^The file is 104,857,601 bytes; the limit is 104,857,600 bytes\./,
     )
   })
 })
@@ -128,7 +128,7 @@ describe('overQuota', () => {
     expect(error.evidence).toMatchObject({ ...files, usedBytes: 7 })
     const shared = { unit: 'bytes', used: 90, limit: 100, network: 'ip:2001:db8:1::/48' } as const
     const other = overQuota(asking, { outcome: 'over_quota', usedBytes: 0, over: shared }, now)
-    expect(other.message).toMatch(/^90 bytes of 100 bytes used today by the addresses of 2001:db8:1::\/48 together; /)
+    expect(other.message).toMatch(/^All addresses in 2001:db8:1::\/48 together used 90 bytes of 100 bytes today; /)
     expect(other.evidence).toMatchObject({ used: 90, limit: 100, usedBytes: 0, network: '2001:db8:1::/48' })
   })
 

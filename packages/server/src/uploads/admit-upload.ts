@@ -102,13 +102,13 @@ function sizeSentence({ name, fileBytes, withToken }: UploadTier, head: UploadHe
   const blockLimit = blockLimitOf(head)
   if (blockLimit < fileBytes) {
     const [size, limit] = comparedBytes(sizeBytes, blockLimit)
-    return `${size}; this cid names one block, which has at most ${limit}. Send a CAR (${CAR_MEDIA_TYPE}), or use the cid of the file.`
+    return `The body is ${size}, but this cid names one block, and a block can be at most ${limit}. Send a CAR (${CAR_MEDIA_TYPE}), or use the cid of the file.`
   }
   const [size, limit] = comparedBytes(sizeBytes, fileBytes)
   if (name !== 'sponsored')
-    return `${size}; the limit is ${limit}. Split the file, or ask the operator for a higher limit.`
-  const more = withToken === undefined ? '' : ` Log in for ${bytesText(withToken.fileBytes)}.`
-  return `${size}; without a token the limit is ${limit}.${more}`
+    return `The file is ${size}; the limit is ${limit}. Split the file, or ask the operator for a higher limit.`
+  const more = withToken === undefined ? '' : ` With a token, it is ${bytesText(withToken.fileBytes)}.`
+  return `The file is ${size}; without a token, the limit is ${limit}.${more}`
 }
 
 /** What an id that names one block allows; a CAR brings the block together with all below it, so it may be bigger. */

@@ -98,7 +98,7 @@ describe('what a composition costs', () => {
       expect(await failure(compose(unixfs, ids, { tier: { dailyBytes: sizeBytes - 1 }, deps }))).toMatchObject({
         code: 'quota_exceeded',
         evidence: { used: PART_BYTES, limit: sizeBytes - 1 },
-        message: expect.stringContaining('used today; this upload has'),
+        message: expect.stringContaining('used today; this upload is'),
       })
       expect(await failure(compose(unixfs, ids, { tier: { fileBytes: sizeBytes - 1 }, deps }))).toMatchObject({
         code: 'too_large',

@@ -85,6 +85,6 @@ function checkPart({ parts }: FindPartsInput, place: number, { file, isPlain }: 
   const name = `Part ${place + 1} of ${parts.length} (${parts[place]?.text})`
   const reason = isPlain
     ? `${name} has ${file.sizeBytes} bytes. Every part but the last must be a multiple of ${PART_BYTES} bytes.`
-    : `${name} was uploaded as a CAR. Use an id of the bytes of the CAR.`
+    : `${name} was uploaded as a CAR. Name this part by an id of the CAR file itself, not by its root CID.`
   throw new LadeError('invalid_parts', { reason })
 }

@@ -20,28 +20,26 @@ export function quotaSentence(tier: UploadTier, refused: Refused): string {
   const { unit, used, limit, network } = over
   if (unit === 'bytes' && tier.dailyBytes === 0) return nothingText(tier)
   if (isLargerThanDay(tier, refused)) return largerThanDayText(tier, sizeBytes)
-  const asked = unit === 'bytes' ? `; this upload has ${bytesText(sizeBytes)}` : ''
+  const asked = unit === 'bytes' ? `; this upload is ${bytesText(sizeBytes)}` : ''
   const sum =
     unit === 'bytes'
       ? `${bytesText(used)} of ${bytesText(limit)}`
       : `${used.toLocaleString('en-US')} of ${countText(limit, 'file')}`
-  const whose =
+  const spent =
     network !== undefined
-      ? ` by the addresses of ${network.slice('ip:'.length)} together`
-      : tier.name === 'sponsored'
-        ? ' from this address'
-        : ''
-  return `${sum} used today${whose}${asked}. The quota resets at 00:00 UTC.${MORE[tier.name]}`
+      ? `All addresses in ${network.slice('ip:'.length)} together used ${sum} today`
+      : `${sum} used today${tier.name === 'sponsored' ? ' from this address' : ''}`
+  return `${spent}${asked}. The quota resets at 00:00 UTC.${MORE[tier.name]}`
 }
 
 const MORE: Readonly<Record<UploadTier['name'], string>> = {
   sponsored: ' A token has its own quota.',
   token: '',
-  wallet: ' More USDC in the wallet raises it.',
+  wallet: ' Add USDC to the wallet to raise the quota.',
 }
 
 function nothingText({ name, owner }: UploadTier): string {
-  if (name === 'wallet') return `The wallet ${owner} holds no USDC, and its quota is what it holds. Send USDC to it.`
+  if (name === 'wallet') return `The wallet ${owner} holds no USDC, so its quota is 0. Send USDC to it.`
   if (name === 'token') return 'The token has a daily quota of 0. Use another token.'
   return 'Uploads without a token are not possible here. Log in with `lade login` or POST /api/auth/signup.'
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { LadeError } from '@lade/core/errors'
+import { countText, LadeError, waitText } from '@lade/core/errors'
 import type { WalletNonceResult } from '@lade/core/wire'
 import type { NonceRecords } from '../records/record-store.ts'
 import type { NonceLimit } from './nonce-limit.ts'
@@ -26,8 +26,8 @@ export async function issueNonce(
   const at = now()
   const refusal = limit.count(address, at)
   if (refusal !== undefined) {
-    const { used, limit: most, retryAfterSeconds } = refusal
-    const reason = `${used} of ${most} nonces used this minute from this address. Try again in ${retryAfterSeconds} s.`
+    const { used, retryAfterSeconds } = refusal
+    const reason = `This address has requested ${countText(used, 'nonce')} this minute, the maximum. Try again in ${waitText(retryAfterSeconds)}.`
     throw new LadeError('rate_limited', { ...refusal, reason })
   }
   const nonce = randomBytes(16).toString('hex')

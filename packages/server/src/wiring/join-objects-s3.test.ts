@@ -52,10 +52,10 @@ describe('records of a service and objects in a bucket', () => {
   it('error: a service with a database of its own is refused, while the first one runs, and touches nothing', async () => {
     await used()
     const before = keys()
-    await expect(start('second')).rejects.toThrow(/There is no database .* but the bucket .* contains objects/)
+    await expect(start('second')).rejects.toThrow(/There is no database .* but the bucket .* contains files/)
     // One that has been used elsewhere.
     await (await start('third', 'elsewhere')).close()
-    await expect(start('third')).rejects.toThrow(/belong to installation/)
+    await expect(start('third')).rejects.toThrow(/belongs to installation/)
     expect(keys().filter((key) => key.startsWith('lade/'))).toEqual(before)
   })
 
@@ -75,7 +75,7 @@ describe('records of a service and objects in a bucket', () => {
     await stop()
     const before = keys()
     cpSync(join(dir, 'backup.db'), file)
-    await expect(start('first')).rejects.toThrow(/are older than the objects/)
+    await expect(start('first')).rejects.toThrow(/is older than the files/)
     for (const name of readdirSync(join(dir, 'first')).filter((each) => each.startsWith('lade.db'))) {
       rmSync(join(dir, 'first', name), { recursive: true })
     }

@@ -78,7 +78,7 @@ describe('an installation that has no id yet', () => {
     await stop()
     forgetId()
     database((db) => db.exec('PRAGMA foreign_keys = OFF; UPDATE objects SET sha256 = lower(hex(randomblob(32)))'))
-    await expect(start()).rejects.toThrow(/of 4 sampled objects, 0 are in the records/)
+    await expect(start()).rejects.toThrow(/of 4 sampled files, 0 are in the database/)
     expect(existsSync(document())).toBe(false)
     expect(database((db) => db.prepare('SELECT count(*) AS count FROM installation').get())).toEqual({ count: 0 })
   })
@@ -101,7 +101,7 @@ describe('an installation that has no id yet', () => {
     // The disk of the objects was taken away in between.
     database((db) => db.exec('UPDATE installation SET is_paired = 0'))
     rmSync(join(dir, 'objects'), { recursive: true })
-    await expect(start()).rejects.toThrow(/not mounted/)
+    await expect(start()).rejects.toThrow(/The disk may not be mounted/)
   })
 })
 

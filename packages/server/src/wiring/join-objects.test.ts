@@ -69,7 +69,7 @@ describe('records and objects of a service on one machine', () => {
     }
     const before = objects()
     expect(await refusal()).toMatch(
-      /^There is no database .*lade\.db, but .*objects contains objects.*lade doctor --adopt/,
+      /^There is no database .*lade\.db, but .*objects contains files.*lade doctor --adopt/,
     )
     expect(objects()).toEqual(before)
     expect(readdirSync(dir).filter((name) => name.startsWith('lade.db'))).toEqual([])
@@ -88,7 +88,7 @@ describe('records and objects of a service on one machine', () => {
     writeFileSync(join(pending, '0'), 'bytes')
     const before = objects()
     await expect(runService({ dataDir: second, env: { LADE_STORAGE: storage } })).rejects.toThrow(
-      /belong to installation/,
+      /belongs to installation/,
     )
     expect(objects()).toEqual(before)
     // One that never had objects of its own neither.
@@ -104,11 +104,11 @@ describe('records and objects of a service on one machine', () => {
   it('error: objects that are not there, as of a disk that is not mounted, are not begun again', async () => {
     await (await used()).close()
     renameSync(join(dir, 'objects'), join(dir, 'objects.away'))
-    expect(await refusal()).toMatch(/are not in .*objects.*not mounted/)
+    expect(await refusal()).toMatch(/lists files that are not in .*objects\. The disk may not be mounted/)
     expect(existsSync(join(dir, 'objects'))).toBe(false)
     mkdirSync(join(dir, 'objects'))
     mkdirSync(join(dir, 'objects/lost+found'))
-    expect(await refusal()).toMatch(/not mounted/)
+    expect(await refusal()).toMatch(/The disk may not be mounted/)
     expect(objects()).toEqual(['lost+found'])
     rmSync(join(dir, 'objects'), { recursive: true })
     renameSync(join(dir, 'objects.away'), join(dir, 'objects'))
@@ -120,7 +120,7 @@ describe('records and objects of a service on one machine', () => {
     expect((await service.upload(Buffer.from('small'))).status).toBe(200)
     await service.close()
     rmSync(join(dir, 'objects'), { recursive: true })
-    expect(await refusal()).toMatch(/not mounted/)
+    expect(await refusal()).toMatch(/The disk may not be mounted/)
   })
 
   it('error: records that went back are told by the objects', async () => {
@@ -133,7 +133,7 @@ describe('records and objects of a service on one machine', () => {
     await later.close()
     cpSync(`${file}.backup`, file)
     const before = objects()
-    expect(await refusal()).toMatch(/are older than the objects .* so acknowledged changes are missing/)
+    expect(await refusal()).toMatch(/is older than the files .* so acknowledged changes are missing/)
     expect(objects()).toEqual(before)
   })
 

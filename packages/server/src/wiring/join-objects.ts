@@ -81,7 +81,7 @@ export async function joinObjects(
     if (error instanceof InstallationRefused) throw asStartError(error)
     if (!LadeError.has(error, 'insufficient_storage') && !LadeError.has(error, 'read_only')) throw error
     // They belong together, and the next start with room gives them their id.
-    log.warn({ err: error }, 'could not give records and objects an id')
+    log.warn({ err: error }, 'could not give the database and the file storage an id')
     return undefined
   }
   const keeper = createProgressKeeper({ installation: records.installation, store, id, log })

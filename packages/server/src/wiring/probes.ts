@@ -34,7 +34,7 @@ export async function readDatabaseFacts({ url }: PostgresSetting) {
 /**
  * Puts a blob of random bytes into the storage, reads it, and removes it.
  *
- * @returns what the store did wrong, as the end of the sentence "The store …"; undefined when it is good.
+ * @returns what the store did wrong, as the end of the sentence "The storage …"; undefined when it is good.
  * @throws {LadeError} `storage_failed`, `insufficient_storage`.
  */
 export async function probeStorage(config: Config): Promise<string | undefined> {

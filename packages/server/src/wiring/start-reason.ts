@@ -7,7 +7,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '28000': 'the database does not let this user in; check the user name in LADE_DATABASE',
   '3D000': 'there is no database of this name; create it, or correct LADE_DATABASE',
   '42501': 'the user lacks the right to create tables there',
-  '53300': 'the database has no connection free',
+  '53300': 'the database has no free connections',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted here',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted here',
   // S3

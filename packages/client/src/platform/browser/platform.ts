@@ -11,7 +11,7 @@ export const platform: Platform = {
   digest,
   readFile,
   async openPath() {
-    throw new TypeError('A path can be put in Node only; put a File or a Blob')
+    throw new TypeError('put() accepts a path only in Node.js. Pass a File or a Blob')
   },
   createSpill,
   canPassBlobs: true,

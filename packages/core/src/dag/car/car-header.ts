@@ -24,6 +24,6 @@ export function faultOfHeader(bytes: Uint8Array): CarFault | undefined {
     'roots' in header && Array.isArray(header.roots) && header.roots.every((root) => asLink(root) !== undefined)
   if (!isOfCids) return malformed('The header of the CAR has no list of root CIDs.')
   if (Object.keys(header).length !== 2)
-    return malformed('The header of the CAR has other fields than version and roots.')
+    return malformed('The header of the CAR has fields other than version and roots.')
   return undefined
 }

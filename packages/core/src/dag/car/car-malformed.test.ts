@@ -51,7 +51,7 @@ describe('CarIndexer: what is no CAR, or none that is read', () => {
     ['version 3', header({ roots: [], version: 3 }), /is neither 1 nor 2\.$/],
     ['roots that are no CIDs', header({ roots: ['a'], version: 1 }), 'The header of the CAR has no list of root CIDs.'],
     ['no roots', header({ version: 1 }), 'The header of the CAR has no list of root CIDs.'],
-    ['more in the header', header({ roots: [], version: 1, x: 1 }), /has other fields than version and roots\.$/],
+    ['more in the header', header({ roots: [], version: 1, x: 1 }), /has fields other than version and roots\.$/],
     [
       'a pragma of version 2',
       frame(dagCbor.encode({ version: 2 })),

@@ -27,7 +27,7 @@ export const RESPONSE_HEADERS = {
   'X-RateLimit-Remaining': { description: 'Bytes left today', schema: wholeNumber },
   'X-RateLimit-Reset': { description: 'When the next day starts, in seconds since 1970', schema: wholeNumber },
   'RateLimit-Policy': { description: 'The quotas of the caller (draft-ietf-httpapi-ratelimit-headers)', schema: text },
-  RateLimit: { description: 'What is left of them', schema: text },
+  RateLimit: { description: 'The remaining quotas of the caller', schema: text },
 } as const satisfies Record<string, Header>
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS

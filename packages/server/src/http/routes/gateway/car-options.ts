@@ -37,7 +37,7 @@ export function isServedCar(parameters: ReadonlyMap<string, string>): boolean {
 export function readCarOptions(query: Query, accepted: ReadonlyMap<string, string>): CarOptions {
   for (const [name, served] of CAR_PARAMETERS) {
     const value = query.get(`car-${name}`)
-    if (value !== undefined && !served.includes(value)) throw refusal(`car-${name} is ${served.join(' or ')} here.`)
+    if (value !== undefined && !served.includes(value)) throw refusal(`car-${name} must be ${served.join(' or ')}.`)
   }
   const entityBytes = entityBytesOf(query.get('entity-bytes'))
   return {

@@ -29,7 +29,7 @@ export function readTarget(path: string): GatewayTarget {
   const id = parseContentId(text, sha256Hex)
   if (id.form === 'piece-v1' || id.form === 'piece-v2') {
     throw new LadeError('not_acceptable', {
-      reason: `A piece CID names no block. The bytes of the piece are at /piece/${text}`,
+      reason: `A piece CID does not identify a block. The bytes of the piece are at /piece/${text}`,
     })
   }
   if (id.cid === undefined) {

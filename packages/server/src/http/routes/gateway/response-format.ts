@@ -59,7 +59,7 @@ export function askedFormat(query: Query, accept: string | undefined, fileUrl: s
   const conversion = types.find(({ mediaType }) => CONVERSIONS.has(mediaType))
   if (conversion !== undefined) throw refusalOf(conversion.mediaType, fileUrl)
   throw new LadeError('bad_request', {
-    reason: `Blocks for IPFS clients are here: ${whatToAskFor(fileUrl)}`,
+    reason: `This path serves blocks to IPFS clients, and the request names no format: ${whatToAskFor(fileUrl)}`,
   })
 }
 

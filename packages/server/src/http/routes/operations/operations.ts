@@ -15,7 +15,7 @@ export function operationRoutes(app: Routes, service: Service): void {
         tags: ['operations'],
         operationId: 'getHealth',
         summary: 'Check that the process is alive',
-        description: 'For supervisors, which restart a process that does not answer. It asks no dependency.',
+        description: 'For supervisors, which restart a process that does not answer. It does not check dependencies.',
         response: { 200: healthResult.describe('Alive'), ...problems(401) },
       },
     },
@@ -32,7 +32,7 @@ export function operationRoutes(app: Routes, service: Service): void {
         summary: 'Check that the service and its dependencies are ready',
         description:
           'Dependencies are checked at most once per second, for all clients together. ' +
-          'Whether the process is stopping is always current.',
+          'The shutdown state is never cached.',
         response: { 200: readyResult.describe('Ready'), ...problems(401), 503: readyResult.describe('Not ready') },
       },
     },

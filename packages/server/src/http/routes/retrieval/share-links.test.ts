@@ -98,7 +98,7 @@ describe('a share link', () => {
     expect(tooLong.status).toBe(400)
     expect(await tooLong.json()).toMatchObject({
       error: 'bad_request',
-      detail: expect.stringContaining('and must be at most 2592000.'),
+      detail: expect.stringContaining('but it must be at most 2592000.'),
     })
     const link = await linkOf(service, token, 2_592_000)
     clock.now += 29 * DAY_MS

@@ -37,10 +37,10 @@ export function providerRoutes(app: Routes, service: Service): void {
         summary: 'Find out whether this service can serve a block',
         description:
           'The Delegated Routing V1 HTTP API of IPFS. Names the trustless gateway of this service for public content that it can serve now, ' +
-          `and nobody for anything else. With Accept: ${NDJSON_MEDIA_TYPE}, one record a line.`,
+          `and an empty list for anything else. With Accept: ${NDJSON_MEDIA_TYPE}, one record a line.`,
         params: z.object({ cid: cidText.describe('A CID of a block') }),
         querystring: providersQuery,
-        response: { 200: providersResult.describe('This service, or nobody'), ...problems(400, 503) },
+        response: { 200: providersResult.describe('This service, or an empty list'), ...problems(400, 503) },
       },
     },
     async (request, reply) => {

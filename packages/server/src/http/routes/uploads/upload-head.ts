@@ -46,7 +46,8 @@ export function cidOf(query: Query, opaqueIds: 'accept' | 'refuse'): ContentId {
   const cid = parseContentId(text, sha256Hex)
   if (cid.form === 'opaque' && opaqueIds === 'refuse') {
     throw new LadeError('invalid_cid', {
-      reason: 'The cid is of no form that can be verified, and this service does not accept opaque ids.',
+      reason:
+        'The cid is not an id that can be verified, and this service does not accept opaque ids. Use a CID or a SHA-256.',
     })
   }
   return cid

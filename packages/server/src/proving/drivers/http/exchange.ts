@@ -57,23 +57,23 @@ export async function exchange(origin: string, request: ExchangeRequest): Promis
   const abort = (): void => void call.destroy()
   signal.addEventListener('abort', abort)
   try {
-    waitLimit.wait(times.connectMs, 'The prover does not accept connections')
+    waitLimit.wait(times.connectMs, 'The prover did not accept connections')
     const answered = Promise.withResolvers<IncomingMessage>()
-    watch(call, answered, () => waitLimit.wait(times.headMs, 'The prover does not respond'))
+    watch(call, answered, () => waitLimit.wait(times.headMs, 'The prover did not respond'))
     if (typeof body === 'object') {
-      const onProgress = (): void => waitLimit.wait(times.idleMs, 'The prover does not read the request')
+      const onProgress = (): void => waitLimit.wait(times.idleMs, 'The prover did not read the request')
       await sendBody(call, body, { answered: answered.promise, onProgress })
-      waitLimit.wait(times.headMs, 'The prover does not respond')
+      waitLimit.wait(times.headMs, 'The prover did not respond')
     } else call.end(body)
     const answer = await answered.promise
-    waitLimit.wait(times.bodyMs, 'Its response does not end')
+    waitLimit.wait(times.bodyMs, 'The response of the prover did not end')
     return await readAnswer(answer, request)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof SourceFailure) throw error.error
     if (waitLimit.failure !== undefined) throw waitLimit.failure
     throw isOfConnection(error)
-      ? unusable(`The prover does not respond: ${error.code ?? error.message}.`, { cause: error })
+      ? unusable(`The prover did not respond: ${error.code ?? error.message}.`, { cause: error })
       : error
   } finally {
     waitLimit.end()

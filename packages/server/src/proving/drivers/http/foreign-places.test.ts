@@ -75,7 +75,7 @@ describe('TLS', () => {
       openProver(peer.origin, { bearer: { reveal: () => 'word' } }).check(),
     )
     vi.unstubAllEnvs()
-    expect([reason, retryAfterSeconds]).toEqual(['The prover does not respond: DEPTH_ZERO_SELF_SIGNED_CERT.', 30])
+    expect([reason, retryAfterSeconds]).toEqual(['The prover did not respond: DEPTH_ZERO_SELF_SIGNED_CERT.', 30])
     expect(peer.heads).toEqual([])
   })
 

@@ -65,7 +65,7 @@ describe('answers that take their time', () => {
   test('are given up where not even TLS begins', async () => {
     const { port } = await startPeer(() => {})
     const { reason } = await failureOf(openProver(`https://127.0.0.1:${port}`).check())
-    expect(reason).toBe('The prover does not accept connections within 0.3 seconds.')
+    expect(reason).toBe('The prover did not accept connections within 0.3 seconds.')
   })
 })
 

@@ -161,7 +161,7 @@ describe('parking by upload', () => {
     const { park } = await openHarness({ put: (socket) => void socket.pause() }, { attempts: 1 })
     const { big, askedBytes } = bigPiece()
     const { reason } = await failureOf(park(big))
-    expect(reason).toBe('The prover does not read the request within 0.3 seconds.')
+    expect(reason).toBe('The prover did not read the request within 0.3 seconds.')
     expect(askedBytes()).toBeLessThan(16 * MiB)
   })
 

@@ -100,7 +100,7 @@ async function* rowsOf(client: Client, { name, columns, key }: Table): AsyncGene
 function requireSafe(table: string, row: TableRow): void {
   const unsafe = row.find((cell) => typeof cell === 'number' && !Number.isSafeInteger(cell))
   if (unsafe !== undefined)
-    throw new Error(`A row of ${table} has ${String(unsafe)}, which is no whole number below 2^53.`)
+    throw new Error(`A row of ${table} has ${String(unsafe)}, which is not a whole number below 2^53.`)
 }
 
 async function lastNumbers(client: Client, tables: readonly Table[]): Promise<Map<string, number>> {

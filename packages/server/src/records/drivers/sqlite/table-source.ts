@@ -115,7 +115,7 @@ export function* inBatches(rows: Iterable<TableRow>, { name, columns }: Table): 
     for (const [index, cell] of row.entries()) {
       if (typeof cell === 'number' && !Number.isSafeInteger(cell)) {
         throw new Error(
-          `A row of ${name} has ${cell} as its ${columns[index]?.name}, which is no whole number below 2^53.`,
+          `A row of ${name} has ${cell} as its ${columns[index]?.name}, which is not a whole number below 2^53.`,
         )
       }
       bytes += CELL_BYTES + (cell === null || typeof cell === 'number' ? 0 : cell.length)
