@@ -74,10 +74,14 @@ export function readJob(
 ): PutJob {
   refuseUnknownOptions('put', options, PUT_OPTIONS)
   const { cid: form = 'unixfs', concurrency = MAX_CONCURRENCY, visibility, termDays, state, overDays = false } = options
-  if (!FORMS.includes(form)) throw new TypeError(`${form} is no form of content id to put under`)
+  if (!FORMS.includes(form)) throw new TypeError(`cid must be one of ${FORMS.join(', ')}, not ${form}`)
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
     throw new TypeError(`concurrency is 1 to ${MAX_CONCURRENCY}, not ${concurrency}`)
   }
+  for (const name of ['filename', 'contentType'] as const) {
+    if (typeof (options[name] ?? '') !== 'string') throw new TypeError(`${name} must be a string, not ${options[name]}`)
+  }
+  if (typeof (options.onProgress ?? (() => {})) !== 'function') throw new TypeError('onProgress must be a function')
   const expected = options.expectedCid === undefined ? undefined : readExpected(options.expectedCid, context.platform)
   const group = new TaskGroup(options.signal)
   return {

@@ -49,5 +49,5 @@ async function openSource(platform: Platform, source: PutSource): Promise<Opened
   if (typeof source === 'object' && source !== null && ('getReader' in source || Symbol.asyncIterator in source)) {
     return source
   }
-  throw new TypeError('What can be put is a Blob, an array of bytes, a stream of them, or the path of a file')
+  throw new TypeError('put takes a Blob, a Uint8Array, a stream of bytes, or the path of a file')
 }
