@@ -30,7 +30,8 @@ const DETAILS: Details = {
   expectation_failed: ({ expect }) => `Expect is ${quoted(expect)}. Send "Expect: 100-continue" or no Expect header.`,
   misdirected_request: ({ host }) =>
     `Host is ${quoted(host)}, but only loopback names are answered here. The operator can add it to LADE_TRUSTED_HOSTS.`,
-  length_required: () => 'Transfer-Encoding is not accepted. Set Content-Length to the size of the body.',
+  length_required: () =>
+    'Transfer-Encoding is not accepted. Send Content-Length instead. With curl, use --data-binary @- instead of -T -.',
   no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
   empty_body: () => 'Content-Length is 0. Send at least one byte, or the cid of the empty bytes.',
   invalid_cursor: () => 'The cursor is no nextCursor of an earlier page of yours. Leave it out for the first page.',
