@@ -39,8 +39,8 @@ const DETAILS: Details = {
   not_found: ({ reason }) =>
     reason ??
     'Nothing is stored here under this id. If it is a private file of yours, send your token with the scope get, or use a share link.',
-  method_not_allowed: ({ allow, method }) =>
-    `Use ${choiceText(allow)} here${method === undefined ? '' : `, not ${method}`}.`,
+  method_not_allowed: ({ allow, method, hint }) =>
+    `Use ${choiceText(allow)} here${method === undefined ? '' : `, not ${method}`}.${hint === undefined ? '' : ` ${hint}`}`,
   internal_error: () =>
     'The service failed in an unforeseen way. Try again. If it fails again, give the operator the request id.',
   no_token: () => `There is no Authorization header. Send "Authorization: Bearer pk_live_…". ${SIGN_UP}`,
@@ -113,7 +113,7 @@ const DETAILS: Details = {
   not_enough_provers: ({ asked, available }) =>
     `${countText(available, 'prover')} ${available === 1 ? 'is' : 'are'} configured; you asked for ${asked === 1 ? '1 copy' : `${asked} copies`}.`,
   deal_ended: ({ dealStatus }) => `The deal is ${dealStatus}. Upload the file again to get a new deal.`,
-  not_placed: ({ dealStatus }) => `The deal is ${dealStatus}. Try again when its status is active.`,
+  not_placed: ({ dealStatus, reason }) => reason ?? `The deal is ${dealStatus}. Try again when its status is active.`,
   gone: ({ reason }) => GONE[reason] ?? 'Upload it again to have it here.',
   only_if_cached: () => 'Cache-Control is only-if-cached, and this content is not here. Ask another gateway for it.',
   range_not_satisfiable: ({ size }) =>
