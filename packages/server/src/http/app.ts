@@ -3,6 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import { MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { apiHeaders, commonHeaders } from './api-headers.ts'
 import { checkToken, queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
@@ -147,7 +148,8 @@ export async function createApp(
   app.setErrorHandler<Error>((error, request, reply) => {
     const { body, query, params, headers: sent } = request
     const bodyLimitBytes = request.routeOptions.bodyLimit
-    const problem = frameworkProblem(error, { body, query, params, headers: sent, bodyLimitBytes })
+    const bodyFields = fieldsOf(request.routeOptions.schema?.body)
+    const problem = frameworkProblem(error, { body, query, params, headers: sent, bodyLimitBytes, bodyFields })
     logFailure(service, request.raw, problem)
     const headers = { ...headersSet(reply), ...signatureRequestHeaders(service, request.raw, problem) }
     reply.hijack()
@@ -225,4 +227,9 @@ function sharedAddressTest({ host, trustedProxies }: Service['config']): (addres
   if (isLoopback(host)) return () => true
   const isTrusted = addressTest(trustedProxies)
   return (address) => isTrusted(withoutMapping(address))
+}
+
+/** The names of the fields of an object schema. */
+function fieldsOf(schema: unknown): readonly string[] | undefined {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : undefined
 }
