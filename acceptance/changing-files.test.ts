@@ -152,6 +152,14 @@ describe('PATCH /api/files/{cid}', () => {
     expectProblem(await change(user, cid, json), 400, error)
   })
 
+  test('names the fields that a change can have, after one that it cannot', async (context) => {
+    const user = await target.anyUser(context)
+    const { cid } = await user.stage(sampleBytes())
+    expect(expectProblem(await change(user, cid, { name: 'x' }), 400, 'bad_request').detail).toBe(
+      'The body has fields that are not known here: name. It can have: visibility, contentType, filename, termDays.',
+    )
+  })
+
   test('refuses files that are not there, of others, and ended', async (context) => {
     const [user, other] = [await target.freshUser(context), await target.freshUser(context)]
     const { cid } = await user.stage(sampleBytes())

@@ -56,7 +56,9 @@ describe('what was meant', () => {
     ['POST', '/upload', 'POST /api/upload'],
     ['GET', '/api/file', 'GET /api/files'],
     ['GET', '/p', 'GET /p/{cid}'],
-    ['POST', '/api/signup', undefined],
+    ['POST', '/api/signup', 'POST /api/auth/signup'],
+    ['POST', '/api/upload/bafkrei', 'POST /api/upload'],
+    ['GET', '/wp-login.php', undefined],
   ] as const)('%s %s is told the path, and the one that was probably meant', async ([method, path, meant]) => {
     const { detail } = expectProblem(await target.anonymous().request(method, path), 404, 'not_found')
     expect(detail).toContain(`No such endpoint: ${method} ${path}.`)
@@ -84,6 +86,15 @@ describe('methods', () => {
     expectProblem(answer, 405, 'method_not_allowed')
     expect(headerOf(answer, 'allow').split(/\s*,\s*/)).toContain(allowed)
     expect(headerOf(answer, 'allow').split(/\s*,\s*/)).not.toContain(method)
+  })
+
+  test.for([
+    ['POST', '/api/files', 'To upload a file, use POST /api/upload?cid=…'],
+    ['PUT', '/p/{cid}', 'To upload a file, use POST /api/upload?cid=…'],
+    ['DELETE', '/p/{cid}', 'To remove a file, use DELETE /api/files/{cid}.'],
+  ] as const)('%s %s is told what was probably meant', async ([method, path, hint]) => {
+    const answer = await target.anonymous().request(method, path.replace('{cid}', someCid()))
+    expect(expectProblem(answer, 405, 'method_not_allowed').detail).toBe(`Use GET or HEAD here, not ${method}. ${hint}`)
   })
 
   test.for(['TRACE', 'PROPFIND', 'QUERY', 'BREW', 'get'])('refuses the method %s', async (method) => {

@@ -89,7 +89,9 @@ describe('upload rules', () => {
       415,
       'unsupported_media_type',
     )
-    expect(problem.detail).toContain('Send the raw bytes: this body is multipart/form-data.')
+    expect(problem.detail).toBe(
+      "Send the raw bytes: this body is multipart/form-data. With curl, use -T FILE -H 'Content-Type: TYPE' instead of -F.",
+    )
     // The cid and the length come first.
     expectProblem(await target.anonymous().upload(bytes, { contentType, cid: 'short' }), 400, 'invalid_cid')
     const { base32: cid } = rawCidOf(bytes)

@@ -5,7 +5,7 @@ type Sentences = { readonly [Code in ErrorCode]?: (evidence: ErrorEvidence[Code]
 
 /** What to say in place of the service's sentence, which speaks of requests. */
 const INSTEAD: Sentences = {
-  no_token: () => 'This needs a token. Log in with "lade login" or set LADE_TOKEN.',
+  no_token: () => 'This needs a token. Get one with "lade login --email ADDRESS", or save one with "lade login".',
   insufficient_scope: ({ required, scopes }) =>
     scopes === undefined
       ? undefined
@@ -31,18 +31,28 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['send your token with the scope get, or use a share link', 'use "lade login" or a share link'],
   ['`lade login` or POST /api/auth/signup', '"lade login"'],
   ['`lade login`', '"lade login"'],
+  ['`lade hash FILE`', '"lade hash FILE"'],
   ['`lade keys mint`', '"lade keys mint"'],
   ['Upload it over several days', 'Upload it over several days with --over-days'],
 ]
+
+const NO_SUCH_PATH = /^(?:No such endpoint: |There is no page )/
 
 /** What to do next at a shell, on top of what the service says. */
 const ADVICE: Sentences = {
   invalid_signature: () =>
     'Check --wallet, --chain-id and the clock of this machine. --url must be the public URL of the service. "lade doctor" checks all of these.',
-  not_found: ({ reason }) => (reason === undefined ? 'Check the id: "lade ls" lists your files.' : undefined),
+  not_found: ({ reason }) => {
+    if (reason === undefined) return 'Check the id: "lade ls" lists your files.'
+    // Every path that this program asks for exists, unless the URL of the service has too much at its end.
+    return NO_SUCH_PATH.test(reason)
+      ? 'Check the URL of the service: leave out /api, /docs or /p at its end.'
+      : undefined
+  },
   too_many_uploads: () => 'Or lower --jobs.',
   read_only: () => '"lade doctor" on that machine checks both.',
-  not_placed: () => '"lade deals" shows the status.',
+  not_placed: ({ reason }) =>
+    reason === undefined ? '"lade deals" shows the status.' : 'Use "lade edit CID --public".',
   unreachable: () => 'Start a service with "lade serve", choose another with --url, or run "lade doctor".',
   unexpected_answer: () => 'Check the URL, or run "lade doctor".',
   cid_conflict: () => '"lade hash" prints the ids of a file.',

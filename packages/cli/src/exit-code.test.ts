@@ -87,6 +87,25 @@ describe('sentenceOf', () => {
     expect(sentenceOf(error)).not.toMatch(/\p{Cc}/u)
   })
 
+  it('says to leave out the end of a URL at which there is no service', () => {
+    for (const reason of ['No such endpoint: GET /api/api/files.', 'There is no page /docs/api/files.']) {
+      expect(sentenceOf(new LadeError('not_found', { reason }))).toBe(
+        `${reason} Check the URL of the service: leave out /api, /docs or /p at its end.`,
+      )
+    }
+  })
+
+  it('says how to get a first token', () => {
+    expect(sentenceOf(new LadeError('no_token', {}))).toContain('Get one with "lade login --email ADDRESS"')
+  })
+
+  it('says how to make a private file provable', () => {
+    const reason = 'The file is private, and provers get only public files. Make it public first.'
+    expect(sentenceOf(new LadeError('not_placed', { dealStatus: 'staged', reason }))).toBe(
+      `${reason} Use "lade edit CID --public".`,
+    )
+  })
+
   it.each([
     ['You have no file bafk. GET /api/files lists yours.', 'You have no file bafk. "lade ls" lists yours.'],
     ['You have no deal nope. GET /api/deals lists yours.', 'You have no deal nope. "lade deals" lists yours.'],

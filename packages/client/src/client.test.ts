@@ -92,6 +92,20 @@ describe('put and get with a service', () => {
     expect(() => createLadeClient({ url: service.url, apiKey: 'x' })).toThrow('createLadeClient has no option "apiKey"')
   })
 
+  it.each(['127.0.0.1:8080', 'localhost:8080', 'lade.example', ''])('error: the url %j lacks its scheme', (url) => {
+    expect(() => createLadeClient({ url })).toThrow('url must start with http:// or https://')
+  })
+
+  it('error: a token with more around it, and options that are no object, are a thrown type error that says so', async () => {
+    for (const token of ['Bearer pk_live_a.b.c', 'pk_live_a.b.c\n', '']) {
+      expect(() => createLadeClient({ url: service.url, token })).toThrow('token must be pk_live_… alone')
+    }
+    // @ts-expect-error: { url } is meant.
+    expect(() => createLadeClient(service.url)).toThrow('createLadeClient takes its options as an object, with url,')
+    // @ts-expect-error: what to change is missing.
+    await expect(client.files.change('myfile01')).rejects.toThrow('files.change takes its options as an object')
+  })
+
   it('send a file once, and again once it was removed', async () => {
     const data = noise(200_000, 5)
     const first = await client.put(data)

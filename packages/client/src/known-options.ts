@@ -5,7 +5,7 @@ export type OptionNames<Options> = { readonly [Name in keyof Required<Options>]:
  * Refuses options that a call does not have: what they were meant to do would not be done, and nobody would be told.
  *
  * @param call - what the caller wrote, such as `put`.
- * @throws {TypeError} that names the option.
+ * @throws {TypeError} that names the option, or says that the call takes an object of them.
  *
  * @example
  * refuseUnknownOptions('put', { private: true }, PUT_OPTIONS) // TypeError: put has no option "private". It has: cid, …
@@ -15,6 +15,9 @@ export function refuseUnknownOptions<Options extends object>(
   options: Options,
   known: OptionNames<Options>,
 ): void {
+  if (typeof options !== 'object' || options === null || options instanceof URL) {
+    throw new TypeError(`${call} takes its options as an object, with ${Object.keys(known).join(', ')}`)
+  }
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name))
   if (unknown === undefined) return
   throw new TypeError(`${call} has no option "${unknown}". It has: ${Object.keys(known).join(', ')}.`)

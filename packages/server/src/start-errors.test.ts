@@ -44,6 +44,7 @@ test.each([
   [{ code: '28P01' }, 'the user name or the password in LADE_DATABASE is wrong'],
   [{ code: '3D000' }, 'there is no database of this name; create it, or correct LADE_DATABASE'],
   [{ code: 'NoSuchBucket' }, 'there is no bucket of this name; create it, or correct LADE_STORAGE'],
+  [{ code: 'RegionMissing' }, 'there is no region; add ?region=NAME to LADE_STORAGE, or set AWS_REGION'],
   [{ code: 'ECONNREFUSED', syscall: 'connect' }, 'nothing listens there'],
   [{ code: 'EODD' }, 'said by a library'],
 ])('what a database or a store answers to wrong settings is said in our words: %j', (facts, sentence) => {

@@ -66,7 +66,9 @@ describe('accountOf', () => {
   it('refuses what is no token without repeating it', async () => {
     const failure = await account([], { LADE_TOKEN: 'hunter2' }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(UsageError)
-    expect(String(failure)).toContain('LADE_TOKEN is not a token')
+    expect(String(failure)).toContain(
+      'LADE_TOKEN is not a token; tokens start with pk_live_. Get one with "lade login --email ADDRESS".',
+    )
     expect(String(failure)).not.toContain('hunter2')
   })
 

@@ -144,7 +144,7 @@ export function checkedToken(text: string, name: string): string {
   throw new UsageError(
     token.startsWith('pk_live_')
       ? `${name} contains a damaged token. A token has three parts separated by dots, and no spaces. Copy it again.`
-      : `${name} is not a token; tokens start with pk_live_.`,
+      : `${name} is not a token; tokens start with pk_live_. Get one with "lade login --email ADDRESS".`,
   )
 }
 

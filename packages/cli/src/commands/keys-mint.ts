@@ -57,7 +57,7 @@ async function mint(options: MintOptions, config: Config, terminal: Terminal): P
   const now = terminal.now()
   const email = normalizeEmail(options.email)
   const label = options.label === undefined ? undefined : labelOf(options.label)
-  const { key, source, warnings } = await keyOf(config, now)
+  const { key, source, isNew, warnings } = await keyOf(config, now)
   const iat = Math.floor(now.getTime() / 1000)
   const claims = {
     sub: userIdOf(email),
@@ -85,6 +85,9 @@ async function mint(options: MintOptions, config: Config, terminal: Terminal): P
   terminal.note(`expires: ${expiresAt}`)
   terminal.note(`jti: ${claims.jti}`)
   terminal.note(`signed with: ${key.id} from ${source}`)
+  if (isNew) {
+    terminal.note('The key is new. If your service runs already, use its LADE_DATA_DIR or LADE_DATABASE instead.')
+  }
   terminal.note('This is the only time the token is shown.')
 }
 
@@ -93,10 +96,19 @@ function issuerOf({ publicUrl, host, port }: Config): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-async function keyOf(config: Config, now: Date): Promise<FoundKey & { readonly source: string }> {
+interface MintingKey extends FoundKey {
+  readonly source: string
+  /** True where there was none, so that no running service knows it. */
+  readonly isNew: boolean
+}
+
+async function keyOf(config: Config, now: Date): Promise<MintingKey> {
   if (config.tokenKey !== undefined) {
     const key = await SigningKey.fromMaterial(tokenKeyMaterial(config.tokenAlg, config.tokenKey))
-    return { key, source: 'LADE_TOKEN_KEY', warnings: [] }
+    return { key, source: 'LADE_TOKEN_KEY', isNew: false, warnings: [] }
   }
-  return withKeyPlace(config, async ({ name, open }) => ({ ...(await open(now)), source: name }))
+  return withKeyPlace(config, async ({ name, read, open }) => {
+    const existing = await read()
+    return { ...(existing ?? (await open(now))), source: name, isNew: existing === undefined }
+  })
 }

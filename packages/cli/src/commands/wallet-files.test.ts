@@ -57,7 +57,7 @@ describe('a wallet on the command line', () => {
     expect((await mine('deals', 'proofs', dealId, '--json')).json()).toMatchObject({ dealId, audits: [] })
     // A private file is given to no prover, and only its owner hears of that.
     expect((await mine('challenge', cid)).stderr).toMatch(
-      /^The deal is staged\. Try again when its status is active\. "lade deals"/,
+      /^The file is private, and provers get only public files\. .*"lade edit CID --public"\.$/m,
     )
     expect((await lade(['challenge', cid])).exitCode).toBe(4)
     expect((await mine('usage')).stdout).toMatch(new RegExp(`user +eip155:31337:${address}\n`))

@@ -78,6 +78,10 @@ export function readJob(
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
     throw new TypeError(`concurrency is ${concurrency}, but it must be 1 to ${MAX_CONCURRENCY}`)
   }
+  for (const name of ['filename', 'contentType'] as const) {
+    if (typeof (options[name] ?? '') !== 'string') throw new TypeError(`${name} must be a string, not ${options[name]}`)
+  }
+  if (typeof (options.onProgress ?? (() => {})) !== 'function') throw new TypeError('onProgress must be a function')
   const expected = options.expectedCid === undefined ? undefined : readExpected(options.expectedCid, context.platform)
   const group = new TaskGroup(options.signal)
   return {

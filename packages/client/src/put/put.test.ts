@@ -142,6 +142,16 @@ describe('put of a file that goes in one piece', () => {
     expect(service.seen).toEqual([])
   })
 
+  it.each([
+    ['filename must be a string, not 5', { filename: 5 }],
+    ['contentType must be a string, not 5', { contentType: 5 }],
+    ['onProgress must be a function', { onProgress: 'yes' }],
+    ['cid must be one of unixfs, raw, piece, sha256, not md5', { cid: 'md5' }],
+  ])('says that %s', async (sentence, options) => {
+    await expect(clientOf().put(noise(10), options as unknown as PutOptions)).rejects.toThrow(new TypeError(sentence))
+    expect(service.seen).toEqual([])
+  })
+
   it('changes a file that is there where more is wanted of it, and sends nothing', async () => {
     const data = noise(100_000)
     const first = await clientOf().put(data, { filename: 'old.txt', contentType: 'text/plain' })

@@ -138,6 +138,28 @@ describe('parseContentId', () => {
     expect(refusalOf(`ipfs://${HELLO.cidV0}`)).toContain('send it without ipfs://')
   })
 
+  test.each(['/ipfs/', '/p/', 'http://127.0.0.1:8080/p/', 'https://lade.example/ipfs/'])(
+    'says to leave out %s',
+    (before) => expect(refusalOf(before + HELLO.cidV0)).toMatch(`digits: send it without ${before}`),
+  )
+
+  test('says how to get the id of a file whose name was sent', () => {
+    expect(refusalOf('photo.jpg')).toBe(
+      'A cid is 8 to 80 ASCII letters and digits; this one has . at position 6. `lade hash FILE` prints the ids of a file.',
+    )
+  })
+
+  test('says which digest to send instead of a longer one', () => {
+    expect(refusalOf('0a'.repeat(64))).toBe('128 hex digits look like SHA-512. Send the SHA-256, of 64 hex digits.')
+    expect(
+      refusalOf(
+        'bafkrgqdkr2wypkattzraexxbtjlxvlc6gyeeve5g24hfthdvaa7filynkwp6liz57pgpqhuc2ge4cm4ifqcsadujmnoqlpayr2z5l5blzmck2',
+      ),
+    ).toBe(
+      'The cid has the codec raw (0x55) and the hash sha2-512 (0x13), which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.',
+    )
+  })
+
   test('refuses a value that is not a string, as an untyped caller may pass it', () => {
     for (const value of [undefined, null, 12345678, ['myfile01'], {}]) {
       expect(refusalOf(value as unknown as string)).toBe('A cid is 8 to 80 ASCII letters and digits.')

@@ -76,6 +76,9 @@ export const VERIFIED_FORMS: readonly string[] = [
 
 const ALLOWED = /^[a-z0-9]{8,80}$/i
 const SHA256_HEX = /^[0-9a-f]{64}$/i
+const SHA512_HEX = /^[0-9a-f]{128}$/i
+/** More than a CID with a digest of 64 bytes has. */
+const MAX_LONG_CID_CHARACTERS = 160
 /** A base58 CID in any case: CIDv0, and CIDv1 with a 32-byte digest as raw, dag-pb or dag-cbor. */
 const BASE58_CID_SHAPE = /^(?:qm.{44}|z(?:b2rh|dj7w).{44}|zdpu.{45})$/i
 /** The same in the right case, with one character lost or gained: the head of the number is then beyond recognition. */
@@ -154,11 +157,23 @@ function faultOfCharacters(text: unknown): string {
   const rule = 'A cid is 8 to 80 ASCII letters and digits'
   if (typeof text !== 'string') return `${rule}.`
   if (/^ipfs:\/\//i.test(text)) return `${rule}: send it without ipfs://.`
+  const [, before] = /^((?:https?:\/\/[^/]+)?\/(?:p|ipfs)\/)[a-z0-9]/i.exec(text.slice(0, 300)) ?? []
+  if (before !== undefined) return `${rule}: send it without ${before}`
   const stray = text.search(/[^a-z0-9]/i)
-  if (stray === -1) return `${rule}; this one has ${text.length} characters.`
+  if (stray === -1) return faultOfLongCid(text) ?? `${rule}; this one has ${text.length} characters.`
   const character = String.fromCodePoint(text.codePointAt(stray) ?? 0)
   const shown = /[\x21-\x7e]/.test(character) ? character : `U+${hexOf(character)}`
-  return `${rule}; this one has ${shown} at position ${stray + 1}.`
+  const hint = shown === '.' ? ' `lade hash FILE` prints the ids of a file.' : ''
+  return `${rule}; this one has ${shown} at position ${stray + 1}.${hint}`
+}
+
+/** What to say of letters and digits that are a digest or a CID, but too long to be taken; undefined for what is neither. */
+function faultOfLongCid(text: string): string | undefined {
+  if (SHA512_HEX.test(text)) return '128 hex digits look like SHA-512. Send the SHA-256, of 64 hex digits.'
+  if (text.length > MAX_LONG_CID_CHARACTERS) return undefined
+  const decoded = decodeMultibase(text)
+  const read = decoded && readCid(decoded.bytes, decoded.strayBits)
+  return read?.kind === 'whole' && read.hash !== IDENTITY && !HASH_KEYS.has(read.hash) ? unverifiable(read) : undefined
 }
 
 function hexOf(character: string): string {
@@ -203,9 +218,7 @@ function classify(text: string, whole: WholeCid, sha256Hex: Sha256Hex): ContentI
   }
   const hashKey = HASH_KEYS.get(hash)
   if (hashKey === undefined || NO_BLOCKS.includes(codec)) {
-    throw refusal(
-      `The cid has the codec ${codecName(codec)} and the hash ${hashName(hash)}, which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.`,
-    )
+    throw refusal(unverifiable(whole))
   }
   if (digest.length !== DIGEST_BYTES) {
     throw refusal(
@@ -223,6 +236,10 @@ function classify(text: string, whole: WholeCid, sha256Hex: Sha256Hex): ContentI
     maxBytes: form === 'cid-block' ? MAX_BLOCK_BYTES : undefined,
     cid,
   }
+}
+
+function unverifiable({ codec, hash }: WholeCid): string {
+  return `The cid has the codec ${codecName(codec)} and the hash ${hashName(hash)}, which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.`
 }
 
 function digestId(text: string, form: ContentIdForm, sha256: string): ContentId {

@@ -30,7 +30,8 @@ const DETAILS: Details = {
   expectation_failed: ({ expect }) => `Expect is ${quoted(expect)}. Send "Expect: 100-continue" or no Expect header.`,
   misdirected_request: ({ host }) =>
     `Host is ${quoted(host)}, but this service accepts only loopback names. The operator can add the name to LADE_TRUSTED_HOSTS.`,
-  length_required: () => 'Transfer-Encoding is not accepted. Set Content-Length to the size of the body.',
+  length_required: () =>
+    'Transfer-Encoding is not accepted. Send Content-Length instead. With curl, use --data-binary @- instead of -T -.',
   no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
   empty_body: () => 'Content-Length is 0. Send at least one byte. An empty file must use the cid of an empty file.',
   invalid_cursor: () =>
@@ -39,8 +40,8 @@ const DETAILS: Details = {
   not_found: ({ reason }) =>
     reason ??
     'Nothing is stored here under this id. If it is a private file of yours, send your token with the scope get, or use a share link.',
-  method_not_allowed: ({ allow, method }) =>
-    `Use ${choiceText(allow)} here${method === undefined ? '' : `, not ${method}`}.`,
+  method_not_allowed: ({ allow, method, hint }) =>
+    `Use ${choiceText(allow)} here${method === undefined ? '' : `, not ${method}`}.${hint === undefined ? '' : ` ${hint}`}`,
   internal_error: () =>
     'The service failed in an unforeseen way. Try again. If it fails again, give the operator the request id.',
   no_token: () => `There is no Authorization header. Send "Authorization: Bearer pk_live_…". ${SIGN_UP}`,
@@ -114,7 +115,7 @@ const DETAILS: Details = {
   not_enough_provers: ({ asked, available }) =>
     `${countText(available, 'prover')} ${available === 1 ? 'is' : 'are'} configured; you asked for ${asked === 1 ? '1 copy' : `${asked} copies`}.`,
   deal_ended: ({ dealStatus }) => `The deal is ${dealStatus}. Upload the file again to get a new deal.`,
-  not_placed: ({ dealStatus }) => `The deal is ${dealStatus}. Try again when its status is active.`,
+  not_placed: ({ dealStatus, reason }) => reason ?? `The deal is ${dealStatus}. Try again when its status is active.`,
   gone: ({ reason }) => GONE[reason] ?? 'Upload it again to make it available again.',
   only_if_cached: () =>
     'Cache-Control is only-if-cached, but this service does not store the content. Ask another gateway for it.',

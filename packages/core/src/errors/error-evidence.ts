@@ -29,7 +29,7 @@ export interface ErrorEvidence {
   invalid_cursor: Record<never, never>
   idempotency_key_reused: Record<never, never>
   not_found: { reason?: string }
-  method_not_allowed: { allow: readonly string[]; method?: string }
+  method_not_allowed: { allow: readonly string[]; method?: string; hint?: string }
   internal_error: Record<never, never>
   // Credentials
   no_token: Record<never, never>
@@ -84,7 +84,7 @@ export interface ErrorEvidence {
   // Deals
   not_enough_provers: { asked: number; available: number }
   deal_ended: { dealStatus: string }
-  not_placed: { dealStatus: string }
+  not_placed: { dealStatus: string; reason?: string }
   prove_failed: { reason: string; retryAfterSeconds: number }
   // Retrieval
   gone: { reason: 'expired' | 'removed' | 'composed' }

@@ -1,4 +1,5 @@
 import { LadeError } from '@lade/core/errors'
+import { PRIVATE_IS_NOT_PLACED } from '../placement/challenge.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
 import { ownLiveDeal } from './own-deal.ts'
@@ -25,7 +26,8 @@ export async function setRedundancy(
     throw new LadeError('not_enough_provers', { asked: copies, available: available.length })
   // What nobody has begun to place yet is placed as usual first.
   if (!(await records.placements.want({ file: file.sequence, copies, now }))) {
-    throw new LadeError('not_placed', { dealStatus: 'staged' })
+    const reason = file.visibility === 'private' ? PRIVATE_IS_NOT_PLACED : undefined
+    throw new LadeError('not_placed', { dealStatus: 'staged', ...(reason !== undefined && { reason }) })
   }
   return file
 }

@@ -28,6 +28,15 @@ describe('credentialsOf', () => {
     expect(() => find(header)).toThrow(expect.objectContaining({ code: 'invalid_token' })),
   )
 
+  it.each([
+    [`Bearer "${TOKEN}"`, 'The token has quotation marks around it.'],
+    [`Bearer '${TOKEN}'`, 'The token has quotation marks around it.'],
+    ['Bearer $TOKEN', 'Tokens start with pk_live_, and this one does not.'],
+    ['Bearer eyJ.a.b', 'Tokens start with pk_live_, and this one does not.'],
+  ])('says what is wrong with %s', (header, fault) =>
+    expect(() => find(header)).toThrow(`${fault} Send the token as "Authorization: Bearer pk_live_…".`),
+  )
+
   it('takes the token of the query, also an empty one, which no key has signed', () => {
     expect(find(undefined, `/x?token=${TOKEN}`)).toEqual({ token: TOKEN, isQuery: true })
     expect(find(undefined, '/x?token=')).toEqual({ token: '', isQuery: true })

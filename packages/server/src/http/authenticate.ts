@@ -43,6 +43,8 @@ export function credentialsOf(
   if (header !== undefined && (otherKinds === 'refuse' || MEANS_TOKEN.test(header))) {
     const token = /^Bearer +([^\s]+)$/i.exec(header)?.[1]
     if (token === undefined) throw new LadeError('invalid_token', { reason: faultOfHeader(header) })
+    const fault = faultOfCopy(token)
+    if (fault !== undefined) throw new LadeError('invalid_token', { reason: fault })
     return { token, isQuery: false }
   }
   const token = query.get('token')
@@ -64,6 +66,13 @@ function faultOfHeader(header: string): string {
   return rest.length === 0
     ? `The Authorization header has no token. ${FORM_OF_HEADER}`
     : 'The token in the Authorization header has a space or a line break in it. Copy it again, in one piece.'
+}
+
+/** What shows already without the key that a token was copied wrongly. */
+function faultOfCopy(token: string): string | undefined {
+  if (/^["'`]|["'`]$/.test(token)) return `The token has quotation marks around it. ${FORM_OF_HEADER}`
+  if (!token.startsWith('pk_live_')) return `Tokens start with pk_live_, and this one does not. ${FORM_OF_HEADER}`
+  return undefined
 }
 
 /**

@@ -33,13 +33,19 @@ const FORMATS: Readonly<Record<string, string>> = {
  *
  * @param sent - the whole that the path leads into.
  * @param kind - what a field is called there.
+ * @param knownFields - the fields that the whole may have.
  *
  * @example
  * faultOfField({ instancePath: '/label', keyword: 'invalid_type', params: { expected: 'string' } }, {}, 'field') // 'label is missing.'
  */
-export function faultOfField(field: RefusedField, sent: unknown, kind: 'field' | 'parameter'): string {
+export function faultOfField(
+  field: RefusedField,
+  sent: unknown,
+  kind: 'field' | 'parameter',
+  knownFields: readonly string[] = [],
+): string {
   const path = field.instancePath.split('/').filter((name) => name !== '')
-  if (path.length === 0 && kind === 'field') return wholeFault(field)
+  if (path.length === 0 && kind === 'field') return wholeFault(field, knownFields)
   const name = nameOf(path)
   const value = path.reduce(memberOf, sent)
   const subject = kind === 'parameter' ? `The query parameter ${name}` : name
@@ -56,9 +62,10 @@ export function faultOfField(field: RefusedField, sent: unknown, kind: 'field' |
   return shown === undefined ? `${subject} must be ${rule}.` : `${subject} is ${shown}, but it must be ${rule}.`
 }
 
-function wholeFault({ keyword, params = {} }: RefusedField): string {
+function wholeFault({ keyword, params = {} }: RefusedField, knownFields: readonly string[]): string {
   if (keyword === 'unrecognized_keys' && Array.isArray(params.keys)) {
-    return `The body has fields that are not known here: ${params.keys.join(', ').slice(0, 80)}.`
+    const known = knownFields.length === 0 ? '' : ` It can have: ${knownFields.join(', ')}.`
+    return `The body has fields that are not known here: ${params.keys.join(', ').slice(0, 80)}.${known}`
   }
   return 'The body must be a JSON object, such as {"name": "value"}.'
 }

@@ -45,6 +45,12 @@ export function methodsAt(app: FastifyInstance, path: string): readonly string[]
   return [...new Set(methods)].sort()
 }
 
+/** What a method that does not exist at a path was probably meant to do. */
+const HINTS: readonly { readonly of: RegExp; readonly methods: readonly string[]; readonly hint: string }[] = [
+  { of: /^\/(?:api\/files|p\/[^/]+)$/, methods: ['POST', 'PUT'], hint: 'To upload a file, use POST /api/upload?cid=…' },
+  { of: /^\/p\/[^/]+$/, methods: ['DELETE'], hint: 'To remove a file, use DELETE /api/files/{cid}.' },
+]
+
 /** What is wrong with the method of a request; nothing at a path that no route answers. */
 export function methodProblem(
   app: FastifyInstance,
@@ -52,5 +58,6 @@ export function methodProblem(
 ): LadeError<'method_not_allowed'> | undefined {
   const allow = methodsAt(app, pathOf(url))
   if (allow.length === 0 || method === 'OPTIONS' || allow.includes(method)) return undefined
-  return new LadeError('method_not_allowed', { allow, method })
+  const hint = HINTS.find(({ of, methods }) => methods.includes(method) && of.test(pathOf(url)))?.hint
+  return new LadeError('method_not_allowed', { allow, method, ...(hint !== undefined && { hint }) })
 }

@@ -1,6 +1,7 @@
 import cors from '@fastify/cors'
 import { LadeError } from '@lade/core/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { apiHeaders, commonHeaders } from './api-headers.ts'
 import { checkToken, queryTokenHeaders } from './authenticate.ts'
 import { checkBodyDigest } from './body-digest.ts'
@@ -37,7 +38,8 @@ export function answerFailures(app: FastifyInstance, service: Service): void {
   app.setErrorHandler<Error>((error, request, reply) => {
     const { body, query, params, headers: sent } = request
     const bodyLimitBytes = request.routeOptions.bodyLimit
-    const problem = frameworkProblem(error, { body, query, params, headers: sent, bodyLimitBytes })
+    const bodyFields = fieldsOf(request.routeOptions.schema?.body)
+    const problem = frameworkProblem(error, { body, query, params, headers: sent, bodyLimitBytes, bodyFields })
     logFailure(service, request.raw, problem)
     const headers = { ...headersSet(reply), ...signatureRequestHeaders(service, request.raw, problem) }
     reply.hijack()
@@ -94,4 +96,9 @@ function listRepeatable({ query, routeOptions }: FastifyRequest): void {
     const value = parameters[name]
     if (typeof value === 'string') parameters[name] = [value]
   }
+}
+
+/** The names of the fields of an object schema. */
+function fieldsOf(schema: unknown): readonly string[] | undefined {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : undefined
 }

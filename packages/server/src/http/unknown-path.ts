@@ -25,7 +25,8 @@ function probablyMeant(method: string, path: string, paths: readonly KnownPath[]
     .split('/')
     .filter((segment) => segment !== '' && segment !== '*' && !/^v\d+$/.test(segment))
   if (segments.length === 0) return undefined
-  const spellings = segments[0] === 'api' ? [segments] : [segments, ['api', ...segments]]
+  const rest = segments[0] === 'api' ? segments.slice(1) : segments
+  const spellings = [segments, ['api', ...rest], ['api', 'auth', ...rest]]
   let best: { readonly route: KnownPath; readonly distance: number } | undefined
   for (const route of paths) {
     if (route.url.includes('*')) continue
@@ -42,12 +43,16 @@ function probablyMeant(method: string, path: string, paths: readonly KnownPath[]
   return `${verb} ${url.replace(/:([a-zA-Z]+)/g, '{$1}')}`
 }
 
-/** How many characters differ; infinite for paths of another shape. A parameter fits anything, also nothing at the end. */
+/**
+ * How many characters differ; infinite for paths of another shape. A parameter fits anything, also nothing at the end. One segment too many
+ * may be a parameter that belongs in the query.
+ */
 function distanceOf(segments: readonly string[], wanted: readonly string[]): number {
   const isShort = segments.length === wanted.length - 1 && wanted.at(-1)?.startsWith(':') === true
-  if (segments.length !== wanted.length && !isShort) return Number.POSITIVE_INFINITY
-  let distance = isShort ? 1 : 0
-  for (const [place, segment] of segments.entries()) {
+  const isLong = segments.length === wanted.length + 1 && wanted.length > 1
+  if (segments.length !== wanted.length && !isShort && !isLong) return Number.POSITIVE_INFINITY
+  let distance = isShort ? 1 : isLong ? 2 : 0
+  for (const [place, segment] of segments.slice(0, wanted.length).entries()) {
     const name = wanted[place] ?? ''
     if (name.startsWith(':')) continue
     const differing = editDistance(segment, name)

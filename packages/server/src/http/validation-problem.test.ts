@@ -71,6 +71,14 @@ describe('frameworkProblem', () => {
     expect(message).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))
   })
 
+  it('says which fields a body can have, after one that it cannot', () => {
+    const fault = { keyword: 'unrecognized_keys', params: { keys: ['name'] } }
+    const of = { body: { name: 'x' }, bodyFields: ['filename', 'termDays'] }
+    expect(frameworkProblem(invalid('/', fault), of).message).toBe(
+      'The body has fields that are not known here: name. It can have: filename, termDays.',
+    )
+  })
+
   it('repeats no long value, and calls a missing body no JSON', () => {
     const fault = { keyword: 'invalid_type', params: { expected: 'boolean' } }
     expect(frameworkProblem(invalid('/keepLinks', fault), { body: { keepLinks: 'x'.repeat(100) } }).message).toBe(

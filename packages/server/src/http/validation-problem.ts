@@ -10,6 +10,8 @@ export interface RefusedRequest {
   readonly query?: unknown
   readonly params?: unknown
   readonly headers?: Readonly<Record<string, unknown>>
+  /** The fields that the body may have, where the route says. */
+  readonly bodyFields?: readonly string[] | undefined
   /** The largest body that the route reads. @default MAX_JSON_BYTES */
   readonly bodyLimitBytes?: number | undefined
 }
@@ -60,7 +62,7 @@ function validationProblem(error: FastifyError, request: RefusedRequest): LadeEr
   const isOfBody = error.validationContext === 'body'
   if (isOfBody && request.body === undefined) return new LadeError('invalid_json', { reason: NO_BODY })
   const sent = isOfBody ? request.body : error.validationContext === 'params' ? request.params : request.query
-  const reason = faultOfField(first, sent, isOfBody ? 'field' : 'parameter')
+  const reason = faultOfField(first, sent, isOfBody ? 'field' : 'parameter', request.bodyFields)
   if (!isOfBody) return new LadeError('bad_request', { reason })
   switch (first.instancePath.split('/')[1]) {
     case 'email':

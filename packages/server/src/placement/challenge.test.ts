@@ -44,7 +44,7 @@ describe('proveFile', () => {
         outages: new Outages(),
         signal: new AbortController().signal,
       },
-      { file: file.sequence, nonce, principal, signal },
+      { file: file.sequence, visibility: file.visibility, nonce, principal, signal },
     )
   const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex')
 
@@ -109,6 +109,8 @@ describe('proveFile', () => {
     const failureOf = (nonce: string) => prove(file, nonce).catch((error: unknown) => error)
     const unplaced = await failureOf('n')
     expect(LadeError.has(unplaced, 'not_placed') && unplaced.evidence).toEqual({ dealStatus: 'staged' })
+    const secret = await fixture.put(seededBytes(5000, 2), { visibility: 'private' })
+    await expect(prove(secret, 'n')).rejects.toThrow('The file is private, and provers get only public files.')
     await fixture.pass(fixture.job(provers))
     for (const prover of provers) prover.script.liesAboutBytes = true
     const failed = await failureOf('n')

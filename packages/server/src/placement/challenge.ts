@@ -6,7 +6,7 @@ import type { WorkBudget } from '@lade/node/budget/work-budget'
 import { hex0xOf } from '@lade/node/hashing/hex'
 import { sha256 } from '@lade/node/hashing/sha256'
 import { possessionFlaw } from '../proving/verify-possession.ts'
-import type { CopyRecord, DealRecord, RecordStore } from '../records/record-store.ts'
+import type { CopyRecord, DealRecord, FileRecord, RecordStore } from '../records/record-store.ts'
 import { askProver } from './ask-prover.ts'
 import { CHALLENGES } from './audit.ts'
 import { isLive } from './choose-copies.ts'
@@ -46,10 +46,14 @@ export interface ProveFileDeps extends Pick<PlacementContext, 'provers' | 'sched
   readonly queueOf: (prover: string) => Pick<FairQueue, 'run'>
 }
 
+/** Why a private file has no copy to prove or to count. */
+export const PRIVATE_IS_NOT_PLACED = 'The file is private, and provers get only public files. Make it public first.'
+
 /** What is asked, and for whom. */
 export interface ProofRequest {
   /** The sequence of the file. */
   readonly file: number
+  readonly visibility: FileRecord['visibility']
   /** 1 to 128 characters, chosen by whoever asks. */
   readonly nonce: string
   /** Who is charged for the processor time. */
@@ -78,7 +82,7 @@ export function seedOf(nonce: string): Uint8Array {
  * @throws {TypeError} for another nonce; the reason of the signal.
  */
 export async function proveFile(deps: ProveFileDeps, request: ProofRequest): Promise<ProvenFile> {
-  const { file, nonce, principal } = request
+  const { file, visibility, nonce, principal } = request
   if (nonce.length < 1 || nonce.length > MAX_NONCE_CHARACTERS) throw new TypeError('a nonce has 1 to 128 characters')
   deps.budget.require(principal, 'challenge')
   const seed = seedOf(nonce)
@@ -86,7 +90,10 @@ export async function proveFile(deps: ProveFileDeps, request: ProofRequest): Pro
   const piece = deal && challengedPiece(deal, seed)
   const copies = piece?.copies.filter((copy) => isLive(copy) && copy.provedAt !== null) ?? []
   if (piece === undefined || copies.length === 0) {
-    throw new LadeError('not_placed', { dealStatus: deal?.status ?? 'staged' })
+    throw new LadeError('not_placed', {
+      dealStatus: deal?.status ?? 'staged',
+      ...(visibility === 'private' && { reason: PRIVATE_IS_NOT_PLACED }),
+    })
   }
 
   const processorMs = CHECK_MS + (piece.paddedOffsetBytes === null ? 0 : AGGREGATE_MS)

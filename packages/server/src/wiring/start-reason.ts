@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   InvalidAccessKeyId: 'the store does not know the access key; check AWS_ACCESS_KEY_ID',
   NoSuchBucket: 'there is no bucket of this name; create it, or correct LADE_STORAGE',
+  RegionMissing: 'there is no region; add ?region=NAME to LADE_STORAGE, or set AWS_REGION',
   SignatureDoesNotMatch: 'the secret key is wrong; check AWS_SECRET_ACCESS_KEY, and the clock of this machine',
 }
 

@@ -22,7 +22,12 @@ const TRANSIENT = [
 ]
 const TRANSIENT_STATUS = [408, 409, 425, 429, 500, 502, 503, 504]
 /** What the SDK throws before it has asked anybody: nothing will change by asking again. */
-const BEFORE_ANY_REQUEST = ['CredentialsProviderError', 'TokenProviderError', 'InvalidCredentialsError']
+const BEFORE_ANY_REQUEST = [
+  'CredentialsProviderError',
+  'TokenProviderError',
+  'InvalidCredentialsError',
+  'RegionMissing',
+]
 
 /** An error of the SDK in this driver's words. Of its fields only those are read that cannot hold a secret. */
 export function failureOf(operation: string, error: unknown): S3Failure {
@@ -57,8 +62,9 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined
 }
 
-/** A failed system call by its code (`ECONNRESET`), everything else by its name. */
+/** A failed system call by its code (`ECONNRESET`), everything else by its name; the SDK has none for a missing region. */
 function nameOf(error: unknown): string {
+  if (textField(error, 'message') === 'Region is missing') return 'RegionMissing'
   return textField(error, 'code') ?? textField(error, 'name') ?? 'UnknownError'
 }
 

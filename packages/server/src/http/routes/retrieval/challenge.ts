@@ -36,7 +36,13 @@ export function challengeRoutes(app: Routes, service: Service): void {
       const principal = requestPrincipal(service, request.raw)
       const signal = closedSignal(reply.raw)
       const { file } = await visibleFile(service, request.raw, cid, queryOf(request.raw.url ?? '/'))
-      const proven = await service.proveFile({ file: file.sequence, nonce, principal, signal })
+      const proven = await service.proveFile({
+        file: file.sequence,
+        visibility: file.visibility,
+        nonce,
+        principal,
+        signal,
+      })
       return { cid: cid.text, nonce, inclusion: null, ...proven }
     },
   )

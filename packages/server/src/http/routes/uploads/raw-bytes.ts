@@ -17,7 +17,7 @@ export function requireRawBytes(request: IncomingMessage): void {
   }
   if (!isMultipartForm(request.headers['content-type'] ?? '')) return
   const contentType = 'multipart/form-data'
-  const reason = `Send the raw bytes: this body is ${contentType}. With curl, use -T FILE instead of -F.`
+  const reason = `Send the raw bytes: this body is ${contentType}. With curl, use -T FILE -H 'Content-Type: TYPE' instead of -F.`
   throw new LadeError('unsupported_media_type', { contentType, reason })
 }
 
