@@ -146,7 +146,7 @@ describe('put of a file that goes in one piece', () => {
     ['filename must be a string, not 5', { filename: 5 }],
     ['contentType must be a string, not 5', { contentType: 5 }],
     ['onProgress must be a function', { onProgress: 'yes' }],
-    ['cid must be one of unixfs, raw, piece, sha256, not md5', { cid: 'md5' }],
+    ['cid is md5, but it must be unixfs, raw, piece or sha256', { cid: 'md5' }],
   ])('says that %s', async (sentence, options) => {
     await expect(clientOf().put(noise(10), options as unknown as PutOptions)).rejects.toThrow(new TypeError(sentence))
     expect(service.seen).toEqual([])

@@ -64,11 +64,12 @@ describe('requests that are sent before earlier ones are answered', () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     socket.on('error', () => {})
     socket.pause()
+    // One that is answered first, since those that wait for their round when the connection is cut off are not begun.
+    socket.write(requests(1, () => '/flood'))
+    await expect.poll(() => handled('/flood')).toBe(1)
     socket.write(requests(1700, () => '/flood'))
     await expect.poll(() => socket.resume().closed).toBe(true)
-    // One that waited for its round when the connection was cut off is not begun.
-    await expect.poll(() => handled('/flood')).toBeGreaterThan(0)
-    expect(handled('/flood')).toBeLessThanOrEqual(MAX_UNANSWERED)
+    expect(handled('/flood')).toBeLessThanOrEqual(1 + MAX_UNANSWERED)
   })
 
   it('leave no blob open when they are a flood', async () => {
