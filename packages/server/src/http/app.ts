@@ -28,6 +28,7 @@ import { routeTemplate } from './route-template.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { changeFileRoutes } from './routes/files/change-file.ts'
+import { claimFileRoutes } from './routes/files/claim-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
@@ -206,6 +207,7 @@ export async function createApp(
   providerRoutes(routes, service)
   fileRoutes(routes, service)
   changeFileRoutes(routes, service)
+  claimFileRoutes(routes, service)
   dealRoutes(routes, service)
   dealActionRoutes(routes, service)
   tokenRoutes(routes, service)
