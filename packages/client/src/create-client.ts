@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { get } from './get/get.ts'
 import { baseUrlOf, checkedToken } from './http/base-url.ts'
-import { bearer, type Credentials } from './http/credentials.ts'
+import { bearer, browserSession, type Credentials } from './http/credentials.ts'
 import { createHttp, type Http } from './http/http.ts'
 import { retryPolicy } from './http/retry.ts'
 import { type OptionNames, refuseUnknownOptions } from './known-options.ts'
@@ -10,6 +10,7 @@ import { challenge } from './operations/challenge.ts'
 import { dealOperations } from './operations/deals.ts'
 import { fileOperations, readUsage } from './operations/files.ts'
 import { readInfo, readPieceCids } from './operations/service.ts'
+import { sessionOperations } from './operations/sessions.ts'
 import { signInOperations, signUp, tokenOperations } from './operations/tokens.ts'
 import type { LadeClient, LadeClientOptions } from './options.ts'
 import { put } from './put/put.ts'
@@ -21,6 +22,7 @@ const CLIENT_OPTIONS: OptionNames<LadeClientOptions> = {
   url: true,
   token: true,
   wallet: true,
+  session: true,
   fetch: true,
   retry: true,
   threads: true,
@@ -44,12 +46,18 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
     pieceCids: (cids, callOptions) => readPieceCids(http, cids, callOptions),
     signup: (request, callOptions) => signUp(http, request, callOptions),
     signIn: signInOperations(http),
+    session: sessionOperations(http),
     info: (callOptions) => readInfo(http, callOptions),
   }
 }
 
 /** @param http - without credentials, for what has to be asked to have some. @throws {TypeError} for what are none. */
-function credentialsOf({ token, wallet }: LadeClientOptions, http: Http): Credentials | undefined {
+function credentialsOf({ token, wallet, session }: LadeClientOptions, http: Http): Credentials | undefined {
+  if (session === true) {
+    if (token !== undefined || wallet !== undefined)
+      throw new TypeError('A client has a session or a token or a wallet')
+    return browserSession()
+  }
   if (wallet === undefined) return token === undefined ? undefined : bearer(checkedToken(token))
   if (token !== undefined) throw new TypeError('Pass a token or a wallet, not both')
   if ('provider' in wallet) return signInOnce(walletOf(wallet.provider, wallet), http)

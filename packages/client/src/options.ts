@@ -1,9 +1,14 @@
 import type {
+  EndSessionResult,
   FileEntry,
   FileList,
   InfoResult,
   PieceCidsResult,
   RevokeResult,
+  Session,
+  SessionList,
+  SessionRequest,
+  SessionState,
   ShareResult,
   SignupRequest,
   SignupResult,
@@ -21,11 +26,16 @@ import type { RetryPolicy } from './http/retry.ts'
 import type { Wallet } from './wallet/wallet-options.ts'
 
 export type {
+  EndSessionResult,
   FileEntry,
   FileList,
   InfoResult,
   PieceCidsResult,
   RevokeResult,
+  Session,
+  SessionList,
+  SessionRequest,
+  SessionState,
   ShareResult,
   SignupRequest,
   SignupResult,
@@ -51,6 +61,11 @@ export interface LadeClientOptions {
    * at, who signs in. What the wallet ends by, such as its user's no, is what calls reject with.
    */
   readonly wallet?: Wallet | undefined
+  /**
+   * On a page of the service itself, in place of a token: the session that this browser is signed in with. The browser sends its cookie, which
+   * no script sees; see `session`. @default false
+   */
+  readonly session?: boolean | undefined
   /** What sends requests, in place of the runtime's own. With it, a browser reports no progress inside of a part. */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
@@ -92,6 +107,11 @@ export interface PutOptions extends CallOptions {
    * same put on a later day sends the rest. Otherwise such a put is refused before anything is sent. @default false
    */
   readonly overDays?: boolean | undefined
+  /**
+   * Without a token: a secret of `newClaimSecret`, with which `files.claim` makes the file an account's later. Only its SHA-256 is sent. Keep
+   * it in this browser; of the same bytes, the first upload from this address decides. With an account it changes nothing.
+   */
+  readonly claim?: string | undefined
   /** Parts sent side by side, 1 to 4; of a stream, also how many parts are kept at a time. @default 4 */
   readonly concurrency?: number | undefined
   /** Called at most every 50 ms, and at every change of phase. An error that it throws ends the put with that error. */
@@ -199,6 +219,11 @@ export interface ChangeFileOptions extends CallOptions {
   readonly termDays?: number | undefined
 }
 
+export interface ClaimOptions extends CallOptions {
+  /** The secret that the file was put with. */
+  readonly secret: string
+}
+
 /** Seconds from now, 1 to 2,592,000 (30 days). */
 export interface ShareOptions extends CallOptions {
   readonly ttlSeconds: number
@@ -207,6 +232,26 @@ export interface ShareOptions extends CallOptions {
 export interface RevokeOptions extends CallOptions {
   /** Leaves the share links that the token made. @default false */
   readonly keepLinks?: boolean | undefined
+}
+
+/** What a browser does with its session. */
+export interface SessionOperations {
+  /** The session, null without one, and the ways to sign in that this service has. */
+  get(options?: CallOptions): Promise<SessionState>
+  /**
+   * Signs in: with a `token`, with an `email` where signup is open, with `challenge` and `code` after `signIn.start`, or with the `message` and
+   * `signature` of a wallet. A session that the browser has already ends. It is sent once.
+   *
+   * @throws {LadeError} `foreign_origin`, `bad_request`, `invalid_token`, `revoked_token`, `signup_closed`, `email_code_required`,
+   *   `invalid_challenge`, `invalid_code`, `invalid_signature`, `invalid_nonce`, `rate_limited`.
+   */
+  open(request: SessionRequest, options?: CallOptions): Promise<Session>
+  /** Signs out; again is no error. */
+  close(options?: CallOptions): Promise<void>
+  /** The sessions of this user. Scope `list`. */
+  list(options?: CallOptions): Promise<SessionList>
+  /** Ends one of them, and the share links that were made in it. @throws {LadeError} `not_found`. */
+  end(id: string, options?: CallOptions): Promise<EndSessionResult>
 }
 
 /** One service, for one caller. It holds no connection and no thread between calls. */
@@ -267,6 +312,20 @@ export interface LadeClient {
      * await client.files.change(cid, { visibility: 'private', filename: 'plans.txt' })
      */
     change(cid: string, options: ChangeFileOptions): Promise<FileEntry>
+    /**
+     * Makes a file this caller's that was put without an account and with a secret (`claim` of `put`). It gets the term of the account, and is
+     * charged to its day; nothing is sent again. Where the account has the file already, that is the answer. Scope `put`.
+     *
+     * @throws {LadeError} `not_found` for no such file, or another secret; `quota_exceeded`, where the file stays as it was; `too_large`.
+     * @throws {TypeError} for a secret that is none.
+     *
+     * @example
+     * const secret = newClaimSecret()
+     * const { cid } = await createLadeClient({ url }).put(file, { claim: secret })
+     * // later, with an account:
+     * await createLadeClient({ url, token }).files.claim(cid, { secret })
+     */
+    claim(cid: string, options: ClaimOptions): Promise<UploadResult>
     /** Ends one of them. Scope `pin`. @throws {LadeError} `not_found`, `gone`. */
     remove(cid: string, options?: CallOptions): Promise<void>
     /**
@@ -351,6 +410,19 @@ export interface LadeClient {
      */
     verify(request: VerifyRequest, options?: CallOptions): Promise<SignupResult>
   }
+  /**
+   * The session of this browser, on pages of the service itself: its cookie stands for a token. A client that was made with `session: true`
+   * asks by it. Elsewhere the service refuses all of it with `foreign_origin`.
+   *
+   * @see docs/protocol/sessions.md
+   *
+   * @example
+   * const client = createLadeClient({ url: location.origin, session: true })
+   * const { session, signIn } = await client.session.get()
+   * if (session === null && signIn.includes('email')) await client.session.open({ email: 'ada@example.org' })
+   * await client.put(file) // of ada@example.org
+   */
+  readonly session: SessionOperations
   /** Limits, tiers and version of the service. */
   info(options?: CallOptions): Promise<InfoResult>
 }

@@ -15,6 +15,7 @@ import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
+import { isSameSite } from './http/content-host.ts'
 import { isLoopback } from './http/known-host.ts'
 import { hidingAddresses } from './http/logged-address.ts'
 import { RefusalLog } from './http/refusal-log.ts'
@@ -27,6 +28,7 @@ import { cacheLevels } from './proving/cache-levels.ts'
 import type { Prover } from './proving/prover.ts'
 import { networkOf } from './quota-rule/network-of.ts'
 import { BlockReadings } from './retrieval/block-readings.ts'
+import { createSessionKeeper } from './sessions/session-keeper.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { forwardingTracer, type Tracer } from './tracing/tracing.ts'
@@ -143,14 +145,18 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const hashThreads = startHashThreads({ budget })
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
+  const sessions = createSessionKeeper({ keys, records, now })
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
-  const flush = (): Promise<void> => authorizer.flushUses()
+  const flush = async (): Promise<void> => {
+    await authorizer.flushUses()
+    await sessions.flushUses()
+  }
   const remind = keyAgeReminder({ keys, log, now })
   const reservations = new Reservations(records)
   const removing = new Set<string>()
   const staging = { records, blobs, instanceId, now, reservations, removing }
   const upkeep = createUpkeep({ ...staging, isAlive, graceMs: config.graceMs, log, flush, remind })
-  await registerInstance(data, { instanceId, authorizer, log, closers })
+  await registerInstance(data, { instanceId, flush, log, closers })
   // Before the port is open: what a crash left behind must not meet new requests.
   await unlessUnwritable(() => upkeep.round())
 
@@ -180,6 +186,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     keys,
     mailer,
     authorizer,
+    sessions,
     stallWatch,
     clientAddress: clientAddressReader(config.trustedProxies),
     log,
@@ -208,6 +215,12 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     log.warn(
       { publicUrl },
       'other machines cannot use the URLs of this service: set LADE_PUBLIC_URL or LADE_TRUSTED_HOSTS',
+    )
+  }
+  if (config.contentUrl !== undefined && isSameSite(config.contentUrl, publicUrl)) {
+    log.warn(
+      { publicUrl, contentUrl: config.contentUrl },
+      'uploaded pages are of the same site as this service: set LADE_CONTENT_URL to another registrable domain',
     )
   }
   if (!pieceHashing.isNative) {

@@ -29,7 +29,7 @@ export interface Proof {
 
 /** How a caller shows who it is. */
 export interface Credentials {
-  readonly caller: 'token' | 'wallet'
+  readonly caller: 'token' | 'wallet' | 'session'
   /** True when bodies have to be digested before they are sent. */
   readonly coversBodies: boolean
   /**
@@ -44,4 +44,10 @@ export interface Credentials {
 export function bearer(token: string): Credentials {
   const proof: Proof = { headers: { authorization: `Bearer ${token}` }, refusedBy: () => undefined }
   return { caller: 'token', coversBodies: false, prove: async () => proof }
+}
+
+/** The cookie of the browser's session, which comes along by itself. */
+export function browserSession(): Credentials {
+  const proof: Proof = { headers: {}, refusedBy: () => undefined }
+  return { caller: 'session', coversBodies: false, prove: async () => proof }
 }

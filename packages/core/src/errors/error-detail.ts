@@ -57,8 +57,11 @@ const DETAILS: Details = {
   unverified_account: ({ setting }) =>
     `${setting} is open, so email addresses are not verified. Use a wallet, or ask the operator to set ${setting} to email or closed.`,
   signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
+  invalid_session: () => 'It was not used for 12 hours, was ended, or its token was revoked. Sign in again.',
   foreign_origin: ({ origin }) =>
-    `The page at ${quoted(origin)} cannot sign up here. Sign up from the command line or from a page of this service.`,
+    origin === ''
+      ? 'The request does not name the page that sent it. Send a token instead of the cookie, or use a page of this service.'
+      : `The page at ${quoted(origin)} cannot do this. Use a page of this service, or the command line.`,
   email_code_required: () =>
     'Request a login code with POST /api/auth/start, or send a token that belongs to the same address.',
   invalid_challenge: () => `A challenge ends after 15 minutes, five attempts, or one issued token. ${NEW_CODE}`,

@@ -70,7 +70,7 @@ export const SETTINGS = {
     name: 'LADE_CONTENT_URL',
     shownDefault: 'the public URL',
     meaning:
-      'A separate origin for file downloads. If it is set, browsers open HTML, SVG, PDF and other active files instead of downloading them.',
+      'A separate origin for file downloads, on another registrable domain. If it is set, browsers open HTML, SVG, PDF and other active files instead of downloading them. Its host serves nothing else.',
   }),
   dataDir: setting(pathForm, {
     name: 'LADE_DATA_DIR',

@@ -3,11 +3,13 @@ import type { LadeError } from '@lade/core/errors'
 import { limitBodyTime } from './body-deadline.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
 import { affordableConnections, Connections } from './connections.ts'
+import { contentHostCheck } from './content-host.ts'
 import { directRoutes, routeOfCached } from './direct-routes.ts'
 import { hostCheck, isLoopback } from './known-host.ts'
 import { Lingering } from './lingering.ts'
 import type { RequestCounters } from './request-counters.ts'
 import { requestPrincipal } from './request-principal.ts'
+import { sendProblem } from './respond.ts'
 import type { ResponseCache } from './response-cache.ts'
 import { createHttpServer } from './server.ts'
 import type { Service } from './service.ts'
@@ -34,6 +36,7 @@ export function appServers(service: Service, options: AppServersOptions): (route
   const { requestOrigin } = service
   const direct = directRoutes(service, responseCache)
   const hostProblem = hostCheck(service.config)
+  const contentHostProblem = contentHostCheck(service.config)
   const { budget } = service
   const connections = new Connections({
     maxCount: affordableConnections(service.config.maxConnections),
@@ -65,6 +68,8 @@ export function appServers(service: Service, options: AppServersOptions): (route
       hostProblem,
       handle: (request, response) =>
         requestOrigin.run(request, () => {
+          const misplaced = contentHostProblem(request)
+          if (misplaced !== undefined) return sendProblem(request, response, misplaced)
           if (direct(request, response)) return
           limitBodyTime(request, service.config.bodyIdleMs)
           route(request, response)

@@ -14,6 +14,7 @@ import { ResponseCache } from './response-cache.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { changeFileRoutes } from './routes/files/change-file.ts'
+import { claimFileRoutes } from './routes/files/claim-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
@@ -25,6 +26,7 @@ import { pieceRoutes } from './routes/pieces/pieces.ts'
 import { challengeRoutes } from './routes/retrieval/challenge.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { providerRoutes } from './routes/routing/providers.ts'
+import { sessionRoutes } from './routes/sessions/sessions.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
 import { composeRoutes } from './routes/uploads/compose.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
@@ -84,9 +86,11 @@ export async function createApp(
   providerRoutes(routes, service)
   fileRoutes(routes, service)
   changeFileRoutes(routes, service)
+  claimFileRoutes(routes, service)
   dealRoutes(routes, service)
   dealActionRoutes(routes, service)
   tokenRoutes(routes, service)
+  sessionRoutes(routes, service)
   walletRoutes(routes, service)
   operationRoutes(routes, service)
   metricsRoutes(routes, service, requests)

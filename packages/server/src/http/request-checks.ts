@@ -15,6 +15,7 @@ import { headersSet, sendProblem } from './respond.ts'
 import { routeTemplate } from './route-template.ts'
 import { logFailure } from './server.ts'
 import type { Service } from './service.ts'
+import { guardChange } from './session-request.ts'
 import { unknownPath } from './unknown-path.ts'
 import { frameworkProblem } from './validation-problem.ts'
 import { signatureRequestHeaders } from './wallet-request.ts'
@@ -67,7 +68,10 @@ export function checkRequests(app: FastifyInstance, service: Service): void {
     if (route !== undefined) exchangeOf(request.raw).route = route
     // By the route where there is one, since a path can be written in more than one way.
     const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
-    if (path.startsWith('/api/')) reply.headers(apiHeaders)
+    if (path.startsWith('/api/')) {
+      reply.headers(apiHeaders)
+      guardChange(service, request.raw)
+    }
     // Before the framework judges a body that nobody reads.
     if (!request.is404 && !path.endsWith('/*')) return
     const problem = methodProblem(app, request.raw)

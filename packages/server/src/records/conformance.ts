@@ -7,6 +7,7 @@ import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
 import { changeCases } from './conformance/change-cases.ts'
+import { claimCases } from './conformance/claim-cases.ts'
 import { clockCases } from './conformance/clock-cases.ts'
 import { composeCases } from './conformance/compose-cases.ts'
 import { composeRaceCases } from './conformance/compose-race-cases.ts'
@@ -34,6 +35,7 @@ import { raceCases } from './conformance/race-cases.ts'
 import { reconciliationCases } from './conformance/reconciliation-cases.ts'
 import { inventoryCases, secretCases } from './conformance/secret-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
+import { sessionCases } from './conformance/session-cases.ts'
 import { statusCases } from './conformance/status-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
@@ -74,6 +76,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('parts', () => partCases(cases))
     describe('composed files', () => composeCases(cases))
     describe('races of compositions', () => composeRaceCases(cases))
+    describe('claims of sponsored files', () => claimCases(cases))
     describe('deals', () => dealCases(cases))
     describe('claims and discards', () => discardCases(cases))
     describe('instances', () => instanceCases(cases))
@@ -83,6 +86,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
     describe('login codes', () => loginCodeCases(cases))
+    describe('sessions', () => sessionCases(cases))
     describe('wrong clocks', () => clockCases(cases))
     describe('nonces', () => nonceCases(cases))
     describe('enrolments', () => enrolmentCases(cases))

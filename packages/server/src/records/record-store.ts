@@ -1,5 +1,6 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
+import type { ClaimRecords } from './claim-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
 import type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
@@ -9,6 +10,7 @@ import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
+import type { SessionRecords } from './session-records.ts'
 import type { TokenRecords } from './token-records.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
@@ -23,6 +25,7 @@ export type {
   TransactionRecord,
   TransactionState,
 } from './chain-records.ts'
+export type { ClaimRecords, TakeRequest } from './claim-records.ts'
 export type {
   CompositionCommit,
   CompositionOutcome,
@@ -84,6 +87,13 @@ export type {
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
+export type {
+  CountedSignup,
+  SessionOpening,
+  SessionRecord,
+  SessionRecords,
+  SessionUse,
+} from './session-records.ts'
 export type { Revocation, ShownToken, TokenRecord, TokenRecords, TokenStatus } from './token-records.ts'
 
 /**
@@ -116,8 +126,10 @@ export interface RecordStore {
   readonly content: ContentRecords
   readonly blocks: BlockRecords
   readonly compositions: CompositionRecords
+  readonly claims: ClaimRecords
   readonly tokens: TokenRecords
   readonly loginCodes: LoginCodeRecords
+  readonly sessions: SessionRecords
   readonly placements: PlacementRecords
   readonly offers: OfferRecords
   readonly leases: LeaseRecords

@@ -1,4 +1,4 @@
-import { LadeError, waitText } from '@lade/core/errors'
+import { countText, LadeError, waitText } from '@lade/core/errors'
 import { HOUR_MS } from '@lade/core/time'
 
 /** The hour that signups and mails are counted in. */
@@ -11,6 +11,15 @@ export function rateLimited(now: number, { used, limit, reached, advice }: RateL
   const retryAfterSeconds = Math.max(1, Math.ceil(((hourOf(now) + 1) * HOUR_MS - now) / 1000))
   const again = advice ?? `Try again in ${waitText(retryAfterSeconds)}.`
   return new LadeError('rate_limited', { used, limit, retryAfterSeconds, reason: `${reached} ${again}` })
+}
+
+/** `rate_limited` for an address that has signed up, or in, too often in this hour. */
+export function signupsLimited(
+  now: number,
+  { used, limit }: Pick<RateLimit, 'used' | 'limit'>,
+): LadeError<'rate_limited'> {
+  const reached = `This address has reached its limit of ${countText(limit, 'signup')} per hour.`
+  return rateLimited(now, { used, limit, reached })
 }
 
 /** How much of an hourly limit is used. */

@@ -16,6 +16,12 @@ const AUTHORIZED = '--header "Authorization: Bearer $TOKEN"'
 /** Commands by operation. They use the file that the sample of an upload makes, and TOKEN, DEAL_ID and JTI from earlier responses. */
 const CURL: Readonly<Record<string, string>> = {
   signUp: `curl {url}/api/auth/signup --json '{"email": "ada@example.org", "label": "laptop"}'`,
+  openSession: `curl {url}/api/session --cookie-jar cookies.txt \\
+  --header 'Origin: {url}' \\
+  --json '{"token": "'"$TOKEN"'"}'`,
+  getSession: 'curl {url}/api/session --cookie cookies.txt',
+  closeSession: `curl --request DELETE {url}/api/session --cookie cookies.txt \\
+  --header 'Origin: {url}'`,
   startLogin: `curl {url}/api/auth/start --json '{"email": "ada@example.org", "label": "laptop"}'`,
   verifyLogin: `curl {url}/api/auth/verify --json '{"challenge": "'"$CHALLENGE"'", "code": "123456"}'`,
   uploadFile: `echo 'Hello, world' > hello.txt
@@ -57,6 +63,16 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   shareFile: `curl {url}/api/files/${SAMPLE_CID}/share \\
   ${AUTHORIZED} \\
   --json '{"ttlSeconds": 3600}'`,
+  claimFile: `secret=$(head -c 24 /dev/urandom | base64 | tr '+/' '-_')
+printf '%s' "$secret" > claimed.txt
+cid=$(sha256sum claimed.txt | cut -c 1-64)
+curl "{url}/api/upload?cid=$cid" \\
+  --header 'Content-Type: text/plain' \\
+  --header "X-Claim-Digest: $(printf '%s' "$secret" | tr -- '-_' '+/' | base64 --decode | sha256sum | cut -c 1-64)" \\
+  --data-binary @claimed.txt
+curl "{url}/api/files/$cid/claim" \\
+  ${AUTHORIZED} \\
+  --json '{"secret": "'"$secret"'"}'`,
   getUsage: `curl {url}/api/usage \\
   ${AUTHORIZED}`,
   listDeals: `curl '{url}/api/deals?limit=10' \\

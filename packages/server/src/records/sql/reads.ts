@@ -1,6 +1,7 @@
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
+import { prepareClaimReads } from './claim-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
 import { prepareCopyReads } from './copy-reads.ts'
 import { prepareDealReads } from './deal-reads.ts'
@@ -14,6 +15,7 @@ import { prepareOfferReads } from './offer-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
+import { prepareSessionReads } from './session-reads.ts'
 import type { Sql } from './sql.ts'
 import { prepareTokenReads } from './token-reads.ts'
 import type { StepsValue } from './writes.ts'
@@ -26,6 +28,8 @@ export function prepareReads(db: Sql) {
   const accounts = prepareAccountReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
+  const sessions = prepareSessionReads(db)
+  const claims = prepareClaimReads(db)
   const quotas = prepareQuotaReads(db)
   const nonces = prepareNonceReads(db)
   const placements = preparePlacementReads(db)
@@ -60,11 +64,14 @@ export function prepareReads(db: Sql) {
     'compositions.find': compositions.find,
     'compositions.factsOf': compositions.factsOf,
     'compositions.partsOf': compositions.partsOf,
+    'claims.find': claims.find,
     'tokens.status': tokens.status,
     'tokens.revocation': tokens.revocation,
     'tokens.list': tokens.list,
     'loginCodes.find': loginCodes.find,
     'loginCodes.isAwaited': loginCodes.isAwaited,
+    'sessions.find': sessions.find,
+    'sessions.list': sessions.list,
     'placements.unenrolled': placements.unenrolled,
     'placements.enrolledUpTo': (_: undefined) => placements.enrolledUpTo(),
     'placements.waiting': placements.waiting,
@@ -125,6 +132,7 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'blocks.find',
   'compositions.find',
   'compositions.factsOf',
+  'claims.find',
   'placements.unenrolled',
   'placements.unreconciled',
   'placements.due',

@@ -66,6 +66,10 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       factsOf: (files) => read('compositions.factsOf', files),
       partsOf: (object) => read('compositions.partsOf', object),
     },
+    claims: {
+      find: (question) => read('claims.find', question),
+      take: (request) => write('claims.take', request),
+    },
     tokens: {
       signUp: (request) => write('tokens.signUp', request),
       status: (shown) => read('tokens.status', shown),
@@ -86,6 +90,15 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       isAwaited: (request) => read('loginCodes.isAwaited', request),
       answerByEmail: (request) => write('loginCodes.answerByEmail', request),
       expire: (request) => write('loginCodes.expire', request),
+    },
+    sessions: {
+      open: (request) => write('sessions.open', request),
+      find: (request) => read('sessions.find', request),
+      list: (request) => read('sessions.list', request),
+      signOut: (digest) => write('sessions.signOut', digest),
+      end: (request) => write('sessions.end', request),
+      touch: (uses) => write('sessions.touch', uses),
+      expire: (request) => write('sessions.expire', request),
     },
     placements: {
       unenrolled: (request) => read('placements.unenrolled', request),

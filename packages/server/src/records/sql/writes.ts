@@ -1,6 +1,7 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
 import { prepareChainWrites } from './chain-writes.ts'
+import { prepareClaimWrites } from './claim-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
 import { prepareContentWrites } from './content-writes.ts'
 import { prepareCopyWrites } from './copy-writes.ts'
@@ -19,6 +20,7 @@ import { prepareObjectRelease } from './object-release.ts'
 import { prepareOfferWrites } from './offer-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareSecretWrites } from './secret-writes.ts'
+import { prepareSessionWrites } from './session-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 import { prepareTokenWrites } from './token-writes.ts'
 
@@ -39,6 +41,8 @@ export function prepareWrites(db: Sql) {
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
   const loginCodes = prepareLoginCodeWrites(db)
+  const sessions = prepareSessionWrites(db)
+  const claims = prepareClaimWrites(db)
   const nonces = prepareNonceWrites(db)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
@@ -68,6 +72,7 @@ export function prepareWrites(db: Sql) {
     'files.revive': revival.revive,
     'blocks.sweep': contents.sweep,
     'compositions.commit': compositions.commit,
+    'claims.take': claims.take,
     'tokens.signUp': tokens.signUp,
     'tokens.revoke': tokens.revoke,
     'tokens.revokeAny': tokens.revokeAny,
@@ -80,6 +85,11 @@ export function prepareWrites(db: Sql) {
     'loginCodes.answer': loginCodes.answer,
     'loginCodes.answerByEmail': loginCodes.answerByEmail,
     'loginCodes.expire': loginCodes.expire,
+    'sessions.open': sessions.open,
+    'sessions.signOut': sessions.signOut,
+    'sessions.end': sessions.end,
+    'sessions.touch': sessions.touch,
+    'sessions.expire': sessions.expire,
     'placements.enrol': deals.enrol,
     'placements.aggregate': aggregates.aggregate,
     'placements.dissolve': aggregates.dissolve,
