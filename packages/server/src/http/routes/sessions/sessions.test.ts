@@ -261,6 +261,18 @@ describe('a session', () => {
     expect(await sessionOf(again)).toMatchObject({ email: ADA })
   })
 
+  it('ends when the key that was in force is replaced', async () => {
+    const before = await run()
+    const browser = new TestBrowser(before)
+    await browser.signIn({ email: ADA })
+    await before.close()
+    const after = await run({ dataDir: before.dataDir, env: { LADE_TOKEN_KEY: 'ab'.repeat(32) } })
+    const again = new TestBrowser(after)
+    again.cookie = browser.cookie
+    expect(await again.statusOf('/api/files')).toBe('401 invalid_session')
+    expect(await sessionOf(again)).toBeNull()
+  })
+
   it('is signed out of, once and again, and not used after that', async () => {
     const service = await run()
     const browser = new TestBrowser(service)
