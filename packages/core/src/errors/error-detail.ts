@@ -7,7 +7,7 @@ type ReasonedCode = {
   [Code in ErrorCode]: ErrorEvidence[Code] extends { readonly reason: string } ? Code : never
 }[ErrorCode]
 /** `gone` has a reason that is a word for programs, and a prover's reason leaves out what became of the upload. */
-type OwnSentence = 'gone' | 'unreachable' | 'stage_failed'
+type OwnSentence = 'gone' | 'unreachable' | 'stage_failed' | 'caller_blocked'
 
 type Details = {
   readonly [Code in Exclude<ErrorCode, Exclude<ReasonedCode, OwnSentence>>]: (evidence: ErrorEvidence[Code]) => string
@@ -57,6 +57,8 @@ const DETAILS: Details = {
   signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
   foreign_origin: ({ origin }) =>
     `The page at ${quoted(origin)} cannot sign up here. Sign up from the command line or from a page of this service.`,
+  caller_blocked: ({ caller, reason }) =>
+    `This ${caller} is blocked: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
   email_code_required: () => 'POST /api/auth/start mails a code to the address. Or send a token of the same address.',
   invalid_challenge: () => `A challenge is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
@@ -113,6 +115,10 @@ const DETAILS: Details = {
     `${countText(available, 'prover')} ${available === 1 ? 'is' : 'are'} configured; you asked for ${asked === 1 ? '1 copy' : `${asked} copies`}.`,
   deal_ended: ({ dealStatus }) => `The deal is ${dealStatus}. Upload the file again to get a new deal.`,
   not_placed: ({ dealStatus }) => `The deal is ${dealStatus}. Try again when its status is active.`,
+  blocked: ({ reason, blockedAt }) =>
+    reason === undefined
+      ? 'It is neither served nor accepted here. Ask the operator of the service why.'
+      : `Blocked${blockedAt === undefined ? '' : ` on ${blockedAt.slice(0, 10)}`}: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
   gone: ({ reason }) => GONE[reason] ?? 'Upload it again to have it here.',
   only_if_cached: () => 'Cache-Control is only-if-cached, and this content is not here. Ask another gateway for it.',
   range_not_satisfiable: ({ size }) =>
@@ -162,6 +168,10 @@ function amountOf(unit: ErrorEvidence['over_budget']['unit'], amount: number): s
 
 function again(seconds: number): string {
   return `Try again in ${waitText(seconds)}.`
+}
+
+function withFullStop(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 /** What a caller sent, on one line and not too long. */

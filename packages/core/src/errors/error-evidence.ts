@@ -40,6 +40,7 @@ export interface ErrorEvidence {
   unverified_account: { setting: string }
   signup_closed: Record<never, never>
   foreign_origin: { origin: string }
+  caller_blocked: { caller: 'user' | 'wallet' | 'network'; reason: string }
   email_code_required: Record<never, never>
   invalid_challenge: Record<never, never>
   invalid_code: { attemptsLeft: number }
@@ -88,6 +89,8 @@ export interface ErrorEvidence {
   prove_failed: { reason: string; retryAfterSeconds: number }
   // Retrieval
   gone: { reason: 'expired' | 'removed' | 'composed' }
+  /** `reason` and `blockedAt` for the owner of a file alone. */
+  blocked: { reason?: string; blockedAt?: string }
   range_not_satisfiable: { size: number }
   precondition_failed: { etag: string }
   not_acceptable: { reason: string }

@@ -4,6 +4,7 @@ import { aggregateCases } from './conformance/aggregate-cases.ts'
 import { aliasCases } from './conformance/alias-cases.ts'
 import { auditCases } from './conformance/audit-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
+import { blockedCallerCases } from './conformance/blocked-caller-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
 import { changeCases } from './conformance/change-cases.ts'
@@ -35,6 +36,7 @@ import { reconciliationCases } from './conformance/reconciliation-cases.ts'
 import { inventoryCases, secretCases } from './conformance/secret-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
 import { statusCases } from './conformance/status-cases.ts'
+import { takedownCases } from './conformance/takedown-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
 
@@ -101,6 +103,8 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('installation', () => installationCases(cases))
     describe('inventory', () => inventoryCases(cases))
     describe('integrity', () => integrityCases(cases))
+    describe('takedowns', () => takedownCases(cases))
+    describe('blocked callers', () => blockedCallerCases(cases))
     describe('the store itself', () => lifecycleCases(cases))
     for (const gap of subject.gaps ?? []) {
       if (!titles.has(gap.test)) throw new TypeError(`No test is called "${gap.test}".`)

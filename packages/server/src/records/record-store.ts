@@ -1,4 +1,5 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
+import type { BlockedCallerRecords } from './blocked-caller-records.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
@@ -9,9 +10,17 @@ import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
+import type { TakedownRecords } from './takedown-records.ts'
 import type { TokenRecords } from './token-records.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
+export type {
+  BlockCallerRequest,
+  BlockedCallerKind,
+  BlockedCallerRecord,
+  BlockedCallerRecords,
+} from './blocked-caller-records.ts'
+export type { BlockedName } from './blocked-name.ts'
 export type {
   ChainRecords,
   NewTransaction,
@@ -84,6 +93,14 @@ export type {
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
+export type {
+  BlockContentOutcome,
+  BlockContentRequest,
+  BlockedObject,
+  TakedownReach,
+  TakedownRecord,
+  TakedownRecords,
+} from './takedown-records.ts'
 export type { Revocation, ShownToken, TokenRecord, TokenRecords, TokenStatus } from './token-records.ts'
 
 /**
@@ -127,6 +144,8 @@ export interface RecordStore {
   readonly integrity: IntegrityRecords
   readonly chain: ChainRecords
   readonly nonces: NonceRecords
+  readonly takedowns: TakedownRecords
+  readonly blockedCallers: BlockedCallerRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
   /**
@@ -216,6 +235,11 @@ export interface FileCommit {
   readonly replacedUntil?: number | undefined
   /** Kept with the object by a commit that records a file, and by one that is a retry. */
   readonly content: ContentFacts
+  /**
+   * The revision of the takedowns that the upload was held against: with another one by now, nothing is recorded, and the outcome is
+   * `takedowns_changed`. Leave out where nobody is to be refused.
+   */
+  readonly takedownRevision?: number | undefined
   /** Where its pieces are already; absent for a file that is placed later. A retry keeps its first placement. */
   readonly placement?: Placement | undefined
   /** `key` is the one that the upload was admitted under, in any form. */
@@ -238,7 +262,13 @@ export type CommitOutcome =
   | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
   | OverQuota
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
+  | TakedownsChanged
   | { readonly outcome: 'lost' }
+
+/** Nothing was recorded: hold the upload against the takedowns that there are now. */
+export interface TakedownsChanged {
+  readonly outcome: 'takedowns_changed'
+}
 
 /** The outcome of an upload that was admitted and recorded in one step. */
 export type AtOnceOutcome = CommitOutcome | Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>

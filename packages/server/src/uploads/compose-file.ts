@@ -168,6 +168,8 @@ async function record(
       throw missingParts(namesOf(input, parts, outcome.parts))
     case 'over_quota':
       throw overQuotaOf(tier, outcome, parts, now)
+    case 'takedowns_changed':
+      throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
     case 'conflict':
       throw new LadeError('cid_conflict', { cid: cid.text, actual: sha256 ?? pieceCidOf({ pieceRoot, sizeBytes }) })
   }

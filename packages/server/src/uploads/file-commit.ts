@@ -79,6 +79,7 @@ export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: nu
       }
     case 'conflict':
       throw new LadeError('cid_conflict', { cid: upload.head.cid.text, actual: upload.digests.sha256 })
+    case 'takedowns_changed':
     case 'lost':
       throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
     case 'over_quota':

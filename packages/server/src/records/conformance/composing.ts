@@ -15,6 +15,7 @@ export interface Composition {
   readonly visibility: 'public' | 'private'
   /** True when the whole was read, so that its digest is known. */
   readonly isRead: boolean
+  readonly takedownRevision: number | undefined
   /** What verification learned, where it is not the usual. */
   readonly facts: Partial<ContentFacts>
 }
@@ -42,6 +43,7 @@ export function compose(
     expiresAt: NOW + WEEK,
     visibility: 'public',
     isRead: false,
+    takedownRevision: undefined,
     capFiles: 100_000,
     facts: key.startsWith('dag-pb:') ? { aliases: [{ key, view: 'bytes' }] } : {},
     ...overrides,
@@ -59,6 +61,7 @@ export function compose(
       ...of.facts,
     },
     parts: parts.map(({ sequence }) => sequence),
+    takedownRevision: of.takedownRevision,
     file: {
       principal: of.principal,
       key,

@@ -1,5 +1,6 @@
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
+import { prepareBlockedCallerReads } from './blocked-caller-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
 import { prepareCopyReads } from './copy-reads.ts'
@@ -15,6 +16,7 @@ import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import type { Sql } from './sql.ts'
+import { prepareTakedownReads } from './takedown-reads.ts'
 import { prepareTokenReads } from './token-reads.ts'
 import type { StepsValue } from './writes.ts'
 
@@ -37,6 +39,8 @@ export function prepareReads(db: Sql) {
   const inventory = prepareInventoryReads(db)
   const installation = prepareInstallationReads(db)
   const integrity = prepareIntegrityReads(db)
+  const takedowns = prepareTakedownReads(db)
+  const callers = prepareBlockedCallerReads(db)
   const secret = db.prepare<[string], string>('SELECT value FROM secrets WHERE name = ?').pluck()
 
   return {
@@ -106,6 +110,16 @@ export function prepareReads(db: Sql) {
     'chain.tooShort': chain.tooShort,
     'nonces.isUsed': nonces.isUsed,
     'nonces.isIssued': nonces.isIssued,
+    'takedowns.revision': (_: undefined) => takedowns.revision(),
+    'takedowns.changes': takedowns.changes,
+    'takedowns.list': takedowns.list,
+    'takedowns.namesOf': takedowns.namesOf,
+    'takedowns.hasBlock': takedowns.hasBlock,
+    'blockedCallers.revision': (_: undefined) => callers.revision(),
+    'blockedCallers.changes': callers.changes,
+    'blockedCallers.list': callers.list,
+    'blockedCallers.removing': (_: undefined) => callers.removing(),
+    'blockedCallers.principals': callers.principals,
     'instances.list': (_: undefined) => accounts.instances(),
     'discards.pending': accounts.pendingDiscards,
   }
@@ -135,4 +149,8 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'placements.pieceOf',
   'placements.counts',
   'placements.oldestWaiting',
+  'takedowns.changes',
+  'takedowns.namesOf',
+  'takedowns.hasBlock',
+  'blockedCallers.changes',
 ])

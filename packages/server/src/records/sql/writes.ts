@@ -1,5 +1,6 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
+import { prepareBlockedCallerWrites } from './blocked-caller-writes.ts'
 import { prepareChainWrites } from './chain-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
 import { prepareContentWrites } from './content-writes.ts'
@@ -8,6 +9,7 @@ import { prepareDealWrites } from './deal-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
 import { prepareFileChanges } from './file-changes.ts'
 import { prepareFileRevival } from './file-revival.ts'
+import { prepareFileWithdrawal } from './file-withdrawal.ts'
 import { prepareFileWrites } from './file-writes.ts'
 import { prepareInstallationWrites } from './installation-writes.ts'
 import { prepareIntegrityWrites } from './integrity-writes.ts'
@@ -20,6 +22,7 @@ import { prepareOfferWrites } from './offer-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareSecretWrites } from './secret-writes.ts'
 import type { Sql, Steps } from './sql.ts'
+import { prepareTakedownWrites } from './takedown-writes.ts'
 import { prepareTokenWrites } from './token-writes.ts'
 
 /**
@@ -34,7 +37,8 @@ export function prepareWrites(db: Sql) {
   const quotas = prepareQuotaWrites(db, contents, discards, deals)
   const release = prepareObjectRelease(db, contents, discards)
   const files = prepareFileWrites(db, release)
-  const changes = prepareFileChanges(db)
+  const withdrawal = prepareFileWithdrawal(db)
+  const changes = prepareFileChanges(db, withdrawal)
   const revival = prepareFileRevival(db)
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
@@ -44,6 +48,8 @@ export function prepareWrites(db: Sql) {
   const copies = prepareCopyWrites(db)
   const additions = prepareAdditionWrites(db, copies)
   const aggregates = prepareAggregateWrites(db, copies)
+  const takedowns = prepareTakedownWrites(db, { files, withdrawal, aggregates, release })
+  const callers = prepareBlockedCallerWrites(db, files, release)
   const offers = prepareOfferWrites(db)
   const leases = prepareLeaseWrites(db)
   const inventory = prepareInventoryWrites(db, discards)
@@ -128,6 +134,12 @@ export function prepareWrites(db: Sql) {
     'nonces.issue': nonces.issue,
     'nonces.redeem': nonces.redeem,
     'nonces.expire': nonces.expire,
+    'takedowns.block': takedowns.block,
+    'takedowns.lift': takedowns.lift,
+    'blockedCallers.block': callers.block,
+    'blockedCallers.lift': callers.lift,
+    'blockedCallers.removed': callers.removed,
+    'blockedCallers.endFiles': callers.endFiles,
     *'instances.register'({ instanceId, now }: { instanceId: string; now: number }): Steps<void> {
       yield* registerInstance.run(instanceId, now)
     },

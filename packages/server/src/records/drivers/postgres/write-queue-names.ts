@@ -87,6 +87,12 @@ const QUEUE_NAMES: QueueNames = {
   'nonces.issue': null,
   'nonces.redeem': null,
   'nonces.expire': upkeep,
+  'takedowns.block': placement,
+  'takedowns.lift': placement,
+  'blockedCallers.block': () => 'blocked callers',
+  'blockedCallers.lift': () => 'blocked callers',
+  'blockedCallers.removed': () => 'blocked callers',
+  'blockedCallers.endFiles': principalOf,
   'instances.register': upkeep,
   'instances.deregister': upkeep,
   'discards.begin': null,
@@ -107,6 +113,8 @@ const CONTENDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'compositions.commit',
   'quotas.release',
   'files.remove',
+  'takedowns.block',
+  'blockedCallers.endFiles',
 ])
 
 /** True for a write that touches what uploads touch: under contention they are all queued. */
