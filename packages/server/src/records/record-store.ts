@@ -1,4 +1,5 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
+import type { AdminRecords } from './admin-records.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
@@ -10,8 +11,10 @@ import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 import type { TokenRecords } from './token-records.ts'
+import type { UsageDay } from './usage-day.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
+export type { AdminRecords } from './admin-records.ts'
 export type {
   ChainRecords,
   NewTransaction,
@@ -85,6 +88,7 @@ export type {
   WaitingFile,
 } from './placement-records.ts'
 export type { Revocation, ShownToken, TokenRecord, TokenRecords, TokenStatus } from './token-records.ts'
+export type { UsageDay } from './usage-day.ts'
 
 /**
  * Metadata: who staged what, what it cost, what is promised and what is in flight.
@@ -129,6 +133,7 @@ export interface RecordStore {
   readonly nonces: NonceRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
+  readonly admin: AdminRecords
   /**
    * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
    * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.
@@ -242,13 +247,6 @@ export type CommitOutcome =
 
 /** The outcome of an upload that was admitted and recorded in one step. */
 export type AtOnceOutcome = CommitOutcome | Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>
-
-/** What one UTC day was charged. */
-export interface UsageDay {
-  readonly date: string
-  readonly bytes: number
-  readonly files: number
-}
 
 /** The usage of one principal. */
 export interface Usage {

@@ -1,4 +1,5 @@
 import { prepareAccountReads } from './account-reads.ts'
+import { prepareAdminReads } from './admin-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
@@ -24,6 +25,7 @@ export function prepareReads(db: Sql) {
   const blocks = prepareBlockReads(db)
   const compositions = prepareCompositionReads(db)
   const accounts = prepareAccountReads(db)
+  const admin = prepareAdminReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const quotas = prepareQuotaReads(db)
@@ -108,6 +110,7 @@ export function prepareReads(db: Sql) {
     'nonces.isIssued': nonces.isIssued,
     'instances.list': (_: undefined) => accounts.instances(),
     'discards.pending': accounts.pendingDiscards,
+    'admin.totals': admin.totals,
   }
 }
 
@@ -135,4 +138,5 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'placements.pieceOf',
   'placements.counts',
   'placements.oldestWaiting',
+  'admin.totals',
 ])
