@@ -38,6 +38,7 @@ const USE_CASES = [
   'tokens',
   'wallets',
   'quotas',
+  'admin',
   'files',
   'deals',
   'placement',

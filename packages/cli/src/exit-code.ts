@@ -63,6 +63,7 @@ const EXIT_OF = {
   revoked_token: EXIT.refused,
   insufficient_scope: EXIT.refused,
   unverified_account: EXIT.refused,
+  admin_refused: EXIT.refused,
   signup_closed: EXIT.refused,
   foreign_origin: EXIT.refused,
   caller_blocked: EXIT.refused,

@@ -48,6 +48,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'keys mint': [
     'lade keys mint --email ada@example.org',
     'lade keys mint --email ci@example.org --scopes put --ttl-days 30',
+    'lade keys mint --email ops@example.org --scopes admin --label console --ttl-days 30',
   ],
   'keys revoke': [
     'lade keys revoke --email ada@example.org',

@@ -14,6 +14,7 @@ import type {
   UsageResult,
   VerifyRequest,
 } from '@lade/core/wire'
+import type { AdminOperations } from './admin-options.ts'
 import type { CallOptions } from './call-options.ts'
 import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
 import type { PutCidForm } from './hashing/put-cid-form.ts'
@@ -36,6 +37,7 @@ export type {
   UsageResult,
   VerifyRequest,
 } from '@lade/core/wire'
+export type * from './admin-options.ts'
 export type { CallOptions } from './call-options.ts'
 export type * from './deal-options.ts'
 export type { PutCidForm } from './hashing/put-cid-form.ts'
@@ -351,6 +353,8 @@ export interface LadeClient {
      */
     verify(request: VerifyRequest, options?: CallOptions): Promise<SignupResult>
   }
+  /** What operators may read and do. Needs a token with the scope `admin`. @see docs/protocol/admin.md */
+  readonly admin: AdminOperations
   /** Limits, tiers and version of the service. */
   info(options?: CallOptions): Promise<InfoResult>
 }

@@ -54,6 +54,8 @@ const DETAILS: Details = {
       : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'none' : scopes.join(', ')}. Create a token with it.`,
   unverified_account: ({ setting }) =>
     `Anyone can claim an email address while ${setting} is open. Use a wallet, or ask the operator to set it to email or closed.`,
+  admin_refused: ({ setting }) =>
+    `${setting} is open, and this service can be reached from other machines. Set it to email or closed, then send the token again.`,
   signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
   foreign_origin: ({ origin }) =>
     `The page at ${quoted(origin)} cannot sign up here. Sign up from the command line or from a page of this service.`,

@@ -38,6 +38,7 @@ export interface ErrorEvidence {
   /** `scopes`: what the token has. */
   insufficient_scope: { required: string; scopes?: readonly string[] }
   unverified_account: { setting: string }
+  admin_refused: { setting: string }
   signup_closed: Record<never, never>
   foreign_origin: { origin: string }
   caller_blocked: { caller: 'user' | 'wallet' | 'network'; reason: string }

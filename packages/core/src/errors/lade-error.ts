@@ -38,6 +38,7 @@ export const ERROR_SENTENCES = {
   revoked_token: 'The token has been revoked.',
   insufficient_scope: 'The token lacks the required scope.',
   unverified_account: 'Private files need a verified account.',
+  admin_refused: 'The scope admin is refused while anyone can sign up.',
   signup_closed: 'Signup is closed.',
   foreign_origin: 'Signup from other websites is not allowed.',
   caller_blocked: 'The operator blocked this caller.',

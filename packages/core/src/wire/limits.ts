@@ -19,9 +19,13 @@ export const DEAL_STATUSES = ['staged', 'proposed', 'active', 'expiring', 'faile
 /** The same for a file; a part of a composed file has no deal of its own. */
 export const FILE_STATUSES = [...DEAL_STATUSES, 'composed'] as const
 
-/** What a token may allow, in the order that a default token lists them. */
+/** What a token allows by default, in the order in which it lists them. */
 export const SCOPES = ['put', 'get', 'list', 'pin'] as const
-export type Scope = (typeof SCOPES)[number]
+export type CallerScope = (typeof SCOPES)[number]
+
+/** All that a token may allow. `admin` is for operators: only `lade keys mint` gives it. */
+export const TOKEN_SCOPES = [...SCOPES, 'admin'] as const
+export type Scope = (typeof TOKEN_SCOPES)[number]
 
 /** How many seconds from now a share link may live: at most 30 days. */
 export const MAX_SHARE_SECONDS = 30 * 86_400

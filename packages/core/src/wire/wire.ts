@@ -1,5 +1,6 @@
 /** Every request and response of the API as a schema, once: the server validates and documents with these. */
 export * from './address.ts'
+export * from './admin.ts'
 export * from './compose.ts'
 export * from './deals.ts'
 export { cidText, downloadNameField } from './fields.ts'

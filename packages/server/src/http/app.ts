@@ -25,6 +25,7 @@ import { requestPrincipal } from './request-principal.ts'
 import { headersSet, sendProblem } from './respond.ts'
 import { ResponseCache } from './response-cache.ts'
 import { routeTemplate } from './route-template.ts'
+import { adminRoutes } from './routes/admin/admin.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { changeFileRoutes } from './routes/files/change-file.ts'
@@ -205,6 +206,7 @@ export async function createApp(
   dealActionRoutes(routes, service)
   tokenRoutes(routes, service)
   walletRoutes(routes, service)
+  adminRoutes(routes, service)
   operationRoutes(routes, service)
   metricsRoutes(routes, service, requests)
   faviconRoute(app)

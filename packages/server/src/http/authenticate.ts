@@ -2,10 +2,12 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import type { Scope } from '@lade/core/wire'
 import { requireScope } from '../tokens/authorize.ts'
+import { requireAdminAllowed } from '../tokens/verified-account.ts'
 import { isOfWallet, type WalletClaims } from '../tokens/wallet-claims.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { walletOfClaims } from '../wallets/wallet-token.ts'
 import { type Caller, userCaller, walletCaller } from './caller.ts'
+import { accountRulesOf } from './caller-rights.ts'
 import { exchangeOf } from './exchange.ts'
 import { type Query, queryOf } from './query.ts'
 import type { Service } from './service.ts'
@@ -111,7 +113,7 @@ async function callerOfToken(service: Service, request: IncomingMessage, token: 
 /**
  * Who asks, for a request that needs somebody with `scope`; with no scope, anybody with credentials will do.
  *
- * @throws {LadeError} `no_token`, `insufficient_scope`, and as `findCaller`.
+ * @throws {LadeError} `no_token`, `insufficient_scope`, `admin_refused`, and as `findCaller`.
  */
 export async function requireCaller(
   service: Service,
@@ -122,6 +124,7 @@ export async function requireCaller(
   const caller = await findCaller(service, request, query)
   if (caller === undefined) throw new LadeError('no_token', {})
   if (scope !== undefined) requireScope(caller, scope)
+  if (scope === 'admin') requireAdminAllowed(accountRulesOf(service))
   return caller
 }
 

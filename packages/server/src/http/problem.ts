@@ -34,6 +34,7 @@ export const STATUS = {
   revoked_token: 401,
   insufficient_scope: 403,
   unverified_account: 403,
+  admin_refused: 403,
   signup_closed: 403,
   foreign_origin: 403,
   caller_blocked: 403,

@@ -1,5 +1,6 @@
 import { describe, test } from 'vitest'
 import { additionCases } from './conformance/addition-cases.ts'
+import { adminCases } from './conformance/admin-cases.ts'
 import { aggregateCases } from './conformance/aggregate-cases.ts'
 import { aliasCases } from './conformance/alias-cases.ts'
 import { auditCases } from './conformance/audit-cases.ts'
@@ -99,6 +100,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('extensions of deals on the chain', () => extensionCases(cases))
     describe('offers', () => offerCases(cases))
     describe('leases', () => leaseCases(cases))
+    describe('reads over all principals', () => adminCases(cases))
     describe('secrets', () => secretCases(cases))
     describe('installation', () => installationCases(cases))
     describe('inventory', () => inventoryCases(cases))

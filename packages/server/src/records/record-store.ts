@@ -1,4 +1,5 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
+import type { AdminRecords } from './admin-records.ts'
 import type { BlockedCallerRecords } from './blocked-caller-records.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
@@ -12,8 +13,10 @@ import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 import type { TakedownRecords } from './takedown-records.ts'
 import type { TokenRecords } from './token-records.ts'
+import type { UsageDay } from './usage-day.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
+export type { AdminRecords } from './admin-records.ts'
 export type {
   BlockCallerRequest,
   BlockedCallerKind,
@@ -102,6 +105,7 @@ export type {
   TakedownRecords,
 } from './takedown-records.ts'
 export type { Revocation, ShownToken, TokenRecord, TokenRecords, TokenStatus } from './token-records.ts'
+export type { UsageDay } from './usage-day.ts'
 
 /**
  * Metadata: who staged what, what it cost, what is promised and what is in flight.
@@ -148,6 +152,7 @@ export interface RecordStore {
   readonly blockedCallers: BlockedCallerRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
+  readonly admin: AdminRecords
   /**
    * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
    * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.
@@ -272,13 +277,6 @@ export interface TakedownsChanged {
 
 /** The outcome of an upload that was admitted and recorded in one step. */
 export type AtOnceOutcome = CommitOutcome | Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>
-
-/** What one UTC day was charged. */
-export interface UsageDay {
-  readonly date: string
-  readonly bytes: number
-  readonly files: number
-}
 
 /** The usage of one principal. */
 export interface Usage {

@@ -54,14 +54,15 @@ export interface TokenRecords {
   list(request: { sub: string }): Promise<readonly TokenRecord[]>
   /**
    * Revokes a token of this user; the first time stays. Its share links end with the first revocation that does not keep them, and do not come
-   * back. Undefined for a jti of another user or of nobody.
+   * back. Undefined for a jti of another user or of nobody; `admin_only` for a token with the scope `admin`, which only `revokeAny` and
+   * `revokeUser` revoke.
    */
   revoke(request: {
     jti: string
     sub: string
     now: number
     keepsLinks: boolean
-  }): Promise<{ readonly revokedAt: number } | undefined>
+  }): Promise<{ readonly revokedAt: number } | 'admin_only' | undefined>
   /** Revokes any token, also one that was never recorded; otherwise as `revoke`. */
   revokeAny(request: { jti: string; now: number; keepsLinks: boolean }): Promise<{ readonly revokedAt: number }>
   /**

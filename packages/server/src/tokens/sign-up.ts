@@ -59,5 +59,8 @@ async function boundsOf(rules: SignUpRules, email: string, { bearer }: SignUpInp
   if (rules.signup !== 'email') return { scopes: SCOPES, quotaMb: rules.quotaMb }
   const claims = await bearer()
   if (claims?.email !== email) throw new LadeError('email_code_required', {})
-  return { scopes: claims.scopes, quotaMb: Math.min(claims.quotaMb, rules.quotaMb), exp: claims.exp }
+  // A token of an operator makes tokens of a caller, and none where it is good for nothing else.
+  const scopes = SCOPES.filter((scope) => claims.scopes.includes(scope))
+  if (scopes.length === 0) throw new LadeError('insufficient_scope', { required: SCOPES[0], scopes: claims.scopes })
+  return { scopes, quotaMb: Math.min(claims.quotaMb, rules.quotaMb), exp: claims.exp }
 }

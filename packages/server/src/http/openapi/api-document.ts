@@ -19,6 +19,7 @@ const TAGS = [
   { name: 'files', description: 'Your files, their deals and your usage' },
   { name: 'tokens', description: 'Create and revoke bearer tokens' },
   { name: 'wallets', description: 'Sign in with an Ethereum account' },
+  { name: 'admin', description: 'For operators: callers, files, limits, audit log' },
   { name: 'operations', description: 'Health, readiness, limits' },
 ]
 

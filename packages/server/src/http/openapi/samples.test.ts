@@ -73,7 +73,14 @@ describe('samples of the documentation', () => {
     const file: UploadResult = JSON.parse(upload.stdout)
     const [, claims = ''] = signup.token.split('.')
     const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti: string }
-    const env = { TOKEN: signup.token, CID: file.cid, DEAL_ID: file.dealId, PIECE_CID: file.pieceCid ?? '', JTI: jti }
+    const env = {
+      TOKEN: signup.token,
+      CID: file.cid,
+      DEAL_ID: file.dealId,
+      PIECE_CID: file.pieceCid ?? '',
+      JTI: jti,
+      ADMIN_TOKEN: await service.mint(['admin']),
+    }
 
     const rest = [...samples.keys()].filter((id) => !FIRST.includes(id) && !LAST.includes(id))
     const failed: string[] = []

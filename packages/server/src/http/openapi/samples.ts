@@ -12,8 +12,13 @@ export const SAMPLE_CID = 'bafkreibxtagdhfi542yoiugdoansdg7652jqkrdql5rxzuivrnry
 const SAMPLE_SHA256 = '37980c33951de6b0e450c3701b219bfeee930544705f637cd1158b63827bb390'
 
 const AUTHORIZED = '--header "Authorization: Bearer $TOKEN"'
+/** A token with the scope admin. */
+const AS_ADMIN = '--header "Authorization: Bearer $ADMIN_TOKEN"'
 
-/** Commands by operation. They use the file that the sample of an upload makes, and TOKEN, DEAL_ID and JTI from earlier responses. */
+/**
+ * Commands by operation. They use the file that the sample of an upload makes, TOKEN, DEAL_ID and JTI from earlier responses, and the
+ * ADMIN_TOKEN of an operator.
+ */
 const CURL: Readonly<Record<string, string>> = {
   signUp: `curl {url}/api/auth/signup --json '{"email": "ada@example.org", "label": "laptop"}'`,
   startLogin: `curl {url}/api/auth/start --json '{"email": "ada@example.org", "label": "laptop"}'`,
@@ -71,6 +76,8 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   setRedundancy: `curl --request PUT "{url}/api/deals/$DEAL_ID/redundancy" \\
   ${AUTHORIZED} \\
   --json '{"copies": 1}'`,
+  getAdminOverview: `curl {url}/api/admin/overview \\
+  ${AS_ADMIN}`,
   listTokens: `curl {url}/api/tokens \\
   ${AUTHORIZED}`,
   revokeToken: `curl {url}/api/tokens/revoke \\

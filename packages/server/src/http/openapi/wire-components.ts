@@ -39,6 +39,7 @@ export const WIRE_COMPONENTS: Readonly<Record<string, z.core.$ZodType>> = {
   WalletNonceResult: wire.walletNonceResult,
   WalletVerifyRequest: wire.walletVerifyRequest,
   WalletVerifyResult: wire.walletVerifyResult,
+  AdminOverview: wire.adminOverview,
   Info: wire.infoResult,
   Health: wire.healthResult,
   Readiness: wire.readyResult,

@@ -1,4 +1,5 @@
 import { prepareAccountReads } from './account-reads.ts'
+import { prepareAdminReads } from './admin-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
 import { prepareBlockedCallerReads } from './blocked-caller-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
@@ -26,6 +27,7 @@ export function prepareReads(db: Sql) {
   const blocks = prepareBlockReads(db)
   const compositions = prepareCompositionReads(db)
   const accounts = prepareAccountReads(db)
+  const admin = prepareAdminReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const quotas = prepareQuotaReads(db)
@@ -122,6 +124,7 @@ export function prepareReads(db: Sql) {
     'blockedCallers.principals': callers.principals,
     'instances.list': (_: undefined) => accounts.instances(),
     'discards.pending': accounts.pendingDiscards,
+    'admin.totals': admin.totals,
   }
 }
 
@@ -153,4 +156,5 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'takedowns.namesOf',
   'takedowns.hasBlock',
   'blockedCallers.changes',
+  'admin.totals',
 ])

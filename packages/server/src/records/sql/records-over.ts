@@ -222,6 +222,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       list: () => read('instances.list', undefined),
       deregister: (request) => write('instances.deregister', request),
     },
+    admin: { totals: (request) => read('admin.totals', request) },
     discards: {
       pending: (request) => read('discards.pending', request),
       begin: (request) => write('discards.begin', request),

@@ -34,8 +34,8 @@ const LINK_MS = MAX_SHARE_SECONDS * 1000
 /** Tokens and signups. Each function runs inside the caller's transaction. */
 export function prepareTokenWrites(db: Sql) {
   const { countOf, count, insertToken } = prepareTokenInserts(db)
-  const owned = db.prepare<[string, string], { revoked_at: number | null }>(
-    'SELECT revoked_at FROM tokens WHERE jti = ? AND sub = ?',
+  const owned = db.prepare<[string, string], { revoked_at: number | null; scopes: string }>(
+    'SELECT revoked_at, scopes FROM tokens WHERE jti = ? AND sub = ?',
   )
   const any = db.prepare<[string], { revoked_at: number | null }>('SELECT revoked_at FROM tokens WHERE jti = ?')
   const revoke = db.prepare<[number, number, number, string]>(
@@ -94,8 +94,9 @@ export function prepareTokenWrites(db: Sql) {
       return { outcome: 'issued' }
     },
 
-    *revoke(request: RevokeRequest): Steps<{ readonly revokedAt: number } | undefined> {
+    *revoke(request: RevokeRequest): Steps<{ readonly revokedAt: number } | 'admin_only' | undefined> {
       const row = yield* owned.get(request.jti, request.sub)
+      if (row?.scopes.split(' ').includes('admin')) return 'admin_only'
       return row && (yield* revokeOne(row, request))
     },
 
