@@ -39,6 +39,7 @@ const USE_CASES = [
   'wallets',
   'quotas',
   'admin',
+  'moderation',
   'files',
   'deals',
   'placement',

@@ -38,6 +38,7 @@ import { isMember, startMember, startMembers } from './wiring/cluster.ts'
 import { drain } from './wiring/drain.ts'
 import { unlessUnwritable } from './wiring/hold-instance-lock.ts'
 import type { Lade } from './wiring/lade.ts'
+import { openBlocks } from './wiring/open-blocks.ts'
 import { openData } from './wiring/open-data.ts'
 import {
   closeAll,
@@ -154,6 +155,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   // Before the port is open: what a crash left behind must not meet new requests.
   await unlessUnwritable(() => upkeep.round())
 
+  const moderation = await openBlocks(config, { records, now, log, closers })
   const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now: () => performance.now() })
   closers.push(() => stallWatch.close())
   let isDraining = false
@@ -180,6 +182,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     keys,
     mailer,
     authorizer,
+    moderation,
     stallWatch,
     clientAddress: clientAddressReader(config.trustedProxies),
     log,

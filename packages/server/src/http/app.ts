@@ -3,10 +3,12 @@ import { LadeError } from '@lade/core/errors'
 import { MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { BlockedContent } from '../moderation/blocked-content.ts'
 import { apiHeaders, commonHeaders } from './api-headers.ts'
 import { checkToken, queryTokenHeaders } from './authenticate.ts'
 import { limitBodyTime } from './body-deadline.ts'
 import { checkBodyDigest } from './body-digest.ts'
+import { callerCheck } from './caller-check.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
 import { affordableConnections, Connections } from './connections.ts'
 import { anyOrigin, exposedHeaders } from './cors.ts'
@@ -70,7 +72,7 @@ export async function createApp(
     records.generation === undefined
       ? undefined
       : new ResponseCache({
-          generation: records.generation,
+          generation: generationOf(records.generation, service.moderation.content),
           now: service.filesNow,
           nextRequestId: requestIdMaker(),
           host: contentHostOf(service.config),
@@ -78,6 +80,7 @@ export async function createApp(
   const direct = directRoutes(service, responseCache)
   const requests = new RequestCounters()
   const hostProblem = hostCheck(service.config)
+  const callerProblem = callerCheck(service)
 
   const { budget } = service
   const connections = new Connections({
@@ -106,9 +109,11 @@ export async function createApp(
         methodProblem: (request): LadeError | undefined => methodProblem(app, request),
         answerFromCache: (request, response, requestId) => {
           if (responseCache === undefined || hostProblem(request) !== undefined) return undefined
+          if (callerProblem(request) !== undefined) return undefined
           return responseCache.answer(request, response, requestId) ? routeOfCached(request) : undefined
         },
         hostProblem,
+        callerProblem,
         handle: (request, response) =>
           requestOrigin.run(request, () => {
             if (direct(request, response)) return
@@ -211,6 +216,18 @@ export async function createApp(
   metricsRoutes(routes, service, requests)
   faviconRoute(app)
   return app
+}
+
+/** A number that changes with the records, and with what the operator forbids. */
+function generationOf(records: () => number, content: Pick<BlockedContent, 'changes'>): () => number {
+  let seen = { records: records(), blocks: content.changes }
+  let generation = 0
+  return () => {
+    const now = { records: records(), blocks: content.changes }
+    if (now.records !== seen.records || now.blocks !== seen.blocks) generation += 1
+    seen = now
+    return generation
+  }
 }
 
 /** A parameter that may be repeated is a list, also with one value. */

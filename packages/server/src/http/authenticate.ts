@@ -72,7 +72,7 @@ function faultOfHeader(header: string): string {
  * Who asks; undefined for a request without credentials, which is the sponsored tier. A request whose credentials do not hold
  * is refused and never taken for one without.
  *
- * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`; `invalid_signature`, `replayed_signature`,
+ * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `caller_blocked`; `invalid_signature`, `replayed_signature`,
  *   `chain_offline`, `over_budget`; `bad_request` for a token beside the signature of a wallet; `storage_failed`.
  */
 export async function findCaller(
@@ -88,7 +88,7 @@ export async function findCaller(
 async function verifiedCaller(service: Service, request: IncomingMessage, query: Query): Promise<Caller | undefined> {
   const hasToken = request.headers.authorization !== undefined || query.has('token')
   const signer = await walletOfRequest(service, request, { hasToken })
-  if (signer !== undefined) return callerOfWallet(service, request, signer)
+  if (signer !== undefined) return welcome(service, callerOfWallet(service, request, signer))
   const credentials = credentialsOf(request, query, service.config.queryToken)
   return credentials && callerOfToken(service, request, credentials.token)
 }
@@ -97,7 +97,7 @@ async function verifiedCaller(service: Service, request: IncomingMessage, query:
  * Checks the token of a request that needs none: a caller with an invalid token must learn that it is invalid. Credentials of another kind
  * are ignored, so that a site behind a proxy with Basic credentials can show public files.
  *
- * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
+ * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `caller_blocked`, `storage_failed`.
  */
 export async function checkToken(service: Service, request: IncomingMessage, query: Query): Promise<void> {
   const credentials = credentialsOf(request, query, service.config.queryToken, 'ignore')
@@ -106,8 +106,15 @@ export async function checkToken(service: Service, request: IncomingMessage, que
 
 async function callerOfToken(service: Service, request: IncomingMessage, token: string): Promise<Caller> {
   const claims = await service.authorizer.authorize(token)
-  if (!isOfWallet(claims)) return userCaller(claims)
-  return callerOfWallet(service, request, walletOfClaims(claims, walletAudienceOf(service)), claims)
+  if (!isOfWallet(claims)) return welcome(service, userCaller(claims))
+  return welcome(service, callerOfWallet(service, request, walletOfClaims(claims, walletAudienceOf(service)), claims))
+}
+
+/** @throws {LadeError} `caller_blocked`. */
+function welcome({ moderation }: Service, caller: Caller): Caller {
+  const refusal = moderation.callers.ofPrincipal(caller.principal)
+  if (refusal !== undefined) throw refusal
+  return caller
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Clock } from '../clock/keep-clock.ts'
 import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { Mailer } from '../mail/mailer.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { ProofRequest, ProvenFile } from '../placement/challenge.ts'
 import type { PlacementCounts } from '../placement/placement-counters.ts'
 import type { ProverStaging } from '../placement/prover-staging.ts'
@@ -83,6 +84,8 @@ export interface Service {
   /** Undefined unless signup is by email. */
   readonly mailer: Mailer | undefined
   readonly authorizer: Authorizer
+  /** What the operator forbids. */
+  readonly moderation: Moderation
   readonly stallWatch: StallWatch
   readonly clientAddress: ClientAddress
   readonly log: Logger

@@ -1,6 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 import { SCOPES, type SignupRequest, type SignupResult } from '@lade/core/wire'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { RecordStore } from '../records/record-store.ts'
+import { refuseBlockedEmail } from './blocked-email.ts'
 import { normalizeEmail } from './email.ts'
 import { type NewTokenDeps, newToken, type TokenBounds } from './new-token.ts'
 import { hourOf, rateLimited } from './signup-hour.ts'
@@ -9,6 +11,7 @@ import { labelOf } from './token-label.ts'
 
 export interface SignUpDeps extends NewTokenDeps {
   readonly records: RecordStore
+  readonly moderation: Pick<Moderation, 'callers'>
 }
 
 /** The settings that signup depends on. */
@@ -33,13 +36,14 @@ export interface SignUpInput {
  * Where signup is by email, a token of the same address stands in for the code; the new one then allows no more than it, and ends with it
  * at the latest.
  *
- * @throws {LadeError} `signup_closed`, `invalid_email`, `invalid_label`, `invalid_scopes`, `email_code_required`,
+ * @throws {LadeError} `signup_closed`, `invalid_email`, `caller_blocked`, `invalid_label`, `invalid_scopes`, `email_code_required`,
  *   `bad_request`, `insufficient_scope`, `rate_limited`, `auth_offline`, `storage_failed`, and what `bearer` throws.
  */
 export async function signUp(deps: SignUpDeps, rules: SignUpRules, input: SignUpInput): Promise<SignupResult> {
   if (rules.signup === 'closed') throw new LadeError('signup_closed', {})
   const { request, address } = input
   const email = normalizeEmail(request.email)
+  refuseBlockedEmail(deps.moderation, email)
   const label = labelOf(request.label)
   const bounds = await boundsOf(rules, email, input)
   const { record, result } = await newToken(deps, bounds, { ...request, email, label })

@@ -1,7 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import type { VerifiedBody } from '../blobs/receive.ts'
-import type { AtOnceOutcome, FileCommit, FileRecord, Placement } from '../records/record-store.ts'
+import type { CheckedUpload } from '../moderation/blocked-content.ts'
+import type { AtOnceOutcome, FileCommit, FileRecord, Placement, TakedownsChanged } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -62,12 +63,22 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
   }
 }
 
+/** What an upload is held against blocks by. */
+export function checkedUploadOf({ file, content }: FileCommit): CheckedUpload {
+  const { key, sha256, sizeBytes } = file
+  return { key, sha256, sizeBytes, content }
+}
+
 /**
  * What the records made of a commit.
  *
  * @throws {LadeError} `cid_conflict`, `lease_lost`, `too_many_uploads`, `rate_limited`, `quota_exceeded`.
  */
-export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: number): StagedUpload {
+export function stagedBy(
+  outcome: Exclude<AtOnceOutcome, TakedownsChanged>,
+  upload: VerifiedUpload,
+  now: number,
+): StagedUpload {
   switch (outcome.outcome) {
     case 'recorded':
     case 'retry':
@@ -79,7 +90,6 @@ export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: nu
       }
     case 'conflict':
       throw new LadeError('cid_conflict', { cid: upload.head.cid.text, actual: upload.digests.sha256 })
-    case 'takedowns_changed':
     case 'lost':
       throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
     case 'over_quota':
