@@ -1,5 +1,6 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { AdminRecords } from './admin-records.ts'
+import type { AuditLogRecords } from './audit-log-records.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
@@ -15,6 +16,7 @@ import type { UsageDay } from './usage-day.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
 export type { AdminRecords } from './admin-records.ts'
+export type { AuditLine, AuditLogRecords, NewAuditEntry } from './audit-log-records.ts'
 export type {
   ChainRecords,
   NewTransaction,
@@ -134,6 +136,7 @@ export interface RecordStore {
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
   readonly admin: AdminRecords
+  readonly audit: AuditLogRecords
   /**
    * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
    * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.

@@ -610,4 +610,11 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     file BIGINT PRIMARY KEY
   );
   `,
+  `
+  -- What operators and callers did, one line of JSON each, which holds the SHA-256 of the line before. Rows are only ever added.
+  CREATE TABLE audit_log (
+    sequence BIGINT PRIMARY KEY,
+    line TEXT COLLATE "C" NOT NULL
+  );
+  `,
 ]

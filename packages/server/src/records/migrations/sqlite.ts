@@ -607,4 +607,11 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     file INTEGER PRIMARY KEY REFERENCES files (sequence)
   ) STRICT;
   `,
+  `
+  -- What operators and callers did, one line of JSON each, which holds the SHA-256 of the line before. Rows are only ever added.
+  CREATE TABLE audit_log (
+    sequence INTEGER PRIMARY KEY,
+    line TEXT NOT NULL
+  ) STRICT;
+  `,
 ]

@@ -1,5 +1,6 @@
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareAdminReads } from './admin-reads.ts'
+import { prepareAuditLogReads } from './audit-log-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
@@ -26,6 +27,7 @@ export function prepareReads(db: Sql) {
   const compositions = prepareCompositionReads(db)
   const accounts = prepareAccountReads(db)
   const admin = prepareAdminReads(db)
+  const audit = prepareAuditLogReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const quotas = prepareQuotaReads(db)
@@ -111,6 +113,9 @@ export function prepareReads(db: Sql) {
     'instances.list': (_: undefined) => accounts.instances(),
     'discards.pending': accounts.pendingDiscards,
     'admin.totals': admin.totals,
+    'audit.keyInUse': (_: undefined) => audit.keyInUse(),
+    'audit.lines': audit.lines,
+    'audit.page': audit.page,
   }
 }
 
