@@ -29,6 +29,7 @@ import { networkOf } from './quota-rule/network-of.ts'
 import { BlockReadings } from './retrieval/block-readings.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
+import { keyNoter } from './tokens/key-noter.ts'
 import { forwardingTracer, type Tracer } from './tracing/tracing.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
 import { Reservations } from './uploads/reservations.ts'
@@ -145,7 +146,11 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
-  const flush = (): Promise<void> => authorizer.flushUses()
+  const noteKey = keyNoter({ keys, records, now })
+  const flush = async (): Promise<void> => {
+    await authorizer.flushUses()
+    await noteKey()
+  }
   const remind = keyAgeReminder({ keys, log, now })
   const reservations = new Reservations(records)
   const removing = new Set<string>()

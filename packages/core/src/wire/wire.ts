@@ -1,6 +1,7 @@
 /** Every request and response of the API as a schema, once: the server validates and documents with these. */
 export * from './address.ts'
 export * from './admin.ts'
+export * from './audit-log.ts'
 export * from './compose.ts'
 export * from './deals.ts'
 export { cidText, downloadNameField } from './fields.ts'

@@ -4,6 +4,7 @@ import { adminCases } from './conformance/admin-cases.ts'
 import { aggregateCases } from './conformance/aggregate-cases.ts'
 import { aliasCases } from './conformance/alias-cases.ts'
 import { auditCases } from './conformance/audit-cases.ts'
+import { auditLogCases } from './conformance/audit-log-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
 import { blockedCallerCases } from './conformance/blocked-caller-cases.ts'
 import type { Cases } from './conformance/case.ts'
@@ -101,6 +102,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('offers', () => offerCases(cases))
     describe('leases', () => leaseCases(cases))
     describe('reads over all principals', () => adminCases(cases))
+    describe('the audit log', () => auditLogCases(cases))
     describe('secrets', () => secretCases(cases))
     describe('installation', () => installationCases(cases))
     describe('inventory', () => inventoryCases(cases))

@@ -1,5 +1,6 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { AdminRecords } from './admin-records.ts'
+import type { AuditLogRecords } from './audit-log-records.ts'
 import type { BlockedCallerRecords } from './blocked-caller-records.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
@@ -17,6 +18,7 @@ import type { UsageDay } from './usage-day.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
 export type { AdminRecords } from './admin-records.ts'
+export type { AuditLine, AuditLogRecords, NewAuditEntry } from './audit-log-records.ts'
 export type {
   BlockCallerRequest,
   BlockedCallerKind,
@@ -153,6 +155,7 @@ export interface RecordStore {
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
   readonly admin: AdminRecords
+  readonly audit: AuditLogRecords
   /**
    * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
    * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.

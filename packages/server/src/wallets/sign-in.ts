@@ -1,5 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { isZeroAddress, type WalletVerifyRequest, type WalletVerifyResult } from '@lade/core/wire'
+import { walletPrincipal } from '../quotas/principal.ts'
 import type { NonceRecords } from '../records/record-store.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { mintToken } from '../tokens/token-jwt.ts'
@@ -47,11 +48,12 @@ export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Pr
   if (!(await chain.isSignedBy({ account: wallet.address, message: signed, signature }))) {
     throw refused(`This is not a signature of this message by ${wallet.address}.`)
   }
-  if (!(await nonces.redeem({ nonce, now: deps.now() }))) throw new LadeError('invalid_nonce', {})
-
   const now = deps.now()
   const notAfter = message.expirationTime ?? Number.POSITIVE_INFINITY
   const claims = walletClaims(wallet, { origin, now, notAfter, jti: deps.newId() })
+  const audit = { at: now, actor: walletPrincipal(wallet), action: 'wallet.signed_in', subject: `token:${claims.jti}` }
+  if (!(await nonces.redeem({ nonce, now, audit }))) throw new LadeError('invalid_nonce', {})
+
   const token = await mintToken(claims, key, deps.publicUrl())
   return { token, address: wallet.address, expiresAt: new Date(claims.exp * 1000).toISOString() }
 }

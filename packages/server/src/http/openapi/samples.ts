@@ -78,6 +78,10 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   --json '{"copies": 1}'`,
   getAdminOverview: `curl {url}/api/admin/overview \\
   ${AS_ADMIN}`,
+  listAuditLog: `curl '{url}/api/admin/audit?limit=10' \\
+  ${AS_ADMIN}`,
+  exportAuditLog: `curl --output audit.jsonl {url}/api/admin/audit.jsonl \\
+  ${AS_ADMIN}`,
   listTokens: `curl {url}/api/tokens \\
   ${AUTHORIZED}`,
   revokeToken: `curl {url}/api/tokens/revoke \\

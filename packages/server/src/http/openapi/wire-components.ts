@@ -40,6 +40,8 @@ export const WIRE_COMPONENTS: Readonly<Record<string, z.core.$ZodType>> = {
   WalletVerifyRequest: wire.walletVerifyRequest,
   WalletVerifyResult: wire.walletVerifyResult,
   AdminOverview: wire.adminOverview,
+  AuditEntry: wire.auditEntry,
+  AuditPage: wire.auditPage,
   Info: wire.infoResult,
   Health: wire.healthResult,
   Readiness: wire.readyResult,

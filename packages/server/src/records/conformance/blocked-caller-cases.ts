@@ -39,6 +39,19 @@ export function blockedCallerCases({ it, itAcrossRestart }: Cases): void {
     expect([again.files, again.isRemoving]).toEqual(['remove', true])
   })
 
+  it('are in the audit log, without addresses', async (store) => {
+    const { id } = await block(store)
+    await block(store, { kind: 'network', value: '192.0.2.0/24', given: '192.0.2.0/24' })
+    await store.blockedCallers.lift({ id, by: 'admin', now: NOW })
+    const lines = await store.audit.lines({ after: 0, limit: 10 })
+    expect(lines.map(({ line }) => JSON.parse(line))).toMatchObject([
+      { action: 'caller.blocked', actor: 'admin', subject: ALICE, detail: { reason: 'Spam.', files: 'keep' } },
+      { action: 'caller.blocked', actor: 'admin', subject: 'network' },
+      { action: 'caller.unblocked', actor: 'admin', subject: ALICE },
+    ])
+    expect(JSON.stringify(lines)).not.toContain('192.0.2')
+  })
+
   itAcrossRestart('hold after a restart, and so does what is to be removed', async (store, restart) => {
     const caller = await block(store, { files: 'remove' })
     const restarted = await restart()

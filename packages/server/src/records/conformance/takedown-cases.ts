@@ -292,6 +292,16 @@ export function takedownCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     ])
   })
 
+  it('are in the audit log, when they are made and lifted', async (store) => {
+    await block(store, ROOT)
+    await lift(store, ROOT)
+    const lines = await store.audit.lines({ after: 0, limit: 10 })
+    expect(lines.map(({ line }) => JSON.parse(line))).toMatchObject([
+      { action: 'content.blocked', actor: 'admin', subject: `content:cid of ${ROOT}`, detail: { reason: 'A reason.' } },
+      { action: 'content.unblocked', actor: 'admin', subject: `content:cid of ${ROOT}` },
+    ])
+  })
+
   it('tell the names of an object', async (store) => {
     await stage(store, unixfs({ principal: ALICE }))
     expect(await store.takedowns.namesOf(digestOf('hello'))).toContain(blockedNameOfMultihash(multihashOf('root')))

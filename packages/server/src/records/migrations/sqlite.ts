@@ -608,6 +608,13 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT;
   `,
   `
+  -- What operators and callers did, one line of JSON each, which holds the SHA-256 of the line before. Rows are only ever added.
+  CREATE TABLE audit_log (
+    sequence INTEGER PRIMARY KEY,
+    line TEXT NOT NULL
+  ) STRICT;
+  `,
+  `
   -- Content that the operator blocks: rows stay when a takedown is lifted. name is what is blocked, cid how the operator wrote it.
   CREATE TABLE takedowns (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,5 @@
 import type { BlockCallerRequest, BlockedCallerRecord } from '../record-store.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import { type BlockedCallerRow, callerFromRow } from './blocked-caller-reads.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow } from './file-row.ts'
 import type { FileWrites } from './file-writes.ts'
@@ -8,7 +9,14 @@ import { prepareRevisions } from './revisions.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 
 /** Callers that are refused, and the ends of their files. Each function runs inside the caller's transaction. */
-export function prepareBlockedCallerWrites(db: Sql, files: FileWrites, { releaseObject }: ObjectRelease) {
+export function prepareBlockedCallerWrites(
+  db: Sql,
+  {
+    files,
+    release: { releaseObject },
+    audit,
+  }: { readonly files: FileWrites; readonly release: ObjectRelease; readonly audit: AuditLogWrites },
+) {
   const { nextRevision } = prepareRevisions(db, 'callers')
   const byValue = db.prepare<[string], BlockedCallerRow>(
     'SELECT * FROM blocked_callers WHERE value = ? AND lifted_at IS NULL',
@@ -47,9 +55,11 @@ export function prepareBlockedCallerWrites(db: Sql, files: FileWrites, { release
       const held = yield* byValue.get(value)
       if (held !== undefined) {
         yield* renew.run({ id: held.id, reason, removes, revision })
-        return yield* recordOf(held.id)
       }
-      const id = yield* insertedNumber(insert.get(kind, value, given, reason, now, by, removes, removes, revision))
+      const id =
+        held?.id ?? (yield* insertedNumber(insert.get(kind, value, given, reason, now, by, removes, removes, revision)))
+      const detail = { reason, files: request.files, number: id }
+      yield* audit.append({ at: now, actor: by, action: 'caller.blocked', subject: subjectOf(request), detail })
       return yield* recordOf(id)
     },
 
@@ -57,6 +67,13 @@ export function prepareBlockedCallerWrites(db: Sql, files: FileWrites, { release
       const row = yield* byId.get(id)
       if (row === undefined || row.lifted_at !== null) return undefined
       yield* end.run(now, by, yield* nextRevision(), id)
+      yield* audit.append({
+        at: now,
+        actor: by,
+        action: 'caller.unblocked',
+        subject: subjectOf(row),
+        detail: { number: id },
+      })
       return yield* recordOf(id)
     },
 
@@ -74,4 +91,9 @@ export function prepareBlockedCallerWrites(db: Sql, files: FileWrites, { release
       return rows.length
     },
   }
+}
+
+/** The audit log has no addresses. */
+function subjectOf({ kind, value }: Pick<BlockedCallerRecord, 'kind' | 'value'>): string {
+  return kind === 'network' ? 'network' : value
 }

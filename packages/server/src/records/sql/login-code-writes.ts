@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { AnswerOutcome, CodesOfEmail, HourlyLimit, LoginCodeRecord, OpenOutcome } from '../login-code-records.ts'
 import type { TokenRecord } from '../record-store.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import { forEach, mapEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'
 
@@ -36,8 +37,8 @@ interface CodeOfEmailRow {
 }
 
 /** Login codes of signup by email. Each function runs inside the caller's transaction. */
-export function prepareLoginCodeWrites(db: Sql) {
-  const { countOf, count, giveBack, insertToken } = prepareTokenInserts(db)
+export function prepareLoginCodeWrites(db: Sql, audit: AuditLogWrites) {
+  const { countOf, count, giveBack, insertToken } = prepareTokenInserts(db, audit)
   const insert = db.prepare<[string, string, string, string, number, number, string, string]>(
     `INSERT INTO challenges (id, email, label, code_digest, attempts_left, expires_at, asked_by, email_code_digest)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -86,7 +87,7 @@ export function prepareLoginCodeWrites(db: Sql) {
       if (row === undefined) return { outcome: 'over' }
       if (isSame(row.code_digest, codeDigest)) {
         yield* remove.run(id)
-        yield* insertToken(token)
+        yield* insertToken(token, 'code')
         return { outcome: 'issued' }
       }
       return { outcome: 'wrong', attemptsLeft: yield* miss(id, row) }
@@ -98,7 +99,7 @@ export function prepareLoginCodeWrites(db: Sql) {
       const right = rows.find((row) => isSame(row.email_code_digest, codeDigest))
       if (right !== undefined) {
         yield* remove.run(right.id)
-        yield* insertToken({ ...token, label: right.label })
+        yield* insertToken({ ...token, label: right.label }, 'code')
         return { outcome: 'issued' }
       }
       const left = yield* mapEach(rows, (row) => miss(row.id, row))

@@ -1,5 +1,6 @@
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareAdminReads } from './admin-reads.ts'
+import { prepareAuditLogReads } from './audit-log-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
 import { prepareBlockedCallerReads } from './blocked-caller-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
@@ -28,6 +29,7 @@ export function prepareReads(db: Sql) {
   const compositions = prepareCompositionReads(db)
   const accounts = prepareAccountReads(db)
   const admin = prepareAdminReads(db)
+  const audit = prepareAuditLogReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const quotas = prepareQuotaReads(db)
@@ -125,6 +127,9 @@ export function prepareReads(db: Sql) {
     'instances.list': (_: undefined) => accounts.instances(),
     'discards.pending': accounts.pendingDiscards,
     'admin.totals': admin.totals,
+    'audit.keyInUse': (_: undefined) => audit.keyInUse(),
+    'audit.lines': audit.lines,
+    'audit.page': audit.page,
   }
 }
 

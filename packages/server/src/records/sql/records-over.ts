@@ -222,6 +222,15 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       list: () => read('instances.list', undefined),
       deregister: (request) => write('instances.deregister', request),
     },
+    audit: {
+      append: (entry) => write('audit.append', entry),
+      // Mostly it is the same key, and then nobody has to write.
+      keyInUse: async (request) => {
+        if ((await read('audit.keyInUse', undefined)) !== request.keyId) await write('audit.keyInUse', request)
+      },
+      lines: (request) => read('audit.lines', request),
+      page: (request) => read('audit.page', request),
+    },
     admin: { totals: (request) => read('admin.totals', request) },
     discards: {
       pending: (request) => read('discards.pending', request),

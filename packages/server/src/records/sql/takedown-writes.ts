@@ -1,5 +1,6 @@
 import type { BlockContentOutcome, BlockContentRequest, TakedownRecord } from '../record-store.ts'
 import type { AggregateWrites } from './aggregate-writes.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow } from './file-row.ts'
 import type { FileWithdrawal } from './file-withdrawal.ts'
 import type { FileWrites } from './file-writes.ts'
@@ -16,10 +17,11 @@ interface TakedownDeps {
   readonly withdrawal: FileWithdrawal
   readonly aggregates: AggregateWrites
   readonly release: ObjectRelease
+  readonly audit: AuditLogWrites
 }
 
 /** Takedowns. Each function runs inside the caller's transaction. */
-export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, release }: TakedownDeps) {
+export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, release, audit }: TakedownDeps) {
   const reads = prepareTakedownReads(db)
   const { reachOf } = prepareTakedownReach(db)
   const { isNeeded } = preparePieceReads(db)
@@ -125,7 +127,7 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
 
   return {
     *block(request: BlockContentRequest): Steps<BlockContentOutcome> {
-      const { name, now, deletes } = request
+      const { name, cid, reason, by, now, deletes } = request
       const id = yield* put(request)
       const reach = yield* reachOf(name)
       yield* note(id, reach)
@@ -134,6 +136,8 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
       for (const object of reach.whole) own.push(...(yield* withdrawObject(id, object, now)))
       for (const object of reach.touched) containing.push(...(yield* withdrawObject(id, object, now)))
       const deleted = deletes ? yield* deleteBytes(reach.whole, own, now) : []
+      const detail = { reason, name, files: own.length, ended: deletes ? own.length : 0 }
+      yield* audit.append({ at: now, actor: by, action: 'content.blocked', subject: `content:${cid}`, detail })
       return {
         takedown: yield* recordOf(id),
         files: own.length,
@@ -156,6 +160,13 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
           if (file.visibility === 'public') yield* withdrawal.offer(file.sequence, now)
         }
       }
+      yield* audit.append({
+        at: now,
+        actor: by,
+        action: 'content.unblocked',
+        subject: `content:${row.cid}`,
+        detail: { name },
+      })
       return yield* recordOf(row.id)
     },
   }

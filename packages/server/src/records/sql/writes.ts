@@ -1,5 +1,6 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
+import { prepareAuditLogWrites } from './audit-log-writes.ts'
 import { prepareBlockedCallerWrites } from './blocked-caller-writes.ts'
 import { prepareChainWrites } from './chain-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
@@ -30,6 +31,7 @@ import { prepareTokenWrites } from './token-writes.ts'
  * that it can cross to another thread; its steps decide and change, inside one transaction of the engine that runs them.
  */
 export function prepareWrites(db: Sql) {
+  const audit = prepareAuditLogWrites(db)
   const discards = prepareDiscardWrites(db)
   const integrity = prepareIntegrityWrites(db)
   const contents = prepareContentWrites(db, integrity)
@@ -41,18 +43,18 @@ export function prepareWrites(db: Sql) {
   const changes = prepareFileChanges(db, withdrawal)
   const revival = prepareFileRevival(db)
   const compositions = prepareCompositionWrites(db, contents, release)
-  const tokens = prepareTokenWrites(db)
-  const loginCodes = prepareLoginCodeWrites(db)
-  const nonces = prepareNonceWrites(db)
+  const tokens = prepareTokenWrites(db, audit)
+  const loginCodes = prepareLoginCodeWrites(db, audit)
+  const nonces = prepareNonceWrites(db, audit)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
   const additions = prepareAdditionWrites(db, copies)
   const aggregates = prepareAggregateWrites(db, copies)
-  const takedowns = prepareTakedownWrites(db, { files, withdrawal, aggregates, release })
-  const callers = prepareBlockedCallerWrites(db, files, release)
+  const takedowns = prepareTakedownWrites(db, { files, withdrawal, aggregates, release, audit })
+  const callers = prepareBlockedCallerWrites(db, { files, release, audit })
   const offers = prepareOfferWrites(db)
   const leases = prepareLeaseWrites(db)
-  const inventory = prepareInventoryWrites(db, discards)
+  const inventory = prepareInventoryWrites(db, discards, audit)
   const secrets = prepareSecretWrites(db)
   const installation = prepareInstallationWrites(db)
   const registerInstance = db.prepare<[string, number]>('INSERT INTO instances (id, started_at) VALUES (?, ?)')
@@ -150,6 +152,8 @@ export function prepareWrites(db: Sql) {
       yield* forgetInstance.run(instanceId)
       return { reservations }
     },
+    'audit.append': audit.append,
+    'audit.keyInUse': audit.keyInUse,
     'discards.begin': discards.begin,
     'discards.finish': discards.finish,
   }

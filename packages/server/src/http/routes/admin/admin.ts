@@ -3,13 +3,13 @@ import { readOverview } from '../../../admin/read-overview.ts'
 import { callerOf } from '../../authenticate.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, tokenQuery } from '../routes.ts'
-
-/** An endpoint of operators, for its documentation: no wallet has the scope. */
-const adminSecurity = [{ bearer: [] }]
+import { adminSecurity } from './admin-security.ts'
+import { auditLogRoutes } from './audit-log.ts'
 
 /** `/api/admin`: what operators read. */
 export function adminRoutes(app: Routes, service: Service): void {
   const { records, now, version } = service
+  auditLogRoutes(app, service)
 
   app.get(
     '/api/admin/overview',

@@ -76,8 +76,8 @@ export function tokenRoutes(app: Routes, service: Service): void {
       // The token of this request can be one that could not be recorded: while the disk is full, say.
       const revoked =
         jti === caller.jti || isAdmin(service, caller)
-          ? await records.tokens.revokeAny({ jti, now: now(), keepsLinks })
-          : await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks })
+          ? await records.tokens.revokeAny({ jti, now: now(), keepsLinks, by: caller.principal })
+          : await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks, by: caller.principal })
       if (revoked === 'admin_only') {
         throw new LadeError('insufficient_scope', { required: 'admin', scopes: caller.scopes })
       }

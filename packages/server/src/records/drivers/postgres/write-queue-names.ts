@@ -6,6 +6,8 @@ type QueueNames = { readonly [Name in WriteName]: ((input: WriteInput<Name>) => 
 
 /** Principals of one network share the counters of its day. */
 const principalOf = ({ principal }: { principal: string }): string => `principal ${networkOf(principal) ?? principal}`
+/** Each entry of the audit log follows the one before. */
+const auditLog = (): string => 'audit log'
 const upkeep = (): string => 'upkeep'
 const placement = (): string => 'placement'
 const chain = (): string => 'chain'
@@ -27,18 +29,18 @@ const QUEUE_NAMES: QueueNames = {
   'files.revive': upkeep,
   'blocks.sweep': upkeep,
   'compositions.commit': ({ file }) => principalOf(file),
-  'tokens.signUp': ({ address }) => `signups of ${address}`,
-  'tokens.revoke': null,
-  'tokens.revokeAny': null,
-  'tokens.revokeUser': null,
-  'tokens.record': null,
+  'tokens.signUp': auditLog,
+  'tokens.revoke': auditLog,
+  'tokens.revokeAny': auditLog,
+  'tokens.revokeUser': auditLog,
+  'tokens.record': auditLog,
   'tokens.forget': upkeep,
   'tokens.touch': () => 'touch tokens',
-  'loginCodes.open': () => 'challenges',
-  'loginCodes.withdraw': () => 'challenges',
-  'loginCodes.answer': () => 'challenges',
-  'loginCodes.answerByEmail': () => 'challenges',
-  'loginCodes.expire': () => 'challenges',
+  'loginCodes.open': auditLog,
+  'loginCodes.withdraw': auditLog,
+  'loginCodes.answer': auditLog,
+  'loginCodes.answerByEmail': auditLog,
+  'loginCodes.expire': auditLog,
   'placements.enrol': placement,
   'placements.aggregate': placement,
   'placements.dissolve': placement,
@@ -85,16 +87,18 @@ const QUEUE_NAMES: QueueNames = {
   'chain.superseded': chain,
   'nonces.use': null,
   'nonces.issue': null,
-  'nonces.redeem': null,
+  'nonces.redeem': auditLog,
   'nonces.expire': upkeep,
-  'takedowns.block': placement,
-  'takedowns.lift': placement,
-  'blockedCallers.block': () => 'blocked callers',
-  'blockedCallers.lift': () => 'blocked callers',
-  'blockedCallers.removed': () => 'blocked callers',
+  'takedowns.block': auditLog,
+  'takedowns.lift': auditLog,
+  'blockedCallers.block': auditLog,
+  'blockedCallers.lift': auditLog,
+  'blockedCallers.removed': null,
   'blockedCallers.endFiles': principalOf,
   'instances.register': upkeep,
   'instances.deregister': upkeep,
+  'audit.append': auditLog,
+  'audit.keyInUse': auditLog,
   'discards.begin': null,
   'discards.finish': null,
 }
