@@ -246,6 +246,18 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         await confirmPresent()
       }),
 
+    deleteQuarantined: (sha256) =>
+      translated(async () => {
+        requireSha256(sha256)
+        await confirmPresent()
+        const names = ((await unlessMissing(() => files.readdir(quarantineDir))) ?? []).filter((name) =>
+          name.startsWith(`${sha256}-`),
+        )
+        for (const name of names) await unlessMissing(() => files.unlink(join(quarantineDir, name)))
+        if (names.length > 0) await syncs.directory(quarantineDir)
+        return names.length
+      }),
+
     sweepPending: (holder) =>
       translated(async () => {
         requireHolder(holder)

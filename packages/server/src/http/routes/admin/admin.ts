@@ -5,11 +5,15 @@ import type { Service } from '../../service.ts'
 import { problems, type Routes, tokenQuery } from '../routes.ts'
 import { adminSecurity } from './admin-security.ts'
 import { auditLogRoutes } from './audit-log.ts'
+import { blockedCallerRoutes } from './blocked-callers.ts'
+import { blockRoutes } from './blocks.ts'
 
 /** `/api/admin`: what operators read. */
 export function adminRoutes(app: Routes, service: Service): void {
   const { records, now, version } = service
   auditLogRoutes(app, service)
+  blockRoutes(app, service)
+  blockedCallerRoutes(app, service)
 
   app.get(
     '/api/admin/overview',
