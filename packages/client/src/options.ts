@@ -42,6 +42,7 @@ export type { CallOptions } from './call-options.ts'
 export type * from './deal-options.ts'
 export type { PutCidForm } from './hashing/put-cid-form.ts'
 export type { RetryPolicy } from './http/retry.ts'
+export type * from './moderation-options.ts'
 
 export interface LadeClientOptions {
   /** Where the service is; a path in it is kept as a prefix. @default 'http://127.0.0.1:8080' */
