@@ -67,6 +67,20 @@ describe('lade admin', () => {
     expect((await lade(['admin', 'unblock-caller', '2'])).exitCode).toBe(4)
   })
 
+  it('blocks hold after a restore of a backup', async () => {
+    await lade(['admin', 'block', CID, '--reason', 'Malware'])
+    const [backup, restored] = [join(homeDir, 'backup'), join(homeDir, 'restored')]
+    expect(await lade(['backup', backup, '--data-dir', service.dataDir])).toMatchObject({ exitCode: 0 })
+    expect(await lade(['restore', backup, '--data-dir', restored])).toMatchObject({ exitCode: 0 })
+    const again = await startTestService({ LADE_DATA_DIR: restored })
+    try {
+      const answer = await fetch(`${again.url}/p/${CID}`)
+      expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([451, 'blocked'])
+    } finally {
+      await again.close()
+    }
+  })
+
   it.each([
     [['admin', 'block', CID]],
     [['admin', 'block', '--reason', 'x']],

@@ -4,6 +4,7 @@ import { base36 } from 'multiformats/bases/base36'
 import { base58btc } from 'multiformats/bases/base58'
 import { CID } from 'multiformats/cid'
 import { decode as decodeDigest } from 'multiformats/hashes/digest'
+import { base58Bytes } from './base58.ts'
 
 /** What a line of a denylist blocks, or lets through after all. */
 export type DenyRule = { readonly isAllowed: boolean } & (
@@ -82,8 +83,9 @@ function multihashIn(text: string): Uint8Array {
 }
 
 function tryMultihash(text: string): Uint8Array | undefined {
+  const bytes = base58Bytes(text)
+  if (bytes === undefined) return undefined
   try {
-    const bytes = base58btc.baseDecode(text)
     // It throws where the length is not the one that is said.
     return decodeDigest(bytes).bytes
   } catch {

@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto'
 import { blockHashOf } from '@lade/node/hashing/block-hash'
-import { sha256 } from '@lade/node/hashing/sha256'
 import { base32 } from 'multiformats/bases/base32'
-import { base58btc } from 'multiformats/bases/base58'
 import { CID } from 'multiformats/cid'
 import { decode as decodeDigest } from 'multiformats/hashes/digest'
+import { base58 } from './base58.ts'
 import type { DenyRule } from './deny-rule.ts'
 
 /** Where a rule is: the line of a list, counted from 1. */
@@ -30,6 +30,7 @@ interface PathRule {
 /** The number of a rule in the order of all lists; negative for one that lets content through. */
 type Verdict = number
 
+const SHA2_256 = 0x12
 const RAW = 0x55
 const DAG_PB = 0x70
 
@@ -95,7 +96,7 @@ export class Denylist {
   find({ multihash, codecs, path = [] }: AskedContent): RulePlace | undefined {
     if (this.#rules === 0) return undefined
     const key = binary(multihash)
-    const name = this.#doubleHashes.size === 0 ? '' : base58btc.baseEncode(multihash)
+    const name = this.#doubleHashes.size === 0 ? '' : base58(multihash)
     const whole = lastOf(this.#contents.get(key), this.#hashed(name), this.#legacy(multihash, codecs, ''))
     if (whole > 0) return this.#placeOf(whole)
     if (path.length === 0) return undefined
@@ -123,8 +124,7 @@ export class Denylist {
   #hashed(name: string): Verdict | undefined {
     let last: Verdict | undefined
     for (const [code, digests] of this.#doubleHashes) {
-      const digest = blockHashOf(code)?.(Buffer.from(name))
-      if (digest !== undefined) last = lastOf(last, digests.get(binary(digest)))
+      last = lastOf(last, digests.get(digestOf(code, name)))
     }
     return last
   }
@@ -135,7 +135,7 @@ export class Denylist {
     return lastOf(
       ...codecs.map((codec) => {
         const cid = CID.createV1(codec, digest).toString(base32)
-        return this.#legacyHashes.get(binary(sha256.of(Buffer.from(`${cid}/${path}`))))
+        return this.#legacyHashes.get(digestOf(SHA2_256, `${cid}/${path}`))
       }),
     )
   }
@@ -144,6 +144,14 @@ export class Denylist {
     const list = this.#lists.findLast(({ firstNumber }) => firstNumber <= number)
     return { list: list?.name ?? '', line: number - (list?.firstNumber ?? 0) }
   }
+}
+
+/** The digest of a name, as the key of a map. */
+function digestOf(code: number, name: string): string {
+  // Without a buffer it takes a tenth of the time.
+  if (code === SHA2_256) return hash('sha256', name, 'binary')
+  const digest = blockHashOf(code)?.(Buffer.from(name))
+  return digest === undefined ? '' : binary(digest)
 }
 
 /** The verdict of the last rule; 0 without one. */

@@ -206,6 +206,21 @@ describe('/api/admin/blocks', () => {
     expect(again.status).toBe(451)
   })
 
+  it('refuses files that were composed of it, and compositions with it', async () => {
+    const whole = patternBytes(133_169_152 + 1000, 111)
+    const parts = [whole.subarray(0, 133_169_152), whole.subarray(133_169_152)]
+    const cids = parts.map((part) => sha256Hex(part))
+    for (const part of parts) await uploaded(part, { token })
+    const compose = () => send('POST', `/api/compose?cid=${sha256Hex(whole)}`, { parts: cids }, token)
+    expect((await compose()).status).toBe(200)
+    await block(String(cids[1]))
+    expect(await statusOf(`/p/${sha256Hex(whole)}`)).toBe(451)
+    expect((await compose()).status).toBe(451)
+    await unblock(String(cids[1]))
+    const again = await service.fetch(`/p/${sha256Hex(whole)}`, { headers: { range: 'bytes=0-9' } })
+    expect(again.status).toBe(206)
+  }, 60_000)
+
   it('deletes the files and the bytes at once where that is asked for', async () => {
     const bytes = patternBytes(500_000, 109)
     const cid = sha256Hex(bytes)
