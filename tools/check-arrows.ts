@@ -39,6 +39,8 @@ const USE_CASES = [
   'sessions',
   'wallets',
   'quotas',
+  'admin',
+  'moderation',
   'files',
   'deals',
   'placement',

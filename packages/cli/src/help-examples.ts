@@ -36,6 +36,18 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'token revoke': ['lade token revoke laptop', 'lade token revoke laptop --keep-links'],
   'wallet new': ['lade wallet new wallet.key'],
   'wallet address': ['lade wallet address wallet.key'],
+  'admin block': [
+    'lade admin block CID --reason "Copyright complaint 1234"',
+    'lade admin block CID --reason "Malware" --delete',
+  ],
+  'admin unblock': ['lade admin unblock CID'],
+  'admin blocks': ['lade admin blocks', 'lade admin blocks --json'],
+  'admin block-caller': [
+    'lade admin block-caller --email spam@example.org --reason "Spam" --files remove',
+    'lade admin block-caller --network 192.0.2.0/24 --reason "Scraping"',
+  ],
+  'admin unblock-caller': ['lade admin unblock-caller 3'],
+  'admin blocked-callers': ['lade admin blocked-callers'],
   hash: ['lade hash photo.jpg', 'lade hash --json photo.jpg'],
   verify: ['lade verify CID photo.jpg', 'lade verify --car CID dag.car'],
   serve: [
@@ -48,6 +60,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'keys mint': [
     'lade keys mint --email ada@example.org',
     'lade keys mint --email ci@example.org --scopes put --ttl-days 30',
+    'lade keys mint --email ops@example.org --scopes admin --label console --ttl-days 30',
   ],
   'keys revoke': [
     'lade keys revoke --email ada@example.org',

@@ -358,9 +358,16 @@ describe('lade keys mint', () => {
     expect(payloadOf(stdout).quotaMb).toBe(8)
   })
 
+  it('mints a token for operators where it is asked for, and no command asks the service for one', async () => {
+    const { stdout } = await lade(['keys', 'mint', '--email', 'a@b.co', '--scopes', 'admin,list'])
+    expect(payloadOf(stdout).scopes).toEqual(['list', 'admin'])
+    const asked = await lade(['token', 'new', '--email', 'a@b.co', '--scopes', 'admin'])
+    expect(asked).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('put, get, list, pin') })
+  })
+
   it.each([
     ['--email', 'nobody'],
-    ['--scopes', 'put,admin'],
+    ['--scopes', 'put,root'],
     ['--scopes', 'put,put'],
     ['--quota-mb', '-1'],
     ['--ttl-days', '0'],

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import about from '../package.json' with { type: 'json' }
+import { addAdminBlockedCallers, addAdminBlocks } from './commands/admin-blocks.ts'
 import { addChallenge } from './commands/challenge.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDeals } from './commands/deals.ts'
@@ -76,6 +77,12 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   wallets.helpCommand(...HELP_COMMAND)
   addWalletNew(wallets, terminal)
   addWalletAddress(wallets, terminal)
+
+  program.commandsGroup('Administration:')
+  const admin = program.command('admin').description('Block content and callers, with a token of the scope admin.')
+  admin.helpCommand(...HELP_COMMAND)
+  addAdminBlocks(admin, terminal)
+  addAdminBlockedCallers(admin, terminal)
 
   const asked = commandAskedFor(args)
   const isVersion = args[0] === '--version' || args[0] === '-V'

@@ -6,6 +6,7 @@ import { createHttp, type Http } from './http/http.ts'
 import { retryPolicy } from './http/retry.ts'
 import { type OptionNames, refuseUnknownOptions } from './known-options.ts'
 import type { Limits } from './limits.ts'
+import { adminOperations } from './operations/admin.ts'
 import { challenge } from './operations/challenge.ts'
 import { dealOperations } from './operations/deals.ts'
 import { fileOperations, readUsage } from './operations/files.ts'
@@ -47,6 +48,7 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
     signup: (request, callOptions) => signUp(http, request, callOptions),
     signIn: signInOperations(http),
     session: sessionOperations(http),
+    admin: adminOperations(http),
     info: (callOptions) => readInfo(http, callOptions),
   }
 }

@@ -19,6 +19,7 @@ import type {
   UsageResult,
   VerifyRequest,
 } from '@lade/core/wire'
+import type { AdminOperations } from './admin-options.ts'
 import type { CallOptions } from './call-options.ts'
 import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
 import type { PutCidForm } from './hashing/put-cid-form.ts'
@@ -46,10 +47,12 @@ export type {
   UsageResult,
   VerifyRequest,
 } from '@lade/core/wire'
+export type * from './admin-options.ts'
 export type { CallOptions } from './call-options.ts'
 export type * from './deal-options.ts'
 export type { PutCidForm } from './hashing/put-cid-form.ts'
 export type { RetryPolicy } from './http/retry.ts'
+export type * from './moderation-options.ts'
 
 export interface LadeClientOptions {
   /** Where the service is; a path in it is kept as a prefix. @default 'http://127.0.0.1:8080' */
@@ -423,6 +426,8 @@ export interface LadeClient {
    * await client.put(file) // of ada@example.org
    */
   readonly session: SessionOperations
+  /** What operators may read and do. Needs a token with the scope `admin`. @see docs/protocol/admin.md */
+  readonly admin: AdminOperations
   /** Limits, tiers and version of the service. */
   info(options?: CallOptions): Promise<InfoResult>
 }

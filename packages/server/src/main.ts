@@ -31,6 +31,7 @@ import { BlockReadings } from './retrieval/block-readings.ts'
 import { createSessionKeeper } from './sessions/session-keeper.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
+import { keyNoter } from './tokens/key-noter.ts'
 import { forwardingTracer, type Tracer } from './tracing/tracing.ts'
 import { createUpkeep } from './upkeep/upkeep.ts'
 import { Reservations } from './uploads/reservations.ts'
@@ -40,6 +41,7 @@ import { isMember, startMember, startMembers } from './wiring/cluster.ts'
 import { drain } from './wiring/drain.ts'
 import { unlessUnwritable } from './wiring/hold-instance-lock.ts'
 import type { Lade } from './wiring/lade.ts'
+import { openBlocks } from './wiring/open-blocks.ts'
 import { openData } from './wiring/open-data.ts'
 import {
   closeAll,
@@ -147,9 +149,11 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const authorizer = createAuthorizer({ keys, records, now })
   const sessions = createSessionKeeper({ keys, records, now })
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
+  const noteKey = keyNoter({ keys, records, now })
   const flush = async (): Promise<void> => {
     await authorizer.flushUses()
     await sessions.flushUses()
+    await noteKey()
   }
   const remind = keyAgeReminder({ keys, log, now })
   const reservations = new Reservations(records)
@@ -160,6 +164,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   // Before the port is open: what a crash left behind must not meet new requests.
   await unlessUnwritable(() => upkeep.round())
 
+  const moderation = await openBlocks(config, { records, now, log, closers })
   const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now: () => performance.now() })
   closers.push(() => stallWatch.close())
   let isDraining = false
@@ -187,6 +192,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     mailer,
     authorizer,
     sessions,
+    moderation,
     stallWatch,
     clientAddress: clientAddressReader(config.trustedProxies),
     log,

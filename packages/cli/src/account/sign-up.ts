@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { type ErrorCode, LadeError } from '@lade/core/errors'
-import type { Scope, SignupResult } from '@lade/core/wire'
+import type { CallerScope, SignupResult } from '@lade/core/wire'
 import type { Command } from 'commander'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -11,7 +11,7 @@ import { readTokenFacts } from './token-facts.ts'
 export interface SignUpFlags {
   readonly email: string
   readonly label?: string
-  readonly scopes?: readonly Scope[]
+  readonly scopes?: readonly CallerScope[]
   readonly quotaMb?: number
   readonly days?: number
   /** Of a sign-in by mail that was begun before. */

@@ -5,7 +5,7 @@ import { labelOf, mintToken, normalizeEmail, SigningKey, userIdOf } from '@lade/
 import { type Command, Option } from 'commander'
 import { type FoundKey, withKeyPlace } from '../key-source.ts'
 import { wholeNumberIn } from '../number-option.ts'
-import { ALL_SCOPES, parseScopes } from '../scopes-option.ts'
+import { ALL_SCOPES, parseMintedScopes } from '../scopes-option.ts'
 import { addSettingOptions, configOf } from '../setting-options.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -33,9 +33,9 @@ export function addKeysMint(keys: Command, terminal: Terminal): void {
     .requiredOption('--email <address>', 'Email address of the user.')
     .option('--label <text>', 'Name of the token.')
     .addOption(
-      new Option('--scopes <list>', 'Comma-separated scopes of the token: put, get, list, pin.')
-        .argParser(parseScopes)
-        .default(ALL_SCOPES, 'all'),
+      new Option('--scopes <list>', 'Comma-separated scopes of the token: put, get, list, pin; admin for operators.')
+        .argParser(parseMintedScopes)
+        .default(ALL_SCOPES, 'put,get,list,pin'),
     )
     .option(
       '--quota-mb <number>',

@@ -7,7 +7,7 @@ type ReasonedCode = {
   [Code in ErrorCode]: ErrorEvidence[Code] extends { readonly reason: string } ? Code : never
 }[ErrorCode]
 /** `gone` has a reason that is a word for programs, and a prover's reason leaves out what became of the upload. */
-type OwnSentence = 'gone' | 'unreachable' | 'stage_failed'
+type OwnSentence = 'gone' | 'unreachable' | 'stage_failed' | 'caller_blocked'
 
 type Details = {
   readonly [Code in Exclude<ErrorCode, Exclude<ReasonedCode, OwnSentence>>]: (evidence: ErrorEvidence[Code]) => string
@@ -56,12 +56,16 @@ const DETAILS: Details = {
       : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'none' : scopes.join(', ')}. Create a token with it.`,
   unverified_account: ({ setting }) =>
     `${setting} is open, so email addresses are not verified. Use a wallet, or ask the operator to set ${setting} to email or closed.`,
+  admin_refused: ({ setting }) =>
+    `${setting} is open, and this service can be reached from other machines. Set it to email or closed, then send the token again.`,
   signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
   invalid_session: () => 'It was not used for 12 hours, was ended, or its token was revoked. Sign in again.',
   foreign_origin: ({ origin }) =>
     origin === ''
       ? 'The request does not name the page that sent it. Send a token instead of the cookie, or use a page of this service.'
       : `The page at ${quoted(origin)} cannot do this. Use a page of this service, or the command line.`,
+  caller_blocked: ({ caller, reason }) =>
+    `This ${caller} is blocked: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
   email_code_required: () =>
     'Request a login code with POST /api/auth/start, or send a token that belongs to the same address.',
   invalid_challenge: () => `A challenge ends after 15 minutes, five attempts, or one issued token. ${NEW_CODE}`,
@@ -119,6 +123,10 @@ const DETAILS: Details = {
     `${countText(available, 'prover')} ${available === 1 ? 'is' : 'are'} configured; you asked for ${asked === 1 ? '1 copy' : `${asked} copies`}.`,
   deal_ended: ({ dealStatus }) => `The deal is ${dealStatus}. Upload the file again to get a new deal.`,
   not_placed: ({ dealStatus, reason }) => reason ?? `The deal is ${dealStatus}. Try again when its status is active.`,
+  blocked: ({ reason, blockedAt }) =>
+    reason === undefined
+      ? 'This service neither serves nor accepts this content. Ask its operator why.'
+      : `Blocked${blockedAt === undefined ? '' : ` on ${blockedAt.slice(0, 10)}`}: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
   gone: ({ reason }) => GONE[reason] ?? 'Upload it again to make it available again.',
   only_if_cached: () =>
     'Cache-Control is only-if-cached, but this service does not store the content. Ask another gateway for it.',
@@ -175,6 +183,10 @@ function usedText(unit: ErrorEvidence['over_budget']['unit'], used: number, limi
 
 function again(seconds: number): string {
   return `Try again in ${waitText(seconds)}.`
+}
+
+function withFullStop(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 /** What a caller sent, on one line and not too long. */

@@ -39,9 +39,11 @@ export interface ErrorEvidence {
   insufficient_scope: { required: string; scopes?: readonly string[] }
   unverified_account: { setting: string }
   invalid_session: Record<never, never>
+  admin_refused: { setting: string }
   signup_closed: Record<never, never>
   /** `origin`: of the page; empty where the request names none. */
   foreign_origin: { origin: string }
+  caller_blocked: { caller: 'user' | 'wallet' | 'network'; reason: string }
   email_code_required: Record<never, never>
   invalid_challenge: Record<never, never>
   invalid_code: { attemptsLeft: number }
@@ -90,6 +92,8 @@ export interface ErrorEvidence {
   prove_failed: { reason: string; retryAfterSeconds: number }
   // Retrieval
   gone: { reason: 'expired' | 'removed' | 'composed' }
+  /** `reason` and `blockedAt` for the owner of a file alone. */
+  blocked: { reason?: string; blockedAt?: string }
   range_not_satisfiable: { size: number }
   precondition_failed: { etag: string }
   not_acceptable: { reason: string }

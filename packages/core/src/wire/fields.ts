@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { FILE_NAME_MAX_BYTES } from './file-name.ts'
-import { DEAL_STATUSES, FILE_STATUSES, SCOPES } from './limits.ts'
+import { DEAL_STATUSES, FILE_STATUSES, SCOPES, TOKEN_SCOPES } from './limits.ts'
 import { MEDIA_TYPE_MAX_CHARACTERS, MEDIA_TYPE_PATTERN } from './media-type.ts'
 import { CID_PATTERN, FILE_NAME_PATTERN } from './patterns.ts'
 
@@ -54,7 +54,10 @@ export const downloadNameField = fileNameText.describe('File name of the downloa
 export const bytesField = z.int().min(0)
 export const timeField = z.iso.datetime().describe('RFC 3339, UTC')
 export const dayField = z.iso.date().describe('A UTC day')
+/** The scopes that a caller can ask for. */
 export const scopesField = z.array(z.enum(SCOPES)).min(1)
+/** The scopes that a token can have. */
+export const tokenScopesField = z.array(z.enum(TOKEN_SCOPES)).min(1)
 export const statusField = z.enum(DEAL_STATUSES).describe('Status of the storage deal')
 export const fileStatusField = z
   .enum(FILE_STATUSES)

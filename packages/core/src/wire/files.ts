@@ -20,6 +20,7 @@ import {
   visibilityField,
 } from './fields.ts'
 import { MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS } from './limits.ts'
+import { fileBlock } from './moderation.ts'
 
 /** The first seven fields are what existing clients read; the others are additions. */
 export const fileEntry = z.object({
@@ -39,6 +40,7 @@ export const fileEntry = z.object({
   visibility: visibilityField,
   retrievalUrl: z.url(),
   syntheticDealId: syntheticDealIdField,
+  blocked: fileBlock.optional().describe('Why the operator refuses the content; absent for a file that is served'),
 })
 export type FileEntry = z.infer<typeof fileEntry>
 

@@ -19,9 +19,13 @@ export const DEAL_STATUSES = ['staged', 'proposed', 'active', 'expiring', 'faile
 /** The same for a file; a part of a composed file has no deal of its own. */
 export const FILE_STATUSES = [...DEAL_STATUSES, 'composed'] as const
 
-/** What a token may allow, in the order that a default token lists them. */
+/** What a token allows by default, in the order in which it lists them. */
 export const SCOPES = ['put', 'get', 'list', 'pin'] as const
-export type Scope = (typeof SCOPES)[number]
+export type CallerScope = (typeof SCOPES)[number]
+
+/** All that a token may allow. `admin` is for operators: only `lade keys mint` gives it. */
+export const TOKEN_SCOPES = [...SCOPES, 'admin'] as const
+export type Scope = (typeof TOKEN_SCOPES)[number]
 
 /** How many seconds from now a share link may live: at most 30 days. */
 export const MAX_SHARE_SECONDS = 30 * 86_400
@@ -37,3 +41,6 @@ export const MAX_NONCE_LENGTH = 128
 
 /** How many times one /64's share the /64s of one /48 have together, of whatever is shared out. A /48 has 65,536 of them. */
 export const NETWORK_SHARES = 16
+
+/** What stands for the line before the first one of the audit log. */
+export const FIRST_AUDIT_PREVIOUS = '0'.repeat(64)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { scopesField, textOf, timeField } from './fields.ts'
+import { scopesField, textOf, timeField, tokenScopesField } from './fields.ts'
 import { DEFAULT_TOKEN_DAYS } from './limits.ts'
 import { EMAIL_PATTERN, LABEL_PATTERN } from './patterns.ts'
 
@@ -73,7 +73,7 @@ export const jwksResult = z.object({
 const tokenEntry = z.object({
   jti: z.uuid(),
   label: z.string().describe('Empty for a token that was minted elsewhere without a label'),
-  scopes: scopesField,
+  scopes: tokenScopesField,
   quotaMb: z.int().nullable().describe('null for a wallet, whose balance is its quota'),
   issuedAt: timeField,
   createdAt: timeField.optional().describe('The same as issuedAt'),

@@ -206,6 +206,12 @@ export interface BlobStore {
    */
   delete(blob: BlobName, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
+   * Removes what was taken out of reach under a digest and kept for the operator; answers how many that were.
+   *
+   * @throws {LadeError} `storage_failed`.
+   */
+  deleteQuarantined(sha256: string): Promise<number>
+  /**
    * Removes whatever `holder` left in its pending place; answers how many pending blobs that were. A blob swept away
    * under its writer can no longer be committed: `storage_failed`.
    */

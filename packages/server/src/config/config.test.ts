@@ -45,6 +45,7 @@ describe('readConfig', () => {
       sponsored: { fileBytes: 100 * MB, dailyBytes: 200 * MB, dailyFiles: 2000, concurrency: 8, termDays: 7 },
       token: { fileBytes: 5120 * MB, quotaMb: 1024, dailyFiles: 100_000, concurrency: 32, termDays: 30 },
       termMaxDays: 365,
+      denylists: [],
       trustedProxies: [],
       trustedHosts: [],
       minFreeBytes: 1024 * MB,

@@ -112,6 +112,8 @@ export interface Config {
       readonly finalityBlocks: number
     }
   }
+  /** Files, in the order in which their rules count. */
+  readonly denylists: readonly string[]
   /** Addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
   /** Hosts of this service besides those of its URLs, without ports, in lower case. */
@@ -212,6 +214,7 @@ export function readConfig(sources: ConfigSources): Config {
     },
     termMaxDays: values.termMaxDays,
     ...chainOf(values),
+    denylists: values.denylists.map((file) => resolve(cwd, file)),
     trustedProxies: values.trustedProxies,
     trustedHosts: values.trustedHosts,
     minFreeBytes: values.minFreeMb * MEGABYTE,

@@ -54,6 +54,15 @@ export const pathForm: SettingForm<string> = {
   schema: z.string().refine(isPath),
 }
 
+/** Paths of files, each once. */
+export const filesForm: SettingForm<readonly string[]> = {
+  accepts: 'none, or comma-separated paths of files, each once',
+  schema: z
+    .string()
+    .transform((text) => (text === 'none' ? [] : text.split(',').map((path) => path.trim())))
+    .refine((paths) => paths.every(isPath) && new Set(paths).size === paths.length),
+}
+
 /** A path of a URL that begins and ends with a slash, and has no step upwards. */
 export const accelForm: SettingForm<string> = {
   accepts: 'a path between slashes, such as /lade-blobs/',

@@ -55,6 +55,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     title: 'Provers',
     keys: ['provers', 'redundancy', 'stage', 'aggregateBelowMb', 'aggregateSeconds', 'auditSeconds', 'curioKey'],
   },
+  { title: 'Moderation', keys: ['denylists'] },
   { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib'] },
   {
     title: 'Onchain deals',

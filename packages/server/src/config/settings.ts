@@ -4,6 +4,7 @@ import { mailFromForm, smtpForm } from './mail-forms.ts'
 import { proversForm } from './prover-forms.ts'
 import {
   accelForm,
+  filesForm,
   hostForm,
   hostsForm,
   oneOf,
@@ -317,6 +318,12 @@ export const SETTINGS = {
     name: 'LADE_CHAIN_FINALITY_BLOCKS',
     default: '64',
     meaning: 'Number of blocks after which a deal is final and no longer checked.',
+  }),
+  denylists: setting(filesForm, {
+    name: 'LADE_DENYLIST',
+    default: 'none',
+    meaning:
+      'Files with denylists (IPIP-0383), comma-separated, relative to the working directory. Read again when they change.',
   }),
   trustedProxies: setting(proxiesForm, {
     name: 'LADE_TRUSTED_PROXIES',

@@ -30,7 +30,8 @@ export async function acceptClock(
     if (!(await agree({ aheadMs: -step.offsetMs, agreedMs: seen.at, endsAt: step.endsAt }))) return 'declined'
     // The time that goes on without the step is later than when it was last seen.
     const value = writeClockMark({ ...step, isBelieved: true, believedAt: seen.at })
-    await inventory.setMark({ name: STEP_MARK, value })
+    const audit = { at: seen.at, actor: 'operator', action: 'clock.accepted', subject: 'service' }
+    await inventory.setMark({ name: STEP_MARK, value, audit: { ...audit, detail: { aheadMs: -step.offsetMs } } })
     return 'accepted'
   })
 }

@@ -132,7 +132,15 @@ export async function adoptInstallation(config: Config, options: AdoptOptions): 
     opened ??= await openRecordsForMove()
     store ??= await openStoreForMove()
     await opened.requireNobody()
-    await renewInstallation({ installation: opened.records.installation, store, id: randomUUID() })
+    const id = randomUUID()
+    await renewInstallation({ installation: opened.records.installation, store, id })
+    const subject = `installation:${id}`
+    await opened.records.audit.append({
+      at: now().getTime(),
+      actor: 'operator',
+      action: 'installation.adopted',
+      subject,
+    })
     await allowOrphans(opened.records.inventory, stock.unknown)
     return { outcome: 'adopted', ...dropped }
   } finally {

@@ -1,5 +1,6 @@
 import { pieceCidOf } from '@lade/core/content'
 import type { FileEntry, UploadResult } from '@lade/core/wire'
+import { type ContentBlock, reasonOf } from '../moderation/content-block.ts'
 import type { FileRecord } from '../records/record-store.ts'
 import { dealStatusOf, type PlacedDealStatus } from './deal-status.ts'
 
@@ -33,12 +34,14 @@ export function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | n
  * A file as the listing shows it.
  *
  * @param placed - the status of its deal; undefined for a file that nobody has begun to place.
+ * @param block - why it is refused; undefined for a file that is served.
  */
 export function fileEntryOf(
   file: FileRecord,
   placed: PlacedDealStatus | undefined,
   urlOf: RetrievalUrl,
   now: number,
+  block?: ContentBlock | undefined,
 ): FileEntry {
   return {
     cid: file.cid,
@@ -56,6 +59,7 @@ export function fileEntryOf(
     status: statusOf(file, placed, now),
     visibility: file.visibility,
     retrievalUrl: urlOf(file.cid),
+    ...(block !== undefined && { blocked: reasonOf(block) }),
   }
 }
 

@@ -27,7 +27,10 @@ export interface PageCursors {
  */
 export function pageCursors(
   keyOf: () => SigningKey,
-  { listing, principal }: { readonly listing: 'files' | 'deals'; readonly principal: string },
+  {
+    listing,
+    principal,
+  }: { readonly listing: 'files' | 'deals' | 'audit' | 'blocks' | 'blocked-callers'; readonly principal: string },
 ): PageCursors {
   const tagOf = (key: KeyObject, sequence: Uint8Array): Buffer =>
     createHmac('sha256', key).update(`${listing}\n${principal}\n`).update(sequence).digest().subarray(0, TAG_BYTES)

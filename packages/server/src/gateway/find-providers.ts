@@ -1,7 +1,9 @@
 import { MAX_BLOCK_BYTES } from '@lade/core/content'
+import { LadeError } from '@lade/core/errors'
 import { GATEWAY_PROTOCOL, type ProviderRecord } from '@lade/core/wire'
 import type { CID } from 'multiformats/cid'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { BlockSource } from '../retrieval/block-source.ts'
 import { gatewayAddress } from './gateway-address.ts'
@@ -13,6 +15,7 @@ export interface FindProvidersDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore | undefined
   readonly now: () => number
+  readonly moderation: Pick<Moderation, 'content'>
   readonly publicUrl: () => string
   /** The peer id of this service. */
   readonly peerId: () => Promise<string>
@@ -40,14 +43,17 @@ export async function findProviders(deps: FindProvidersDeps, input: FindProvider
   return [{ Schema: 'peer', ID: await deps.peerId(), Addrs: [address.multiaddr], Protocols: [GATEWAY_PROTOCOL] }]
 }
 
-async function isServed({ records, blobs, now }: FindProvidersDeps, cid: CID): Promise<boolean> {
-  const source = new BlockSource({ records, blobs, now })
+async function isServed({ records, ...deps }: FindProvidersDeps, cid: CID): Promise<boolean> {
+  const source = new BlockSource({ records, ...deps })
   try {
     const found = await source.find(cid)
     // An identity CID carries its block: nobody has to be asked for it.
     if (found === undefined || found.place.kind === 'identity') return false
     if (found.sizeBytes > MAX_BLOCK_BYTES && cid.code !== RAW) return false
     return (await records.integrity.damageOf(found.place.object)) === undefined
+  } catch (error) {
+    if (LadeError.has(error, 'blocked')) return false
+    throw error
   } finally {
     await source.close()
   }

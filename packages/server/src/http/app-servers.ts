@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { LadeError } from '@lade/core/errors'
 import { limitBodyTime } from './body-deadline.ts'
+import { callerCheck } from './caller-check.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
 import { affordableConnections, Connections } from './connections.ts'
 import { contentHostCheck } from './content-host.ts'
@@ -37,6 +38,7 @@ export function appServers(service: Service, options: AppServersOptions): (route
   const direct = directRoutes(service, responseCache)
   const hostProblem = hostCheck(service.config)
   const contentHostProblem = contentHostCheck(service.config)
+  const callerProblem = callerCheck(service)
   const { budget } = service
   const connections = new Connections({
     maxCount: affordableConnections(service.config.maxConnections),
@@ -63,9 +65,11 @@ export function appServers(service: Service, options: AppServersOptions): (route
       methodProblem,
       answerFromCache: (request, response, requestId) => {
         if (responseCache === undefined || hostProblem(request) !== undefined) return undefined
+        if (callerProblem(request) !== undefined) return undefined
         return responseCache.answer(request, response, requestId) ? routeOfCached(request) : undefined
       },
       hostProblem,
+      callerProblem,
       handle: (request, response) =>
         requestOrigin.run(request, () => {
           const misplaced = contentHostProblem(request)

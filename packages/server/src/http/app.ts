@@ -2,6 +2,7 @@ import type { LadeError } from '@lade/core/errors'
 import { MAX_JSON_BYTES } from '@lade/core/wire'
 import fastify, { type FastifyInstance } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { BlockedContent } from '../moderation/blocked-content.ts'
 import { appServers } from './app-servers.ts'
 import { requestIdMaker } from './exchange.ts'
 import { contentHostOf } from './file-headers.ts'
@@ -11,6 +12,7 @@ import { allowOrigins, answerFailures, checkRequests, readJsonBodies } from './r
 import { RequestCounters } from './request-counters.ts'
 import { sendProblem } from './respond.ts'
 import { ResponseCache } from './response-cache.ts'
+import { adminRoutes } from './routes/admin/admin.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { changeFileRoutes } from './routes/files/change-file.ts'
@@ -92,6 +94,7 @@ export async function createApp(
   tokenRoutes(routes, service)
   sessionRoutes(routes, service)
   walletRoutes(routes, service)
+  adminRoutes(routes, service)
   operationRoutes(routes, service)
   metricsRoutes(routes, service, requests)
   faviconRoute(app)
@@ -99,12 +102,24 @@ export async function createApp(
 }
 
 /** Undefined where the records do not say whether anything was written. */
-function responseCacheOf({ records, filesNow, config }: Service): ResponseCache | undefined {
+function responseCacheOf({ records, filesNow, config, moderation }: Service): ResponseCache | undefined {
   if (records.generation === undefined) return undefined
   return new ResponseCache({
-    generation: records.generation,
+    generation: generationOf(records.generation, moderation.content),
     now: filesNow,
     nextRequestId: requestIdMaker(),
     host: contentHostOf(config),
   })
+}
+
+/** A number that changes with the records, and with what the operator forbids. */
+function generationOf(records: () => number, content: Pick<BlockedContent, 'changes'>): () => number {
+  let seen = { records: records(), blocks: content.changes }
+  let generation = 0
+  return () => {
+    const now = { records: records(), blocks: content.changes }
+    if (now.records !== seen.records || now.blocks !== seen.blocks) generation += 1
+    seen = now
+    return generation
+  }
 }

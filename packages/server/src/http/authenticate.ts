@@ -2,10 +2,12 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import { SCOPES, type Scope } from '@lade/core/wire'
 import { requireScope } from '../tokens/authorize.ts'
+import { requireAdminAllowed } from '../tokens/verified-account.ts'
 import { isOfWallet } from '../tokens/wallet-claims.ts'
 import { type Wallet, walletOfUserId } from '../wallets/wallet.ts'
 import { walletOfClaims } from '../wallets/wallet-token.ts'
 import { type Caller, userCaller, type WalletFacts, walletCaller } from './caller.ts'
+import { accountRulesOf } from './caller-rights.ts'
 import { exchangeOf } from './exchange.ts'
 import { type Query, queryOf } from './query.ts'
 import type { Service } from './service.ts'
@@ -80,7 +82,7 @@ function faultOfCopy(token: string): string | undefined {
  * Who asks; undefined for a request without credentials, which is the sponsored tier. A request whose credentials do not hold
  * is refused and never taken for one without.
  *
- * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`; `invalid_signature`, `replayed_signature`,
+ * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `caller_blocked`; `invalid_signature`, `replayed_signature`,
  *   `chain_offline`, `over_budget`; `bad_request` for a token beside the signature of a wallet; `storage_failed`; `foreign_origin` and
  *   `invalid_session` for the cookie of a session, which counts on the API alone, and where the request has nothing else.
  */
@@ -97,7 +99,7 @@ export async function findCaller(
 async function verifiedCaller(service: Service, request: IncomingMessage, query: Query): Promise<Caller | undefined> {
   const hasToken = request.headers.authorization !== undefined || query.has('token')
   const signer = await walletOfRequest(service, request, { hasToken })
-  if (signer !== undefined) return callerOfWallet(service, request, signer)
+  if (signer !== undefined) return welcome(service, callerOfWallet(service, request, signer))
   const credentials = credentialsOf(request, query, service.config.queryToken)
   return credentials === undefined
     ? callerOfSession(service, request)
@@ -110,20 +112,22 @@ async function callerOfSession(service: Service, request: IncomingMessage): Prom
   const { id: sessionId, sub, email, quotaMb } = session
   const jti = session.jti ?? undefined
   const scopes = SCOPES.filter((scope) => session.scopes.includes(scope))
-  if (email !== null && quotaMb !== null) return userCaller({ sub, email, scopes, quotaMb, jti, sessionId })
+  if (email !== null && quotaMb !== null) {
+    return welcome(service, userCaller({ sub, email, scopes, quotaMb, jti, sessionId }))
+  }
   const wallet = walletOfUserId(sub)
   // The chain is not the one that the wallet signed in for.
   if (wallet === undefined || walletRulesOf(service)?.chainId !== wallet.chainId) {
     throw new LadeError('invalid_session', {})
   }
-  return callerOfWallet(service, request, wallet, { jti, scopes, sessionId })
+  return welcome(service, callerOfWallet(service, request, wallet, { jti, scopes, sessionId }))
 }
 
 /**
  * Checks the token of a request that needs none: a caller with an invalid token must learn that it is invalid. Credentials of another kind
  * are ignored, so that a site behind a proxy with Basic credentials can show public files.
  *
- * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
+ * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `caller_blocked`, `storage_failed`.
  */
 export async function checkToken(service: Service, request: IncomingMessage, query: Query): Promise<void> {
   const credentials = credentialsOf(request, query, service.config.queryToken, 'ignore')
@@ -132,14 +136,21 @@ export async function checkToken(service: Service, request: IncomingMessage, que
 
 async function callerOfToken(service: Service, request: IncomingMessage, token: string): Promise<Caller> {
   const claims = await service.authorizer.authorize(token)
-  if (!isOfWallet(claims)) return userCaller(claims)
-  return callerOfWallet(service, request, walletOfClaims(claims, walletAudienceOf(service)), claims)
+  if (!isOfWallet(claims)) return welcome(service, userCaller(claims))
+  return welcome(service, callerOfWallet(service, request, walletOfClaims(claims, walletAudienceOf(service)), claims))
+}
+
+/** @throws {LadeError} `caller_blocked`. */
+function welcome({ moderation }: Service, caller: Caller): Caller {
+  const refusal = moderation.callers.ofPrincipal(caller.principal)
+  if (refusal !== undefined) throw refusal
+  return caller
 }
 
 /**
  * Who asks, for a request that needs somebody with `scope`; with no scope, anybody with credentials will do.
  *
- * @throws {LadeError} `no_token`, `insufficient_scope`, and as `findCaller`.
+ * @throws {LadeError} `no_token`, `insufficient_scope`, `admin_refused`, and as `findCaller`.
  */
 export async function requireCaller(
   service: Service,
@@ -150,6 +161,7 @@ export async function requireCaller(
   const caller = await findCaller(service, request, query)
   if (caller === undefined) throw new LadeError('no_token', {})
   if (scope !== undefined) requireScope(caller, scope)
+  if (scope === 'admin') requireAdminAllowed(accountRulesOf(service))
   return caller
 }
 

@@ -5,6 +5,7 @@ import { clockMetrics } from './clock-metrics.ts'
 import { databaseMetrics } from './database-metrics.ts'
 import { diskMetrics } from './disk-metrics.ts'
 import { integrityMetrics } from './integrity-metrics.ts'
+import { moderationMetrics } from './moderation-metrics.ts'
 import type { RequestCounters } from './request-counters.ts'
 import { requestMetrics } from './request-metrics.ts'
 import type { Service } from './service.ts'
@@ -23,6 +24,7 @@ export type MetricsSource = Pick<
   | 'integrity'
   | 'stallWatch'
   | 'retries'
+  | 'moderation'
 >
 
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
@@ -153,6 +155,7 @@ export function createMetrics(source: MetricsSource, requests: RequestCounters):
   })
   diskMetrics(registry, source)
   clockMetrics(registry, clock)
+  moderationMetrics(registry, source.moderation)
   budgetMetrics(registry, budget)
   if (databaseState !== undefined) databaseMetrics(registry, databaseState)
   if (integrity !== undefined) integrityMetrics(registry, integrity)

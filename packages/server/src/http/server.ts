@@ -6,6 +6,7 @@ import { addressPrincipal } from '../quotas/principal.ts'
 import { readTraceContext } from '../tracing/trace-context.ts'
 import { inTrace, type Tracer } from '../tracing/tracing.ts'
 import { commonHeaders } from './api-headers.ts'
+import type { CallerCheck } from './caller-check.ts'
 import type { Connections } from './connections.ts'
 import { corsHeaders } from './cors.ts'
 import { type Exchange, exchangeOf, openExchange, requestIdMaker } from './exchange.ts'
@@ -52,6 +53,8 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
   readonly answerFromCache: AnswerFromCache
   /** What is wrong with the host that a request is sent to. */
   readonly hostProblem: HostCheck
+  /** What is wrong with the address that it comes from. */
+  readonly callerProblem: CallerCheck
   /** What is wrong with its method, asked where something is wrong with its body. */
   readonly methodProblem: (request: IncomingMessage) => LadeError | undefined
   /** True while no new connections are taken: each answer is then the last of its connection. */
@@ -71,8 +74,17 @@ export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
  * watched for progress instead. Heads have 10 seconds, checked every second. Answers are watched for progress on every connection.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { handle, answerFromCache, hostProblem, methodProblem, isDraining, connections, lingering, slowReaders } =
-    options
+  const {
+    handle,
+    answerFromCache,
+    hostProblem,
+    callerProblem,
+    methodProblem,
+    isDraining,
+    connections,
+    lingering,
+    slowReaders,
+  } = options
   const { requests, tracer, log } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds(options.budget)
@@ -107,8 +119,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
     const framing = framingProblem(request)
     // The body of a request that no route takes is not judged.
     const problem = framing === undefined ? hostProblem(request) : (methodProblem(request) ?? framing)
-    if (problem === undefined) handle(request, response)
-    else sendProblem(request, response, problem, { connection: 'close' })
+    const refusal = problem === undefined ? callerProblem(request) : undefined
+    if (problem !== undefined) sendProblem(request, response, problem, { connection: 'close' })
+    else if (refusal !== undefined) sendProblem(request, response, refusal)
+    else handle(request, response)
   }
   /** True when responses from the cache have a log line or a trace, too, which costs more than they do. */
   const isEveryRequestNoted = (): boolean => tracer.isExporting || log.isLevelEnabled('debug')

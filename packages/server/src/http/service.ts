@@ -7,6 +7,7 @@ import type { Clock } from '../clock/keep-clock.ts'
 import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { Mailer } from '../mail/mailer.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { ProofRequest, ProvenFile } from '../placement/challenge.ts'
 import type { PlacementCounts } from '../placement/placement-counters.ts'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
@@ -85,6 +86,8 @@ export interface Service {
   readonly mailer: Mailer | undefined
   readonly authorizer: Authorizer
   readonly sessions: SessionKeeper
+  /** What the operator forbids. */
+  readonly moderation: Moderation
   readonly stallWatch: StallWatch
   readonly clientAddress: ClientAddress
   readonly log: Logger

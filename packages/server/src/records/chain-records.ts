@@ -1,3 +1,5 @@
+import type { NewAuditEntry } from './audit-log-records.ts'
+
 /**
  * `queued`: to be proposed. `proposing`: a transaction is on its way, or is in a block that is too young to be counted on. `confirmed`:
  * enough blocks are over it to tell callers. `final`: no reorganisation takes it back. `failed`: it will never be made, since it was
@@ -182,8 +184,12 @@ export interface NonceRecords {
   use(request: { account: string; nonce: string; until: number }): Promise<boolean>
   /** Hands out a nonce of ours, for a sign-in. */
   issue(request: { nonce: string; until: number }): Promise<void>
-  /** Takes back a nonce of ours. True once, before its time is over. */
-  redeem(request: { nonce: string; now: number }): Promise<boolean>
+  /**
+   * Takes back a nonce of ours. True once, before its time is over.
+   *
+   * @param request.audit - the sign-in that it was for, added to the audit log with it.
+   */
+  redeem(request: { nonce: string; now: number; audit?: NewAuditEntry | undefined }): Promise<boolean>
   /** Forgets what is past its time; answers how many. */
   expire(request: { now: number; limit: number }): Promise<number>
 }

@@ -44,6 +44,8 @@ export interface CompositionCommit {
   readonly file: NewFile
   /** The files of the parts, in order, by their sequence; one may stand there more than once. */
   readonly parts: readonly number[]
+  /** As `FileCommit.takedownRevision`. */
+  readonly takedownRevision?: number | undefined
 }
 
 /**
@@ -56,6 +58,7 @@ export type CompositionOutcome =
   | { readonly outcome: 'ended'; readonly parts: readonly number[] }
   | OverQuota
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
+  | { readonly outcome: 'takedowns_changed' }
 
 /**
  * Files that are put together from others, without a byte being moved.

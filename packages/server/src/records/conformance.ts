@@ -1,9 +1,12 @@
 import { describe, test } from 'vitest'
 import { additionCases } from './conformance/addition-cases.ts'
+import { adminCases } from './conformance/admin-cases.ts'
 import { aggregateCases } from './conformance/aggregate-cases.ts'
 import { aliasCases } from './conformance/alias-cases.ts'
 import { auditCases } from './conformance/audit-cases.ts'
+import { auditLogCases } from './conformance/audit-log-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
+import { blockedCallerCases } from './conformance/blocked-caller-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
 import { changeCases } from './conformance/change-cases.ts'
@@ -37,6 +40,7 @@ import { inventoryCases, secretCases } from './conformance/secret-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
 import { sessionCases } from './conformance/session-cases.ts'
 import { statusCases } from './conformance/status-cases.ts'
+import { takedownCases } from './conformance/takedown-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
 
@@ -101,10 +105,14 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('extensions of deals on the chain', () => extensionCases(cases))
     describe('offers', () => offerCases(cases))
     describe('leases', () => leaseCases(cases))
+    describe('reads over all principals', () => adminCases(cases))
+    describe('the audit log', () => auditLogCases(cases))
     describe('secrets', () => secretCases(cases))
     describe('installation', () => installationCases(cases))
     describe('inventory', () => inventoryCases(cases))
     describe('integrity', () => integrityCases(cases))
+    describe('takedowns', () => takedownCases(cases))
+    describe('blocked callers', () => blockedCallerCases(cases))
     describe('the store itself', () => lifecycleCases(cases))
     for (const gap of subject.gaps ?? []) {
       if (!titles.has(gap.test)) throw new TypeError(`No test is called "${gap.test}".`)

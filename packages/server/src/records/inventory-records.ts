@@ -1,3 +1,5 @@
+import type { NewAuditEntry } from './audit-log-records.ts'
+
 /** Names bytes in the blob store: their digest, and which upload put them there. */
 export interface BlobName {
   readonly sha256: string
@@ -38,5 +40,6 @@ export interface InventoryRecords {
   orphans(): Promise<number>
   /** How far a job that goes on and on has got, in its own words; undefined at first. */
   mark(name: string): Promise<string | undefined>
-  setMark(request: { name: string; value: string }): Promise<void>
+  /** @param request.audit - added to the audit log with it. */
+  setMark(request: { name: string; value: string; audit?: NewAuditEntry | undefined }): Promise<void>
 }

@@ -1,4 +1,7 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
+import type { AdminRecords } from './admin-records.ts'
+import type { AuditLogRecords } from './audit-log-records.ts'
+import type { BlockedCallerRecords } from './blocked-caller-records.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ClaimRecords } from './claim-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
@@ -11,9 +14,19 @@ import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 import type { SessionRecords } from './session-records.ts'
+import type { TakedownRecords } from './takedown-records.ts'
 import type { TokenRecords } from './token-records.ts'
+import type { UsageDay } from './usage-day.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
+export type { AdminRecords } from './admin-records.ts'
+export type { AuditLine, AuditLogRecords, NewAuditEntry } from './audit-log-records.ts'
+export type {
+  BlockCallerRequest,
+  BlockedCallerKind,
+  BlockedCallerRecord,
+  BlockedCallerRecords,
+} from './blocked-caller-records.ts'
 export type {
   ChainRecords,
   NewTransaction,
@@ -94,7 +107,16 @@ export type {
   SessionRecords,
   SessionUse,
 } from './session-records.ts'
+export type {
+  BlockContentOutcome,
+  BlockContentRequest,
+  BlockedObject,
+  TakedownReach,
+  TakedownRecord,
+  TakedownRecords,
+} from './takedown-records.ts'
 export type { Revocation, ShownToken, TokenRecord, TokenRecords, TokenStatus } from './token-records.ts'
+export type { UsageDay } from './usage-day.ts'
 
 /**
  * Metadata: who staged what, what it cost, what is promised and what is in flight.
@@ -139,8 +161,12 @@ export interface RecordStore {
   readonly integrity: IntegrityRecords
   readonly chain: ChainRecords
   readonly nonces: NonceRecords
+  readonly takedowns: TakedownRecords
+  readonly blockedCallers: BlockedCallerRecords
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
+  readonly admin: AdminRecords
+  readonly audit: AuditLogRecords
   /**
    * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
    * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.
@@ -228,6 +254,11 @@ export interface FileCommit {
   readonly replacedUntil?: number | undefined
   /** Kept with the object by a commit that records a file, and by one that is a retry. */
   readonly content: ContentFacts
+  /**
+   * The revision of the takedowns that the upload was held against: with another one by now, nothing is recorded, and the outcome is
+   * `takedowns_changed`. Leave out where nobody is to be refused.
+   */
+  readonly takedownRevision?: number | undefined
   /** Where its pieces are already; absent for a file that is placed later. A retry keeps its first placement. */
   readonly placement?: Placement | undefined
   /** `key` is the one that the upload was admitted under, in any form. */
@@ -250,17 +281,16 @@ export type CommitOutcome =
   | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
   | OverQuota
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
+  | TakedownsChanged
   | { readonly outcome: 'lost' }
+
+/** Nothing was recorded: hold the upload against the takedowns that there are now. */
+export interface TakedownsChanged {
+  readonly outcome: 'takedowns_changed'
+}
 
 /** The outcome of an upload that was admitted and recorded in one step. */
 export type AtOnceOutcome = CommitOutcome | Exclude<ReserveOutcome, { readonly outcome: 'reserved' }>
-
-/** What one UTC day was charged. */
-export interface UsageDay {
-  readonly date: string
-  readonly bytes: number
-  readonly files: number
-}
 
 /** The usage of one principal. */
 export interface Usage {

@@ -33,7 +33,10 @@ export interface TokenStatus {
   readonly revocation: Revocation | undefined
 }
 
-/** Issued tokens, their revocations and the signups per address. */
+/**
+ * Issued tokens, their revocations and the signups per address. What makes, records or revokes one adds it to the audit log. `by` is who
+ * revokes, as `NewAuditEntry` has it.
+ */
 export interface TokenRecords {
   /** Counts a signup of this address in this hour and records its token, unless the hour's limit is reached. */
   signUp(request: {
@@ -49,27 +52,44 @@ export interface TokenRecords {
   /**
    * Records a token that was issued elsewhere; nothing happens when it is recorded. From `forgetAt` on `forget` removes it, if it was not
    * revoked; null keeps it.
+   *
+   * @param request.now - when that is. @default when it was issued
    */
-  record(request: { token: TokenRecord; forgetAt: number | null }): Promise<void>
+  record(request: { token: TokenRecord; forgetAt: number | null; now?: number | undefined }): Promise<void>
   list(request: { sub: string }): Promise<readonly TokenRecord[]>
   /**
    * Revokes a token of this user; the first time stays. Its share links end with the first revocation that does not keep them, and do not come
-   * back. Undefined for a jti of another user or of nobody.
+   * back. Undefined for a jti of another user or of nobody; `admin_only` for a token with the scope `admin`, which only `revokeAny` and
+   * `revokeUser` revoke.
    */
   revoke(request: {
     jti: string
     sub: string
     now: number
     keepsLinks: boolean
-  }): Promise<{ readonly revokedAt: number } | undefined>
+    /** @default the user */
+    by?: string
+  }): Promise<{ readonly revokedAt: number } | 'admin_only' | undefined>
   /** Revokes any token, also one that was never recorded; otherwise as `revoke`. */
-  revokeAny(request: { jti: string; now: number; keepsLinks: boolean }): Promise<{ readonly revokedAt: number }>
+  revokeAny(request: {
+    jti: string
+    now: number
+    keepsLinks: boolean
+    /** @default 'operator' */
+    by?: string
+  }): Promise<{ readonly revokedAt: number }>
   /**
    * Revokes every token of this user that was issued before `now`, also those that were never recorded.
    *
    * @returns how many recorded tokens this ended.
    */
-  revokeUser(request: { sub: string; now: number; keepsLinks: boolean }): Promise<{ readonly tokens: number }>
+  revokeUser(request: {
+    sub: string
+    now: number
+    keepsLinks: boolean
+    /** @default 'operator' */
+    by?: string
+  }): Promise<{ readonly tokens: number }>
   /** Removes tokens whose time has come; answers how many. */
   forget(request: { now: number; limit: number }): Promise<number>
   touch(uses: readonly { readonly jti: string; readonly usedAt: number }[]): Promise<void>

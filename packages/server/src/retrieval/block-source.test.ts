@@ -19,6 +19,7 @@ describe('BlockSource', () => {
   const openSource = (within?: string) =>
     new BlockSource({
       records: fixture.records,
+      moderation: fixture.moderation,
       blobs: fixture.blobs,
       now: () => fixture.clock.now,
       ...(within === undefined ? {} : { within }),

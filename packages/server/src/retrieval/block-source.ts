@@ -4,6 +4,8 @@ import { LadeError } from '@lade/core/errors'
 import { blockHashOf } from '@lade/node/hashing/block-hash'
 import type { CID } from 'multiformats/cid'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import { blockedError } from '../moderation/content-block.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { BlockPlace, ObjectHandle, RecordStore } from '../records/record-store.ts'
 import { OpenObjects } from './open-objects.ts'
 
@@ -17,6 +19,7 @@ export interface BlockSourceDeps {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly now: () => number
+  readonly moderation: Pick<Moderation, 'content'>
   /** Only blocks of this object are found, whoever may see it. @default those of all public files */
   readonly within?: ObjectHandle
 }
@@ -53,9 +56,11 @@ export class BlockSource {
    * An object that is bigger than blocks may be is found as well. It cannot be read here, and is a block in name only: as
    * raw bytes it may be streamed to whoever asks for it.
    *
-   * @throws {LadeError} `storage_offline`; never for the CIDs that carry their block.
+   * @throws {LadeError} `blocked`, also where only blocked objects have the block; `storage_offline`, but not for the CIDs that carry their
+   *   block.
    */
   async find(cid: CID): Promise<FoundBlock | undefined> {
+    this.#refuse(cid)
     if (cid.multihash.code === IDENTITY) {
       return { cid, sizeBytes: cid.multihash.digest.length, place: { kind: 'identity' } }
     }
@@ -65,6 +70,9 @@ export class BlockSource {
     const near = within ?? this.#latest
     let place = near === undefined ? undefined : await records.blocks.find({ ...request, within: near })
     if (place === undefined && within === undefined) place = await records.blocks.find(request)
+    if (place === undefined) await this.#refuseHidden(cid)
+    // The object that the last block was found in, and the one of a file that was found before, may have been blocked since.
+    else if (this.#deps.moderation.content.isTakenDown(place.object)) throw blockedError()
     this.#latest = place?.object ?? this.#latest
     return place === undefined ? undefined : { cid, sizeBytes: this.#sizeOf(place), place }
   }
@@ -95,6 +103,18 @@ export class BlockSource {
   /** Closes what is open. */
   close(): Promise<void> {
     return this.#objects.close()
+  }
+
+  #refuse({ multihash, code }: CID): void {
+    if (this.#deps.moderation.content.ofMultihash(multihash.bytes, { codecs: [code] }) !== undefined)
+      throw blockedError()
+  }
+
+  /** Blocks of blocked objects are not found. */
+  async #refuseHidden({ multihash }: CID): Promise<void> {
+    const { records, moderation } = this.#deps
+    if (!moderation.content.hasTakenDownObjects) return
+    if (await records.takedowns.hasBlock(multihash.bytes)) throw blockedError()
   }
 
   #sizeOf(place: BlockPlace): number {

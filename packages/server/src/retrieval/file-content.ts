@@ -2,6 +2,7 @@ import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from './block-readings.ts'
 import type { FoundFile } from './find-file.ts'
@@ -16,6 +17,7 @@ export interface FileContentDeps {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly now: () => number
+  readonly moderation: Pick<Moderation, 'content'>
   readonly blockReadings: BlockReadings
   readonly budget: WorkBudget
 }

@@ -4,6 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
 import type { CID } from 'multiformats/cid'
 import type { BlobBody, BlobStore, ByteRange } from '../blobs/blob-store.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from './block-readings.ts'
 import { BlockSource } from './block-source.ts'
@@ -16,6 +17,7 @@ export interface UnixfsContentDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore
   readonly now: () => number
+  readonly moderation: Pick<Moderation, 'content'>
   readonly blockReadings: BlockReadings
   readonly budget: WorkBudget
   /** Who reads, and pays for what reading takes besides sending the bytes. */

@@ -1,5 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { SCOPES, type SessionRequest } from '@lade/core/wire'
+import type { Moderation } from '../moderation/moderation.ts'
+import { userPrincipal, walletPrincipal } from '../quotas/principal.ts'
 import type { CountedSignup, RecordStore, SessionOpening, SessionRecord } from '../records/record-store.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
 import { normalizeEmail, userIdOf } from '../tokens/email.ts'
@@ -8,7 +10,7 @@ import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { hourOf, signupsLimited } from '../tokens/signup-hour.ts'
 import { isOfWallet } from '../tokens/wallet-claims.ts'
 import { redeemSignInMessage } from '../wallets/sign-in.ts'
-import { walletUserId } from '../wallets/wallet.ts'
+import { walletOfUserId, walletUserId } from '../wallets/wallet.ts'
 import type { WalletChain } from '../wallets/wallet-chains.ts'
 import { type WalletAudience, walletOfClaims } from '../wallets/wallet-token.ts'
 import { newSessionSecret, sessionDigest } from './session-secret.ts'
@@ -22,6 +24,7 @@ export interface OpenSessionDeps {
   readonly records: RecordStore
   readonly keys: SigningKeys
   readonly authorizer: Pick<Authorizer, 'authorizeUntil'>
+  readonly moderation: Pick<Moderation, 'callers'>
   readonly now: () => number
   readonly newId: () => string
   readonly publicUrl: () => string
@@ -61,7 +64,7 @@ type Grant = Pick<SessionRecord, 'via' | 'sub' | 'email' | 'scopes' | 'quotaMb' 
  * A session made from a token has its scopes and its quota, and ends with it. Any other has what a token of that signup has by default, and
  * ends after 30 days.
  *
- * @throws {LadeError} `bad_request` for fields that do not belong together; what `signUp`, `redeemLoginCode`, `signIn` and the check of a token
+ * @throws {LadeError} `bad_request` for fields that do not belong together; `caller_blocked`; what `signUp`, `redeemLoginCode`, `signIn` and the check of a token
  *   throw.
  */
 export async function openSession(
@@ -154,6 +157,7 @@ function prepare(
   { replaced }: OpenSessionInput,
   grant: Grant,
 ): { readonly opening: SessionOpening; readonly opened: OpenedSession } {
+  refuseBlocked(deps, grant)
   const secret = newSessionSecret()
   const now = deps.now()
   const session: SessionRecord = {
@@ -169,4 +173,11 @@ function prepare(
     opening: { session, digest: sessionDigest(secret), replaces, mostOfUser: MOST_OF_USER },
     opened: { secret, session },
   }
+}
+
+/** @throws {LadeError} `caller_blocked`. */
+function refuseBlocked({ moderation }: OpenSessionDeps, { sub }: Grant): void {
+  const wallet = walletOfUserId(sub)
+  const refusal = moderation.callers.ofPrincipal(wallet === undefined ? userPrincipal(sub) : walletPrincipal(wallet))
+  if (refusal !== undefined) throw refusal
 }

@@ -58,7 +58,11 @@ export function createAuthorizer(deps: {
   async function record(claims: BearerClaims): Promise<void> {
     const token = recordOf(claims)
     try {
-      await deps.records.tokens.record({ token, forgetAt: isOfWallet(claims) ? token.expiresAt : null })
+      await deps.records.tokens.record({
+        token,
+        forgetAt: isOfWallet(claims) ? token.expiresAt : null,
+        now: deps.now(),
+      })
     } catch (error) {
       if (!UNWRITABLE.some((code) => LadeError.has(error, code))) throw error
     }

@@ -2,9 +2,11 @@ import { countText, LadeError } from '@lade/core/errors'
 import type { StartRequest, StartResult } from '@lade/core/wire'
 import { NETWORK_SHARES } from '@lade/core/wire'
 import type { Mailer } from '../mail/mailer.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import { networkOf } from '../quota-rule/network-of.ts'
 import type { HourlyLimit } from '../records/login-code-records.ts'
 import type { RecordStore } from '../records/record-store.ts'
+import { refuseBlockedEmail } from './blocked-email.ts'
 import { normalizeEmail } from './email.ts'
 import { codeDigest, emailCodeDigest, loginCodeId, newLoginCode } from './login-code.ts'
 import { loginCodeMail } from './login-code-mail.ts'
@@ -26,6 +28,7 @@ const RECIPIENT_REASON = 'Codes stay valid for 15 minutes: check your mail, incl
 
 export interface SendLoginCodeDeps {
   readonly records: RecordStore
+  readonly moderation: Pick<Moderation, 'callers'>
   readonly keys: SigningKeys
   readonly mailer: Mailer
   readonly now: () => number
@@ -50,11 +53,12 @@ export interface SendLoginCodeInput {
  * Answers the same whether or not the address is known: it is never asked. When the mail cannot be sent, nothing is kept;
  * a mail that the server refused still counts against the limits, so that nobody can try addresses on it at will.
  *
- * @throws {LadeError} `invalid_email`, `invalid_label`, `rate_limited`, `mail_failed`, `auth_offline`, `storage_failed`.
+ * @throws {LadeError} `invalid_email`, `caller_blocked`, `invalid_label`, `rate_limited`, `mail_failed`, `auth_offline`, `storage_failed`.
  */
 export async function sendLoginCode(deps: SendLoginCodeDeps, input: SendLoginCodeInput): Promise<StartResult> {
   const { records, mailer } = deps
   const email = normalizeEmail(input.request.email)
+  refuseBlockedEmail(deps.moderation, email)
   const label = labelOf(input.request.label)
   // Without a key no answer could ever become a token.
   const key = deps.keys.current()

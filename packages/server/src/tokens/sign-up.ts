@@ -1,6 +1,8 @@
 import { LadeError } from '@lade/core/errors'
 import { SCOPES, type SignupRequest, type SignupResult } from '@lade/core/wire'
+import type { Moderation } from '../moderation/moderation.ts'
 import type { RecordStore, SessionRecord } from '../records/record-store.ts'
+import { refuseBlockedEmail } from './blocked-email.ts'
 import { normalizeEmail } from './email.ts'
 import { type NewTokenDeps, newToken, type TokenBounds } from './new-token.ts'
 import { hourOf, signupsLimited } from './signup-hour.ts'
@@ -9,6 +11,7 @@ import { labelOf } from './token-label.ts'
 
 export interface SignUpDeps extends NewTokenDeps {
   readonly records: RecordStore
+  readonly moderation: Pick<Moderation, 'callers'>
 }
 
 /** The settings that signup depends on. */
@@ -36,13 +39,14 @@ export interface SignUpInput {
  * at the latest. A session makes tokens of its own user alone, which allow no more than it; if it was made from a token, they end with that at
  * the latest.
  *
- * @throws {LadeError} `signup_closed`, `invalid_email`, `invalid_label`, `invalid_scopes`, `email_code_required`,
+ * @throws {LadeError} `signup_closed`, `invalid_email`, `caller_blocked`, `invalid_label`, `invalid_scopes`, `email_code_required`,
  *   `bad_request`, `insufficient_scope`, `rate_limited`, `auth_offline`, `storage_failed`, and what `bearer` throws.
  */
 export async function signUp(deps: SignUpDeps, rules: SignUpRules, input: SignUpInput): Promise<SignupResult> {
   if (rules.signup === 'closed') throw new LadeError('signup_closed', {})
   const { request, address } = input
   const email = normalizeEmail(request.email)
+  refuseBlockedEmail(deps.moderation, email)
   const label = labelOf(request.label)
   const bounds = await boundsOf(rules, email, input)
   const { record, result } = await newToken(deps, bounds, { ...request, email, label })
@@ -59,7 +63,10 @@ async function boundsOf(rules: SignUpRules, email: string, { bearer, session }: 
   if (rules.signup !== 'email') return { scopes: SCOPES, quotaMb: rules.quotaMb }
   const claims = await bearer()
   if (claims?.email !== email) throw new LadeError('email_code_required', {})
-  return { scopes: claims.scopes, quotaMb: Math.min(claims.quotaMb, rules.quotaMb), exp: claims.exp }
+  // A token of an operator makes tokens of a caller, and none where it is good for nothing else.
+  const scopes = SCOPES.filter((scope) => claims.scopes.includes(scope))
+  if (scopes.length === 0) throw new LadeError('insufficient_scope', { required: SCOPES[0], scopes: claims.scopes })
+  return { scopes, quotaMb: Math.min(claims.quotaMb, rules.quotaMb), exp: claims.exp }
 }
 
 function boundsOfSession(rules: SignUpRules, email: string, session: SessionRecord): TokenBounds {

@@ -1,4 +1,4 @@
-import { SCOPES } from '@lade/core/wire'
+import { TOKEN_SCOPES } from '@lade/core/wire'
 import { z } from 'zod'
 
 const EpochSeconds = z.int().nonnegative()
@@ -13,7 +13,7 @@ export const TokenClaimsSchema = z
     sub: z.string().min(1).max(128),
     email: z.string().min(1).max(254),
     scopes: z
-      .array(z.enum(SCOPES))
+      .array(z.enum(TOKEN_SCOPES))
       .min(1)
       .refine((scopes) => new Set(scopes).size === scopes.length)
       .readonly(),

@@ -15,6 +15,15 @@ export function isVerifiedAccount(tier: 'token' | 'wallet', { signup, isLoopback
   return tier === 'wallet' || signup !== 'open' || isLoopbackOnly
 }
 
+/**
+ * Refuses the scope `admin` where anyone can sign up from another machine: tokens there say nothing about who has them.
+ *
+ * @throws {LadeError} `admin_refused`.
+ */
+export function requireAdminAllowed(rules: AccountRules): void {
+  if (!isVerifiedAccount('token', rules)) throw new LadeError('admin_refused', { setting: 'LADE_SIGNUP' })
+}
+
 /** @throws {LadeError} `unverified_account`. */
 export function requireVerified({ isVerified }: { readonly isVerified: boolean }): void {
   if (!isVerified) throw new LadeError('unverified_account', { setting: 'LADE_SIGNUP' })

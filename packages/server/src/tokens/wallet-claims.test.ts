@@ -1,3 +1,4 @@
+import { SCOPES } from '@lade/core/wire'
 import { describe, expect, it } from 'vitest'
 import { mintToken } from './mint-token.ts'
 import { claimsOf, forge, NOW, NOW_SECONDS, testKey } from './testing-token-jwt.ts'
@@ -9,8 +10,8 @@ const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const key = await testKey()
 
 function walletClaims(changes: Record<string, unknown> = {}): WalletClaims {
-  const { iat, exp, jti, scopes } = claimsOf()
-  return { sub: `eip155:8453:${ADDRESS}`, aud: 'https://lade.example', scopes, iat, exp, jti, ...changes }
+  const { iat, exp, jti } = claimsOf()
+  return { sub: `eip155:8453:${ADDRESS}`, aud: 'https://lade.example', scopes: SCOPES, iat, exp, jti, ...changes }
 }
 
 const verify = (payload: unknown) => verifyToken(forge(HEADER, payload), key, NOW)
@@ -30,6 +31,7 @@ describe('a token of a wallet', () => {
     ['no audience', { aud: undefined }],
     ['a list of audiences', { aud: ['https://lade.example'] }],
     ['no scopes', { scopes: [] }],
+    ['the scope of an operator', { scopes: ['list', 'admin'] }],
     ['no jti', { jti: undefined }],
     ['an address in lower case', { sub: `eip155:8453:${ADDRESS.toLowerCase()}` }],
     ['a short address', { sub: `eip155:8453:${ADDRESS.slice(0, -1)}` }],

@@ -1,4 +1,4 @@
-import { isChecksummedAddress } from '@lade/core/wire'
+import { isChecksummedAddress, SCOPES } from '@lade/core/wire'
 import { z } from 'zod'
 import { type TokenClaims, TokenClaimsSchema } from './token-claims.ts'
 
@@ -8,7 +8,7 @@ const NAMESPACE = 'eip155:'
 /** CAIP-10: the namespace, the chain id, the account in the mixed case of EIP-55. */
 const SUBJECT = /^eip155:(?:[1-9]\d{0,15}):(0x[0-9a-fA-F]{40})$/
 
-const { scopes, iat, exp, jti } = TokenClaimsSchema.unwrap().shape
+const { iat, exp, jti } = TokenClaimsSchema.unwrap().shape
 
 /**
  * The claims of the token that a sign-in by wallet gives. It has no email and no quota, which are what every token of a user
@@ -19,7 +19,12 @@ export const WalletClaimsSchema = z
     sub: z.string().refine((text) => isChecksummedAddress(SUBJECT.exec(text)?.[1] ?? '')),
     /** The origin that the wallet signed in to. */
     aud: z.string().min(1).max(512),
-    scopes,
+    /** Never `admin`. */
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .refine((scopes) => new Set(scopes).size === scopes.length)
+      .readonly(),
     iat,
     exp,
     jti,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { type Repetition, repeat } from '../clock/repeat.ts'
+import { removeFilesOfBlocked } from '../moderation/remove-files-of-blocked.ts'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import type { Reservations } from '../uploads/reservations.ts'
@@ -24,7 +25,7 @@ export interface UpkeepDeps extends RecoverDeps {
 
 /** Regular work on records and stored bytes that no request waits for. */
 export interface Upkeep {
-  /** One round: recover, revive, expire, release, discard, sweep, flush, remind. What `start` repeats. A step that fails is logged. */
+  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, flush, remind. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -51,6 +52,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       cleanUp,
       revive,
       expire,
+      removeFiles,
       releaseEnded,
       discard,
       sweepBlocks,
@@ -95,6 +97,11 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   async function revive(): Promise<void> {
     const revived = await records.files.revive({ now: now(), limit: EXPIRE_BATCH, keepMs: deps.graceMs })
     if (revived > 0) log.warn({ files: revived }, 'files that expired under a wrong clock are back')
+  }
+
+  async function removeFiles(): Promise<void> {
+    const files = await removeFilesOfBlocked({ records, now })
+    if (files > 0) log.warn({ files }, 'files of blocked callers were removed')
   }
 
   async function releaseEnded(): Promise<void> {

@@ -15,13 +15,13 @@ describe('admitUpload', () => {
   afterEach(() => fixture.remove())
 
   const admit = (tier: Partial<UploadTier> = {}, head: Partial<UploadHead> = {}, isStorageBound = true) => {
-    const { reservations, instanceId, clock } = fixture
+    const { records, moderation, reservations, instanceId, clock } = fixture
     const newId = () => {
       ids += 1
       return `upload-${ids}`
     }
     const input = { tier: tierOf(tier), head: headOf(BYTES, undefined, head), isStorageBound }
-    return admitUpload({ reservations, instanceId, now: () => clock.now, newId }, input)
+    return admitUpload({ records, moderation, reservations, instanceId, now: () => clock.now, newId }, input)
   }
   const refusal = (...input: Parameters<typeof admit>) =>
     admit(...input).then(

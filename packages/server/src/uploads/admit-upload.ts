@@ -6,6 +6,7 @@ import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
 import type { AdmitRequest, OverQuota, ReserveOutcome, Visibility } from '../records/record-store.ts'
 import { requireVerified } from '../tokens/verified-account.ts'
 import { isLargerThanDay, quotaSentence } from './quota-sentence.ts'
+import { type RefuseBlockedDeps, refuseBlockedHead } from './refuse-blocked.ts'
 import type { Reservations } from './reservations.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -37,10 +38,9 @@ export interface Admission {
   readonly termDays: number
 }
 
-export interface AdmitDeps {
+export interface AdmitDeps extends RefuseBlockedDeps {
   readonly reservations: Reservations
   readonly instanceId: string
-  readonly now: () => number
   readonly newId: () => string
 }
 
@@ -119,14 +119,16 @@ function blockLimitOf({ cid, contentType }: UploadHead): number {
 }
 
 /**
- * Decides about an upload before its first body byte: what the tier says, then the quota, whose reservation it writes.
+ * Decides about an upload before its first body byte: what the tier says, whether the content is blocked, then the quota, whose reservation it
+ * writes.
  *
- * @throws {LadeError} as `agreeTerms`, then `too_many_uploads`, `rate_limited` (sponsored) or `quota_exceeded` (token).
+ * @throws {LadeError} as `agreeTerms`, then `blocked`, then `too_many_uploads`, `rate_limited` (sponsored) or `quota_exceeded` (token).
  */
 export async function admitUpload(deps: AdmitDeps, input: AdmitInput): Promise<Admission> {
   const { tier, head } = input
   const now = deps.now()
   const { termDays, admit } = agreeTerms(input, now)
+  await refuseBlockedHead(deps, { principal: tier.principal, cid: head.cid }, head)
   const reservationId = deps.newId()
   const { instanceId } = deps
   const leaseUntil = now + LEASE_MS

@@ -17,6 +17,8 @@ const UNPAID_CODES: readonly ErrorCode[] = [
   'invalid_car',
   'incomplete_dag',
   'cid_conflict',
+  'blocked',
+  'caller_blocked',
   'over_budget',
   'rate_limited',
   'quota_exceeded',

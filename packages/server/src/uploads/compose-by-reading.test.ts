@@ -47,6 +47,7 @@ describe('composeFile, by reading', () => {
     composeFile(
       {
         records: fixture.records,
+        moderation: fixture.moderation,
         reservations: fixture.reservations,
         blobs: fixture.blobs,
         proverStaging: fixture.proverStaging,
@@ -113,7 +114,7 @@ describe('composeFile, by reading', () => {
       expect(Buffer.compare(await bytesOf(body), whole)).toBe(0)
       await body.close()
 
-      const source = new BlockSource({ records: fixture.records, blobs: fixture.blobs, now: () => fixture.clock.now })
+      const source = new BlockSource({ ...fixture, now: () => fixture.clock.now })
       const blockOf = async ({ cid }: ContentId) => cid && source.get(cidOf(cid))
       expect(await blockOf(root)).toBeInstanceOf(Uint8Array)
       const leaf = parseContentId(`f01551220${sha256Hex(last)}`, sha256Hex)

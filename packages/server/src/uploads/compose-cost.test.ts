@@ -39,6 +39,7 @@ describe('what a composition costs', () => {
     composeFile(
       {
         records: fixture.records,
+        moderation: fixture.moderation,
         reservations: fixture.reservations,
         blobs: { ...fixture.blobs, stat: async (sha256) => ({ sha256, put: '', sizeBytes: PART_BYTES }) },
         proverStaging: fixture.proverStaging,

@@ -41,6 +41,7 @@ describe('composeFile, from what was kept', () => {
     composeFile(
       {
         records: fixture.records,
+        moderation: fixture.moderation,
         reservations: fixture.reservations,
         blobs: { ...fixture.blobs, stat: statOf },
         proverStaging: fixture.proverStaging,

@@ -3,7 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
 import { pieceHandle } from '../records/object-handle.ts'
-import type { CompositionCommit, FileRecord, OverQuota, PartFile } from '../records/record-store.ts'
+import type { CompositionCommit, FileRecord, OverQuota, PartFile, RecordStore } from '../records/record-store.ts'
 import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-upload.ts'
 import { applyHead } from './apply-head.ts'
 import { type CheckDeps, type CheckedWhole, checkWhole } from './check-whole.ts'
@@ -11,9 +11,12 @@ import { contentFactsOf } from './content-facts.ts'
 import { claimOf } from './file-commit.ts'
 import { findParts, missingParts } from './find-parts.ts'
 import { lostParts } from './lost-parts.ts'
+import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedHead } from './refuse-blocked.ts'
 import type { UploadTier } from './upload-tier.ts'
 
-export interface ComposeDeps extends CheckDeps {
+export interface ComposeDeps extends CheckDeps, RefuseBlockedDeps {
+  readonly records: RecordStore
+  readonly now: () => number
   readonly proverStaging: Pick<ProverStaging, 'dealId'>
 }
 
@@ -47,7 +50,7 @@ interface Agreed {
  * live file already, that is the answer, whatever the parts are, with the type, name, visibility and longer term that are asked for.
  *
  * @throws {LadeError} `over_budget`; `invalid_cid` for an opaque id; `invalid_parts`, `missing_parts`, `foreign_parts`;
- *   `invalid_visibility`, `unverified_account`, `insufficient_scope`, `invalid_term`, `too_large`, `storage_offline`; `rate_limited` (sponsored) or `quota_exceeded` (token);
+ *   `blocked`, `caller_blocked`; `invalid_visibility`, `unverified_account`, `insufficient_scope`, `invalid_term`, `too_large`, `storage_offline`; `rate_limited` (sponsored) or `quota_exceeded` (token);
  *   `cid_mismatch`, `invalid_car`, `incomplete_dag`; `too_many_uploads` and `storage_failed` where parts are read; `cid_conflict`.
  */
 export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promise<FileRecord> {
@@ -65,6 +68,8 @@ export async function composeFile(deps: ComposeDeps, input: ComposeInput): Promi
     now: deps.now(),
   })
   input.onFound?.()
+  const objects = 'whole' in found ? [found.whole.object] : found.parts.map(({ file }) => file.object)
+  await refuseBlockedHead(deps, { principal: tier.principal, cid: head.cid }, { parts: objects })
   if ('whole' in found) return applyHead(deps, { tier, head, file: found.whole })
 
   const agreed = await agree(deps, input, found.parts)
@@ -161,7 +166,11 @@ async function record(
       dealId,
     },
   }
-  const outcome = await deps.records.compositions.commit(commit)
+  const upload = { key: cid.key, sha256, sizeBytes, content: commit.content }
+  const outcome = await recordUnblocked(deps, { principal, cid }, upload, async (takedownRevision) => {
+    await refuseBlockedHead(deps, { principal, cid }, { parts: parts.map(({ file }) => file.object) })
+    return deps.records.compositions.commit({ ...commit, takedownRevision })
+  })
   switch (outcome.outcome) {
     case 'recorded':
     case 'retry':

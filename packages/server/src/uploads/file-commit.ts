@@ -1,7 +1,15 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import type { VerifiedBody } from '../blobs/receive.ts'
-import type { AtOnceOutcome, FileCommit, FileRecord, NewFile, Placement } from '../records/record-store.ts'
+import type { CheckedUpload } from '../moderation/blocked-content.ts'
+import type {
+  AtOnceOutcome,
+  FileCommit,
+  FileRecord,
+  NewFile,
+  Placement,
+  TakedownsChanged,
+} from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -71,12 +79,22 @@ export function claimOf(
   return name === 'sponsored' && claimDigest !== undefined ? { claimDigest } : {}
 }
 
+/** What an upload is held against blocks by. */
+export function checkedUploadOf({ file, content }: FileCommit): CheckedUpload {
+  const { key, sha256, sizeBytes } = file
+  return { key, sha256, sizeBytes, content }
+}
+
 /**
  * What the records made of a commit.
  *
  * @throws {LadeError} `cid_conflict`, `lease_lost`, `too_many_uploads`, `rate_limited`, `quota_exceeded`.
  */
-export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: number): StagedUpload {
+export function stagedBy(
+  outcome: Exclude<AtOnceOutcome, TakedownsChanged>,
+  upload: VerifiedUpload,
+  now: number,
+): StagedUpload {
   switch (outcome.outcome) {
     case 'recorded':
     case 'retry':

@@ -37,6 +37,7 @@ describe('stageAtOnce', () => {
     stageAtOnce(
       {
         records: fixture.records,
+        moderation: fixture.moderation,
         blobs: fixture.blobs,
         proverStaging: fixture.proverStaging,
         now: () => fixture.clock.now,

@@ -7,13 +7,13 @@ import type { ProverStaging } from '../placement/stage-at-prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { type AdmitInput, agreeTerms, quotaRefusal } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
-import { fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { checkedUploadOf, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedHead } from './refuse-blocked.ts'
 
-export interface AtOnceDeps {
+export interface AtOnceDeps extends RefuseBlockedDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore | undefined
   readonly proverStaging: ProverStaging
-  readonly now: () => number
 }
 
 /**
@@ -23,7 +23,7 @@ export interface AtOnceDeps {
  * Only for uploads that are not handed to a prover before they are answered.
  *
  * @param takeBody - hands over the whole body; called once, when tier and storage have nothing against the upload.
- * @throws {LadeError} as `admitUpload`, then `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `cid_conflict`, `insufficient_storage`, `storage_failed`.
+ * @throws {LadeError} as `admitUpload`, then `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `blocked`, `caller_blocked`, `cid_conflict`, `insufficient_storage`, `storage_failed`.
  */
 export async function stageAtOnce(
   deps: AtOnceDeps,
@@ -33,6 +33,8 @@ export async function stageAtOnce(
   const { tier, head, bill } = input
   const now = deps.now()
   const { termDays, admit } = agreeTerms({ ...input, isStorageBound: deps.blobs !== undefined }, now)
+  const uploader = { principal: tier.principal, cid: head.cid }
+  await refuseBlockedHead(deps, uploader, head)
   await deps.blobs?.requireRoom(head.sizeBytes)
 
   const inline = takeBody()
@@ -56,8 +58,11 @@ export async function stageAtOnce(
   const { sha256 } = body.digests
   const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
   const upload = { tier, head, termDays, ...body, dealId, inline }
-  const outcome = await deps.records.quotas.commitAtOnce({ admit, commit: fileCommitOf(upload, now) })
+  const commit = fileCommitOf(upload, now)
   try {
+    const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
+      deps.records.quotas.commitAtOnce({ admit, commit: { ...commit, takedownRevision } }),
+    )
     const staged = stagedBy(outcome, upload, now)
     settleBill(bill, staged)
     return staged

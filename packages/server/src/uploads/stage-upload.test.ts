@@ -317,10 +317,11 @@ describe('stageUpload', () => {
 
   it('says that it wants the body once, and not before the store can take it', async () => {
     const controller = new AbortController()
-    const { records, reservations, removing, blobs, proverStaging, instanceId, clock } = fixture
+    const { records, moderation, reservations, removing, blobs, proverStaging, instanceId, clock } = fixture
     for (const inlineBytes of [0, 1_000_000]) {
       const deps = {
         records,
+        moderation,
         reservations,
         removing,
         blobs,

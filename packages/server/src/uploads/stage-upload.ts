@@ -8,8 +8,10 @@ import type { ProverStaging } from '../placement/stage-at-prover.ts'
 import type { BlobName, RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
+import { contentFactsOf } from './content-facts.ts'
 import { discardBlob } from './discard-objects.ts'
-import { type BlobPlace, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { type BlobPlace, checkedUploadOf, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedUpload } from './refuse-blocked.ts'
 import type { Reservations } from './reservations.ts'
 
 /** How often, and how long apart, an upload asks again while the same bytes are being removed. */
@@ -18,7 +20,7 @@ const BUSY_WAIT_MS = 20
 /** For how long another process may believe what it knew of a blob, and more. */
 const READERS_MS = 60_000
 
-export interface StageDeps {
+export interface StageDeps extends RefuseBlockedDeps {
   readonly records: RecordStore
   readonly reservations: Reservations
   /** As `DiscardDeps.removing`. */
@@ -26,7 +28,6 @@ export interface StageDeps {
   readonly blobs: BlobStore
   readonly proverStaging: ProverStaging
   readonly instanceId: string
-  readonly now: () => number
   /** Where big bodies are hashed. */
   readonly hashers: ContentHashers
   /** Objects up to this size live in the metadata. */
@@ -59,7 +60,8 @@ type Arrived = VerifiedBody &
  * returned and nothing is left: the pending bytes are removed here, and bytes that were readable for a moment are
  * discarded through the records.
  *
- * @throws {LadeError} `incomplete_body`, `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `cid_conflict`, `stage_failed`,
+ * @throws {LadeError} `incomplete_body`, `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `blocked`,
+ *   `caller_blocked`, `cid_conflict`, `stage_failed`,
  *   `insufficient_storage`, `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, `over_budget`, and the reason of `signal`.
  */
 export async function stageUpload(deps: StageDeps, input: StageInput): Promise<StagedUpload> {
@@ -71,13 +73,21 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     arrived = await receive(deps, input)
     const { digests, verified, inline } = arrived
     const { sha256 } = digests
+    const { tier, head } = admission
+    const uploader = { principal: tier.principal, cid: head.cid }
+    // Before its bytes are readable, or handed to a prover.
+    await refuseBlockedUpload(deps, uploader, {
+      key: head.cid.key,
+      sha256,
+      sizeBytes: head.sizeBytes,
+      content: contentFactsOf(head.cid, { digests, verified }),
+    })
     if (arrived.kind === 'blob') {
       await claim(deps, input, arrived.blob.name)
       // From here on the bytes may be readable, whether or not the commit says so.
       published = arrived.blob.name
       await arrived.blob.commit()
     }
-    const { tier, head } = admission
     const isStagedAtProver =
       arrived.kind === 'blob' && deps.proverStaging.isNeeded(head) && !(await isOwnPrivate(deps, admission))
     // The prover reads what is published, so that it gets the bytes that were checked.
@@ -86,7 +96,10 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     const now = deps.now()
     const place = published === undefined ? undefined : placeOf(deps, published, now)
     const upload = { ...admission, digests, verified, dealId, inline, placement, place }
-    const outcome = await deps.records.quotas.commit({ reservationId, ...fileCommitOf(upload, now) })
+    const commit = fileCommitOf(upload, now)
+    const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
+      deps.records.quotas.commit({ reservationId, ...commit, takedownRevision }),
+    )
     const staged = stagedBy(outcome, upload, now)
     settleBill(input.bill, staged)
     return staged

@@ -1,6 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { isZeroAddress, type WalletVerifyRequest, type WalletVerifyResult } from '@lade/core/wire'
-import type { NonceRecords } from '../records/record-store.ts'
+import { walletPrincipal } from '../quotas/principal.ts'
+import type { NewAuditEntry, NonceRecords } from '../records/record-store.ts'
 import { mintToken } from '../tokens/mint-token.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { SIGN_IN_SECONDS } from './issue-nonce.ts'
@@ -35,9 +36,15 @@ export interface SignInDeps {
  */
 export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Promise<WalletVerifyResult> {
   const key = deps.keys.current()
-  const { wallet, notAfter } = await redeemSignInMessage(deps, request)
+  const jti = deps.newId()
+  const { wallet, notAfter } = await redeemSignInMessage(deps, request, (wallet, at) => ({
+    at,
+    actor: walletPrincipal(wallet),
+    action: 'wallet.signed_in',
+    subject: `token:${jti}`,
+  }))
   const { origin } = new URL(deps.publicUrl())
-  const claims = walletClaims(wallet, { origin, now: deps.now(), notAfter, jti: deps.newId() })
+  const claims = walletClaims(wallet, { origin, now: deps.now(), notAfter, jti })
   const token = await mintToken(claims, key, deps.publicUrl())
   return { token, address: wallet.address, expiresAt: new Date(claims.exp * 1000).toISOString() }
 }
@@ -45,11 +52,13 @@ export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Pr
 /**
  * The wallet that signed the message, and until when it wants to be signed in at the latest, in epoch milliseconds. Uses the nonce up.
  *
+ * @param auditOf - the entry of the audit log that is written with it; none where the sign-in is recorded elsewhere.
  * @throws {LadeError} as {@link signIn}.
  */
 export async function redeemSignInMessage(
   deps: Omit<SignInDeps, 'keys' | 'newId'>,
   request: WalletVerifyRequest,
+  auditOf?: (wallet: Wallet, at: number) => NewAuditEntry,
 ): Promise<{ readonly wallet: Wallet; readonly notAfter: number }> {
   const { chain, nonces } = deps
   const message = parseSignInMessage(request.message)
@@ -64,7 +73,8 @@ export async function redeemSignInMessage(
   if (!(await chain.isSignedBy({ account: wallet.address, message: signed, signature }))) {
     throw refused(`This is not a signature of this message by ${wallet.address}.`)
   }
-  if (!(await nonces.redeem({ nonce, now: deps.now() }))) throw new LadeError('invalid_nonce', {})
+  const now = deps.now()
+  if (!(await nonces.redeem({ nonce, now, audit: auditOf?.(wallet, now) }))) throw new LadeError('invalid_nonce', {})
 
   return { wallet, notAfter: message.expirationTime ?? Number.POSITIVE_INFINITY }
 }

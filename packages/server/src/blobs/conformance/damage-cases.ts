@@ -61,6 +61,19 @@ export const DAMAGE_CASES: readonly ConformanceCase[] = [
     },
   },
   {
+    title: 'deletes what is in quarantine of a digest, and nothing that is stored under it',
+    async run({ store }) {
+      const [wrong, other] = [blobOf(seededBytes(700_000, 23)), blobOf('other')]
+      await put(store, wrong)
+      await put(store, other)
+      await quarantine(store, wrong.sha256)
+      await put(store, wrong)
+      await store.deleteQuarantined(wrong.sha256)
+      expect([await store.deleteQuarantined(wrong.sha256), await store.deleteQuarantined(other.sha256)]).toEqual([0, 0])
+      expectBytes(await get(store, wrong.sha256), wrong.bytes)
+    },
+  },
+  {
     title: 'leaves what was committed since a blob was opened, though it be the same bytes, and what is gone',
     async run({ store }) {
       const blob = blobOf(seededBytes(1_200_000, 22))

@@ -137,6 +137,7 @@ export function verifyingBlobStore(options: VerifyingBlobStoreOptions): Verifyin
     stat: (sha256) => store.stat(sha256),
     list: (request) => store.list(request),
     delete: (blob, options) => store.delete(blob, options),
+    deleteQuarantined: (sha256) => store.deleteQuarantined(sha256),
     sweepPending: (holder) => store.sweepPending(holder),
     pendingHolders: () => store.pendingHolders(),
     check: () => store.check(),

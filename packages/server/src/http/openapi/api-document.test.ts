@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
       const contents = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)]
       const inline = contents
         .flatMap((content) => Object.entries(content ?? {}))
-        .filter(([type, { schema }]) => type.includes('json') && schema.$ref === undefined)
+        .filter(([type, { schema }]) => /^application\/(?:json|.*\+json)$/.test(type) && schema.$ref === undefined)
       expect(inline, name).toEqual([])
     }
     expect(document.components.schemas.FileList?.properties?.files).toMatchObject({

@@ -20,6 +20,7 @@ const TAGS = [
   { name: 'tokens', description: 'Create and revoke bearer tokens' },
   { name: 'sessions', description: 'Sign in and out with a browser' },
   { name: 'wallets', description: 'Sign in with an Ethereum account' },
+  { name: 'admin', description: 'For operators: callers, files, limits, audit log' },
   { name: 'operations', description: 'Health, readiness, limits' },
 ]
 

@@ -12,6 +12,7 @@ const GUIDES: readonly (readonly [page: string, what: string])[] = [
   ['protocol/wallets', 'wallets instead of tokens'],
   ['protocol/files', 'your files and your usage'],
   ['protocol/deals', 'deals, copies and proofs'],
+  ['protocol/admin', 'for operators: callers, files, limits, audit log'],
   ['protocol/errors', 'errors'],
   ['use/command-line', 'the command line'],
   ['operate/README', 'running a service'],

@@ -4,8 +4,8 @@ import { headersOf, QUOTA_HEADERS, type ResponseHeader } from './response-header
 
 const ANSWERED: ReadonlySet<number> = new Set(Object.values(STATUS))
 
-/** What any request can get, whatever it asks for: malformed, too slow, over its budget, to the wrong host, while the service stops. */
-const ANYWHERE = [400, 408, 411, 417, 421, 429, 431, 500, 503]
+/** What any request can get, whatever it asks for: malformed, too slow, over its budget, blocked, to the wrong host, while the service stops. */
+const ANYWHERE = [400, 403, 408, 411, 417, 421, 429, 431, 500, 503]
 /** What can be wrong with any body. */
 const WITH_BODY = [413, 415]
 /** A token that is sent is checked also where none is needed. */

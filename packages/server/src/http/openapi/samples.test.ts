@@ -82,6 +82,7 @@ describe('samples of the documentation', () => {
       PIECE_CID: file.pieceCid ?? '',
       JTI: jti,
       SESSION_ID: session.id,
+      ADMIN_TOKEN: await service.mint(['admin']),
     }
 
     const rest = [...samples.keys()].filter((id) => !FIRST.includes(id) && !LAST.includes(id))

@@ -11,9 +11,17 @@ export interface CodeSample {
 export const SAMPLE_CID = 'bafkreibxtagdhfi542yoiugdoansdg7652jqkrdql5rxzuivrnrye65tsa'
 const SAMPLE_SHA256 = '37980c33951de6b0e450c3701b219bfeee930544705f637cd1158b63827bb390'
 
-const AUTHORIZED = '--header "Authorization: Bearer $TOKEN"'
+/** Of content that no sample uploads. */
+const UNWANTED_SHA256 = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'
 
-/** Commands by operation. They use the file that the sample of an upload makes, and TOKEN, DEAL_ID and JTI from earlier responses. */
+const AUTHORIZED = '--header "Authorization: Bearer $TOKEN"'
+/** A token with the scope admin. */
+const AS_ADMIN = '--header "Authorization: Bearer $ADMIN_TOKEN"'
+
+/**
+ * Commands by operation. They use the file that the sample of an upload makes, TOKEN, DEAL_ID and JTI from earlier responses, and the
+ * ADMIN_TOKEN of an operator.
+ */
 const CURL: Readonly<Record<string, string>> = {
   signUp: `curl {url}/api/auth/signup --json '{"email": "ada@example.org", "label": "laptop"}'`,
   openSession: `curl {url}/api/session --cookie-jar cookies.txt \\
@@ -87,6 +95,26 @@ curl "{url}/api/files/$cid/claim" \\
   setRedundancy: `curl --request PUT "{url}/api/deals/$DEAL_ID/redundancy" \\
   ${AUTHORIZED} \\
   --json '{"copies": 1}'`,
+  getAdminOverview: `curl {url}/api/admin/overview \\
+  ${AS_ADMIN}`,
+  listAuditLog: `curl '{url}/api/admin/audit?limit=10' \\
+  ${AS_ADMIN}`,
+  exportAuditLog: `curl --output audit.jsonl {url}/api/admin/audit.jsonl \\
+  ${AS_ADMIN}`,
+  blockContent: `curl {url}/api/admin/blocks \\
+  ${AS_ADMIN} \\
+  --json '{"cid": "${UNWANTED_SHA256}", "reason": "A complaint"}'`,
+  listBlocks: `curl {url}/api/admin/blocks \\
+  ${AS_ADMIN}`,
+  unblockContent: `curl --request DELETE {url}/api/admin/blocks/${UNWANTED_SHA256} \\
+  ${AS_ADMIN}`,
+  blockCaller: `curl {url}/api/admin/blocked-callers \\
+  ${AS_ADMIN} \\
+  --json '{"network": "198.51.100.0/24", "reason": "Spam", "files": "keep"}'`,
+  listBlockedCallers: `curl {url}/api/admin/blocked-callers \\
+  ${AS_ADMIN}`,
+  unblockCaller: `curl --request DELETE {url}/api/admin/blocked-callers/1 \\
+  ${AS_ADMIN}`,
   listTokens: `curl {url}/api/tokens \\
   ${AUTHORIZED}`,
   revokeToken: `curl {url}/api/tokens/revoke \\

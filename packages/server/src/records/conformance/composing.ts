@@ -16,6 +16,7 @@ export interface Composition {
   readonly claimDigest: string | undefined
   /** True when the whole was read, so that its digest is known. */
   readonly isRead: boolean
+  readonly takedownRevision: number | undefined
   /** What verification learned, where it is not the usual. */
   readonly facts: Partial<ContentFacts>
 }
@@ -44,6 +45,7 @@ export function compose(
     visibility: 'public',
     claimDigest: undefined,
     isRead: false,
+    takedownRevision: undefined,
     capFiles: 100_000,
     facts: key.startsWith('dag-pb:') ? { aliases: [{ key, view: 'bytes' }] } : {},
     ...overrides,
@@ -61,6 +63,7 @@ export function compose(
       ...of.facts,
     },
     parts: parts.map(({ sequence }) => sequence),
+    takedownRevision: of.takedownRevision,
     file: {
       principal: of.principal,
       key,

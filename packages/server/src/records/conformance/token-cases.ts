@@ -82,6 +82,15 @@ export function tokenCases({ it, itWithTwo }: Cases): void {
     expect(await store.tokens.revocation('two')).toBeUndefined()
   })
 
+  it('leaves a token of an operator to those who may revoke any', async (store) => {
+    await signUp(store, token({ jti: 'one', scopes: ['list', 'admin'] }))
+    expect(await revoke(store, NOW + 1)).toBe('admin_only')
+    expect(await store.tokens.revocation('one')).toBeUndefined()
+    expect(await store.tokens.revokeAny({ jti: 'one', now: NOW + 2, keepsLinks: false })).toEqual({
+      revokedAt: NOW + 2,
+    })
+  })
+
   const shown = (of: TokenRecord) => ({ jti: of.jti, sub: of.sub, issuedAt: of.issuedAt })
 
   it('records a token that was issued elsewhere, once', async (store) => {

@@ -635,4 +635,70 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     digest TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- What operators and callers did, one line of JSON each, which holds the SHA-256 of the line before. Rows are only ever added.
+  CREATE TABLE audit_log (
+    sequence INTEGER PRIMARY KEY,
+    line TEXT NOT NULL
+  ) STRICT;
+  `,
+  `
+  -- Content that the operator blocks: rows stay when a takedown is lifted. name is what is blocked, cid how the operator wrote it.
+  CREATE TABLE takedowns (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    cid TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    blocked_at INTEGER NOT NULL,
+    blocked_by TEXT NOT NULL,
+    deletes INTEGER NOT NULL,
+    lifted_at INTEGER,
+    lifted_by TEXT,
+    revision INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX takedowns_one_live ON takedowns (name) WHERE lifted_at IS NULL;
+  CREATE INDEX takedowns_by_revision ON takedowns (revision);
+
+  -- What a takedown reaches while it holds: names, and objects. is_whole is 0 for an object that has a blocked block among others.
+  CREATE TABLE takedown_names (
+    takedown INTEGER NOT NULL REFERENCES takedowns (id),
+    name TEXT NOT NULL,
+    PRIMARY KEY (takedown, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE takedown_objects (
+    takedown INTEGER NOT NULL REFERENCES takedowns (id),
+    object INTEGER NOT NULL REFERENCES objects (id),
+    is_whole INTEGER NOT NULL,
+    PRIMARY KEY (takedown, object)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX takedown_objects_by_object ON takedown_objects (object);
+  CREATE INDEX aliases_by_object ON aliases (object);
+  CREATE INDEX names_by_object ON names (object);
+  CREATE INDEX aggregate_members_by_object ON aggregate_members (object);
+
+  -- Callers that the operator refuses. is_removing is 1 until the last of their files is removed.
+  CREATE TABLE blocked_callers (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('user', 'wallet', 'network')),
+    value TEXT NOT NULL,
+    given TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    blocked_at INTEGER NOT NULL,
+    blocked_by TEXT NOT NULL,
+    removes_files INTEGER NOT NULL,
+    is_removing INTEGER NOT NULL,
+    lifted_at INTEGER,
+    lifted_by TEXT,
+    revision INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX blocked_callers_one_live ON blocked_callers (value) WHERE lifted_at IS NULL;
+  CREATE INDEX blocked_callers_by_revision ON blocked_callers (revision);
+  CREATE INDEX blocked_callers_removing ON blocked_callers (id) WHERE is_removing = 1;
+
+  -- How often takedowns, and blocked callers, have changed.
+  CREATE TABLE moderation_revisions (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

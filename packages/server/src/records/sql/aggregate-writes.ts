@@ -10,6 +10,8 @@ export interface AggregateRequest {
   readonly members: readonly { readonly file: number; readonly paddedOffsetBytes: number }[]
 }
 
+export type AggregateWrites = ReturnType<typeof prepareAggregateWrites>
+
 /** Aggregates of small files. Each function runs inside the caller's transaction. */
 export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: CopyWrites) {
   const { isNeeded } = preparePieceReads(db)

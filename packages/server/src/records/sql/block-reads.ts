@@ -2,6 +2,7 @@ import { keyOfMultihash } from '../multihash.ts'
 import type { BlockPlace, ObjectHandle } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import type { Sql, Steps } from './sql.ts'
+import { IS_TAKEN_DOWN } from './takedown-reads.ts'
 
 const DIGEST_BYTES = 32
 
@@ -20,13 +21,13 @@ export function prepareBlockReads(db: Sql) {
   const content = prepareContentReads(db)
   const openFiles = `files ${db.dialect.indexedBy('files_live_by_object')}`
   const publicObject = db.prepare<[number, number], Pick<BlockRow, 'handle' | 'size_bytes'>>(
-    `SELECT sha256 AS handle, size_bytes FROM objects WHERE id = ? AND EXISTS (
+    `SELECT sha256 AS handle, size_bytes FROM objects WHERE id = ? AND NOT ${IS_TAKEN_DOWN} AND EXISTS (
        SELECT 1 FROM ${openFiles} WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')`,
   )
   const publicBlock = db.prepare<[Uint8Array, number], BlockRow>(
     `SELECT dag, layout, node, offset_bytes, length_bytes, sha256 AS handle, size_bytes
      FROM blocks JOIN dags ON dags.id = blocks.dag JOIN objects ON objects.id = dags.object
-     WHERE multihash = ? AND EXISTS (
+     WHERE multihash = ? AND NOT ${IS_TAKEN_DOWN} AND EXISTS (
        SELECT 1 FROM ${openFiles} WHERE files.object = objects.id AND ended_at IS NULL AND expires_at > ? AND visibility = 'public')
      ORDER BY dag LIMIT 1`,
   )

@@ -9,12 +9,14 @@ import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.t
 import type { ObjectRelease } from './object-release.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
+import { prepareTakedownReads } from './takedown-reads.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
 /** Files that are put together from others. Each function runs inside the caller's transaction. */
 export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
   const { quotaState } = prepareQuotaReads(db)
+  const takedowns = prepareTakedownReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const { closeDeal } = prepareDealClosing(db)
   const { fileEnded } = prepareUsageWrites(db)
@@ -60,6 +62,7 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
   return {
     *commit(commit: CompositionCommit): Steps<CompositionOutcome> {
       const { now, day, capBytes, capFiles, file, content: facts, parts } = commit
+      if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
       const bytes = { sha256: file.sha256, pieceRoot: facts.pieceRoot, sizeBytes: file.sizeBytes }
       const known = yield* content.objectOfBytes(bytes)
       const handle = known === undefined ? (file.sha256 ?? pieceHandle(bytes)) : yield* content.handleOf(known)

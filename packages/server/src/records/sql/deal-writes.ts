@@ -3,6 +3,7 @@ import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
+import { isTouchedByTakedown } from './takedown-reads.ts'
 
 export type DealWrites = ReturnType<typeof prepareDealWrites>
 
@@ -28,7 +29,8 @@ export function prepareDealWrites(db: Sql) {
   )
   const visibilityOfLive = db
     .prepare<[number, number], Visibility>(
-      'SELECT visibility FROM files WHERE sequence = ? AND ended_at IS NULL AND expires_at > ?',
+      `SELECT CASE WHEN ${isTouchedByTakedown('files.object')} THEN 'private' ELSE visibility END
+       FROM files WHERE sequence = ? AND ended_at IS NULL AND expires_at > ?`,
     )
     .pluck()
   const forgetReenrolment = db.prepare<[number]>('DELETE FROM reenrolments WHERE file = ?')

@@ -2,16 +2,15 @@ import { DAY_MS } from '@lade/core/time'
 import type { ChangeFileOutcome, ChangeFileRequest, FileChange, RepeatableChange, TermChange } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
-import { preparePieceWrites } from './piece-writes.ts'
+import type { FileWithdrawal } from './file-withdrawal.ts'
 import type { Sql, Steps } from './sql.ts'
 
 /** The columns that a change sets. */
 type Changed = Pick<FileRow, 'visibility' | 'content_type' | 'filename' | 'expires_at' | 'term_days'>
 
 /** Changes of live files. Each function runs inside the caller's transaction. */
-export function prepareFileChanges(db: Sql) {
-  const { closeDeal, reopenDeal, markPiecesUnreconciled } = prepareDealClosing(db)
-  const { restateDeal } = preparePieceWrites(db)
+export function prepareFileChanges(db: Sql, { withdraw, offer }: FileWithdrawal) {
+  const { markPiecesUnreconciled } = prepareDealClosing(db)
   const liveFile = db.prepare<[number, number], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence = ? AND ended_at IS NULL AND expires_at > ?`,
   )
@@ -20,16 +19,6 @@ export function prepareFileChanges(db: Sql) {
        expires_at = :expires_at, term_days = :term_days
      WHERE sequence = :sequence`,
   )
-  const restage = db.prepare<[number, number]>(
-    "UPDATE deals SET status = 'staged', status_at = ?, cause = NULL WHERE file = ?",
-  )
-  const carriedDeal = db
-    .prepare<[number], number>(
-      `SELECT 1 FROM deals WHERE file = ?
-         AND (waits = 1 OR EXISTS (SELECT 1 FROM deal_pieces WHERE deal_pieces.file = deals.file))`,
-    )
-    .pluck()
-  const enrolAgain = db.prepare<[number]>('INSERT INTO reenrolments (file) VALUES (?) ON CONFLICT DO NOTHING')
   const useKey = db.prepare<[string, string, number]>('INSERT INTO nonces (account, nonce, until) VALUES (?, ?, ?)')
   const usedKey = db
     .prepare<[{ account: string; from: string; to: string }], string>(
@@ -41,22 +30,6 @@ export function prepareFileChanges(db: Sql) {
   function* requestOf({ principal, key }: RepeatableChange): Steps<string | undefined> {
     const used = yield* usedKey.get({ account: accountOf(principal), from: `${key} `, to: `${key}!` })
     return used?.slice(key.length + 1)
-  }
-
-  /** Provers release their copies. */
-  function* withdraw(file: number, now: number): Steps<void> {
-    yield* closeDeal(file, now)
-    yield* restage.run(now, file)
-  }
-
-  /** Provers get the file, as they had it before or as it is decided now. */
-  function* offer(file: number, now: number): Steps<void> {
-    if ((yield* carriedDeal.get(file)) === undefined) {
-      yield* enrolAgain.run(file)
-      return
-    }
-    yield* reopenDeal(file, now)
-    yield* restateDeal(file, now)
   }
 
   return {

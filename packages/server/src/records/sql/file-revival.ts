@@ -2,6 +2,7 @@ import type { ReviveFilesRequest } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow } from './file-row.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
+import { isTouchedByTakedown } from './takedown-reads.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
 /** Clocks of instances differ by less. */
@@ -22,6 +23,9 @@ export function prepareFileRevival(db: Sql) {
          AND open.name = files.name AND open.ended_at IS NULL)
      ORDER BY sequence`,
   )
+  const isTakenDown = db
+    .prepare<[number], number>(`SELECT 1 FROM objects WHERE id = ? AND ${isTouchedByTakedown('objects.id')}`)
+    .pluck()
   const reopen = db.prepare<[number]>('UPDATE files SET ended_at = NULL, "end" = NULL WHERE sequence = ?')
 
   return {
@@ -37,8 +41,9 @@ export function prepareFileRevival(db: Sql) {
           names.add(name)
           yield* reopen.run(row.sequence)
           yield* fileRevived(row)
-          // Provers have released a file that became private.
-          if (row.visibility === 'public') yield* reopenDeal(row.sequence, now)
+          // Provers have released a file that became private, or was taken down.
+          const isForbidden = (yield* isTakenDown.get(object)) !== undefined
+          if (row.visibility === 'public' && !isForbidden) yield* reopenDeal(row.sequence, now)
           revived += 1
         })
         yield* keepUntil.run(now + keepMs, object)

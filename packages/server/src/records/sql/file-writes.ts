@@ -7,6 +7,8 @@ import type { ObjectRelease } from './object-release.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
+export type FileWrites = ReturnType<typeof prepareFileWrites>
+
 /** Ends of files. Each function runs inside the caller's transaction. */
 export function prepareFileWrites(db: Sql, { releaseObject, releaseLater }: ObjectRelease) {
   const content = prepareContentReads(db)
@@ -32,6 +34,9 @@ export function prepareFileWrites(db: Sql, { releaseObject, releaseLater }: Obje
   }
 
   return {
+    /** Ends a file that has not ended; what becomes of its bytes is for the caller to decide. */
+    end,
+
     *remove({ principal, key, now, endedAt = now }: RemoveFileRequest): Steps<FileRecord | undefined> {
       for (const { object } of yield* content.objectsNamedBy(key)) {
         const row = yield* content.openFile(principal, object, key)

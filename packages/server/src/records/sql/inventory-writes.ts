@@ -1,9 +1,11 @@
+import type { NewAuditEntry } from '../audit-log-records.ts'
 import type { BlobName } from '../inventory-records.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
 /** Of blobs that are looked through. Each function runs inside the caller's transaction. */
-export function prepareInventoryWrites(db: Sql, discards: DiscardWrites) {
+export function prepareInventoryWrites(db: Sql, discards: DiscardWrites, audit: AuditLogWrites) {
   const setMark = db.prepare<[string, string]>(
     'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   )
@@ -25,8 +27,9 @@ export function prepareInventoryWrites(db: Sql, discards: DiscardWrites) {
       yield* forgetPuts.run()
     },
 
-    *setMark({ name, value }: { name: string; value: string }): Steps<void> {
-      yield* setMark.run(name, value)
+    *setMark(request: { name: string; value: string; audit?: NewAuditEntry | undefined }): Steps<void> {
+      yield* setMark.run(request.name, request.value)
+      yield* audit.appendIf(request.audit)
     },
 
     planOrphan({

@@ -7,6 +7,7 @@ import type {
   LoginCodeRecord,
   OpenOutcome,
 } from '../login-code-records.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import { prepareSessionInserts } from './session-inserts.ts'
 import { forEach, mapEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'
@@ -43,9 +44,9 @@ interface CodeOfEmailRow {
 }
 
 /** Login codes of signup by email. Each function runs inside the caller's transaction. */
-export function prepareLoginCodeWrites(db: Sql) {
-  const { countOf, count, giveBack, insertToken } = prepareTokenInserts(db)
-  const { insertSession } = prepareSessionInserts(db)
+export function prepareLoginCodeWrites(db: Sql, audit: AuditLogWrites) {
+  const { countOf, count, giveBack, insertToken } = prepareTokenInserts(db, audit)
+  const { insertSession } = prepareSessionInserts(db, audit)
   const insert = db.prepare<[string, string, string, string, number, number, string, string]>(
     `INSERT INTO challenges (id, email, label, code_digest, attempts_left, expires_at, asked_by, email_code_digest)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -70,7 +71,7 @@ export function prepareLoginCodeWrites(db: Sql) {
 
   function* give(reward: CodeReward, label?: string): Steps<void> {
     if ('session' in reward) yield* insertSession(reward.session)
-    else yield* insertToken(label === undefined ? reward.token : { ...reward.token, label })
+    else yield* insertToken(label === undefined ? reward.token : { ...reward.token, label }, 'code')
   }
 
   return {

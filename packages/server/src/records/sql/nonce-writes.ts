@@ -1,10 +1,12 @@
+import type { NewAuditEntry } from '../audit-log-records.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
 /** Whose nonces those are that were handed out here: no wallet is called that. */
 export const OURS = ''
 
 /** Nonces of wallets. Each function runs inside the caller's transaction. */
-export function prepareNonceWrites(db: Sql) {
+export function prepareNonceWrites(db: Sql, audit: AuditLogWrites) {
   const insert = db.prepare<[string, string, number]>(
     'INSERT INTO nonces (account, nonce, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   )
@@ -25,8 +27,10 @@ export function prepareNonceWrites(db: Sql) {
       yield* insert.run(OURS, nonce, until)
     },
 
-    *redeem({ nonce, now }: { nonce: string; now: number }): Steps<boolean> {
-      return (yield* redeem.run(OURS, nonce, now)).changes === 1
+    *redeem(request: { nonce: string; now: number; audit?: NewAuditEntry | undefined }): Steps<boolean> {
+      if ((yield* redeem.run(OURS, request.nonce, request.now)).changes !== 1) return false
+      yield* audit.appendIf(request.audit)
+      return true
     },
 
     *expire({ now, limit }: { now: number; limit: number }): Steps<number> {

@@ -55,6 +55,12 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
   return {
     releaseObject,
 
+    /** Lets go of the bytes of an object, as far as nothing else needs them, also where they were to stay for a while. */
+    *releaseAtOnce(object: number, now: number): Steps<void> {
+      yield* forget.run(object)
+      yield* releaseObject(object, now)
+    },
+
     /** Lets go of the bytes of an object later, unless they are needed then. */
     *releaseLater(object: number, dueAt: number): Steps<void> {
       yield* keepUntil.run(object, dueAt)

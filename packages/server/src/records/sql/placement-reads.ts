@@ -1,6 +1,7 @@
 import type { ObjectHandle, UnenrolledFile, UnreconciledPiece, Visibility, WaitingFile } from '../record-store.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
+import { isTouchedByTakedown } from './takedown-reads.ts'
 
 interface FoundFile {
   readonly file: number
@@ -24,18 +25,21 @@ interface Needs {
   readonly neededUntil: number | null
 }
 
+/** Provers get nothing that is taken down, as they get nothing private. */
+const VISIBILITY = `CASE WHEN ${isTouchedByTakedown('objects.id')} THEN 'private' ELSE visibility END AS visibility`
+
 /** Reads of what is to be done: files to enrol, files that wait, pieces to reconcile. */
 export function preparePlacementReads(db: Sql) {
   const pieces = preparePieceReads(db)
   const withoutDeal = db.prepare<{ after: number; upTo: number; limit: number }, FoundFile>(
-    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, visibility, piece_root, piece_subtrees
+    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, ${VISIBILITY}, piece_root, piece_subtrees
      FROM files JOIN objects ON objects.id = files.object
      WHERE sequence > :after AND sequence <= :upTo AND ended_at IS NULL
        AND NOT EXISTS (SELECT 1 FROM deals WHERE deals.file = sequence)
      ORDER BY sequence LIMIT :limit`,
   )
   const becamePublic = db.prepare<[number, number], FoundFile>(
-    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, visibility, piece_root, piece_subtrees
+    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, ${VISIBILITY}, piece_root, piece_subtrees
      FROM files JOIN objects ON objects.id = files.object
      WHERE sequence IN (SELECT file FROM reenrolments WHERE file <= ? ORDER BY file LIMIT ?) ORDER BY sequence`,
   )

@@ -18,6 +18,7 @@ import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
+import { prepareTakedownReads } from './takedown-reads.ts'
 
 interface ReservationRow {
   readonly id: string
@@ -64,6 +65,7 @@ export function prepareQuotaWrites(
   const content = prepareContentReads(db)
   const { decide, quotaState } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
+  const takedowns = prepareTakedownReads(db)
   const insertReservation = db.prepare<[string, string, string, string, number, number, number, number]>(
     `INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, cap_files, lease_until)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -151,6 +153,7 @@ export function prepareQuotaWrites(
 
     *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
       const { principal, day, key, now } = admit
+      if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
       const { sizeBytes } = commit.file
       const state = yield* quotaState(principal, day)
       const known = yield* knownOf(commit)
@@ -185,6 +188,7 @@ export function prepareQuotaWrites(
       const { reservationId, now, file } = commit
       const held = yield* reservation.get(reservationId)
       if (held === undefined) return { outcome: 'lost' }
+      if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
       const { principal, key, sizeBytes } = file
       const bound = yield* content.boundElsewhere(key, handlesOf(commit))
       if (bound !== undefined) return { outcome: 'conflict', object: bound }

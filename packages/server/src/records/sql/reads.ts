@@ -1,5 +1,8 @@
 import { prepareAccountReads } from './account-reads.ts'
+import { prepareAdminReads } from './admin-reads.ts'
+import { prepareAuditLogReads } from './audit-log-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
+import { prepareBlockedCallerReads } from './blocked-caller-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
 import { prepareClaimReads } from './claim-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
@@ -17,6 +20,7 @@ import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import { prepareSessionReads } from './session-reads.ts'
 import type { Sql } from './sql.ts'
+import { prepareTakedownReads } from './takedown-reads.ts'
 import { prepareTokenReads } from './token-reads.ts'
 import type { StepsValue } from './writes.ts'
 
@@ -26,6 +30,8 @@ export function prepareReads(db: Sql) {
   const blocks = prepareBlockReads(db)
   const compositions = prepareCompositionReads(db)
   const accounts = prepareAccountReads(db)
+  const admin = prepareAdminReads(db)
+  const audit = prepareAuditLogReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const sessions = prepareSessionReads(db)
@@ -41,6 +47,8 @@ export function prepareReads(db: Sql) {
   const inventory = prepareInventoryReads(db)
   const installation = prepareInstallationReads(db)
   const integrity = prepareIntegrityReads(db)
+  const takedowns = prepareTakedownReads(db)
+  const callers = prepareBlockedCallerReads(db)
   const secret = db.prepare<[string], string>('SELECT value FROM secrets WHERE name = ?').pluck()
 
   return {
@@ -113,8 +121,22 @@ export function prepareReads(db: Sql) {
     'chain.tooShort': chain.tooShort,
     'nonces.isUsed': nonces.isUsed,
     'nonces.isIssued': nonces.isIssued,
+    'takedowns.revision': (_: undefined) => takedowns.revision(),
+    'takedowns.changes': takedowns.changes,
+    'takedowns.list': takedowns.list,
+    'takedowns.namesOf': takedowns.namesOf,
+    'takedowns.hasBlock': takedowns.hasBlock,
+    'blockedCallers.revision': (_: undefined) => callers.revision(),
+    'blockedCallers.changes': callers.changes,
+    'blockedCallers.list': callers.list,
+    'blockedCallers.removing': (_: undefined) => callers.removing(),
+    'blockedCallers.principals': callers.principals,
     'instances.list': (_: undefined) => accounts.instances(),
     'discards.pending': accounts.pendingDiscards,
+    'admin.totals': admin.totals,
+    'audit.keyInUse': (_: undefined) => audit.keyInUse(),
+    'audit.lines': audit.lines,
+    'audit.page': audit.page,
   }
 }
 
@@ -143,4 +165,9 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'placements.pieceOf',
   'placements.counts',
   'placements.oldestWaiting',
+  'takedowns.changes',
+  'takedowns.namesOf',
+  'takedowns.hasBlock',
+  'blockedCallers.changes',
+  'admin.totals',
 ])

@@ -210,11 +210,41 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       redeem: (request) => write('nonces.redeem', request),
       expire: (request) => write('nonces.expire', request),
     },
+    takedowns: {
+      revision: () => read('takedowns.revision', undefined),
+      changes: (request) => read('takedowns.changes', request),
+      list: (request) => read('takedowns.list', request),
+      block: (request) => write('takedowns.block', request),
+      lift: (request) => write('takedowns.lift', request),
+      namesOf: (object) => read('takedowns.namesOf', object),
+      hasBlock: (multihash) => read('takedowns.hasBlock', multihash),
+    },
+    blockedCallers: {
+      revision: () => read('blockedCallers.revision', undefined),
+      changes: (request) => read('blockedCallers.changes', request),
+      list: (request) => read('blockedCallers.list', request),
+      block: (request) => write('blockedCallers.block', request),
+      lift: (request) => write('blockedCallers.lift', request),
+      removing: () => read('blockedCallers.removing', undefined),
+      removed: (id) => write('blockedCallers.removed', id),
+      principals: (request) => read('blockedCallers.principals', request),
+      endFiles: (request) => write('blockedCallers.endFiles', request),
+    },
     instances: {
       register: (request) => write('instances.register', request),
       list: () => read('instances.list', undefined),
       deregister: (request) => write('instances.deregister', request),
     },
+    audit: {
+      append: (entry) => write('audit.append', entry),
+      // Mostly it is the same key, and then nobody has to write.
+      keyInUse: async (request) => {
+        if ((await read('audit.keyInUse', undefined)) !== request.keyId) await write('audit.keyInUse', request)
+      },
+      lines: (request) => read('audit.lines', request),
+      page: (request) => read('audit.page', request),
+    },
+    admin: { totals: (request) => read('admin.totals', request) },
     discards: {
       pending: (request) => read('discards.pending', request),
       begin: (request) => write('discards.begin', request),

@@ -1,4 +1,5 @@
 import type { SessionOpening } from '../session-records.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
 type Row = [
@@ -19,7 +20,7 @@ type Row = [
 ]
 
 /** What every way of signing in writes. */
-export function prepareSessionInserts(db: Sql) {
+export function prepareSessionInserts(db: Sql, audit: AuditLogWrites) {
   const insert = db.prepare<Row>(
     `INSERT INTO sessions (id, digest, via, sub, email, scopes, quota_mb, jti, key_id, issued_at, created_at, last_used_at,
        expires_at, ends_at)
@@ -42,6 +43,14 @@ export function prepareSessionInserts(db: Sql) {
       const scopes = session.scopes.join(' ')
       const times = [issuedAt, createdAt, lastUsedAt, expiresAt, endsAt] as const
       yield* insert.run(id, digest, via, sub, email, scopes, quotaMb, jti, keyId, ...times)
+      const detail = { via, scopes: [...session.scopes], ...(jti !== null && { token: jti }) }
+      yield* audit.append({
+        at: createdAt,
+        actor: `user:${sub}`,
+        action: 'session.opened',
+        subject: `session:${id}`,
+        detail,
+      })
     },
   }
 }

@@ -1,5 +1,6 @@
-import { MAX_SHARE_SECONDS } from '@lade/core/wire'
+import { MAX_SHARE_SECONDS } from '@lade/core/wire/limits'
 import type { CountedSignup, SessionOpened, SessionOpening, SessionUse } from '../session-records.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import { prepareSessionInserts } from './session-inserts.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'
@@ -13,9 +14,9 @@ interface OpenRequest {
 const LINK_MS = MAX_SHARE_SECONDS * 1000
 
 /** Sessions of browsers. Each function runs inside the caller's transaction. */
-export function prepareSessionWrites(db: Sql) {
-  const { insertSession, removeSession } = prepareSessionInserts(db)
-  const { countOf, count } = prepareTokenInserts(db)
+export function prepareSessionWrites(db: Sql, audit: AuditLogWrites) {
+  const { insertSession, removeSession } = prepareSessionInserts(db, audit)
+  const { countOf, count } = prepareTokenInserts(db, audit)
   const owned = db.prepare<[string, string], { jti: string | null }>(
     'SELECT jti FROM sessions WHERE id = ? AND sub = ?',
   )
@@ -53,6 +54,7 @@ export function prepareSessionWrites(db: Sql) {
       if (row === undefined) return false
       yield* remove.run(id)
       if (row.jti === null) yield* endLinks.run(id, now, now + LINK_MS)
+      yield* audit.append({ at: now, actor: `user:${sub}`, action: 'session.ended', subject: `session:${id}` })
       return true
     },
 

@@ -1,8 +1,10 @@
+import type { NewAuditEntry } from '../audit-log-records.ts'
 import type { TokenRecord } from '../record-store.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
 /** What every way of getting a token writes: the hour's counts, and the token itself. */
-export function prepareTokenInserts(db: Sql) {
+export function prepareTokenInserts(db: Sql, audit: AuditLogWrites) {
   const counted = db
     .prepare<[string, number], number>('SELECT count FROM signups WHERE address = ? AND hour = ?')
     .pluck()
@@ -33,9 +35,25 @@ export function prepareTokenInserts(db: Sql) {
       yield* giveBack.run(address, hour)
     },
 
-    *insertToken(token: TokenRecord): Steps<void> {
+    /** @param via - how it was got. */
+    *insertToken(token: TokenRecord, via: 'signup' | 'code'): Steps<void> {
       const { jti, sub, email, label, quotaMb, issuedAt, expiresAt } = token
       yield* insert.run(jti, sub, email, label, token.scopes.join(' '), quotaMb, issuedAt, expiresAt)
+      yield* audit.append(tokenEntry(token, { at: issuedAt, action: 'token.made', via }))
     },
   }
+}
+
+/** What the audit log says of a token that came to be known. */
+export function tokenEntry(
+  { jti, sub, scopes, quotaMb, expiresAt }: TokenRecord,
+  { at, action, via }: { readonly at: number; readonly action: string; readonly via?: string },
+): NewAuditEntry {
+  const detail = {
+    ...(via !== undefined && { via }),
+    scopes: [...scopes],
+    quotaMb,
+    expiresAt: new Date(expiresAt).toISOString(),
+  }
+  return { at, actor: `user:${sub}`, action, subject: `token:${jti}`, detail }
 }

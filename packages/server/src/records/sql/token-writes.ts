@@ -1,7 +1,9 @@
 import { MAX_SHARE_SECONDS } from '@lade/core/wire/limits'
+import type { NewAuditEntry } from '../audit-log-records.ts'
 import type { TokenRecord } from '../record-store.ts'
+import type { AuditLogWrites } from './audit-log-writes.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
-import { prepareTokenInserts } from './token-inserts.ts'
+import { prepareTokenInserts, tokenEntry } from './token-inserts.ts'
 
 interface SignUpRequest {
   readonly token: TokenRecord
@@ -16,6 +18,7 @@ interface RevokeAnyRequest {
   readonly jti: string
   readonly now: number
   readonly keepsLinks: boolean
+  readonly by?: string | undefined
 }
 
 interface RevokeRequest extends RevokeAnyRequest {
@@ -26,16 +29,23 @@ interface RevokeUserRequest {
   readonly sub: string
   readonly now: number
   readonly keepsLinks: boolean
+  readonly by?: string | undefined
+}
+
+interface RecordRequest {
+  readonly token: TokenRecord
+  readonly forgetAt: number | null
+  readonly now?: number | undefined
 }
 
 /** As long as the links of a token may last, its revocation is remembered. */
 const LINK_MS = MAX_SHARE_SECONDS * 1000
 
 /** Tokens and signups. Each function runs inside the caller's transaction. */
-export function prepareTokenWrites(db: Sql) {
-  const { countOf, count, insertToken } = prepareTokenInserts(db)
-  const owned = db.prepare<[string, string], { revoked_at: number | null }>(
-    'SELECT revoked_at FROM tokens WHERE jti = ? AND sub = ?',
+export function prepareTokenWrites(db: Sql, audit: AuditLogWrites) {
+  const { countOf, count, insertToken } = prepareTokenInserts(db, audit)
+  const owned = db.prepare<[string, string], { revoked_at: number | null; scopes: string }>(
+    'SELECT revoked_at, scopes FROM tokens WHERE jti = ? AND sub = ?',
   )
   const any = db.prepare<[string], { revoked_at: number | null }>('SELECT revoked_at FROM tokens WHERE jti = ?')
   const revoke = db.prepare<[number, number, number, string]>(
@@ -81,13 +91,14 @@ export function prepareTokenWrites(db: Sql) {
 
   function* revokeOne(
     row: { readonly revoked_at: number | null },
-    { jti, now, keepsLinks }: RevokeAnyRequest,
+    { jti, now, keepsLinks, by = 'operator' }: RevokeAnyRequest,
   ): Steps<{ readonly revokedAt: number }> {
     if (row.revoked_at !== null) {
       if (!keepsLinks) yield* endLinks.run(jti)
       return { revokedAt: row.revoked_at }
     }
     yield* revoke.run(now, keepsLinks ? 1 : 0, LINK_MS, jti)
+    yield* audit.append(revokedEntry({ jti, now, keepsLinks, by }))
     return { revokedAt: now }
   }
 
@@ -97,35 +108,42 @@ export function prepareTokenWrites(db: Sql) {
       const used = yield* countOf(address, hour)
       if (used >= request.limit) return { outcome: 'limited', used }
       yield* count(address, hour)
-      yield* insertToken(token)
+      yield* insertToken(token, 'signup')
       return { outcome: 'issued' }
     },
 
-    *revoke(request: RevokeRequest): Steps<{ readonly revokedAt: number } | undefined> {
+    *revoke(request: RevokeRequest): Steps<{ readonly revokedAt: number } | 'admin_only' | undefined> {
       const row = yield* owned.get(request.jti, request.sub)
-      return row && (yield* revokeOne(row, request))
+      if (row?.scopes.split(' ').includes('admin')) return 'admin_only'
+      return row && (yield* revokeOne(row, { ...request, by: request.by ?? `user:${request.sub}` }))
     },
 
     *revokeAny(request: RevokeAnyRequest): Steps<{ readonly revokedAt: number }> {
-      const { jti, now, keepsLinks } = request
+      const { jti, now, keepsLinks, by = 'operator' } = request
       const row = yield* any.get(jti)
       if (row !== undefined) return yield* revokeOne(row, request)
       yield* insertRevoked.run(jti, now, keepsLinks ? 1 : 0)
+      yield* audit.append(revokedEntry({ jti, now, keepsLinks, by }))
       return { revokedAt: now }
     },
 
-    *revokeUser({ sub, now, keepsLinks }: RevokeUserRequest): Steps<{ readonly tokens: number }> {
+    *revokeUser({ sub, now, keepsLinks, by = 'operator' }: RevokeUserRequest): Steps<{ readonly tokens: number }> {
       const tokens = (yield* liveOfUser.get(sub, now, now, sub)) ?? 0
       yield* revokeUser.run(sub, now, keepsLinks ? 1 : 0)
       if (!keepsLinks) yield* endLinksOfSessions.run(now, now + LINK_MS, sub)
       yield* endSessions.run(sub, now)
+      const detail = { tokens, keepsLinks }
+      yield* audit.append({ at: now, actor: by, action: 'tokens.revoked', subject: `user:${sub}`, detail })
       return { tokens }
     },
 
-    *record({ token, forgetAt }: { token: TokenRecord; forgetAt: number | null }): Steps<void> {
+    *record({ token, forgetAt, now }: RecordRequest): Steps<void> {
       const { jti, sub, email, label, quotaMb, issuedAt, expiresAt } = token
       const scopes = token.scopes.join(' ')
-      yield* record.run(jti, sub, email, label, scopes, quotaMb, issuedAt, expiresAt, forgetAt)
+      const { changes } = yield* record.run(jti, sub, email, label, scopes, quotaMb, issuedAt, expiresAt, forgetAt)
+      // One of a wallet is of a sign-in that is in the log already.
+      if (changes === 0 || forgetAt !== null) return
+      yield* audit.append(tokenEntry(token, { at: now ?? issuedAt, action: 'token.first_used' }))
     },
 
     *forget({ now, limit }: { now: number; limit: number }): Steps<number> {
@@ -135,4 +153,8 @@ export function prepareTokenWrites(db: Sql) {
     touch: (uses: readonly { readonly jti: string; readonly usedAt: number }[]): Steps<void> =>
       forEach(uses, ({ jti, usedAt }) => touch.run(usedAt, jti)),
   }
+}
+
+function revokedEntry({ jti, now, keepsLinks, by }: Required<RevokeAnyRequest>): NewAuditEntry {
+  return { at: now, actor: by ?? 'operator', action: 'token.revoked', subject: `token:${jti}`, detail: { keepsLinks } }
 }

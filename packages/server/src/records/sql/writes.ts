@@ -1,5 +1,7 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
+import { prepareAuditLogWrites } from './audit-log-writes.ts'
+import { prepareBlockedCallerWrites } from './blocked-caller-writes.ts'
 import { prepareChainWrites } from './chain-writes.ts'
 import { prepareClaimWrites } from './claim-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
@@ -9,6 +11,7 @@ import { prepareDealWrites } from './deal-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
 import { prepareFileChanges } from './file-changes.ts'
 import { prepareFileRevival } from './file-revival.ts'
+import { prepareFileWithdrawal } from './file-withdrawal.ts'
 import { prepareFileWrites } from './file-writes.ts'
 import { prepareInstallationWrites } from './installation-writes.ts'
 import { prepareIntegrityWrites } from './integrity-writes.ts'
@@ -22,6 +25,7 @@ import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareSecretWrites } from './secret-writes.ts'
 import { prepareSessionWrites } from './session-writes.ts'
 import type { Sql, Steps } from './sql.ts'
+import { prepareTakedownWrites } from './takedown-writes.ts'
 import { prepareTokenWrites } from './token-writes.ts'
 
 /**
@@ -29,6 +33,7 @@ import { prepareTokenWrites } from './token-writes.ts'
  * that it can cross to another thread; its steps decide and change, inside one transaction of the engine that runs them.
  */
 export function prepareWrites(db: Sql) {
+  const audit = prepareAuditLogWrites(db)
   const discards = prepareDiscardWrites(db)
   const integrity = prepareIntegrityWrites(db)
   const contents = prepareContentWrites(db, integrity)
@@ -36,21 +41,24 @@ export function prepareWrites(db: Sql) {
   const quotas = prepareQuotaWrites(db, contents, discards, deals)
   const release = prepareObjectRelease(db, contents, discards)
   const files = prepareFileWrites(db, release)
-  const changes = prepareFileChanges(db)
+  const withdrawal = prepareFileWithdrawal(db)
+  const changes = prepareFileChanges(db, withdrawal)
   const revival = prepareFileRevival(db)
   const compositions = prepareCompositionWrites(db, contents, release)
-  const tokens = prepareTokenWrites(db)
-  const loginCodes = prepareLoginCodeWrites(db)
-  const sessions = prepareSessionWrites(db)
+  const tokens = prepareTokenWrites(db, audit)
+  const loginCodes = prepareLoginCodeWrites(db, audit)
+  const sessions = prepareSessionWrites(db, audit)
   const claims = prepareClaimWrites(db)
-  const nonces = prepareNonceWrites(db)
+  const nonces = prepareNonceWrites(db, audit)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
   const additions = prepareAdditionWrites(db, copies)
   const aggregates = prepareAggregateWrites(db, copies)
+  const takedowns = prepareTakedownWrites(db, { files, withdrawal, aggregates, release, audit })
+  const callers = prepareBlockedCallerWrites(db, { files, release, audit })
   const offers = prepareOfferWrites(db)
   const leases = prepareLeaseWrites(db)
-  const inventory = prepareInventoryWrites(db, discards)
+  const inventory = prepareInventoryWrites(db, discards, audit)
   const secrets = prepareSecretWrites(db)
   const installation = prepareInstallationWrites(db)
   const registerInstance = db.prepare<[string, number]>('INSERT INTO instances (id, started_at) VALUES (?, ?)')
@@ -138,6 +146,12 @@ export function prepareWrites(db: Sql) {
     'nonces.issue': nonces.issue,
     'nonces.redeem': nonces.redeem,
     'nonces.expire': nonces.expire,
+    'takedowns.block': takedowns.block,
+    'takedowns.lift': takedowns.lift,
+    'blockedCallers.block': callers.block,
+    'blockedCallers.lift': callers.lift,
+    'blockedCallers.removed': callers.removed,
+    'blockedCallers.endFiles': callers.endFiles,
     *'instances.register'({ instanceId, now }: { instanceId: string; now: number }): Steps<void> {
       yield* registerInstance.run(instanceId, now)
     },
@@ -148,6 +162,8 @@ export function prepareWrites(db: Sql) {
       yield* forgetInstance.run(instanceId)
       return { reservations }
     },
+    'audit.append': audit.append,
+    'audit.keyInUse': audit.keyInUse,
     'discards.begin': discards.begin,
     'discards.finish': discards.finish,
   }

@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SignupResult } from '@lade/core/wire'
+import type { Scope, SignupResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { type Logger, pino } from 'pino'
 import { type Config, readConfig } from '../../config/config.ts'
 import { type Lade, type Substitutes, startLade } from '../../main.ts'
+import { userIdOf } from '../../tokens/email.ts'
+import { openKeyFile } from '../../tokens/key-file.ts'
+import { mintToken } from '../../tokens/mint-token.ts'
 
 /** A service in this process, on a free port, with a data directory of its own and its log in memory. */
 export interface RunningService {
@@ -21,6 +25,8 @@ export interface RunningService {
   upload(bytes: Uint8Array, options?: UploadOptions): Promise<Response>
   /** A fresh token of this user. */
   signUp(email?: string): Promise<SignupResult>
+  /** A token that the service has not seen, as `lade keys mint` makes it. */
+  mint(scopes: readonly Scope[], options?: MintOptions): Promise<string>
   lade: Lade
   /** Ends the service; the data stays. Safe to call twice. */
   close(): Promise<void>
@@ -32,6 +38,12 @@ export interface RunningService {
 export function databaseFileOf({ database }: Config): string {
   if (database.kind !== 'sqlite') throw new TypeError('The records of this service are in no file.')
   return database.file
+}
+
+export interface MintOptions {
+  readonly email?: string
+  readonly jti?: string
+  readonly quotaMb?: number
 }
 
 export interface UploadOptions {
@@ -91,6 +103,11 @@ export async function runService({ env = {}, substitutes = {}, dataDir }: RunOpt
         headers: { 'content-type': 'application/json' },
       })
       return (await response.json()) as SignupResult
+    },
+    async mint(scopes, { email = 'ops@example.org', jti = randomUUID(), quotaMb = 1024 } = {}) {
+      const { key } = await openKeyFile({ file: join(dir, 'token.key'), now: new Date() })
+      const iat = Math.floor(Date.now() / 1000) - 10
+      return mintToken({ sub: userIdOf(email), email, scopes, quotaMb, iat, exp: iat + 86_400, jti }, key)
     },
     lade,
     close: () => lade.close(),

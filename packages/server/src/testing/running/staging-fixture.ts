@@ -7,6 +7,8 @@ import { parseContentId } from '@lade/core/content'
 import { SCOPES } from '@lade/core/wire'
 import { hashContentHere } from '@lade/node/hashing/content-hasher'
 import { sha256Hex } from '@lade/node/hashing/sha256'
+import type { Moderation } from '../../moderation/moderation.ts'
+import { testingModeration } from '../../moderation/testing-moderation.ts'
 import { createProverStaging, type ProverStaging } from '../../placement/stage-at-prover.ts'
 import { type FakeProver, openFakeProver } from '../../proving/fake-prover.ts'
 import { utcDay } from '../../quotas/utc-day.ts'
@@ -28,6 +30,7 @@ export interface StagingFixture {
   readonly proverStaging: ProverStaging
   readonly instanceId: string
   readonly reservations: Reservations
+  readonly moderation: Moderation
   readonly removing: Set<string>
   /** Epoch milliseconds; to be moved by the test. */
   clock: { now: number }
@@ -125,9 +128,11 @@ export async function openStagingFixture(): Promise<StagingFixture> {
   })
   const reservations = new Reservations(records)
   const removing = new Set<string>()
+  const moderation = await testingModeration(records)
   const deps: StageDeps = {
     records,
     reservations,
+    moderation,
     removing,
     blobs,
     proverStaging,
@@ -148,6 +153,7 @@ export async function openStagingFixture(): Promise<StagingFixture> {
     proverStaging,
     instanceId,
     reservations,
+    moderation,
     removing,
     clock,
     now: () => clock.now,
@@ -182,6 +188,7 @@ export async function openStagingFixture(): Promise<StagingFixture> {
       }
     },
     async remove() {
+      await moderation.close()
       await records.close()
       rmSync(dir, { recursive: true, force: true })
     },

@@ -11,7 +11,7 @@ import { isReadOnly, translated, unlessMissing } from './fs-failure.ts'
 import { fsInstallation, isLeftInstallationFile } from './fs-installation.ts'
 import { FsPendingBlob } from './fs-pending-blob.ts'
 import { FsPendingDirectory } from './fs-pending-directory.ts'
-import { quarantineFile } from './fs-quarantine.ts'
+import { deleteQuarantinedFiles, quarantineFile } from './fs-quarantine.ts'
 import { FsShards } from './fs-shards.ts'
 import type { FsStoreParts } from './fs-store-parts.ts'
 import { Headroom } from './headroom.ts'
@@ -133,6 +133,12 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
         if (put !== '') return
         await shards.remove(sha256)
         await confirmPresent()
+      }),
+
+    deleteQuarantined: (sha256) =>
+      translated(async () => {
+        requireSha256(sha256)
+        return deleteQuarantinedFiles(parts, sha256)
       }),
 
     sweepPending: (holder) =>

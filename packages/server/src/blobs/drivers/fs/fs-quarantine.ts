@@ -17,7 +17,7 @@ export async function quarantineFile(
   { version, inode }: OpenFile,
 ): Promise<boolean> {
   const path = shards.pathOf(sha256)
-  const quarantineDir = join(dir, 'quarantine')
+  const quarantineDir = quarantineDirOf(dir)
   // Before the directory is made: the mount point of an unmounted disk must stay empty.
   await pending.confirmPresent()
   if ((await fileAt(files, path))?.version !== version) return false
@@ -31,6 +31,24 @@ export async function quarantineFile(
   await syncs.directory(quarantineDir)
   await shards.sync(sha256)
   return isSameFile
+}
+
+/** Removes what was moved there of a digest; answers how many files that were. */
+export async function deleteQuarantinedFiles(
+  { files, syncs, dir, pending }: FsStoreParts,
+  sha256: string,
+): Promise<number> {
+  const quarantineDir = quarantineDirOf(dir)
+  await pending.confirmPresent()
+  const all = (await unlessMissing(() => files.readdir(quarantineDir))) ?? []
+  const names = all.filter((name) => name.startsWith(`${sha256}-`))
+  for (const name of names) await unlessMissing(() => files.unlink(join(quarantineDir, name)))
+  if (names.length > 0) await syncs.directory(quarantineDir)
+  return names.length
+}
+
+function quarantineDirOf(dir: string): string {
+  return join(dir, 'quarantine')
 }
 
 async function fileAt(files: Files, path: string): Promise<OpenFile | undefined> {

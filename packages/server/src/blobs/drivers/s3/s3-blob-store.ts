@@ -119,6 +119,17 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
         puts.forget(blob)
       }),
 
+    deleteQuarantined: (sha256) =>
+      translated(async () => {
+        requireSha256(sha256)
+        let deleted = 0
+        for await (const { objects } of listKeys(calls, { prefix: keys.quarantine(sha256) })) {
+          for (const { key } of objects) await deleteObject(calls, key)
+          deleted += objects.length
+        }
+        return deleted
+      }),
+
     sweepPending: (holder) =>
       translated(() => {
         requireHolder(holder)

@@ -46,8 +46,13 @@ export class S3Keys {
     return `${this.marker(holder, id)}.bytes`
   }
 
+  /** What everything begins with that was quarantined of a digest. */
+  quarantine(sha256: string): string {
+    return `${this.#prefix}quarantine/${sha256}-`
+  }
+
   quarantined(sha256: string, time: Date): string {
-    return `${this.#prefix}quarantine/${sha256}-${time.toISOString().replaceAll(/[-:.]/g, '')}`
+    return `${this.quarantine(sha256)}${time.toISOString().replaceAll(/[-:.]/g, '')}`
   }
 
   /** A key after which every blob greater than `after` comes, and few others. */

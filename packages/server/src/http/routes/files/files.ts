@@ -18,6 +18,7 @@ import { cidParams, problems, type Routes, security, tokenQuery } from '../route
 /** `/api/files`, `/api/files/{cid}`, `/api/files/{cid}/share` and `/api/usage`. */
 export function fileRoutes(app: Routes, service: Service): void {
   const { records, retrievalUrl, now, filesNow } = service
+  const { content } = service.moderation
 
   app.get(
     '/api/files',
@@ -41,7 +42,10 @@ export function fileRoutes(app: Routes, service: Service): void {
       const cursors = pageCursors(() => service.keys.current(), { listing: 'files', principal })
       const page = await listFiles(records, { ...request.query, principal, cursors, now: at })
       const placed = await placedStatusesOf(records, page.files)
-      const files = page.files.map((file) => fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at))
+      const blocks = await Promise.all(page.files.map((file) => content.ofFile(file)))
+      const files = page.files.map((file, index) =>
+        fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at, blocks[index]),
+      )
       return { userId: caller.userId, email: caller.email, count: files.length, files, nextCursor: page.nextCursor }
     },
   )
@@ -65,7 +69,7 @@ export function fileRoutes(app: Routes, service: Service): void {
       const cid = parseContentId(request.params.cid, sha256Hex)
       const at = filesNow()
       const file = await ownFile(records, { principal: caller.principal, cid, now: at })
-      return fileEntryOf(file, await placedStatusOf(records, file), retrievalUrl, at)
+      return fileEntryOf(file, await placedStatusOf(records, file), retrievalUrl, at, await content.ofFile(file))
     },
   )
 

@@ -1,5 +1,6 @@
 import { CAR_MEDIA_TYPE, cidText, downloadNameField, RAW_BLOCK_MEDIA_TYPE } from '@lade/core/wire'
 import * as z from 'zod'
+import { blockedError } from '../../../moderation/content-block.ts'
 import { BlockSource } from '../../../retrieval/block-source.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
@@ -10,7 +11,7 @@ import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { refuseServiceWorker } from '../retrieval/refuse-service-worker.ts'
 import { retrievalHeaders } from '../retrieval/retrieval.ts'
 import { bytesOf, emptyResponse, problems, type Routes, security, takenOver } from '../routes.ts'
-import { readTarget } from './gateway-target.ts'
+import { type GatewayTarget, readTarget } from './gateway-target.ts'
 import { getBlock } from './get-block.ts'
 import { getCar } from './get-car.ts'
 import { askedFormat } from './response-format.ts'
@@ -41,14 +42,15 @@ const GATEWAY_RESPONSE_HEADERS: readonly ResponseHeader[] = [
 ]
 
 export function gatewayHandler(service: Service): RawHandler {
-  const { records, blobs, now } = service
+  const { records, blobs, now, moderation } = service
   return async (request, response, { query, headers }) => {
     Object.assign(headers, CONTENT_GUARD, { vary: 'Accept' })
     refuseServiceWorker(request)
     const target = readTarget(pathOf(request.url ?? '/'))
     await checkToken(service, request, query)
     const asked = askedFormat(query, request.headers.accept, service.retrievalUrl(target.id.text))
-    const source = new BlockSource({ records, blobs, now })
+    refuseBlockedTarget(service, target)
+    const source = new BlockSource({ records, blobs, now, moderation })
     try {
       const answer = asked.format === 'raw' ? getBlock : getCar
       await answer({ service, request, response, source, target, asked, query, headers })
@@ -56,6 +58,12 @@ export function gatewayHandler(service: Service): RawHandler {
       await source.close()
     }
   }
+}
+
+/** @throws {LadeError} `blocked` for the root, or for a path below it that a denylist names. */
+function refuseBlockedTarget({ moderation }: Service, { id, cid, segments }: GatewayTarget): void {
+  const asked = { codecs: [cid.code], path: segments }
+  if (moderation.content.ofId(id) ?? moderation.content.ofMultihash(cid.multihash.bytes, asked)) throw blockedError()
 }
 
 /** `/ipfs/{cid}`: the trustless gateway. */
@@ -75,7 +83,7 @@ export function gatewayRoutes(app: Routes, service: Service): void {
       200: bytesOf('The block, or the CAR', RAW_BLOCK_MEDIA_TYPE, CAR_MEDIA_TYPE),
       206: bytesOf('The requested range of the block', RAW_BLOCK_MEDIA_TYPE),
       304: emptyResponse('If-None-Match matches'),
-      ...problems(400, 401, 404, 406, 410, 412, 416, 429, 503),
+      ...problems(400, 401, 403, 404, 406, 410, 412, 416, 429, 451, 503),
     },
   }
   app.route({

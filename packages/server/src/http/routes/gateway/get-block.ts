@@ -6,6 +6,7 @@ import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import type { OpenObject } from '../../../retrieval/open-bytes.ts'
 import { openObject } from '../../../retrieval/open-object.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
+import { cutWhenBlocked } from '../../cut-when-blocked.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { isNotModified } from '../../preconditions.ts'
 import { sendObject } from '../../send-body.ts'
@@ -45,7 +46,8 @@ export async function getBlock(asked: GatewayRequest): Promise<void> {
     response.end()
     return
   }
-  return sendObject(response, object, { begin: () => response.writeHead(status, head), range })
+  const send = () => sendObject(response, object, { begin: () => response.writeHead(status, head), range })
+  return found.place.kind === 'identity' ? send() : cutWhenBlocked(service, response, found.place.object, send)
 }
 
 /** A block, checked, in memory; bytes that are more than blocks may have are streamed, and checked by whoever reads them. */

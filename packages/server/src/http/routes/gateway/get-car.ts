@@ -73,7 +73,8 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
 
 /** True when a walk ends because of what the DAG is, or what it has cost. */
 function isEndOfWalk(error: unknown): error is Error {
-  return error instanceof DagReadError || LadeError.has(error, 'not_acceptable') || LadeError.has(error, 'over_budget')
+  if (error instanceof DagReadError) return true
+  return (['not_acceptable', 'over_budget', 'blocked'] as const).some((code) => LadeError.has(error, code))
 }
 
 /** What is known to be wrong before the first byte. */

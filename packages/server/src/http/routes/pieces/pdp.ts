@@ -2,6 +2,7 @@ import { parseContentId, pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { findPieceQuery, findPieceResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
+import { blockedError } from '../../../moderation/content-block.ts'
 import { offeredPiece } from '../../../placement/offered-piece.ts'
 import type { Service } from '../../service.ts'
 import { emptyResponse, problems, type Routes } from '../routes.ts'
@@ -36,16 +37,19 @@ export function pdpRoutes(app: Routes, service: Service): void {
         description:
           'For clients of Filecoin Onchain Cloud, such as Synapse. The piece is at /piece/{pieceCid}. Public pieces only.',
         querystring: findPieceQuery,
-        response: { 200: findPieceResult.describe('It can be downloaded'), ...problems(400, 404, 503) },
+        response: { 200: findPieceResult.describe('It can be downloaded'), ...problems(400, 404, 451, 503) },
       },
     },
     async (request) => {
       const cid = parseContentId(request.query.pieceCid, sha256Hex)
       requirePieceCid(cid)
       const { records, blobs, now } = service
+      const { content } = service.moderation
       if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
+      if (content.ofId(cid) !== undefined) throw blockedError()
       const serving = await records.files.serving({ key: cid.key, now: now() })
       if (serving.outcome === 'found') {
+        if ((await content.ofFile(serving.file)) !== undefined) throw blockedError()
         const { pieceRoot, sizeBytes } = serving.file
         return { pieceCid: pieceRoot === null ? cid.text : pieceCidOf({ pieceRoot, sizeBytes }) }
       }

@@ -69,7 +69,7 @@ export function pieceRoutes(app: Routes, service: Service, responseCache: Respon
         200: bytesOf('The bytes', ...ANY_TYPE),
         206: bytesOf('The requested range', ...ANY_TYPE),
         304: emptyResponse('If-None-Match or If-Modified-Since: the client has these bytes'),
-        ...problems(400, 401, 403, 404, 410, 412, 416, 503),
+        ...problems(400, 401, 403, 404, 410, 412, 416, 451, 503),
       },
     },
     onRequest,

@@ -26,7 +26,7 @@ export function challengeRoutes(app: Routes, service: Service): void {
         body: challengeRequest,
         response: {
           200: challengeResult.describe('The proofs, also checked by the service'),
-          ...problems(400, 401, 403, 404, 409, 410, 429, 502, 503),
+          ...problems(400, 401, 403, 404, 409, 410, 429, 451, 502, 503),
         },
       },
     },

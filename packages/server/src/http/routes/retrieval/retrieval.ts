@@ -67,7 +67,7 @@ export function retrievalRoutes(app: Routes, service: Service, responseCache: Re
       206: bytesOf('The requested range', ...ANY_TYPE),
       304: emptyResponse('If-None-Match or If-Modified-Since: the client has these bytes'),
       307: emptyResponse('The storage sends this big file: Location is a URL with limited lifetime'),
-      ...problems(400, 401, 403, 404, 410, 412, 416, 429, 503),
+      ...problems(400, 401, 403, 404, 410, 412, 416, 429, 451, 503),
     },
   }
   app.route({ method: ['GET', 'HEAD'], url: '/p/:cid', schema, onRequest, handler: takenOver })

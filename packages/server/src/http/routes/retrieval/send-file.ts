@@ -4,6 +4,7 @@ import { openContent } from '../../../retrieval/file-content.ts'
 import type { FileContent } from '../../../retrieval/open-bytes.ts'
 import { type ServedFile, servedFile } from '../../../retrieval/served-file.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
+import { cutWhenBlocked } from '../../cut-when-blocked.ts'
 import { requestIdOf } from '../../exchange.ts'
 import {
   type CachingRules,
@@ -115,7 +116,9 @@ async function sendContent(
   if (isOffloaded) return
 
   const object = await content.open()
-  await sendObject(response, object, { begin: () => response.writeHead(status, head), range })
+  await cutWhenBlocked(service, response, served.file.object, () =>
+    sendObject(response, object, { begin: () => response.writeHead(status, head), range }),
+  )
   if (object.kind === 'blob') return
   const { file } = served
   const isForAll = file.visibility === 'public' && caching.isOwn !== true

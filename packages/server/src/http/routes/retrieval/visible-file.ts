@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
+import { blockedError, blockedErrorFor, type ContentBlock } from '../../../moderation/content-block.ts'
 import { type FoundFile, findFile } from '../../../retrieval/find-file.ts'
 import { requireScope } from '../../../tokens/authorize.ts'
 import { verifyShareLink } from '../../../tokens/share-link.ts'
@@ -18,7 +19,7 @@ export interface VisibleFile extends FoundFile {
 /**
  * The file as this caller may see it: its own, public ones, and private ones by share link. A private file of somebody else is not there.
  *
- * @throws {LadeError} `not_found`, `gone`, `invalid_share_link`, and what looking at credentials can.
+ * @throws {LadeError} `blocked`, which tells an owner why; `not_found`, `gone`, `invalid_share_link`, and what looking at credentials can.
  */
 export async function visibleFile(
   service: Service,
@@ -26,21 +27,32 @@ export async function visibleFile(
   cid: ContentId,
   query: Query,
 ): Promise<VisibleFile> {
-  const { records } = service
-  const now = service.now()
+  const { content } = service.moderation
   const share = query.get('share')
-  if (share !== undefined) return { ...(await sharedFile(service, cid, share)), isOwn: false }
-  const reader = await readerOf(service, request, query)
-  if (reader === undefined) return { ...(await findFile(records, { cid, now })), isOwn: false }
+  const reader = share === undefined ? await readerOf(service, request, query) : undefined
+  const blocked = async (block: ContentBlock): Promise<LadeError> =>
+    reader === undefined
+      ? blockedError()
+      : blockedErrorFor(service.records, block, { principal: reader.principal, key: cid.key, now: service.now() })
+  const ofId = content.ofId(cid)
+  if (ofId !== undefined) throw await blocked(ofId)
+  const found = share === undefined ? await fileFor(service, cid, reader) : await sharedFile(service, cid, share)
+  const ofFile = await content.ofFile(found.file)
+  if (ofFile !== undefined) throw await blocked(ofFile)
+  return { ...found, isOwn: reader !== undefined && found.file.principal === reader.principal }
+}
+
+/** What a reader without a share link sees. */
+async function fileFor({ records, now }: Service, cid: ContentId, reader: Caller | undefined): Promise<FoundFile> {
+  const at = now()
+  if (reader === undefined) return findFile(records, { cid, now: at })
   const { principal, scopes } = reader
-  const found = await findFile(records, { cid, now, principal })
-  if (found.file.visibility === 'public' || scopes.includes('get')) {
-    return { ...found, isOwn: found.file.principal === principal }
-  }
-  const shown = await findFile(records, { cid, now }).catch(nothingFound)
-  if (shown !== undefined) return { ...shown, isOwn: false }
+  const found = await findFile(records, { cid, now: at, principal })
+  if (found.file.visibility === 'public' || scopes.includes('get')) return found
+  const shown = await findFile(records, { cid, now: at }).catch(nothingFound)
+  if (shown !== undefined) return shown
   requireScope(reader, 'get')
-  return { ...found, isOwn: true }
+  return found
 }
 
 /** Who reads, by a token or the signature of a wallet. Other credentials are for a proxy on the way, and are passed over. */

@@ -1,6 +1,7 @@
 import { LadeError } from '@lade/core/errors'
-import { revokeRequest, revokeResult, SCOPES, tokenList } from '@lade/core/wire'
+import { revokeRequest, revokeResult, TOKEN_SCOPES, tokenList } from '@lade/core/wire'
 import { callerOf } from '../../authenticate.ts'
+import { isAdmin } from '../../caller-rights.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security, tokenQuery } from '../routes.ts'
 import { jwksRoute } from './jwks.ts'
@@ -36,7 +37,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
           tokens: tokens.map((token) => ({
             jti: token.jti,
             label: token.label,
-            scopes: SCOPES.filter((scope) => token.scopes.includes(scope)),
+            scopes: TOKEN_SCOPES.filter((scope) => token.scopes.includes(scope)),
             quotaMb: caller.tier === 'wallet' ? null : token.quotaMb,
             issuedAt: timeText(token.issuedAt),
             createdAt: timeText(token.issuedAt),
@@ -60,11 +61,12 @@ export function tokenRoutes(app: Routes, service: Service): void {
         summary: 'Revoke a token',
         description:
           'Needs any valid token of the same user. A token can always revoke itself. A second call returns the time of the first. The share links of the token ' +
-          'end with it, unless keepLinks is true. This cannot be undone.',
+          'end with it, unless keepLinks is true. This cannot be undone. A token with the scope admin revokes any token; only it, ' +
+          'or the operator, revokes one that has this scope.',
         querystring: tokenQuery,
         body: revokeRequest,
         security,
-        response: { 200: revokeResult.describe('Revoked'), ...problems(400, 401, 404, 503) },
+        response: { 200: revokeResult.describe('Revoked'), ...problems(400, 401, 403, 404, 503) },
       },
     },
     async (request) => {
@@ -73,9 +75,12 @@ export function tokenRoutes(app: Routes, service: Service): void {
       const { keepLinks: keepsLinks = false } = request.body
       // The token of this request can be one that could not be recorded: while the disk is full, say.
       const revoked =
-        jti === caller.jti
-          ? await records.tokens.revokeAny({ jti, now: now(), keepsLinks })
-          : await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks })
+        jti === caller.jti || isAdmin(service, caller)
+          ? await records.tokens.revokeAny({ jti, now: now(), keepsLinks, by: caller.principal })
+          : await records.tokens.revoke({ jti, sub: caller.userId, now: now(), keepsLinks, by: caller.principal })
+      if (revoked === 'admin_only') {
+        throw new LadeError('insufficient_scope', { required: 'admin', scopes: caller.scopes })
+      }
       if (revoked === undefined) {
         throw new LadeError('not_found', { reason: `You have no token ${jti}. GET /api/tokens lists yours.` })
       }

@@ -69,7 +69,7 @@ export function composeRoutes(app: Routes, service: Service): void {
         body: composeRequest,
         response: {
           200: uploadResult.describe('Composed'),
-          ...problems(400, 401, 403, 409, 413, 422, 429, 502, 503),
+          ...problems(400, 401, 403, 409, 413, 422, 429, 451, 502, 503),
         },
       },
       // As with uploads, the body is of interest only from those who may send it.

@@ -33,7 +33,7 @@ export function uploadRoutes(app: Routes, service: Service): void {
       responseHeaders: { 200: QUOTA_HEADERS },
       response: {
         200: uploadResult.describe('Staged'),
-        ...problems(400, 401, 403, 408, 409, 411, 413, 415, 422, 429, 502, 503, 507),
+        ...problems(400, 401, 403, 408, 409, 411, 413, 415, 422, 429, 451, 502, 503, 507),
       },
     },
     onRequest: rawRoute(service, uploadHandler(service)),

@@ -6,6 +6,8 @@ type QueueNames = { readonly [Name in WriteName]: ((input: WriteInput<Name>) => 
 
 /** Principals of one network share the counters of its day. */
 const principalOf = ({ principal }: { principal: string }): string => `principal ${networkOf(principal) ?? principal}`
+/** Each entry of the audit log follows the one before. */
+const auditLog = (): string => 'audit log'
 const upkeep = (): string => 'upkeep'
 const placement = (): string => 'placement'
 const chain = (): string => 'chain'
@@ -28,21 +30,21 @@ const QUEUE_NAMES: QueueNames = {
   'blocks.sweep': upkeep,
   'compositions.commit': ({ file }) => principalOf(file),
   'claims.take': ({ sponsored }) => `claim of ${sponsored}`,
-  'tokens.signUp': ({ address }) => `signups of ${address}`,
-  'tokens.revoke': null,
-  'tokens.revokeAny': null,
-  'tokens.revokeUser': null,
-  'tokens.record': null,
+  'tokens.signUp': auditLog,
+  'tokens.revoke': auditLog,
+  'tokens.revokeAny': auditLog,
+  'tokens.revokeUser': auditLog,
+  'tokens.record': auditLog,
   'tokens.forget': upkeep,
   'tokens.touch': () => 'touch tokens',
-  'loginCodes.open': () => 'challenges',
-  'loginCodes.withdraw': () => 'challenges',
-  'loginCodes.answer': () => 'challenges',
-  'loginCodes.answerByEmail': () => 'challenges',
-  'loginCodes.expire': () => 'challenges',
-  'sessions.open': ({ signup }) => (signup === undefined ? 'sessions' : `signups of ${signup.address}`),
-  'sessions.signOut': null,
-  'sessions.end': null,
+  'loginCodes.open': auditLog,
+  'loginCodes.withdraw': auditLog,
+  'loginCodes.answer': auditLog,
+  'loginCodes.answerByEmail': auditLog,
+  'loginCodes.expire': auditLog,
+  'sessions.open': auditLog,
+  'sessions.signOut': auditLog,
+  'sessions.end': auditLog,
   'sessions.touch': () => 'touch sessions',
   'sessions.expire': upkeep,
   'placements.enrol': placement,
@@ -91,10 +93,18 @@ const QUEUE_NAMES: QueueNames = {
   'chain.superseded': chain,
   'nonces.use': null,
   'nonces.issue': null,
-  'nonces.redeem': null,
+  'nonces.redeem': auditLog,
   'nonces.expire': upkeep,
+  'takedowns.block': auditLog,
+  'takedowns.lift': auditLog,
+  'blockedCallers.block': auditLog,
+  'blockedCallers.lift': auditLog,
+  'blockedCallers.removed': null,
+  'blockedCallers.endFiles': principalOf,
   'instances.register': upkeep,
   'instances.deregister': upkeep,
+  'audit.append': auditLog,
+  'audit.keyInUse': auditLog,
   'discards.begin': null,
   'discards.finish': null,
 }
@@ -114,6 +124,8 @@ const CONTENDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'claims.take',
   'quotas.release',
   'files.remove',
+  'takedowns.block',
+  'blockedCallers.endFiles',
 ])
 
 /** True for a write that touches what uploads touch: under contention they are all queued. */

@@ -34,6 +34,7 @@ const SCANS = [
   // Indexes of no more than what is asked for, in its order.
   'SELECT deals.file, sha256 AS object, objects.size_bytes AS "sizeBytes"',
   'UPDATE pieces SET unsettled_at = :now, revision = revision + 1\n     WHERE is_short = 1',
+  'SELECT * FROM blocked_callers WHERE is_removing = 1 ORDER BY id',
   // Once, after a move.
   "UPDATE objects SET put = '' WHERE put <> ''",
   // All of it is what is asked for.

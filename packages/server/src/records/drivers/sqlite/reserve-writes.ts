@@ -54,6 +54,12 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'installation.offer',
   'installation.pair',
   'installation.raise',
+  'takedowns.block',
+  'takedowns.lift',
+  'blockedCallers.block',
+  'blockedCallers.lift',
+  'blockedCallers.removed',
+  'blockedCallers.endFiles',
   'instances.register',
   'instances.deregister',
 ])
