@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { get } from './get/get.ts'
 import { baseUrlOf, checkedToken } from './http/base-url.ts'
-import { bearer, type Credentials } from './http/credentials.ts'
+import { bearer, type Credentials, sessionCookie } from './http/credentials.ts'
 import { createHttp, type Http } from './http/http.ts'
 import { retryPolicy } from './http/retry.ts'
 import { type OptionNames, refuseUnknownOptions } from './known-options.ts'
@@ -21,6 +21,7 @@ const CLIENT_OPTIONS: OptionNames<LadeClientOptions> = {
   url: true,
   token: true,
   wallet: true,
+  session: true,
   fetch: true,
   retry: true,
   threads: true,
@@ -49,9 +50,11 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
 }
 
 /** @param http - without credentials, for what has to be asked to have some. @throws {TypeError} for what are none. */
-function credentialsOf({ token, wallet }: LadeClientOptions, http: Http): Credentials | undefined {
+function credentialsOf({ token, wallet, session = false }: LadeClientOptions, http: Http): Credentials | undefined {
+  const given = [token, wallet, session || undefined].filter((one) => one !== undefined)
+  if (given.length > 1) throw new TypeError('A client has a token, a wallet or a session: one of them')
+  if (session) return sessionCookie
   if (wallet === undefined) return token === undefined ? undefined : bearer(checkedToken(token))
-  if (token !== undefined) throw new TypeError('A client has a token or a wallet, not both')
   if ('provider' in wallet) return signInOnce(walletOf(wallet.provider, wallet), http)
   return signEachRequest(checkedAccount(wallet), http, platform.sha256)
 }

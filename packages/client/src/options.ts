@@ -51,6 +51,11 @@ export interface LadeClientOptions {
    * at, who signs in. What the wallet ends by, such as its user's no, is what calls reject with.
    */
   readonly wallet?: Wallet | undefined
+  /**
+   * In place of a token, in a page that the service itself serves: the browser sends the cookie of the session that somebody signed in to.
+   * @default false
+   */
+  readonly session?: boolean | undefined
   /** What sends requests, in place of the runtime's own. With it, a browser reports no progress inside of a part. */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
@@ -94,6 +99,11 @@ export interface PutOptions extends CallOptions {
   readonly overDays?: boolean | undefined
   /** Parts sent side by side, 1 to 4; of a stream, also how many parts are kept at a time. @default 4 */
   readonly concurrency?: number | undefined
+  /**
+   * Waited for before each part is sent, and before a file that is sent whole: while it is pending, the put pauses. Hashing goes on. An error
+   * that it throws ends the put with that error.
+   */
+  readonly beforePart?: (() => Promise<void>) | undefined
   /** Called at most every 50 ms, and at every change of phase. An error that it throws ends the put with that error. */
   readonly onProgress?: ((progress: PutProgress) => void) | undefined
   /**

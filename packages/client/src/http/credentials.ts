@@ -45,3 +45,10 @@ export function bearer(token: string): Credentials {
   const proof: Proof = { headers: { authorization: `Bearer ${token}` }, refusedBy: () => undefined }
   return { caller: 'token', coversBodies: false, prove: async () => proof }
 }
+
+/** The cookie of a session. The browser sends it by itself, and no script sees it; the service treats its caller like that of a token. */
+export const sessionCookie: Credentials = {
+  caller: 'token',
+  coversBodies: false,
+  prove: async () => ({ headers: {}, refusedBy: () => undefined }),
+}

@@ -34,6 +34,7 @@ export interface PutJob extends PutContext {
   readonly state: PutState | undefined
   /** True for a put that goes on over several days of quota. */
   readonly overDays: boolean
+  readonly beforePart: (() => Promise<void>) | undefined
   /** The ids of the parts that this put has sent. */
   readonly sentParts: Set<string>
   readonly own: OwnFiles
@@ -52,6 +53,7 @@ const PUT_OPTIONS: OptionNames<PutOptions> = {
   termDays: true,
   concurrency: true,
   overDays: true,
+  beforePart: true,
   onProgress: true,
   state: true,
   signal: true,
@@ -95,6 +97,7 @@ export function readJob(
     concurrency,
     state,
     overDays,
+    beforePart: options.beforePart,
     sentParts: new Set(),
     own: ownFiles(context.http),
     progress: new ProgressMeter(options.onProgress, (error) => group.fail(error)),
