@@ -30,6 +30,7 @@ import { dealRoutes } from './routes/deals/deals.ts'
 import { changeFileRoutes } from './routes/files/change-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
+import { consoleRoutes } from './routes/operations/console.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
 import { faviconRoute } from './routes/operations/favicon.ts'
 import { metricsRoutes } from './routes/operations/metrics.ts'
@@ -189,6 +190,7 @@ export async function createApp(
     await checkToken(service, request.raw, queryOf(request.raw.url ?? '/', request.routeOptions.config.repeatable))
   })
 
+  consoleRoutes(app, service)
   documentRoutes(app, service)
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
