@@ -18,7 +18,7 @@ import type { CallOptions } from './call-options.ts'
 import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
 import type { PutCidForm } from './hashing/put-cid-form.ts'
 import type { RetryPolicy } from './http/retry.ts'
-import type { Wallet } from './wallet/wallet-options.ts'
+import type { SignedSignIn, SignInWallet, Wallet } from './wallet/wallet-options.ts'
 
 export type {
   FileEntry,
@@ -360,6 +360,13 @@ export interface LadeClient {
      *   old; `invalid_scopes`.
      */
     verify(request: VerifyRequest, options?: CallOptions): Promise<SignupResult>
+    /**
+     * Has a wallet sign in, and gives what it signed: for `POST /api/session`, which makes a session of it. The wallet of a client signs in by
+     * itself.
+     *
+     * @throws {LadeError} `invalid_signature` where the service takes no wallets; whatever the wallet ends by, such as its user's no.
+     */
+    sign(wallet: SignInWallet): Promise<SignedSignIn>
   }
   /** Limits, tiers and version of the service. */
   info(options?: CallOptions): Promise<InfoResult>

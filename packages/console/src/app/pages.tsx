@@ -7,7 +7,9 @@ import { texts } from '../texts/texts.ts'
 import { type PageName, route } from './route.ts'
 
 /** Pages that are loaded when somebody goes there. */
-const LATER: Readonly<Partial<Record<PageName, () => Promise<ComponentType>>>> = {}
+const LATER: Readonly<Partial<Record<PageName, () => Promise<ComponentType>>>> = {
+  'sign-in': async () => (await import('../sign-in/sign-in-page.tsx')).SignInPage,
+}
 
 /** The page that the address names. */
 export function CurrentPage() {

@@ -28,6 +28,10 @@ export function linkTo(page: PageName, rest = ''): string {
   return rest === '' ? `#/${page}` : `#/${page}/${encodeURIComponent(rest)}`
 }
 
+export function goTo(page: PageName, rest = ''): void {
+  location.hash = linkTo(page, rest)
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

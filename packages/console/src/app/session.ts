@@ -18,6 +18,13 @@ export interface Session {
 
 export type SignInWay = 'email' | 'code' | 'wallet' | 'token'
 
+/** What a sign-in sends: exactly one of these. */
+export type SignInProof =
+  | { readonly token: string }
+  | { readonly email: string }
+  | { readonly challenge: string; readonly code: string }
+  | { readonly message: string; readonly signature: string }
+
 interface SessionAnswer {
   readonly session: Session | null
   readonly signIn?: readonly SignInWay[]
@@ -37,6 +44,12 @@ export async function loadSession(): Promise<void> {
     // Uploads without an account go on; whatever needs one says so itself.
     session.value = null
   }
+}
+
+/** @throws {ApiError} what the service refuses. */
+export async function signIn(proof: SignInProof): Promise<void> {
+  const answer = await api<SessionAnswer>('/api/session', { method: 'POST', json: proof })
+  session.value = answer.session
 }
 
 export async function signOut(): Promise<void> {
