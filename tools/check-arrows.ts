@@ -36,6 +36,7 @@ const USE_CASES = [
   'retrieval',
   'gateway',
   'tokens',
+  'sessions',
   'wallets',
   'quotas',
   'files',

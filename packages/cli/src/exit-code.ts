@@ -63,6 +63,7 @@ const EXIT_OF = {
   revoked_token: EXIT.refused,
   insufficient_scope: EXIT.refused,
   unverified_account: EXIT.refused,
+  invalid_session: EXIT.refused,
   signup_closed: EXIT.refused,
   foreign_origin: EXIT.refused,
   email_code_required: EXIT.refused,

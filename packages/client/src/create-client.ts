@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { get } from './get/get.ts'
 import { baseUrlOf, checkedToken } from './http/base-url.ts'
-import { bearer, type Credentials, sessionCookie } from './http/credentials.ts'
+import { bearer, browserSession, type Credentials } from './http/credentials.ts'
 import { createHttp, type Http } from './http/http.ts'
 import { retryPolicy } from './http/retry.ts'
 import { type OptionNames, refuseUnknownOptions } from './known-options.ts'
@@ -10,6 +10,7 @@ import { challenge } from './operations/challenge.ts'
 import { dealOperations } from './operations/deals.ts'
 import { fileOperations, readUsage } from './operations/files.ts'
 import { readInfo, readPieceCids } from './operations/service.ts'
+import { sessionOperations } from './operations/sessions.ts'
 import { signInOperations, signUp, tokenOperations } from './operations/tokens.ts'
 import type { LadeClient, LadeClientOptions } from './options.ts'
 import { put } from './put/put.ts'
@@ -45,16 +46,20 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
     pieceCids: (cids, callOptions) => readPieceCids(http, cids, callOptions),
     signup: (request, callOptions) => signUp(http, request, callOptions),
     signIn: signInOperations(http),
+    session: sessionOperations(http),
     info: (callOptions) => readInfo(http, callOptions),
   }
 }
 
 /** @param http - without credentials, for what has to be asked to have some. @throws {TypeError} for what are none. */
-function credentialsOf({ token, wallet, session = false }: LadeClientOptions, http: Http): Credentials | undefined {
-  const given = [token, wallet, session || undefined].filter((one) => one !== undefined)
-  if (given.length > 1) throw new TypeError('A client has a token, a wallet or a session: one of them')
-  if (session) return sessionCookie
+function credentialsOf({ token, wallet, session }: LadeClientOptions, http: Http): Credentials | undefined {
+  if (session === true) {
+    if (token !== undefined || wallet !== undefined)
+      throw new TypeError('A client has a session or a token or a wallet')
+    return browserSession()
+  }
   if (wallet === undefined) return token === undefined ? undefined : bearer(checkedToken(token))
+  if (token !== undefined) throw new TypeError('A client has a token or a wallet, not both')
   if ('provider' in wallet) return signInOnce(walletOf(wallet.provider, wallet), http)
   return signEachRequest(checkedAccount(wallet), http, platform.sha256)
 }

@@ -1,9 +1,14 @@
 import type {
+  EndSessionResult,
   FileEntry,
   FileList,
   InfoResult,
   PieceCidsResult,
   RevokeResult,
+  Session,
+  SessionList,
+  SessionRequest,
+  SessionState,
   ShareResult,
   SignupRequest,
   SignupResult,
@@ -21,11 +26,16 @@ import type { RetryPolicy } from './http/retry.ts'
 import type { SignedSignIn, SignInWallet, Wallet } from './wallet/wallet-options.ts'
 
 export type {
+  EndSessionResult,
   FileEntry,
   FileList,
   InfoResult,
   PieceCidsResult,
   RevokeResult,
+  Session,
+  SessionList,
+  SessionRequest,
+  SessionState,
   ShareResult,
   SignupRequest,
   SignupResult,
@@ -52,8 +62,8 @@ export interface LadeClientOptions {
    */
   readonly wallet?: Wallet | undefined
   /**
-   * In place of a token, in a page that the service itself serves: the browser sends the cookie of the session that somebody signed in to.
-   * @default false
+   * On a page of the service itself, in place of a token: the session that this browser is signed in with. The browser sends its cookie, which
+   * no script sees; see `session`. @default false
    */
   readonly session?: boolean | undefined
   /** What sends requests, in place of the runtime's own. With it, a browser reports no progress inside of a part. */
@@ -219,6 +229,26 @@ export interface RevokeOptions extends CallOptions {
   readonly keepLinks?: boolean | undefined
 }
 
+/** What a browser does with its session. */
+export interface SessionOperations {
+  /** The session, null without one, and the ways to sign in that this service has. */
+  get(options?: CallOptions): Promise<SessionState>
+  /**
+   * Signs in: with a `token`, with an `email` where signup is open, with `challenge` and `code` after `signIn.start`, or with the `message` and
+   * `signature` of a wallet. A session that the browser has already ends. It is sent once.
+   *
+   * @throws {LadeError} `foreign_origin`, `bad_request`, `invalid_token`, `revoked_token`, `signup_closed`, `email_code_required`,
+   *   `invalid_challenge`, `invalid_code`, `invalid_signature`, `invalid_nonce`, `rate_limited`.
+   */
+  open(request: SessionRequest, options?: CallOptions): Promise<Session>
+  /** Signs out; again is no error. */
+  close(options?: CallOptions): Promise<void>
+  /** The sessions of this user. Scope `list`. */
+  list(options?: CallOptions): Promise<SessionList>
+  /** Ends one of them, and the share links that were made in it. @throws {LadeError} `not_found`. */
+  end(id: string, options?: CallOptions): Promise<EndSessionResult>
+}
+
 /** One service, for one caller. It holds no connection and no thread between calls. */
 export interface LadeClient {
   /**
@@ -368,6 +398,19 @@ export interface LadeClient {
      */
     sign(wallet: SignInWallet): Promise<SignedSignIn>
   }
+  /**
+   * The session of this browser, on pages of the service itself: its cookie stands for a token. A client that was made with `session: true`
+   * asks by it. Elsewhere the service refuses all of it with `foreign_origin`.
+   *
+   * @see docs/protocol/sessions.md
+   *
+   * @example
+   * const client = createLadeClient({ url: location.origin, session: true })
+   * const { session, signIn } = await client.session.get()
+   * if (session === null && signIn.includes('email')) await client.session.open({ email: 'ada@example.org' })
+   * await client.put(file) // of ada@example.org
+   */
+  readonly session: SessionOperations
   /** Limits, tiers and version of the service. */
   info(options?: CallOptions): Promise<InfoResult>
 }

@@ -27,6 +27,7 @@ import { cacheLevels } from './proving/cache-levels.ts'
 import type { Prover } from './proving/prover.ts'
 import { networkOf } from './quota-rule/network-of.ts'
 import { BlockReadings } from './retrieval/block-readings.ts'
+import { createSessionKeeper } from './sessions/session-keeper.ts'
 import { createAuthorizer } from './tokens/authorize.ts'
 import { keyAgeReminder } from './tokens/key-age-reminder.ts'
 import { forwardingTracer, type Tracer } from './tracing/tracing.ts'
@@ -143,14 +144,18 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const hashThreads = startHashThreads({ budget })
   closers.push(() => hashThreads.close())
   const authorizer = createAuthorizer({ keys, records, now })
+  const sessions = createSessionKeeper({ keys, records, now })
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
-  const flush = (): Promise<void> => authorizer.flushUses()
+  const flush = async (): Promise<void> => {
+    await authorizer.flushUses()
+    await sessions.flushUses()
+  }
   const remind = keyAgeReminder({ keys, log, now })
   const reservations = new Reservations(records)
   const removing = new Set<string>()
   const staging = { records, blobs, instanceId, now, reservations, removing }
   const upkeep = createUpkeep({ ...staging, isAlive, graceMs: config.graceMs, log, flush, remind })
-  await registerInstance(data, { instanceId, authorizer, log, closers })
+  await registerInstance(data, { instanceId, flush, log, closers })
   // Before the port is open: what a crash left behind must not meet new requests.
   await unlessUnwritable(() => upkeep.round())
 
@@ -180,6 +185,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     keys,
     mailer,
     authorizer,
+    sessions,
     stallWatch,
     clientAddress: clientAddressReader(config.trustedProxies),
     log,

@@ -29,7 +29,7 @@ export interface Proof {
 
 /** How a caller shows who it is. */
 export interface Credentials {
-  readonly caller: 'token' | 'wallet'
+  readonly caller: 'token' | 'wallet' | 'session'
   /** True when bodies have to be digested before they are sent. */
   readonly coversBodies: boolean
   /**
@@ -46,9 +46,8 @@ export function bearer(token: string): Credentials {
   return { caller: 'token', coversBodies: false, prove: async () => proof }
 }
 
-/** The cookie of a session. The browser sends it by itself, and no script sees it; the service treats its caller like that of a token. */
-export const sessionCookie: Credentials = {
-  caller: 'token',
-  coversBodies: false,
-  prove: async () => ({ headers: {}, refusedBy: () => undefined }),
+/** The cookie of the browser's session, which comes along by itself. */
+export function browserSession(): Credentials {
+  const proof: Proof = { headers: {}, refusedBy: () => undefined }
+  return { caller: 'session', coversBodies: false, prove: async () => proof }
 }

@@ -65,7 +65,7 @@ export interface HttpOptions {
 
 export function createHttp({ baseUrl, credentials, policy, transport }: HttpOptions): Http {
   // Once the service has asked, the next blocks or ranges of a private file are not asked for in vain first.
-  let isAskedWho = credentials?.caller === 'token'
+  let isAskedWho = credentials !== undefined && credentials.caller !== 'wallet'
 
   /** One attempt; `read` belongs to it, so that an answer that breaks off is asked for again. */
   async function attempt<Result>(request: HttpRequest, read: Read<Result>): Promise<Outcome<Result>> {

@@ -351,9 +351,6 @@ describe('put of a file that goes in parts', () => {
     await clientOf({ token: undefined, session: true, fetch: spy }).put(bytes)
     expect(sentBytes()).toBe(bytes.length - LIMITS.partBytes)
     expect(seen.every((headers) => !headers.has('authorization'))).toBe(true)
-    expect(() => clientOf({ session: true })).toThrow(
-      new TypeError('A client has a token, a wallet or a session: one of them'),
-    )
   })
 
   it('does not send parts that are there', async () => {

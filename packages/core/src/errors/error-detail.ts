@@ -55,8 +55,11 @@ const DETAILS: Details = {
   unverified_account: ({ setting }) =>
     `Anyone can claim an email address while ${setting} is open. Use a wallet, or ask the operator to set it to email or closed.`,
   signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
+  invalid_session: () => 'It was not used for 12 hours, was ended, or its token was revoked. Sign in again.',
   foreign_origin: ({ origin }) =>
-    `The page at ${quoted(origin)} cannot sign up here. Sign up from the command line or from a page of this service.`,
+    origin === ''
+      ? 'The request does not say which page it is from. Send a token in place of the cookie, or use a page of this service.'
+      : `The page at ${quoted(origin)} cannot do this. Use a page of this service, or the command line.`,
   email_code_required: () => 'POST /api/auth/start mails a code to the address. Or send a token of the same address.',
   invalid_challenge: () => `A challenge is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>

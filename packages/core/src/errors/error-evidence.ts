@@ -38,7 +38,9 @@ export interface ErrorEvidence {
   /** `scopes`: what the token has. */
   insufficient_scope: { required: string; scopes?: readonly string[] }
   unverified_account: { setting: string }
+  invalid_session: Record<never, never>
   signup_closed: Record<never, never>
+  /** `origin`: of the page; empty where the request names none. */
   foreign_origin: { origin: string }
   email_code_required: Record<never, never>
   invalid_challenge: Record<never, never>

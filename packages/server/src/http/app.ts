@@ -40,12 +40,14 @@ import { pieceRoutes } from './routes/pieces/pieces.ts'
 import { challengeRoutes } from './routes/retrieval/challenge.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { providerRoutes } from './routes/routing/providers.ts'
+import { sessionRoutes } from './routes/sessions/sessions.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
 import { composeRoutes } from './routes/uploads/compose.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
 import { walletRoutes } from './routes/wallets/wallets.ts'
 import { createHttpServer, logFailure } from './server.ts'
 import type { Service } from './service.ts'
+import { guardChange } from './session-request.ts'
 import { SlowReaders, type SlowReadersOptions } from './slow-readers.ts'
 import { requestInHand } from './unanswered.ts'
 import { unknownPath } from './unknown-path.ts'
@@ -169,7 +171,10 @@ export async function createApp(
     if (route !== undefined) exchangeOf(request.raw).route = route
     // By the route where there is one, since a path can be written in more than one way.
     const path = request.routeOptions.url ?? pathOf(request.raw.url ?? '/')
-    if (path.startsWith('/api/')) reply.headers(apiHeaders)
+    if (path.startsWith('/api/')) {
+      reply.headers(apiHeaders)
+      guardChange(service, request.raw)
+    }
     // Before the framework judges a body that nobody reads.
     if (!request.is404 && !path.endsWith('/*')) return
     const problem = methodProblem(app, request.raw)
@@ -206,6 +211,7 @@ export async function createApp(
   dealRoutes(routes, service)
   dealActionRoutes(routes, service)
   tokenRoutes(routes, service)
+  sessionRoutes(routes, service)
   walletRoutes(routes, service)
   operationRoutes(routes, service)
   metricsRoutes(routes, service, requests)

@@ -1,14 +1,15 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { LadeError } from '@lade/core/errors'
-import type { Scope } from '@lade/core/wire'
+import { SCOPES, type Scope } from '@lade/core/wire'
 import { requireScope } from '../tokens/authorize.ts'
-import { isOfWallet, type WalletClaims } from '../tokens/wallet-claims.ts'
-import type { Wallet } from '../wallets/wallet.ts'
+import { isOfWallet } from '../tokens/wallet-claims.ts'
+import { type Wallet, walletOfUserId } from '../wallets/wallet.ts'
 import { walletOfClaims } from '../wallets/wallet-token.ts'
-import { type Caller, userCaller, walletCaller } from './caller.ts'
+import { type Caller, userCaller, type WalletFacts, walletCaller } from './caller.ts'
 import { exchangeOf } from './exchange.ts'
 import { type Query, queryOf } from './query.ts'
 import type { Service } from './service.ts'
+import { sessionOfRequest } from './session-request.ts'
 import { walletAudienceOf, walletChainOf, walletOfRequest, walletRulesOf } from './wallet-request.ts'
 
 /** RFC 9745 and RFC 8594: since when the query form is deprecated, and when it may be gone. */
@@ -71,7 +72,8 @@ function faultOfHeader(header: string): string {
  * is refused and never taken for one without.
  *
  * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`; `invalid_signature`, `replayed_signature`,
- *   `chain_offline`, `over_budget`; `bad_request` for a token beside the signature of a wallet; `storage_failed`.
+ *   `chain_offline`, `over_budget`; `bad_request` for a token beside the signature of a wallet; `storage_failed`; `foreign_origin` and
+ *   `invalid_session` for the cookie of a session, which counts on the API alone, and where the request has nothing else.
  */
 export async function findCaller(
   service: Service,
@@ -88,7 +90,24 @@ async function verifiedCaller(service: Service, request: IncomingMessage, query:
   const signer = await walletOfRequest(service, request, { hasToken })
   if (signer !== undefined) return callerOfWallet(service, request, signer)
   const credentials = credentialsOf(request, query, service.config.queryToken)
-  return credentials && callerOfToken(service, request, credentials.token)
+  return credentials === undefined
+    ? callerOfSession(service, request)
+    : callerOfToken(service, request, credentials.token)
+}
+
+async function callerOfSession(service: Service, request: IncomingMessage): Promise<Caller | undefined> {
+  const session = await sessionOfRequest(service, request)
+  if (session === undefined) return undefined
+  const { id: sessionId, sub, email, quotaMb } = session
+  const jti = session.jti ?? undefined
+  const scopes = SCOPES.filter((scope) => session.scopes.includes(scope))
+  if (email !== null && quotaMb !== null) return userCaller({ sub, email, scopes, quotaMb, jti, sessionId })
+  const wallet = walletOfUserId(sub)
+  // The chain is not the one that the wallet signed in for.
+  if (wallet === undefined || walletRulesOf(service)?.chainId !== wallet.chainId) {
+    throw new LadeError('invalid_session', {})
+  }
+  return callerOfWallet(service, request, wallet, { jti, scopes, sessionId })
 }
 
 /**
@@ -130,12 +149,12 @@ export function callerOf(service: Service, request: IncomingMessage, scope?: Sco
   return requireCaller(service, request, queryOf(request.url ?? '/'), scope)
 }
 
-function callerOfWallet(service: Service, request: IncomingMessage, wallet: Wallet, token?: WalletClaims): Caller {
+function callerOfWallet(service: Service, request: IncomingMessage, wallet: Wallet, shown?: WalletFacts): Caller {
   const rules = walletRulesOf(service)
   const chain = walletChainOf(service, request)
   // Who verified the wallet has had them.
   if (rules === undefined || chain === undefined) throw new TypeError('wallets are no callers here')
-  return walletCaller(wallet, { ...rules, chain }, token)
+  return walletCaller(wallet, { ...rules, chain }, shown)
 }
 
 /** Headers of any response to a request that carried a token in its query, also when the header won. */

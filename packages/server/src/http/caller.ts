@@ -17,13 +17,21 @@ export interface Caller {
   /** What its files show: the email, or the address. */
   readonly owner: string
   readonly scopes: readonly Scope[]
-  /** Of the token; undefined for a signature. */
+  /** Of the token, or of the one that the session was made from; undefined for a signature, and for other sessions. */
   readonly jti: string | undefined
+  /** Undefined unless the caller is known by the cookie of a session. */
+  readonly sessionId: string | undefined
   /** What may be uploaded in a day. @throws {LadeError} `chain_offline`, `over_budget`. */
   quotaBytes(): Promise<number>
 }
 
-export function userCaller({ sub, email, scopes, quotaMb, jti }: TokenClaims): Caller {
+/** What a user's token says, or a session of a user. */
+export interface UserFacts extends Pick<TokenClaims, 'sub' | 'email' | 'scopes' | 'quotaMb'> {
+  readonly jti: string | undefined
+  readonly sessionId?: string | undefined
+}
+
+export function userCaller({ sub, email, scopes, quotaMb, jti, sessionId }: UserFacts): Caller {
   return {
     principal: userPrincipal(sub),
     tier: 'token',
@@ -32,15 +40,23 @@ export function userCaller({ sub, email, scopes, quotaMb, jti }: TokenClaims): C
     owner: email,
     scopes,
     jti,
+    sessionId,
     quotaBytes: async () => quotaMb * BYTES_PER_MB,
   }
 }
 
-/** @param token - what the token says, where the wallet shows one. */
+/** What limits a wallet that shows a token or a session. */
+export interface WalletFacts {
+  readonly jti?: string | undefined
+  readonly scopes?: readonly Scope[] | undefined
+  readonly sessionId?: string | undefined
+}
+
+/** @param shown - what the token or the session says, where the wallet shows one. */
 export function walletCaller(
   wallet: Wallet,
   rules: { readonly chain: WalletChain; readonly microUsdcPerGib: bigint },
-  token: { readonly jti?: string; readonly scopes?: readonly Scope[] } = {},
+  shown: WalletFacts = {},
 ): Caller {
   return {
     principal: walletPrincipal(wallet),
@@ -48,8 +64,9 @@ export function walletCaller(
     userId: walletUserId(wallet),
     email: null,
     owner: wallet.address,
-    scopes: token.scopes ?? SCOPES,
-    jti: token.jti,
+    scopes: shown.scopes ?? SCOPES,
+    jti: shown.jti,
+    sessionId: shown.sessionId,
     quotaBytes: () => walletQuotaBytes(rules, wallet),
   }
 }

@@ -41,6 +41,7 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   revoked_token: [401, { jti: 'a' }],
   insufficient_scope: [403, { required: 'put' }],
   unverified_account: [403, { setting: 'LADE_SIGNUP' }],
+  invalid_session: [401, none],
   signup_closed: [403, none],
   foreign_origin: [403, { origin: 'https://example.com' }],
   email_code_required: [403, none],

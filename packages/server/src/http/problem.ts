@@ -34,6 +34,7 @@ export const STATUS = {
   revoked_token: 401,
   insufficient_scope: 403,
   unverified_account: 403,
+  invalid_session: 401,
   signup_closed: 403,
   foreign_origin: 403,
   email_code_required: 403,

@@ -14,6 +14,7 @@ import type { Prover } from '../proving/prover.ts'
 import type { DatabaseState } from '../records/database-state.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from '../retrieval/block-readings.ts'
+import type { SessionKeeper } from '../sessions/session-keeper.ts'
 import type { Authorizer } from '../tokens/authorize.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import type { Tracer } from '../tracing/tracing.ts'
@@ -83,6 +84,7 @@ export interface Service {
   /** Undefined unless signup is by email. */
   readonly mailer: Mailer | undefined
   readonly authorizer: Authorizer
+  readonly sessions: SessionKeeper
   readonly stallWatch: StallWatch
   readonly clientAddress: ClientAddress
   readonly log: Logger

@@ -34,6 +34,7 @@ import { raceCases } from './conformance/race-cases.ts'
 import { reconciliationCases } from './conformance/reconciliation-cases.ts'
 import { inventoryCases, secretCases } from './conformance/secret-cases.ts'
 import { servingCases } from './conformance/serving-cases.ts'
+import { sessionCases } from './conformance/session-cases.ts'
 import { statusCases } from './conformance/status-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
@@ -83,6 +84,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
     describe('login codes', () => loginCodeCases(cases))
+    describe('sessions', () => sessionCases(cases))
     describe('wrong clocks', () => clockCases(cases))
     describe('nonces', () => nonceCases(cases))
     describe('enrolments', () => enrolmentCases(cases))

@@ -1,3 +1,4 @@
+import type { SessionOpening } from './session-records.ts'
 import type { TokenRecord } from './token-records.ts'
 
 /** A code that was sent to an email address and waits for its answer. */
@@ -29,6 +30,9 @@ export type OpenOutcome =
   | { readonly outcome: 'opened' }
   | { readonly outcome: 'limited'; readonly address: string; readonly used: number; readonly limit: number }
 
+/** What the right answer to a code gives: a token, or a session without one. */
+export type CodeReward = { readonly token: TokenRecord } | { readonly session: SessionOpening }
+
 /** `over` is a code that was never there, is past its time, or was answered, rightly or wrongly too often. */
 export type AnswerOutcome =
   | { readonly outcome: 'issued' }
@@ -50,15 +54,15 @@ export interface LoginCodeRecords {
   withdraw(request: { id: string; hour: number; addresses: readonly string[] }): Promise<void>
   /** Whose token an answer to this code would make; undefined for one that is over. */
   find(request: { id: string; now: number }): Promise<{ readonly email: string; readonly label: string } | undefined>
-  /** Compares in constant time. The right answer ends the code and records the token, a wrong one takes an attempt. */
-  answer(request: { id: string; codeDigest: string; now: number; token: TokenRecord }): Promise<AnswerOutcome>
+  /** Compares in constant time. The right answer ends the code and records the reward, a wrong one takes an attempt. */
+  answer(request: { id: string; codeDigest: string; now: number; reward: CodeReward }): Promise<AnswerOutcome>
   /** True while a code of this address waits that `askedBy` asked for. */
   isAwaited(request: CodesOfEmail): Promise<boolean>
   /**
-   * As `answer`, for whichever of the codes of this address that `askedBy` asked for. The token gets the label of its code. A wrong answer
+   * As `answer`, for whichever of the codes of this address that `askedBy` asked for. A token gets the label of its code. A wrong answer
    * takes an attempt from each of them, and tells the most that one has left.
    */
-  answerByEmail(request: CodesOfEmail & { codeDigest: string; token: TokenRecord }): Promise<AnswerOutcome>
+  answerByEmail(request: CodesOfEmail & { codeDigest: string; reward: CodeReward }): Promise<AnswerOutcome>
   /** Forgets login codes past their time; answers how many. */
   expire(request: { now: number }): Promise<number>
 }

@@ -9,6 +9,7 @@ import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
+import type { SessionRecords } from './session-records.ts'
 import type { TokenRecords } from './token-records.ts'
 
 export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
@@ -84,6 +85,13 @@ export type {
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
+export type {
+  CountedSignup,
+  SessionOpening,
+  SessionRecord,
+  SessionRecords,
+  SessionUse,
+} from './session-records.ts'
 export type { Revocation, ShownToken, TokenRecord, TokenRecords, TokenStatus } from './token-records.ts'
 
 /**
@@ -118,6 +126,7 @@ export interface RecordStore {
   readonly compositions: CompositionRecords
   readonly tokens: TokenRecords
   readonly loginCodes: LoginCodeRecords
+  readonly sessions: SessionRecords
   readonly placements: PlacementRecords
   readonly offers: OfferRecords
   readonly leases: LeaseRecords

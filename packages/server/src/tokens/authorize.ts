@@ -3,6 +3,7 @@ import type { Scope } from '@lade/core/wire'
 import type { RecordStore, Revocation, TokenRecord } from '../records/record-store.ts'
 import { RecentAnswers } from './recent-answers.ts'
 import type { SigningKeys } from './signing-keys.ts'
+import type { VerifiedToken } from './token-jwt.ts'
 import { VerifyCache } from './verify-cache.ts'
 import { type BearerClaims, isOfWallet } from './wallet-claims.ts'
 
@@ -12,6 +13,8 @@ export interface Authorizer {
    * @throws {LadeError} `invalid_token`, `revoked_token`, `auth_offline`, `storage_failed`.
    */
   authorize(token: string): Promise<BearerClaims>
+  /** As `authorize`; says too until when the token is valid, which is sooner than it says where its key is accepted for a while only. */
+  authorizeUntil(token: string): Promise<VerifiedToken>
   /**
    * True unless this token was revoked and its share links with it. They outlive the token when it expires.
    *
@@ -61,17 +64,20 @@ export function createAuthorizer(deps: {
     }
   }
 
+  async function authorizeUntil(token: string): Promise<VerifiedToken> {
+    const now = deps.now()
+    const verified = await cache.verifyUntil(token, deps.keys.current(), new Date(now))
+    const { jti } = verified.claims
+    if ((await revocations.get(jti, now, () => check(verified.claims))) !== undefined) {
+      throw new LadeError('revoked_token', { jti })
+    }
+    uses.set(jti, now)
+    return verified
+  }
+
   return {
-    async authorize(token) {
-      const now = deps.now()
-      const claims = await cache.verify(token, deps.keys.current(), new Date(now))
-      const { jti } = claims
-      if ((await revocations.get(jti, now, () => check(claims))) !== undefined) {
-        throw new LadeError('revoked_token', { jti })
-      }
-      uses.set(jti, now)
-      return claims
-    },
+    authorizeUntil,
+    authorize: async (token) => (await authorizeUntil(token)).claims,
     async linksHold(jti) {
       const revocation = await linkRevocations.get(jti, deps.now(), () => deps.records.tokens.revocation(jti))
       return revocation === undefined || revocation.keepsLinks

@@ -39,8 +39,9 @@ export class RecentAnswers<Answer> {
     this.#asking.delete(key)
   }
 
-  /** Forgets every answer. */
+  /** Forgets every answer, also those that are on their way. */
   clear(): void {
     this.#answers = new Map()
+    this.#asking = new Map()
   }
 }

@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { SCOPES, type SignupResult, type VerifyRequest } from '@lade/core/wire'
-import type { AnswerOutcome } from '../records/login-code-records.ts'
+import type { AnswerOutcome, CodeReward } from '../records/login-code-records.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { normalizeEmail } from './email.ts'
 import { codeDigest, emailCodeDigest, loginCodeId } from './login-code.ts'
@@ -24,51 +24,65 @@ export interface RedeemLoginCodeInput {
  * @throws {LadeError} `invalid_challenge`, the same for one that was never there, has expired, or was answered; `invalid_code`
  *   with the attempts that are left; `bad_request`, `invalid_email`, `auth_offline`, `storage_failed`.
  */
-export async function redeemLoginCode(deps: RedeemLoginCodeDeps, input: RedeemLoginCodeInput): Promise<SignupResult> {
-  const { challenge, email } = input.request
-  if (challenge !== undefined) return redeemChallenge(deps, input, challenge)
-  if (email !== undefined) return redeemForEmail(deps, input, normalizeEmail(email))
-  throw new LadeError('bad_request', { reason: 'Send the challenge of the code, or the email address.' })
-}
-
-async function redeemChallenge(
-  deps: RedeemLoginCodeDeps,
-  { request, quotaMb }: RedeemLoginCodeInput,
-  challenge: string,
-): Promise<SignupResult> {
-  const { loginCodes } = deps.records
-  const id = loginCodeId(challenge)
-  const now = deps.now()
-  const asked = await loginCodes.find({ id, now })
-  if (asked === undefined) throw new LadeError('invalid_challenge', {})
-  const { record, result } = await newToken(deps, { scopes: SCOPES, quotaMb }, { ...wishesOf(request), ...asked })
-  const digest = codeDigest({ challenge, code: request.code })
-  requireIssued(await loginCodes.answer({ id, codeDigest: digest, now, token: record }))
-  return result
-}
-
-/** For clients without the challenge. Only the address that asked for the code can try codes, so others cannot use up its attempts. */
-async function redeemForEmail(
+export async function redeemLoginCode(
   deps: RedeemLoginCodeDeps,
   { request, address, quotaMb }: RedeemLoginCodeInput,
-  email: string,
 ): Promise<SignupResult> {
-  const { loginCodes } = deps.records
-  const codes = { email, askedBy: address, now: deps.now() }
-  if (!(await loginCodes.isAwaited(codes))) throw new LadeError('invalid_challenge', {})
-  // Its label is that of the code, which the records know.
-  const { record, result } = await newToken(
-    deps,
-    { scopes: SCOPES, quotaMb },
-    { ...wishesOf(request), email, label: '' },
-  )
-  const digest = emailCodeDigest(deps.keys.current(), { email, code: request.code })
-  requireIssued(await loginCodes.answerByEmail({ ...codes, codeDigest: digest, token: record }))
-  return result
+  const { scopes, quotaMb: wantedMb, ttlDays } = request
+  return answerLoginCode(deps, { request, address }, async (code) => {
+    const { record, result } = await newToken(
+      deps,
+      { scopes: SCOPES, quotaMb },
+      { scopes, quotaMb: wantedMb, ttlDays, ...code },
+    )
+    return { reward: { token: record }, result }
+  })
 }
 
-function wishesOf({ scopes, quotaMb, ttlDays }: VerifyRequest) {
-  return { scopes, quotaMb, ttlDays }
+/** What somebody sends to say that a code has reached them. */
+export interface CodeAnswer {
+  readonly request: Pick<VerifyRequest, 'challenge' | 'email' | 'code'>
+  readonly address: string
+}
+
+/** Makes what an answer gives, for the address that the code was sent to, before it is known whether the answer is right. */
+export type RewardMaker<Result> = (code: {
+  readonly email: string
+  readonly label: string
+}) => Promise<{ readonly reward: CodeReward; readonly result: Result }>
+
+/**
+ * Uses a login code up for what `make` makes, in one transaction.
+ *
+ * @throws {LadeError} as {@link redeemLoginCode}.
+ */
+export async function answerLoginCode<Result>(
+  deps: Pick<RedeemLoginCodeDeps, 'records' | 'keys' | 'now'>,
+  { request, address }: CodeAnswer,
+  make: RewardMaker<Result>,
+): Promise<Result> {
+  const { challenge, email, code } = request
+  const { loginCodes } = deps.records
+  const now = deps.now()
+  if (challenge !== undefined) {
+    const id = loginCodeId(challenge)
+    const asked = await loginCodes.find({ id, now })
+    if (asked === undefined) throw new LadeError('invalid_challenge', {})
+    const { reward, result } = await make(asked)
+    requireIssued(await loginCodes.answer({ id, codeDigest: codeDigest({ challenge, code }), now, reward }))
+    return result
+  }
+  if (email === undefined) {
+    throw new LadeError('bad_request', { reason: 'Send the challenge of the code, or the email address.' })
+  }
+  // For clients without the challenge. Only the address that asked for the code can try codes, so others cannot use up its attempts.
+  const codes = { email: normalizeEmail(email), askedBy: address, now }
+  if (!(await loginCodes.isAwaited(codes))) throw new LadeError('invalid_challenge', {})
+  // Its label is that of the code, which the records know.
+  const { reward, result } = await make({ email: codes.email, label: '' })
+  const digest = emailCodeDigest(deps.keys.current(), { email: codes.email, code })
+  requireIssued(await loginCodes.answerByEmail({ ...codes, codeDigest: digest, reward }))
+  return result
 }
 
 function requireIssued(answer: AnswerOutcome): void {

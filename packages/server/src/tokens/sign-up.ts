@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { SCOPES, type SignupRequest, type SignupResult } from '@lade/core/wire'
-import type { RecordStore } from '../records/record-store.ts'
+import type { RecordStore, SessionRecord } from '../records/record-store.ts'
 import { normalizeEmail } from './email.ts'
 import { type NewTokenDeps, newToken, type TokenBounds } from './new-token.ts'
 import { hourOf, rateLimited } from './signup-hour.ts'
@@ -25,13 +25,16 @@ export interface SignUpInput {
   readonly address: string
   /** Of the token that the request bears, which has been verified; asked only where signup is by email. */
   readonly bearer: () => Promise<TokenClaims | undefined>
+  /** By which the request is sent. */
+  readonly session?: SessionRecord | undefined
 }
 
 /**
  * Mints a token for an email address and records it. Tokens that the address already has stay as they are.
  *
  * Where signup is by email, a token of the same address stands in for the code; the new one then allows no more than it, and ends with it
- * at the latest.
+ * at the latest. A session makes tokens of its own user alone, which allow no more than it; if it was made from a token, they end with that at
+ * the latest.
  *
  * @throws {LadeError} `signup_closed`, `invalid_email`, `invalid_label`, `invalid_scopes`, `email_code_required`,
  *   `bad_request`, `insufficient_scope`, `rate_limited`, `auth_offline`, `storage_failed`, and what `bearer` throws.
@@ -55,9 +58,23 @@ export async function signUp(deps: SignUpDeps, rules: SignUpRules, input: SignUp
   return result
 }
 
-async function boundsOf(rules: SignUpRules, email: string, { bearer }: SignUpInput): Promise<TokenBounds> {
+async function boundsOf(rules: SignUpRules, email: string, { bearer, session }: SignUpInput): Promise<TokenBounds> {
+  if (session !== undefined) return boundsOfSession(rules, email, session)
   if (rules.signup !== 'email') return { scopes: SCOPES, quotaMb: rules.quotaMb }
   const claims = await bearer()
   if (claims?.email !== email) throw new LadeError('email_code_required', {})
   return { scopes: claims.scopes, quotaMb: Math.min(claims.quotaMb, rules.quotaMb), exp: claims.exp }
+}
+
+function boundsOfSession(rules: SignUpRules, email: string, session: SessionRecord): TokenBounds {
+  const { quotaMb, jti, endsAt } = session
+  if (session.email === null || quotaMb === null) {
+    throw new LadeError('bad_request', { reason: 'A wallet has no tokens of its own. It signs requests, or signs in.' })
+  }
+  if (session.email !== email) {
+    throw new LadeError('bad_request', { reason: `You are signed in as ${session.email}. Send that address.` })
+  }
+  const scopes = SCOPES.filter((scope) => session.scopes.includes(scope))
+  const exp = jti === null ? {} : { exp: Math.floor(endsAt / 1000) }
+  return { scopes, quotaMb: Math.min(quotaMb, rules.quotaMb), ...exp }
 }

@@ -40,6 +40,11 @@ export class VerifyCache {
    * @throws {LadeError} `invalid_token`.
    */
   async verify(token: string, key: SigningKey, now: Date): Promise<BearerClaims> {
+    return (await this.verifyUntil(token, key, now)).claims
+  }
+
+  /** As `verifyTokenUntil`. */
+  async verifyUntil(token: string, key: SigningKey, now: Date): Promise<VerifiedToken> {
     if (token.length > MAXIMUM_TOKEN_LENGTH) throw new LadeError('invalid_token', {})
     this.#forgetOtherKeys(key)
     const digest = hash('sha256', token, 'base64url')
@@ -52,7 +57,7 @@ export class VerifyCache {
     const verified = known ?? (await verifyTokenUntil(token, key, now))
     // The key may have changed while this token was being verified.
     if (this.#keyId === key.id) this.#remember(digest, verified)
-    return verified.claims
+    return verified
   }
 
   #forgetOtherKeys(key: SigningKey): void {

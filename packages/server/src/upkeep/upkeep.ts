@@ -57,6 +57,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       forgetLoginCodes,
       forgetNonces,
       forgetTokens,
+      forgetSessions,
       deps.flush,
     ]) {
       if (isStopped) return
@@ -126,6 +127,13 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     let forgotten = 0
     do {
       forgotten = await records.tokens.forget({ now: now(), limit: SWEEP_BATCH })
+    } while (forgotten === SWEEP_BATCH)
+  }
+
+  async function forgetSessions(): Promise<void> {
+    let forgotten = 0
+    do {
+      forgotten = await records.sessions.expire({ now: now(), limit: SWEEP_BATCH })
     } while (forgotten === SWEEP_BATCH)
   }
 

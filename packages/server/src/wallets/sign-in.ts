@@ -7,6 +7,7 @@ import { SIGN_IN_SECONDS } from './issue-nonce.ts'
 import { parseSignInMessage, type SignInMessage } from './sign-in-message.ts'
 import { refused } from './signature-input.ts'
 import { CLOCK_SKEW_SECONDS } from './verify-request.ts'
+import type { Wallet } from './wallet.ts'
 import type { WalletChain } from './wallet-chains.ts'
 import { walletClaims } from './wallet-token.ts'
 
@@ -33,8 +34,24 @@ export interface SignInDeps {
  * @see docs/protocol/wallets.md; EIP-4361.
  */
 export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Promise<WalletVerifyResult> {
-  const { chain, nonces } = deps
   const key = deps.keys.current()
+  const { wallet, notAfter } = await redeemSignInMessage(deps, request)
+  const { origin } = new URL(deps.publicUrl())
+  const claims = walletClaims(wallet, { origin, now: deps.now(), notAfter, jti: deps.newId() })
+  const token = await mintToken(claims, key, deps.publicUrl())
+  return { token, address: wallet.address, expiresAt: new Date(claims.exp * 1000).toISOString() }
+}
+
+/**
+ * The wallet that signed the message, and until when it wants to be signed in at the latest, in epoch milliseconds. Uses the nonce up.
+ *
+ * @throws {LadeError} as {@link signIn}.
+ */
+export async function redeemSignInMessage(
+  deps: Omit<SignInDeps, 'keys' | 'newId'>,
+  request: WalletVerifyRequest,
+): Promise<{ readonly wallet: Wallet; readonly notAfter: number }> {
+  const { chain, nonces } = deps
   const message = parseSignInMessage(request.message)
   const signature = bytesOf(request.signature)
   const { wallet, nonce } = message
@@ -49,11 +66,7 @@ export async function signIn(deps: SignInDeps, request: WalletVerifyRequest): Pr
   }
   if (!(await nonces.redeem({ nonce, now: deps.now() }))) throw new LadeError('invalid_nonce', {})
 
-  const now = deps.now()
-  const notAfter = message.expirationTime ?? Number.POSITIVE_INFINITY
-  const claims = walletClaims(wallet, { origin, now, notAfter, jti: deps.newId() })
-  const token = await mintToken(claims, key, deps.publicUrl())
-  return { token, address: wallet.address, expiresAt: new Date(claims.exp * 1000).toISOString() }
+  return { wallet, notAfter: message.expirationTime ?? Number.POSITIVE_INFINITY }
 }
 
 interface Here {

@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
-import { checksumAddress, SCOPES } from '@lade/core/wire'
+import { SCOPES } from '@lade/core/wire'
 import type { WalletClaims } from '../tokens/wallet-claims.ts'
-import { type Wallet, walletUserId } from './wallet.ts'
+import { type Wallet, walletOfUserId, walletUserId } from './wallet.ts'
 
 /** How long a token that a wallet signed in for is good. A wallet gets the next one by another signature, so it is short. */
 const MAXIMUM_SECONDS = 15 * 60
@@ -33,8 +33,8 @@ export function walletClaims(
  * @throws {LadeError} `invalid_token` for a token of another service or another chain, which signed with the same key.
  */
 export function walletOfClaims({ sub, aud }: WalletClaims, audience: WalletAudience | undefined): Wallet {
-  const [, chainId = '', address = ''] = sub.split(':')
-  const wallet = { chainId: Number(chainId), address: checksumAddress(address) }
-  if (audience?.origin !== aud || audience.chainId !== wallet.chainId) throw new LadeError('invalid_token', {})
+  const wallet = walletOfUserId(sub)
+  if (wallet === undefined || audience?.origin !== aud || audience.chainId !== wallet.chainId)
+    throw new LadeError('invalid_token', {})
   return wallet
 }

@@ -1,4 +1,4 @@
-import type { AccountAddress } from '@lade/core/wire'
+import { type AccountAddress, checksumAddress } from '@lade/core/wire'
 
 /** An account on the chain of this service, which has proved that it asks. */
 export interface Wallet {
@@ -16,4 +16,10 @@ export interface Wallet {
  */
 export function walletUserId({ chainId, address }: Wallet): string {
   return `eip155:${chainId}:${address}`
+}
+
+/** The wallet of a user id; undefined for one that is of no wallet. */
+export function walletOfUserId(userId: string): Wallet | undefined {
+  const [namespace, chainId = '', address = ''] = userId.split(':')
+  return namespace === 'eip155' ? { chainId: Number(chainId), address: checksumAddress(address) } : undefined
 }

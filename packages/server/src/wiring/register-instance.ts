@@ -1,5 +1,4 @@
 import { LadeError } from '@lade/core/errors'
-import type { Authorizer } from '../tokens/authorize.ts'
 import { unlessUnwritable } from './hold-instance-lock.ts'
 import type { OpenedData } from './open-data.ts'
 import type { DriverSurroundings } from './open-drivers.ts'
@@ -9,15 +8,15 @@ export async function registerInstance(
   { records, now }: Pick<OpenedData, 'records' | 'now'>,
   {
     instanceId,
-    authorizer,
+    flush,
     log,
     closers,
-  }: DriverSurroundings & { readonly instanceId: string; readonly authorizer: Authorizer },
+  }: DriverSurroundings & { readonly instanceId: string; readonly flush: () => Promise<void> },
 ): Promise<void> {
   await unlessUnwritable(() => records.instances.register({ instanceId, now: now() }))
   closers.push(async () => {
     try {
-      await authorizer.flushUses()
+      await flush()
       await records.instances.deregister({ instanceId, now: now() })
     } catch (error) {
       if (!LadeError.is(error)) throw error

@@ -189,7 +189,7 @@ describe('the OpenAPI document', () => {
     const strict = await runService({ env: { LADE_QUERY_TOKEN: 'refuse' } })
     const { components, paths } = (await (await strict.fetch('/openapi.json')).json()) as Document
     await strict.remove()
-    expect(Object.keys(components.securitySchemes)).toEqual(['bearer'])
+    expect(Object.keys(components.securitySchemes)).toEqual(['bearer', 'session'])
     expect(paths['/api/files']?.get?.security).toEqual([{ bearer: [] }])
   })
 

@@ -18,6 +18,7 @@ const TAGS = [
   { name: 'retrieval', description: 'Download files' },
   { name: 'files', description: 'Your files, their deals and your usage' },
   { name: 'tokens', description: 'Create and revoke bearer tokens' },
+  { name: 'sessions', description: 'Sign in and out with a browser' },
   { name: 'wallets', description: 'Sign in with an Ethereum account' },
   { name: 'operations', description: 'Health, readiness, limits' },
 ]

@@ -20,6 +20,7 @@ export const RESPONSE_HEADERS = {
   'Cache-Control': { description: 'How long caches may keep the response', schema: text },
   'Repr-Digest': { description: 'SHA-256 of the whole file (RFC 9530)', schema: text },
   ETag: { description: 'Validator for If-None-Match and If-Range', schema: text },
+  'Set-Cookie': { description: 'The cookie of the session', schema: text },
   Location: { description: 'URL that sends the file', schema: { type: 'string', format: 'uri' } },
   'X-Ipfs-Path': { description: 'The requested path', schema: text },
   'X-Ipfs-Roots': { description: 'The requested CID', schema: text },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { SignupResult, UploadResult } from '@lade/core/wire'
+import type { SessionResult, SignupResult, UploadResult } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningService, runService } from '../../testing/running/running-service.ts'
 import { samplesOf } from './samples.ts'
@@ -25,8 +25,8 @@ const CURL = `curl() {
 }`
 
 /** In the order in which they can be run: what makes something first, what ends it last. */
-const FIRST = ['signUp', 'uploadFile']
-const LAST = ['composeFile', 'removeFile', 'revokeToken']
+const FIRST = ['signUp', 'openSession', 'uploadFile']
+const LAST = ['composeFile', 'removeFile', 'endSession', 'closeSession', 'revokeToken']
 /** A prover has the file some seconds after the upload. */
 const AFTER_PLACEMENT = ['challengeContent', 'setRedundancy', 'getPiece']
 
@@ -70,10 +70,19 @@ describe('samples of the documentation', () => {
   it('are commands for every operation, and each of them works', async () => {
     const signup: SignupResult = JSON.parse((await shell(sourceOf('signUp', 'Shell') ?? '', {})).stdout)
     const upload = await shell(sourceOf('uploadFile', 'Shell') ?? '', { TOKEN: signup.token })
+    const opened = await shell(sourceOf('openSession', 'Shell') ?? '', { TOKEN: signup.token })
+    const { session }: SessionResult = JSON.parse(opened.stdout)
     const file: UploadResult = JSON.parse(upload.stdout)
     const [, claims = ''] = signup.token.split('.')
     const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti: string }
-    const env = { TOKEN: signup.token, CID: file.cid, DEAL_ID: file.dealId, PIECE_CID: file.pieceCid ?? '', JTI: jti }
+    const env = {
+      TOKEN: signup.token,
+      CID: file.cid,
+      DEAL_ID: file.dealId,
+      PIECE_CID: file.pieceCid ?? '',
+      JTI: jti,
+      SESSION_ID: session.id,
+    }
 
     const rest = [...samples.keys()].filter((id) => !FIRST.includes(id) && !LAST.includes(id))
     const failed: string[] = []

@@ -16,6 +16,12 @@ const AUTHORIZED = '--header "Authorization: Bearer $TOKEN"'
 /** Commands by operation. They use the file that the sample of an upload makes, and TOKEN, DEAL_ID and JTI from earlier responses. */
 const CURL: Readonly<Record<string, string>> = {
   signUp: `curl {url}/api/auth/signup --json '{"email": "ada@example.org", "label": "laptop"}'`,
+  openSession: `curl {url}/api/session --cookie-jar cookies.txt \\
+  --header 'Origin: {url}' \\
+  --json '{"token": "'"$TOKEN"'"}'`,
+  getSession: 'curl {url}/api/session --cookie cookies.txt',
+  closeSession: `curl --request DELETE {url}/api/session --cookie cookies.txt \\
+  --header 'Origin: {url}'`,
   startLogin: `curl {url}/api/auth/start --json '{"email": "ada@example.org", "label": "laptop"}'`,
   verifyLogin: `curl {url}/api/auth/verify --json '{"challenge": "'"$CHALLENGE"'", "code": "123456"}'`,
   uploadFile: `echo 'Hello, world' > hello.txt

@@ -1,13 +1,25 @@
 import type { Service } from '../service.ts'
+import { sessionCookieOf } from '../session-cookie.ts'
 
 /** How callers of this service authenticate: the ways that its settings leave open. */
-export function securitySchemesOf({ config, walletChains }: Pick<Service, 'config' | 'walletChains'>) {
+export function securitySchemesOf({
+  config,
+  walletChains,
+  publicUrl,
+}: Pick<Service, 'config' | 'walletChains' | 'publicUrl'>) {
+  const { name: cookieName } = sessionCookieOf(publicUrl())
   return {
     bearer: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
       description: 'A token of POST /api/auth/signup: pk_live_ followed by a JWT',
+    },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: cookieName,
+      description: 'The session of a browser, set by POST /api/session; changes need the Origin of this service',
     },
     ...(config.queryToken === 'accept' && {
       queryToken: {

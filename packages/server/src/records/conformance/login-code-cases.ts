@@ -32,7 +32,7 @@ export function loginCodeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
   const open = (store: RecordStore, of: LoginCodeRecord, limits = [{ address: 'ip:192.0.2.1', limit: 100 }]) =>
     store.loginCodes.open({ code: of, hour: HOUR_NUMBER, limits })
   const answer = (store: RecordStore, id: string, code = 'right', now = NOW) =>
-    store.loginCodes.answer({ id, codeDigest: digestOf(code), now, token: token() })
+    store.loginCodes.answer({ id, codeDigest: digestOf(code), now, reward: { token: token() } })
   const tokensOf = (store: RecordStore) => store.tokens.list({ sub: 'alice' })
 
   it('issues the token for the right answer, once', async (store) => {
@@ -75,7 +75,7 @@ export function loginCodeCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
 
   const ofEmail = { email: 'alice@example.org', askedBy: 'ip:192.0.2.1', now: NOW }
   const answerByEmail = (store: RecordStore, code: string, of: Partial<typeof ofEmail> = {}) =>
-    store.loginCodes.answerByEmail({ ...ofEmail, ...of, codeDigest: digestOf(code), token: token() })
+    store.loginCodes.answerByEmail({ ...ofEmail, ...of, codeDigest: digestOf(code), reward: { token: token() } })
 
   it('issues the token for a right answer with the email address, with the label of its code, once', async (store) => {
     await open(store, loginCode('one', { emailCodeDigest: digestOf('first') }))

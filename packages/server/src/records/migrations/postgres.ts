@@ -610,4 +610,25 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     file BIGINT PRIMARY KEY
   );
   `,
+  `
+  -- Browsers that are signed in, by a digest of what their cookie says. jti is of the token that a session was made from.
+  CREATE TABLE sessions (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    digest TEXT COLLATE "C" NOT NULL UNIQUE,
+    via TEXT COLLATE "C" NOT NULL CHECK (via IN ('email', 'code', 'wallet', 'token')),
+    sub TEXT COLLATE "C" NOT NULL,
+    email TEXT COLLATE "C",
+    scopes TEXT COLLATE "C" NOT NULL,
+    quota_mb BIGINT,
+    jti TEXT COLLATE "C",
+    key_id TEXT COLLATE "C" NOT NULL,
+    issued_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    ends_at BIGINT NOT NULL
+  );
+  CREATE INDEX sessions_by_user ON sessions (sub, expires_at);
+  CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+  `,
 ]

@@ -607,4 +607,25 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     file INTEGER PRIMARY KEY REFERENCES files (sequence)
   ) STRICT;
   `,
+  `
+  -- Browsers that are signed in, by a digest of what their cookie says. jti is of the token that a session was made from.
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    via TEXT NOT NULL CHECK (via IN ('email', 'code', 'wallet', 'token')),
+    sub TEXT NOT NULL,
+    email TEXT,
+    scopes TEXT NOT NULL,
+    quota_mb INTEGER,
+    jti TEXT,
+    key_id TEXT NOT NULL,
+    issued_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_user ON sessions (sub, expires_at);
+  CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+  `,
 ]

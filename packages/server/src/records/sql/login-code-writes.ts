@@ -1,6 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { AnswerOutcome, CodesOfEmail, HourlyLimit, LoginCodeRecord, OpenOutcome } from '../login-code-records.ts'
-import type { TokenRecord } from '../record-store.ts'
+import type {
+  AnswerOutcome,
+  CodeReward,
+  CodesOfEmail,
+  HourlyLimit,
+  LoginCodeRecord,
+  OpenOutcome,
+} from '../login-code-records.ts'
+import { prepareSessionInserts } from './session-inserts.ts'
 import { forEach, mapEach, type Sql, type Steps } from './sql.ts'
 import { prepareTokenInserts } from './token-inserts.ts'
 
@@ -20,12 +27,12 @@ interface AnswerRequest {
   readonly id: string
   readonly codeDigest: string
   readonly now: number
-  readonly token: TokenRecord
+  readonly reward: CodeReward
 }
 
 interface AnswerByEmailRequest extends CodesOfEmail {
   readonly codeDigest: string
-  readonly token: TokenRecord
+  readonly reward: CodeReward
 }
 
 interface CodeOfEmailRow {
@@ -38,6 +45,7 @@ interface CodeOfEmailRow {
 /** Login codes of signup by email. Each function runs inside the caller's transaction. */
 export function prepareLoginCodeWrites(db: Sql) {
   const { countOf, count, giveBack, insertToken } = prepareTokenInserts(db)
+  const { insertSession } = prepareSessionInserts(db)
   const insert = db.prepare<[string, string, string, string, number, number, string, string]>(
     `INSERT INTO challenges (id, email, label, code_digest, attempts_left, expires_at, asked_by, email_code_digest)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -58,6 +66,11 @@ export function prepareLoginCodeWrites(db: Sql) {
     if (attemptsLeft > 0) yield* takeAttempt.run(id)
     else yield* remove.run(id)
     return attemptsLeft
+  }
+
+  function* give(reward: CodeReward, label?: string): Steps<void> {
+    if ('session' in reward) yield* insertSession(reward.session)
+    else yield* insertToken(label === undefined ? reward.token : { ...reward.token, label })
   }
 
   return {
@@ -81,24 +94,24 @@ export function prepareLoginCodeWrites(db: Sql) {
     },
 
     *answer(request: AnswerRequest): Steps<AnswerOutcome> {
-      const { id, codeDigest, now, token } = request
+      const { id, codeDigest, now, reward } = request
       const row = yield* open.get(id, now)
       if (row === undefined) return { outcome: 'over' }
       if (isSame(row.code_digest, codeDigest)) {
         yield* remove.run(id)
-        yield* insertToken(token)
+        yield* give(reward)
         return { outcome: 'issued' }
       }
       return { outcome: 'wrong', attemptsLeft: yield* miss(id, row) }
     },
 
     *answerByEmail(request: AnswerByEmailRequest): Steps<AnswerOutcome> {
-      const { email, askedBy, codeDigest, now, token } = request
+      const { email, askedBy, codeDigest, now, reward } = request
       const rows = yield* openOfEmail.all(email, askedBy, now)
       const right = rows.find((row) => isSame(row.email_code_digest, codeDigest))
       if (right !== undefined) {
         yield* remove.run(right.id)
-        yield* insertToken({ ...token, label: right.label })
+        yield* give(reward, right.label)
         return { outcome: 'issued' }
       }
       const left = yield* mapEach(rows, (row) => miss(row.id, row))

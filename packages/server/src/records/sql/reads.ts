@@ -14,6 +14,7 @@ import { prepareOfferReads } from './offer-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
+import { prepareSessionReads } from './session-reads.ts'
 import type { Sql } from './sql.ts'
 import { prepareTokenReads } from './token-reads.ts'
 import type { StepsValue } from './writes.ts'
@@ -26,6 +27,7 @@ export function prepareReads(db: Sql) {
   const accounts = prepareAccountReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
+  const sessions = prepareSessionReads(db)
   const quotas = prepareQuotaReads(db)
   const nonces = prepareNonceReads(db)
   const placements = preparePlacementReads(db)
@@ -65,6 +67,8 @@ export function prepareReads(db: Sql) {
     'tokens.list': tokens.list,
     'loginCodes.find': loginCodes.find,
     'loginCodes.isAwaited': loginCodes.isAwaited,
+    'sessions.find': sessions.find,
+    'sessions.list': sessions.list,
     'placements.unenrolled': placements.unenrolled,
     'placements.enrolledUpTo': (_: undefined) => placements.enrolledUpTo(),
     'placements.waiting': placements.waiting,

@@ -87,6 +87,15 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       answerByEmail: (request) => write('loginCodes.answerByEmail', request),
       expire: (request) => write('loginCodes.expire', request),
     },
+    sessions: {
+      open: (request) => write('sessions.open', request),
+      find: (request) => read('sessions.find', request),
+      list: (request) => read('sessions.list', request),
+      signOut: (digest) => write('sessions.signOut', digest),
+      end: (request) => write('sessions.end', request),
+      touch: (uses) => write('sessions.touch', uses),
+      expire: (request) => write('sessions.expire', request),
+    },
     placements: {
       unenrolled: (request) => read('placements.unenrolled', request),
       enrolledUpTo: () => read('placements.enrolledUpTo', undefined),

@@ -64,6 +64,13 @@ export function prepareTokenWrites(db: Sql) {
      ON CONFLICT (sub, revoked_at) DO UPDATE SET
        keeps_links = ${db.dialect.least('user_revocations.keeps_links', 'excluded.keeps_links')}`,
   )
+  // Those of sessions that no token was shown for; others end with their tokens.
+  const endLinksOfSessions = db.prepare<[number, number, string]>(
+    `INSERT INTO tokens (jti, sub, email, label, scopes, quota_mb, issued_at, expires_at, revoked_at, forget_at)
+     SELECT id, '', '', '', '', 0, 0, 0, ${db.dialect.whole('?')}, ${db.dialect.whole('?')} FROM sessions WHERE sub = ? AND jti IS NULL
+     ON CONFLICT (jti) DO NOTHING`,
+  )
+  const endSessions = db.prepare<[string, number]>('DELETE FROM sessions WHERE sub = ? AND issued_at < ?')
   const forget = db.prepare<[number, number]>(
     'DELETE FROM tokens WHERE jti IN (SELECT jti FROM tokens WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)',
   )
@@ -110,6 +117,8 @@ export function prepareTokenWrites(db: Sql) {
     *revokeUser({ sub, now, keepsLinks }: RevokeUserRequest): Steps<{ readonly tokens: number }> {
       const tokens = (yield* liveOfUser.get(sub, now, now, sub)) ?? 0
       yield* revokeUser.run(sub, now, keepsLinks ? 1 : 0)
+      if (!keepsLinks) yield* endLinksOfSessions.run(now, now + LINK_MS, sub)
+      yield* endSessions.run(sub, now)
       return { tokens }
     },
 

@@ -19,6 +19,7 @@ import { prepareObjectRelease } from './object-release.ts'
 import { prepareOfferWrites } from './offer-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareSecretWrites } from './secret-writes.ts'
+import { prepareSessionWrites } from './session-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 import { prepareTokenWrites } from './token-writes.ts'
 
@@ -39,6 +40,7 @@ export function prepareWrites(db: Sql) {
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db)
   const loginCodes = prepareLoginCodeWrites(db)
+  const sessions = prepareSessionWrites(db)
   const nonces = prepareNonceWrites(db)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
@@ -80,6 +82,11 @@ export function prepareWrites(db: Sql) {
     'loginCodes.answer': loginCodes.answer,
     'loginCodes.answerByEmail': loginCodes.answerByEmail,
     'loginCodes.expire': loginCodes.expire,
+    'sessions.open': sessions.open,
+    'sessions.signOut': sessions.signOut,
+    'sessions.end': sessions.end,
+    'sessions.touch': sessions.touch,
+    'sessions.expire': sessions.expire,
     'placements.enrol': deals.enrol,
     'placements.aggregate': aggregates.aggregate,
     'placements.dissolve': aggregates.dissolve,

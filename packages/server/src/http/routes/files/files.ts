@@ -122,7 +122,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'get')
       const cid = parseContentId(request.params.cid, sha256Hex)
-      const { principal, jti } = caller
+      const { principal, jti = caller.sessionId } = caller
       const at = now()
       const file = await ownLiveFile(records, { principal, cid, now: filesNow() })
       const expiresAt = new Date(Math.floor((at + request.body.ttlSeconds * 1000) / 1000) * 1000)

@@ -2,6 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import { signupRequest, signupResult, startRequest, startResult, verifyRequest } from '@lade/core/wire'
 import type { FastifyRequest } from 'fastify'
 import { addressPrincipal } from '../../../quotas/principal.ts'
+import type { SessionRecord } from '../../../records/record-store.ts'
 import { redeemLoginCode } from '../../../tokens/redeem-login-code.ts'
 import { sendLoginCode } from '../../../tokens/send-login-code.ts'
 import { signUp } from '../../../tokens/sign-up.ts'
@@ -11,6 +12,7 @@ import { credentialsOf } from '../../authenticate.ts'
 import { isFromThisMachine, isOfForeignOrigin } from '../../known-host.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
+import { sessionOfRequest } from '../../session-request.ts'
 import { problems, type Routes, tokenQuery } from '../routes.ts'
 
 /** `/api/auth/signup`; where signup is by email, also `/api/auth/start` and `/api/auth/verify`. */
@@ -28,10 +30,10 @@ export function signUpRoutes(app: Routes, service: Service): void {
         summary: 'Get a token',
         description:
           'Creates a token for an email address. Each call creates another; earlier ones stay valid. The token is ' +
-          'shown only in this response. If signup is by email, it needs a token of the same address, and the new token ' +
-          'has at most its rights and lifetime. Without a token, use /api/auth/start.',
+          'shown only in this response. If signup is by email, it needs a token or a session of the same address, and the new ' +
+          'token has at most its rights and lifetime. Without either, use /api/auth/start.',
         querystring: tokenQuery,
-        security: [{}, { bearer: [] }],
+        security: [{}, { bearer: [] }, { session: [] }],
         body: signupRequest,
         response: {
           200: signupResult.describe('The token; it is not shown again'),
@@ -48,7 +50,8 @@ export function signUpRoutes(app: Routes, service: Service): void {
       const signupsPerHour = isUnlimited ? Number.POSITIVE_INFINITY : config.signupsPerHour
       const rules = { signup: config.signup, quotaMb, signupsPerHour }
       const bearer = () => bearerOf(service, request)
-      return signUp(service, rules, { request: request.body, address: addressOf(request), bearer })
+      const session = await sessionWithoutToken(service, request)
+      return signUp(service, rules, { request: request.body, address: addressOf(request), bearer, session })
     },
   )
 
@@ -93,6 +96,15 @@ export function signUpRoutes(app: Routes, service: Service): void {
     },
     async (request) => redeemLoginCode(service, { request: request.body, address: addressOf(request), quotaMb }),
   )
+}
+
+/** The session that the request is sent by; undefined for one with a token, which counts before the cookie. */
+async function sessionWithoutToken(
+  service: Service,
+  request: Pick<FastifyRequest, 'raw'>,
+): Promise<SessionRecord | undefined> {
+  const credentials = credentialsOf(request.raw, queryOf(request.raw.url ?? '/'), service.config.queryToken, 'ignore')
+  return credentials === undefined ? sessionOfRequest(service, request.raw) : undefined
 }
 
 async function bearerOf(service: Service, request: Pick<FastifyRequest, 'raw'>): Promise<TokenClaims | undefined> {

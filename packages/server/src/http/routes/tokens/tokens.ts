@@ -80,6 +80,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
         throw new LadeError('not_found', { reason: `You have no token ${jti}. GET /api/tokens lists yours.` })
       }
       service.authorizer.forget(jti)
+      service.sessions.forget()
       return { jti, revokedAt: timeText(revoked.revokedAt) }
     },
   )

@@ -19,6 +19,10 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'tokens.touch',
   'loginCodes.withdraw',
   'loginCodes.expire',
+  'sessions.signOut',
+  'sessions.end',
+  'sessions.touch',
+  'sessions.expire',
   // A request that a wallet signs needs it, a removal too.
   'nonces.use',
   'nonces.expire',
