@@ -11,7 +11,7 @@ import { loadInfo } from './app/service-info.ts'
 import { loadSession, session } from './app/session.ts'
 import { Shell } from './app/shell.tsx'
 import { loadUsage } from './app/usage-today.ts'
-import { reconsiderRefused, watchQueue } from './drop/queue.ts'
+import { isBusy, reconsiderRefused, watchQueue } from './drop/queue.ts'
 import { restrictCode } from './trusted-types.ts'
 
 restrictCode()
@@ -25,6 +25,11 @@ effect(() => {
     void loadUsage()
     reconsiderRefused()
   })
+})
+
+effect(() => {
+  // What was sent counts towards the day.
+  if (!isBusy.value && untracked(() => session.value != null)) void loadUsage()
 })
 
 const place = document.getElementById('console')

@@ -8,6 +8,7 @@ import { type PageName, route } from './route.ts'
 
 /** Pages that are loaded when somebody goes there. */
 const LATER: Readonly<Partial<Record<PageName, () => Promise<ComponentType>>>> = {
+  files: async () => (await import('../files/files-page.tsx')).FilesPage,
   'sign-in': async () => (await import('../sign-in/sign-in-page.tsx')).SignInPage,
 }
 

@@ -1,45 +1,17 @@
+import type { Session, SessionRequest, SessionResult, SessionState, SessionWay } from '@lade/core/wire'
 import { signal } from '@preact/signals'
 import { api, codeOf } from './api.ts'
-
-/** Who has signed in, as `GET /api/session` says it. */
-export interface Session {
-  readonly id: string
-  readonly via: 'email' | 'code' | 'wallet' | 'token'
-  readonly userId: string
-  readonly email: string | null
-  readonly owner: string
-  readonly scopes: readonly string[]
-  readonly quotaMb: number | null
-  readonly createdAt: string
-  readonly lastUsedAt: string
-  readonly expiresAt: string
-  readonly current: boolean
-}
-
-export type SignInWay = 'email' | 'code' | 'wallet' | 'token'
-
-/** What a sign-in sends: exactly one of these. */
-export type SignInProof =
-  | { readonly token: string }
-  | { readonly email: string }
-  | { readonly challenge: string; readonly code: string }
-  | { readonly message: string; readonly signature: string }
-
-interface SessionAnswer {
-  readonly session: Session | null
-  readonly signIn?: readonly SignInWay[]
-}
 
 /** Null for nobody; undefined until the service has said it. */
 export const session = signal<Session | null | undefined>(undefined)
 /** The ways to sign in that this service has. */
-export const signInWays = signal<readonly SignInWay[]>([])
+export const signInWays = signal<readonly SessionWay[]>([])
 
 export async function loadSession(): Promise<void> {
   try {
-    const answer = await api<SessionAnswer>('/api/session')
+    const answer = await api<SessionState>('/api/session')
     session.value = answer.session
-    signInWays.value = answer.signIn ?? []
+    signInWays.value = answer.signIn
   } catch {
     // Uploads without an account go on; whatever needs one says so itself.
     session.value = null
@@ -47,8 +19,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /** @throws {ApiError} what the service refuses. */
-export async function signIn(proof: SignInProof): Promise<void> {
-  const answer = await api<SessionAnswer>('/api/session', { method: 'POST', json: proof })
+export async function signIn(proof: SessionRequest): Promise<void> {
+  const answer = await api<SessionResult>('/api/session', { method: 'POST', json: proof })
   session.value = answer.session
 }
 

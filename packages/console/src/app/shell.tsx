@@ -85,7 +85,7 @@ function Account() {
   }
   return (
     <section class="account" aria-label={app.account}>
-      <span class="account-name" title={somebody.owner}>
+      <span class="account-name" title={somebody.owner ?? undefined}>
         {somebody.owner}
       </span>
       <button type="button" class="button button-plain" onClick={signOut}>

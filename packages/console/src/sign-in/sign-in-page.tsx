@@ -1,7 +1,8 @@
+import type { SessionWay } from '@lade/core/wire'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { goTo } from '../app/route.ts'
-import { type SignInWay, session, signInWays } from '../app/session.ts'
+import { session, signInWays } from '../app/session.ts'
 import { Notice } from '../parts/notice.tsx'
 import { texts } from '../texts/texts.ts'
 import { CodeForm } from './code-form.tsx'
@@ -14,7 +15,7 @@ const FORMS = { email: EmailForm, code: CodeForm, wallet: WalletList, token: Tok
 
 /** Signs somebody in, by what the service has. */
 export function SignInPage() {
-  const chosen = useSignal<SignInWay | undefined>(undefined)
+  const chosen = useSignal<SessionWay | undefined>(undefined)
   const { signIn } = texts.value
   const ways = signInWays.value
   const somebody = session.value
@@ -36,7 +37,7 @@ export function SignInPage() {
       )}
       {somebody && (
         <Notice kind="plain">
-          <p>{signIn.done(somebody.owner)}</p>
+          <p>{signIn.done(somebody.owner ?? somebody.userId)}</p>
         </Notice>
       )}
       {somebody === null && Form !== undefined && (

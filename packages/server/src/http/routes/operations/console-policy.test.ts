@@ -19,8 +19,8 @@ describe('the policy of the console', () => {
 
   it('shows files of the origin that they have', () => {
     const other = consolePolicy({ hosts: ['lade.example'], contentOrigin: 'https://files.example' })
-    expect(other).toContain("frame-src 'self' https://files.example;")
-    expect(other).toContain("img-src 'self' https://files.example data:;")
+    expect(other).toContain("frame-src 'self' lade.example https://files.example;")
+    expect(other).toContain("img-src 'self' lade.example https://files.example data:;")
     expect(other).toContain("connect-src 'self';")
   })
 })

@@ -21,7 +21,8 @@ export function canBeNamed(host: string): boolean {
  */
 export function consolePolicy({ hosts, contentOrigin }: ConsolePolicyOptions): string {
   const folder = hosts.map((host) => `${host}/console/`).join(' ')
-  const content = contentOrigin === undefined ? "'self'" : `'self' ${contentOrigin}`
+  // Links have the host of the public URL, whichever host the page was opened by.
+  const content = ["'self'", ...hosts, ...(contentOrigin === undefined ? [] : [contentOrigin])].join(' ')
   return [
     "default-src 'none'",
     `script-src ${folder}`,
