@@ -224,6 +224,11 @@ export interface ShareOptions extends CallOptions {
   readonly ttlSeconds: number
 }
 
+export interface UsageOptions extends CallOptions {
+  /** How many days `days` lists, with today: 1 to 90. @default 7 */
+  readonly days?: number | undefined
+}
+
 export interface RevokeOptions extends CallOptions {
   /** Leaves the share links that the token made. @default false */
   readonly keepLinks?: boolean | undefined
@@ -317,7 +322,7 @@ export interface LadeClient {
     share(cid: string, options: ShareOptions): Promise<ShareResult>
   }
   /** What is charged today, and what is left. Scope `list`. */
-  usage(options?: CallOptions): Promise<UsageResult>
+  usage(options?: UsageOptions): Promise<UsageResult>
   readonly tokens: {
     /** The tokens of this user, never themselves. Scope `list`. */
     list(options?: CallOptions): Promise<TokenList>
