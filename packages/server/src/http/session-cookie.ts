@@ -15,9 +15,10 @@ export interface SessionCookie {
  * Browsers send it with requests of this site's own pages alone, and show it to no script.
  */
 export function sessionCookieOf(publicUrl: string): SessionCookie {
-  const isHttps = new URL(publicUrl).protocol === 'https:'
+  const { protocol, pathname } = new URL(publicUrl)
+  const isHttps = protocol === 'https:'
   const name = isHttps ? '__Host-lade-session' : 'lade-session'
-  const attributes = `${isHttps ? 'Path=/; Secure' : 'Path=/api'}; HttpOnly; SameSite=Strict`
+  const attributes = `${isHttps ? 'Path=/; Secure' : `Path=${pathname.replace(/\/$/, '')}/api`}; HttpOnly; SameSite=Strict`
   return {
     name,
     read: (header = '') =>

@@ -93,7 +93,7 @@ export function sessionRoutes(app: Routes, service: Service): void {
       service.sessions.forget()
       const { secret, session } = opened
       exchangeOf(raw).notes.session = session.id
-      const maxAgeSeconds = Math.floor((session.endsAt - now()) / 1000)
+      const maxAgeSeconds = Math.floor((session.endsAt - session.createdAt) / 1000)
       reply.header('set-cookie', sessionCookieOf(publicUrl()).set(secret, maxAgeSeconds))
       return { session: sessionEntryOf(session, session.id) }
     },

@@ -13,6 +13,7 @@ import { exchangeOf } from '../../exchange.ts'
 import type { Query } from '../../query.ts'
 import { sendJson } from '../../respond.ts'
 import type { Service } from '../../service.ts'
+import { guardChange } from '../../session-request.ts'
 import { overQuotaHeaders, quotaHeaders } from './quota-headers.ts'
 import { tierOf } from './tier-of.ts'
 import { readUploadHead } from './upload-head.ts'
@@ -32,6 +33,7 @@ export async function createUpload(
   query: Query,
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
+  guardChange(service, request)
   const { notes } = exchangeOf(request)
   const head = readUploadHead(request, query, service.config.opaqueIds)
   notes.cid = head.cid.text
