@@ -37,6 +37,8 @@ async function buildConsole(folder: string): Promise<void> {
       assetsDir: '',
       assetsInlineLimit: 0,
       target: 'es2022',
+      // Those that know light-dark(), so that it is left as it is.
+      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
     },

@@ -1,4 +1,4 @@
-import './styles/tokens.css'
+import './styles/theme.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'

@@ -25,6 +25,10 @@ export function timeOf(time: string | number): string {
   return new Date(time).toLocaleString(language.value, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
+export function dateOf(time: string | number): string {
+  return new Date(time).toLocaleDateString(language.value, { dateStyle: 'medium' })
+}
+
 /** How long something takes, in its largest unit. @example durationOf(90) // '2 min' */
 export function durationOf(seconds: number): string {
   const unit = (value: number, name: string) =>

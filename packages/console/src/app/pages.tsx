@@ -8,6 +8,10 @@ import { type PageName, route } from './route.ts'
 
 /** Pages that are loaded when somebody goes there. */
 const LATER: Readonly<Partial<Record<PageName, () => Promise<ComponentType>>>> = {
+  usage: async () => (await import('../usage/usage-page.tsx')).UsagePage,
+  tokens: async () => (await import('../tokens/tokens-page.tsx')).TokensPage,
+  developers: async () => (await import('../developers/developers-page.tsx')).DevelopersPage,
+  service: async () => (await import('../service/service-page.tsx')).ServicePage,
   files: async () => (await import('../files/files-page.tsx')).FilesPage,
   'sign-in': async () => (await import('../sign-in/sign-in-page.tsx')).SignInPage,
 }
