@@ -114,7 +114,7 @@ export interface PutOptions extends CallOptions {
    * that it throws ends the put with that error.
    */
   readonly beforePart?: (() => Promise<void>) | undefined
-  /** Called at most every 50 ms, and at every change of phase. An error that it throws ends the put with that error. */
+  /** Called at most every 50 ms, at every change of phase, and when a part has arrived. An error that it throws ends the put with that error. */
   readonly onProgress?: ((progress: PutProgress) => void) | undefined
   /**
    * Keeps what was hashed of a file of more than 100 MB, so that the same put, begun again after an interruption, does not

@@ -34,6 +34,7 @@ effect(() => {
 
 const place = document.getElementById('console')
 if (place !== null) {
+  place.textContent = ''
   render(
     <Shell>
       <CurrentPage />

@@ -84,7 +84,7 @@ function QueueActions() {
 
 function QueueProgress() {
   const { drop } = texts.value
-  const { files, done, failed, sentBytes, sizeBytes, running } = totals.value
+  const { files, done, failed, sentBytes, sizeBytes, sending } = totals.value
   // One file says it all in its own row.
   if (files === 0 || (uploads.value.length === 1 && done === 1)) return null
   const amount = drop.amount(bytesOf(sentBytes), bytesOf(sizeBytes))
@@ -99,7 +99,7 @@ function QueueProgress() {
       <p class="queue-words">
         <strong>{drop.progress(countOf(done), countOf(files))}</strong>
         <span>{amount}</span>
-        {isPaused.value && <span class="tag">{running > 0 ? drop.pausing : drop.paused}</span>}
+        {isPaused.value && <span class="tag">{sending > 0 ? drop.pausing : drop.paused}</span>}
         {!isPaused.value && rate.value !== undefined && <span>{drop.rate(bytesOf(rate.value))}</span>}
         {!isPaused.value && secondsLeft.value !== undefined && isBusy.value && (
           <span>{drop.left(durationOf(secondsLeft.value))}</span>

@@ -31,15 +31,15 @@ export const wishes = signal<KeepingWishes>({ isPrivate: false, termDays: undefi
 /** The files that count towards the progress: all that are not refused. */
 const counted = computed(() => uploads.value.filter(({ state }) => state.value !== 'refused'))
 export const totals = computed(() => {
-  let [sizeBytes, sentBytes, done, failed, running] = [0, 0, 0, 0, 0]
+  let [sizeBytes, sentBytes, done, failed, sending] = [0, 0, 0, 0, 0]
   for (const upload of counted.value) {
     sizeBytes += upload.sizeBytes
     sentBytes += upload.sentBytes.value
     if (upload.state.value === 'done') done += 1
     if (upload.state.value === 'failed') failed += 1
-    if (upload.isRunning.value) running += 1
+    if (upload.isSending.value) sending += 1
   }
-  return { files: counted.value.length, sizeBytes, sentBytes, done, failed, running }
+  return { files: counted.value.length, sizeBytes, sentBytes, done, failed, sending }
 })
 /** True while something is sent or waits for its turn. */
 export const isBusy = computed(() => counted.value.some((upload) => !upload.hasEnded.value))
@@ -171,7 +171,10 @@ async function put(client: LadeClient, upload: Upload) {
     signal,
     concurrency: PARTED_SLOTS,
     state: keptStateOf(file),
-    beforePart: () => gate(signal),
+    beforePart: async () => {
+      await gate(signal)
+      upload.begunParts.value += 1
+    },
     onProgress: (progress) => upload.note(progress),
     ...(isSignedIn && isPrivate && { visibility: 'private' }),
     ...(isSignedIn && termDays !== undefined && { termDays }),

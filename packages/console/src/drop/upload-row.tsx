@@ -103,7 +103,8 @@ function RowState({ upload }: { readonly upload: Upload }) {
   if (state === 'failed') return <p class="row-state bad">{upload.problem.value}</p>
   const size = bytesOf(upload.sizeBytes)
   const isSending = state === 'sending' || (state === 'hashing' && upload.sentBytes.value > 0)
-  const words = state === 'waiting' && isPaused.value ? drop.paused : drop.state[isSending ? 'sending' : state]
+  const isHeld = isPaused.value && !upload.hasEnded.value && !upload.isSending.value
+  const words = isHeld ? drop.paused : drop.state[isSending ? 'sending' : state]
   return (
     <p class="row-state">
       <span>{isSending ? drop.amount(bytesOf(upload.sentBytes.value), size) : size}</span>

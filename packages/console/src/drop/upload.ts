@@ -19,14 +19,19 @@ export class Upload {
   readonly state = signal<UploadState>('waiting')
   readonly hashedBytes = signal(0)
   readonly sentBytes = signal(0)
-  /** Bytes of parts that the service had already. */
+  /** Parts that the service had already. */
   readonly foundParts = signal(0)
+  /** Parts that were begun, a file of one part included, and those of them that have arrived. */
+  readonly begunParts = signal(0)
+  readonly sentParts = signal(0)
   readonly result = signal<UploadResult | undefined>(undefined)
   /** What the service says against it. */
   readonly problem = signal<string | undefined>(undefined)
   readonly problemCode = signal<string | undefined>(undefined)
   readonly refusal = signal<Refusal | undefined>(undefined)
   readonly isRunning = computed(() => ['hashing', 'sending', 'composing'].includes(this.state.value))
+  /** True while bytes of it are on their way. */
+  readonly isSending = computed(() => this.isRunning.value && this.begunParts.value > this.sentParts.value)
   readonly hasEnded = computed(() => ['done', 'failed', 'refused'].includes(this.state.value))
   controller = new AbortController()
 
@@ -42,6 +47,7 @@ export class Upload {
     this.hashedBytes.value = hashedBytes
     this.sentBytes.value = sentBytes
     this.foundParts.value = parts.found
+    this.sentParts.value = parts.sent
     if (phase !== 'done') this.state.value = phase
   }
 
@@ -65,6 +71,8 @@ export class Upload {
     this.problemCode.value = undefined
     this.hashedBytes.value = 0
     this.sentBytes.value = 0
+    this.begunParts.value = 0
+    this.sentParts.value = 0
     this.state.value = 'waiting'
   }
 }

@@ -60,7 +60,7 @@ function CopiesTable({ deal: { copies } }: { readonly deal: DealEntry }) {
   const { files: words } = texts.value
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by the keyboard
-    <section class="table-scroll" tabIndex={0} aria-label={words.copiesAt}>
+    <section class="table-scroll" tabIndex={0} aria-label={words.copiesTable}>
       <table class="table">
         <thead>
           <tr>

@@ -86,7 +86,7 @@ function Tiers({ about: { tiers } }: { readonly about: InfoResult }) {
         <h2 id="tiers-title">{words.tiers}</h2>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by the keyboard */}
-      <section class="panel-body table-scroll" tabIndex={0} aria-labelledby="tiers-title">
+      <section class="panel-body table-scroll" tabIndex={0} aria-label={words.tierTable}>
         <table class="table">
           <thead>
             <tr>
