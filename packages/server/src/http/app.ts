@@ -9,6 +9,7 @@ import { limitBodyTime } from './body-deadline.ts'
 import { checkBodyDigest } from './body-digest.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
 import { affordableConnections, Connections } from './connections.ts'
+import { contentHostCheck } from './content-host.ts'
 import { anyOrigin, exposedHeaders } from './cors.ts'
 import { directRoutes, routeOfCached } from './direct-routes.ts'
 import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
@@ -80,6 +81,7 @@ export async function createApp(
   const direct = directRoutes(service, responseCache)
   const requests = new RequestCounters()
   const hostProblem = hostCheck(service.config)
+  const contentHostProblem = contentHostCheck(service.config)
 
   const { budget } = service
   const connections = new Connections({
@@ -113,6 +115,8 @@ export async function createApp(
         hostProblem,
         handle: (request, response) =>
           requestOrigin.run(request, () => {
+            const misplaced = contentHostProblem(request)
+            if (misplaced !== undefined) return sendProblem(request, response, misplaced)
             if (direct(request, response)) return
             limitBodyTime(request, service.config.bodyIdleMs)
             route(request, response)
