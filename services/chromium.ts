@@ -189,7 +189,13 @@ async function openPage(call: Call, listen: (listener: (message: Message) => voi
     },
     async look({ width, height, scheme }) {
       await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
-      await call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] })
+      await call('Emulation.setEmulatedMedia', {
+        features: [
+          { name: 'prefers-color-scheme', value: scheme },
+          // What changes is there at once.
+          { name: 'prefers-reduced-motion', value: 'reduce' },
+        ],
+      })
     },
     async slowDown({ cpu = 1, downBytesPerSecond = -1, upBytesPerSecond = -1, latencyMs = 0 }) {
       await call('Network.enable')

@@ -117,6 +117,14 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
 
     await open()
     await console_.sees('the links of before', 'document.querySelectorAll(".row .row-name").length >= 5')
+
+    await signIn('grace@example.org')
+    await console_.sees('the offer', 'document.querySelector("#claims-title")?.textContent.startsWith("201 files")')
+    await checkLooks('claims')
+    await console_.click('button', 'Make them mine')
+    await console_.sees('that all are claimed', '!document.querySelector("#claims-title")')
+    await console_.fill('input[type=search]', 'film.mp4')
+    await console_.sees('the film', 'document.querySelectorAll(".file-name").length === 1')
   })
 
   test('says before anything is sent what is too large, and in the words of the service what it refuses', async () => {
@@ -155,7 +163,7 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
   })
 
   test('pauses before the next file and goes on', async () => {
-    await signIn('grace@example.org')
+    await signIn('alan@example.org')
     await console_.goTo('#/')
     await page.slowDown({ upBytesPerSecond: 2 * MIB })
     await page.chooseFiles(

@@ -3,6 +3,7 @@ import { LIMITS } from './limits.ts'
 import type { LadeClient, LadeClientOptions } from './options.ts'
 
 export { LadeError } from '@lade/core/errors'
+export { newClaimSecret } from './claim-secret.ts'
 export type * from './options.ts'
 export { walletOf } from './wallet/wallet.ts'
 export type * from './wallet/wallet-options.ts'

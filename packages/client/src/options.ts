@@ -107,6 +107,11 @@ export interface PutOptions extends CallOptions {
    * same put on a later day sends the rest. Otherwise such a put is refused before anything is sent. @default false
    */
   readonly overDays?: boolean | undefined
+  /**
+   * Without a token: a secret of `newClaimSecret`, with which `files.claim` makes the file an account's later. Only its SHA-256 is sent. Keep
+   * it in this browser; of the same bytes, the first upload from this address decides. With an account it changes nothing.
+   */
+  readonly claim?: string | undefined
   /** Parts sent side by side, 1 to 4; of a stream, also how many parts are kept at a time. @default 4 */
   readonly concurrency?: number | undefined
   /**
@@ -219,6 +224,11 @@ export interface ChangeFileOptions extends CallOptions {
   readonly termDays?: number | undefined
 }
 
+export interface ClaimOptions extends CallOptions {
+  /** The secret that the file was put with. */
+  readonly secret: string
+}
+
 /** Seconds from now, 1 to 2,592,000 (30 days). */
 export interface ShareOptions extends CallOptions {
   readonly ttlSeconds: number
@@ -312,6 +322,20 @@ export interface LadeClient {
      * await client.files.change(cid, { visibility: 'private', filename: 'plans.txt' })
      */
     change(cid: string, options: ChangeFileOptions): Promise<FileEntry>
+    /**
+     * Makes a file this caller's that was put without an account and with a secret (`claim` of `put`). It gets the term of the account, and is
+     * charged to its day; nothing is sent again. Where the account has the file already, that is the answer. Scope `put`.
+     *
+     * @throws {LadeError} `not_found` for no such file, or another secret; `quota_exceeded`, where the file stays as it was; `too_large`.
+     * @throws {TypeError} for a secret that is none.
+     *
+     * @example
+     * const secret = newClaimSecret()
+     * const { cid } = await createLadeClient({ url }).put(file, { claim: secret })
+     * // later, with an account:
+     * await createLadeClient({ url, token }).files.claim(cid, { secret })
+     */
+    claim(cid: string, options: ClaimOptions): Promise<UploadResult>
     /** Ends one of them. Scope `pin`. @throws {LadeError} `not_found`, `gone`. */
     remove(cid: string, options?: CallOptions): Promise<void>
     /**

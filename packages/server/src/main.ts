@@ -15,6 +15,7 @@ import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
+import { isSameSite } from './http/content-host.ts'
 import { isLoopback } from './http/known-host.ts'
 import { hidingAddresses } from './http/logged-address.ts'
 import { RefusalLog } from './http/refusal-log.ts'
@@ -214,6 +215,12 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     log.warn(
       { publicUrl },
       'other machines cannot use the URLs of this service: set LADE_PUBLIC_URL or LADE_TRUSTED_HOSTS',
+    )
+  }
+  if (config.contentUrl !== undefined && isSameSite(config.contentUrl, publicUrl)) {
+    log.warn(
+      { publicUrl, contentUrl: config.contentUrl },
+      'uploaded pages are of the same site as this service: set LADE_CONTENT_URL to another registrable domain',
     )
   }
   if (!pieceHashing.isNative) {

@@ -1,10 +1,12 @@
 import { LadeError } from '@lade/core/errors'
-import type { FileEntry, FileList, ShareResult, UsageResult } from '@lade/core/wire'
+import type { FileEntry, FileList, ShareResult, UploadResult, UsageResult } from '@lade/core/wire'
+import { claimSecretBytes } from '../claim-secret.ts'
 import type { Http } from '../http/http.ts'
 import { type OptionNames, refuseUnknownOptions } from '../known-options.ts'
 import type {
   CallOptions,
   ChangeFileOptions,
+  ClaimOptions,
   FileListOptions,
   FilePageOptions,
   LadeClient,
@@ -28,6 +30,7 @@ const CHANGE_OPTIONS: OptionNames<ChangeFileOptions> = {
   termDays: true,
   signal: true,
 }
+const CLAIM_OPTIONS: OptionNames<ClaimOptions> = { secret: true, signal: true }
 const SHARE_OPTIONS: OptionNames<ShareOptions> = { ttlSeconds: true, signal: true }
 
 export function fileOperations(http: Http): LadeClient['files'] {
@@ -49,6 +52,12 @@ export function fileOperations(http: Http): LadeClient['files'] {
       refuseUnknownOptions('files.change', options, CHANGE_OPTIONS)
       const { signal, ...json } = options
       return http.json<FileEntry>({ method: 'PATCH', path: pathOf(cid), json, signal })
+    },
+    async claim(cid, options: ClaimOptions) {
+      refuseUnknownOptions('files.claim', options, CLAIM_OPTIONS)
+      const { secret, signal } = options
+      claimSecretBytes(secret)
+      return http.json<UploadResult>({ method: 'POST', path: `${pathOf(cid)}/claim`, json: { secret }, signal })
     },
     async share(cid, options: ShareOptions) {
       refuseUnknownOptions('files.share', options, SHARE_OPTIONS)

@@ -1,6 +1,7 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { HEADER } from '@lade/core/wire/headers'
+import { claimSecretBytes } from '../claim-secret.ts'
 import { type HashWants, wantBoth, wantsFor } from '../hashing/hash-wants.ts'
 import { hexOf } from '../hashing/running-hash.ts'
 import type { Http } from '../http/http.ts'
@@ -30,6 +31,8 @@ export interface PutJob extends PutContext {
   readonly termDays: number | undefined
   /** The headers that say how a file is kept, for the whole and for its parts. */
   readonly keeping: Readonly<Record<string, string>>
+  /** The header by which an account can claim the file, for the whole alone. */
+  readonly claiming: Readonly<Record<string, string>>
   readonly concurrency: number
   readonly state: PutState | undefined
   /** True for a put that goes on over several days of quota. */
@@ -56,6 +59,7 @@ const PUT_OPTIONS: OptionNames<PutOptions> = {
   beforePart: true,
   onProgress: true,
   state: true,
+  claim: true,
   signal: true,
 }
 const FORMS: readonly PutCidForm[] = ['unixfs', 'raw', 'piece', 'sha256']
@@ -94,6 +98,7 @@ export function readJob(
       ...(visibility === undefined ? {} : { [HEADER.visibility]: visibility }),
       ...(termDays === undefined ? {} : { [HEADER.termDays]: String(termDays) }),
     },
+    claiming: claimingOf(options.claim, context.platform),
     concurrency,
     state,
     overDays,
@@ -121,6 +126,11 @@ export function wantsOf({ form, expected, http, limits }: PutJob, sizeBytes: num
     piece: form === 'piece',
   }
   return expected === undefined ? own : wantBoth(own, wantsFor(expected, sizeBytes))
+}
+
+/** @throws {TypeError} for a secret that is none. */
+function claimingOf(secret: string | undefined, { sha256 }: Platform): Readonly<Record<string, string>> {
+  return secret === undefined ? {} : { [HEADER.claimDigest]: hexOf(sha256.of(claimSecretBytes(secret))) }
 }
 
 function readExpected(text: string, { sha256 }: Platform): ContentId {

@@ -57,9 +57,15 @@ function partNameOf({ filename = 'upload' }: PutJob, index: number): string {
 
 /** Makes one file of parts that the service has. */
 export async function compose(job: PutJob, cid: string, parts: readonly string[]): Promise<UploadResult> {
-  const { contentType, filename, keeping, group, http, progress } = job
+  const { contentType, filename, keeping, claiming, group, http, progress } = job
   progress.composing()
   const json: ComposeRequest = { parts: [...parts], contentType, ...(filename === undefined ? {} : { filename }) }
-  const request = { method: 'POST', path: '/api/compose', query: { cid }, headers: keeping, json } as const
+  const request = {
+    method: 'POST',
+    path: '/api/compose',
+    query: { cid },
+    headers: { ...keeping, ...claiming },
+    json,
+  } as const
   return http.json<UploadResult>({ ...request, signal: group.signal })
 }

@@ -32,7 +32,8 @@ export async function putWhole(job: PutJob, source: KnownSource): Promise<Upload
   const { filename } = job
   const contentType = await group.run(() => withCharset(job.contentType, slice, platform.readFile))
   const { sha256 } = digests.hashes
-  const sending = { cid, slice, sha256, contentType, filename, isUnixfs: form === 'unixfs', part: 0 }
+  const file = { cid, slice, sha256, contentType, filename, headers: job.claiming }
+  const sending = { ...file, isUnixfs: form === 'unixfs', part: 0 }
   const result = await group.run(() => sendSlice(job, sending, signal))
   progress.arrived(0, sizeBytes, 'sent')
   progress.done(sizeBytes, false)

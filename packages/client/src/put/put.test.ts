@@ -136,7 +136,7 @@ describe('put of a file that goes in one piece', () => {
   ])('refuses the option %s, which it does not have, and sends nothing', async (name, options) => {
     await expect(clientOf().put(noise(10), options as PutOptions)).rejects.toThrow(
       new TypeError(
-        `put has no option "${name}". It has: cid, expectedCid, filename, contentType, visibility, termDays, concurrency, overDays, beforePart, onProgress, state, signal.`,
+        `put has no option "${name}". It has: cid, expectedCid, filename, contentType, visibility, termDays, concurrency, overDays, beforePart, onProgress, state, claim, signal.`,
       ),
     )
     expect(service.seen).toEqual([])

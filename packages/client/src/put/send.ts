@@ -14,6 +14,8 @@ export interface Sending {
   readonly filename?: string | undefined
   /** True for an id of the import profile `unixfs-v1-2025`, so that no other has to be tried. */
   readonly isUnixfs: boolean
+  /** For this body alone. @default none */
+  readonly headers?: Readonly<Record<string, string>>
   /** Its place among the parts of the file. */
   readonly part: number
 }
@@ -24,7 +26,7 @@ export interface Sending {
  * @throws {LadeError} `source_changed` when the bytes that arrived are not those that were hashed.
  */
 export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSignal): Promise<UploadResult> {
-  const { cid, slice, sha256, contentType, filename, isUnixfs, part } = sending
+  const { cid, slice, sha256, contentType, filename, isUnixfs, headers, part } = sending
   await job.beforePart?.()
   signal.throwIfAborted()
   try {
@@ -36,6 +38,7 @@ export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSign
         'content-type': contentType,
         ...(filename === undefined ? {} : { [HEADER.filename]: encodeURIComponent(filename.toWellFormed()) }),
         ...job.keeping,
+        ...headers,
       },
       body: slice,
       bodySha256: sha256,

@@ -2,6 +2,7 @@ import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { session } from '../app/session.ts'
 import { texts } from '../texts/texts.ts'
+import { ClaimOffer } from './claim-offer.tsx'
 import { DropTarget } from './drop-target.tsx'
 import { loadEarlier } from './earlier.ts'
 import { EarlierList } from './earlier-list.tsx'
@@ -32,6 +33,7 @@ export function DropPage() {
       <DropTarget isBig={isEmpty.value} />
       <TierFacts />
       {session.value != null && <KeepingChoices />}
+      <ClaimOffer />
       <UnfinishedList />
       <QueuePanel />
       <EarlierList />

@@ -4,7 +4,8 @@ import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
 import { addFiles } from './queue.ts'
 
-const CHOOSE_ID = 'choose-files'
+/** The field that files are chosen with. */
+export const CHOOSE_ID = 'choose-files'
 
 /** Takes files that are dropped anywhere on the page, chosen, or pasted. @param isBig - true while there is nothing else to see. */
 export function DropTarget({ isBig }: { readonly isBig: boolean }) {

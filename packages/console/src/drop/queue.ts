@@ -1,12 +1,12 @@
-import type { LadeClient } from '@lade/client'
+import type { PutOptions, UploadResult } from '@lade/client'
 import { computed, effect, signal } from '@preact/signals'
 import { codeOf, messageOf } from '../app/api.ts'
-import { openClient } from '../app/client.ts'
+import { openClient, secretMaker } from '../app/client.ts'
 import { info } from '../app/service-info.ts'
 import { noteEnded, session } from '../app/session.ts'
 import { earlier, keepUpload } from './earlier.ts'
 import { Rate } from './rate.ts'
-import { beginUnfinished, fingerprintOf, forgetUnfinished, keptStateOf } from './unfinished.ts'
+import { beginUnfinished, claimSecretOf, fingerprintOf, forgetUnfinished, keptStateOf } from './unfinished.ts'
 import { Upload } from './upload.ts'
 
 /** Files side by side. A browser has six connections to a host, and the page needs some for itself. */
@@ -152,8 +152,7 @@ function next(): void {
 async function send(upload: Upload): Promise<void> {
   const { file, controller } = upload
   try {
-    const result = await put(await openClient(session.value != null), upload)
-    upload.done(result)
+    upload.done(await put(upload))
     await forgetUnfinished(fingerprintOf(file))
   } catch (error) {
     if (controller.signal.aborted) return
@@ -162,12 +161,10 @@ async function send(upload: Upload): Promise<void> {
   }
 }
 
-async function put(client: LadeClient, upload: Upload) {
+async function put(upload: Upload): Promise<UploadResult> {
   const { file, controller } = upload
   const { signal } = controller
-  const isSignedIn = session.value != null
-  const { isPrivate, termDays } = wishes.value
-  const result = await client.put(file, {
+  const options: PutOptions = {
     signal,
     concurrency: PARTED_SLOTS,
     state: keptStateOf(file),
@@ -176,10 +173,17 @@ async function put(client: LadeClient, upload: Upload) {
       upload.begunParts.value += 1
     },
     onProgress: (progress) => upload.note(progress),
-    ...(isSignedIn && isPrivate && { visibility: 'private' }),
-    ...(isSignedIn && termDays !== undefined && { termDays }),
-  })
-  if (!isSignedIn) await keepUpload({ result, name: file.name, at: Date.now() })
+  }
+  const isSignedIn = session.value != null
+  const client = await openClient(isSignedIn)
+  if (isSignedIn) {
+    const { isPrivate, termDays } = wishes.value
+    const wished = { ...(isPrivate && { visibility: 'private' as const }), ...(termDays !== undefined && { termDays }) }
+    return client.put(file, { ...options, ...wished })
+  }
+  const claimSecret = await claimSecretOf(file, await secretMaker())
+  const result = await client.put(file, { ...options, claim: claimSecret })
+  await keepUpload({ result, name: file.name, at: Date.now(), claimSecret })
   return result
 }
 

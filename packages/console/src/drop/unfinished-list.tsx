@@ -2,6 +2,7 @@ import { bytesOf, countOf } from '../app/amounts.ts'
 import { session } from '../app/session.ts'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
+import { CHOOSE_ID } from './drop-target.tsx'
 import { forgetUnfinished, unfinished } from './unfinished.ts'
 
 const ROWS = 5
@@ -15,6 +16,9 @@ export function UnfinishedList() {
     <section class="panel panel-marked" aria-labelledby="unfinished-title">
       <div class="panel-head">
         <h2 id="unfinished-title">{drop.unfinished}</h2>
+        <button type="button" class="button button-plain" onClick={() => document.getElementById(CHOOSE_ID)?.click()}>
+          {drop.chooseAgain}
+        </button>
       </div>
       <p class="panel-hint">{session.value == null ? drop.unfinishedHintAnonymous : drop.unfinishedHint}</p>
       <ul class="rows">

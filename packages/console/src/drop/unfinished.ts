@@ -11,6 +11,8 @@ export interface Unfinished {
   readonly at: number
   /** What the client has hashed of it. */
   readonly kept?: string
+  /** The secret that the file is sent with, so that it stays the same when it is sent again. */
+  readonly claimSecret?: string
 }
 
 const store = openStore<Unfinished>('unfinished')
@@ -35,8 +37,21 @@ export function fingerprintOf(file: File): string {
 export async function beginUnfinished(file: File): Promise<void> {
   const fingerprint = fingerprintOf(file)
   unfinished.value = unfinished.value.filter((one) => one.fingerprint !== fingerprint)
-  const earlier = await store.get(fingerprint)
-  await store.put(fingerprint, { ...earlier, fingerprint, name: file.name, sizeBytes: file.size, at: Date.now() })
+  await store.put(fingerprint, { ...(await recordOf(file)), at: Date.now() })
+}
+
+/** The secret of a file: that of an earlier attempt, or else a new one. */
+export async function claimSecretOf(file: File, create: () => string): Promise<string> {
+  const record = await recordOf(file)
+  const claimSecret = record.claimSecret ?? create()
+  await store.put(record.fingerprint, { ...record, claimSecret })
+  return claimSecret
+}
+
+async function recordOf(file: File): Promise<Unfinished> {
+  const fingerprint = fingerprintOf(file)
+  const empty = { fingerprint, name: file.name, sizeBytes: file.size, at: Date.now() }
+  return (await store.get(fingerprint)) ?? empty
 }
 
 export async function forgetUnfinished(fingerprint: string): Promise<void> {
@@ -48,12 +63,7 @@ export async function forgetUnfinished(fingerprint: string): Promise<void> {
 export function keptStateOf(file: File): PutState {
   const fingerprint = fingerprintOf(file)
   const change = async (kept: string | undefined) => {
-    const { kept: _, ...rest } = (await store.get(fingerprint)) ?? {
-      fingerprint,
-      name: file.name,
-      sizeBytes: file.size,
-      at: Date.now(),
-    }
+    const { kept: _, ...rest } = await recordOf(file)
     await store.put(fingerprint, { ...rest, ...(kept !== undefined && { kept }) })
   }
   return {

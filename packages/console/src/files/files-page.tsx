@@ -2,6 +2,8 @@ import { useEffect } from 'preact/hooks'
 import { bytesOf, countOf } from '../app/amounts.ts'
 import { linkTo, route } from '../app/route.ts'
 import { loadUsage, usage } from '../app/usage-today.ts'
+import { ClaimOffer } from '../drop/claim-offer.tsx'
+import { loadEarlier } from '../drop/earlier.ts'
 import { NeedsSession } from '../parts/needs-session.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { texts } from '../texts/texts.ts'
@@ -27,6 +29,7 @@ function Files() {
   useEffect(() => {
     void reload()
     void loadUsage()
+    void loadEarlier()
   }, [])
   const stored = usage.value?.stored
   return (
@@ -40,6 +43,7 @@ function Files() {
           {words.upload}
         </a>
       </header>
+      <ClaimOffer onClaimed={reload} />
       <FileFilters />
       {problem.value !== undefined && (
         <Notice kind="bad">

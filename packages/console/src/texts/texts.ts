@@ -241,6 +241,16 @@ const EN = {
     passed: 'passed',
     notPassed: 'not passed',
   },
+  claims: {
+    title: (count: string) =>
+      count === '1'
+        ? '1 file was uploaded here without an account'
+        : `${count} files were uploaded here without an account`,
+    hint: (size: string) =>
+      `Make them yours: nothing is sent again, they are kept for the term of your account, and ${size} are charged to your day.`,
+    claim: 'Make them mine',
+    claiming: (done: string) => `${done} done …`,
+  },
   usage: {
     title: 'Usage',
     lead: 'Uploads are charged to the UTC day on which they began.',
@@ -604,6 +614,16 @@ const DE: Texts = {
     pieceUnknown: 'Die Content-ID allein zeigt nicht, dass dieses Piece die Datei ist.',
     passed: 'bestanden',
     notPassed: 'nicht bestanden',
+  },
+  claims: {
+    title: (count) =>
+      count === '1'
+        ? '1 Datei wurde hier ohne Konto hochgeladen'
+        : `${count} Dateien wurden hier ohne Konto hochgeladen`,
+    hint: (size) =>
+      `Mach sie zu deinen: nichts wird noch einmal gesendet, sie bleiben für die Laufzeit deines Kontos, und ${size} zählen zu deinem Tag.`,
+    claim: 'Zu meinen machen',
+    claiming: (done) => `${done} erledigt …`,
   },
   usage: {
     title: 'Verbrauch',

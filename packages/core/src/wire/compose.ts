@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { cidText, fileNameText, mediaTypeText, termDaysHeader, visibilityField } from './fields.ts'
+import { cidText, claimDigestHeader, fileNameText, mediaTypeText, termDaysHeader, visibilityField } from './fields.ts'
 
 /**
  * What the size of every part of a composed file is a whole multiple of, but the last's: 127 MiB, which is 127 leaves of
@@ -27,6 +27,7 @@ export const composeHeaders = z.object({
     .optional()
     .describe('public (default) or private, which needs a wallet or a token of a verified account'),
   'x-term-days': termDaysHeader.optional(),
+  'x-claim-digest': claimDigestHeader.optional(),
 })
 
 // How many parts there may be is checked by hand, to be refused by the same code as every other fault of theirs.

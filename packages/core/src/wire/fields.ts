@@ -42,6 +42,13 @@ export const termDaysHeader = z
   .string()
   .meta({ type: 'integer', minimum: 1 })
   .describe('Storage term in days, within the limits of the tier')
+export const CLAIM_SECRET_PATTERN = '^[A-Za-z0-9_-]{22,86}$'
+const CLAIM_DIGEST_PATTERN = '^[0-9a-fA-F]{64}$'
+/** It is read by hand. */
+export const claimDigestHeader = z
+  .string()
+  .meta({ pattern: CLAIM_DIGEST_PATTERN })
+  .describe('Without an account: SHA-256 of a secret, in hex; who has the secret can claim the file for an account')
 /** A name for a download in a query. It is read by hand. */
 export const downloadNameField = fileNameText.describe('File name of the download: at most 255 bytes of UTF-8')
 export const bytesField = z.int().min(0)

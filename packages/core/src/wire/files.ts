@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import {
   bytesField,
+  CLAIM_SECRET_PATTERN,
   cidField,
   cursorText,
   dayField,
@@ -81,6 +82,12 @@ export type ChangeRequest = z.infer<typeof changeRequest>
 
 export const shareRequest = z.object({
   ttlSeconds: z.int().min(1).max(MAX_SHARE_SECONDS).describe('Lifetime of the link; at most 30 days'),
+})
+export const claimRequest = z.object({
+  secret: z
+    .string()
+    .meta({ pattern: CLAIM_SECRET_PATTERN })
+    .describe('The secret whose SHA-256 was sent as X-Claim-Digest: 16 to 64 bytes, as base64url'),
 })
 export const shareResult = z.object({ url: z.url(), expiresAt: timeField })
 export type ShareResult = z.infer<typeof shareResult>

@@ -3,6 +3,7 @@ export const HEADER = {
   filename: 'x-filename',
   visibility: 'x-visibility',
   termDays: 'x-term-days',
+  claimDigest: 'x-claim-digest',
   idempotencyKey: 'idempotency-key',
   requestId: 'x-request-id',
   ipfsPath: 'x-ipfs-path',
@@ -14,3 +15,6 @@ export const HEADER = {
 
 /** The media type that clients give to parts, which listings leave out unless they are asked for it. */
 export const PART_MEDIA_TYPE = 'application/vnd.lade.part'
+
+/** Bytes of the secret of a claim, at least and at most. */
+export const CLAIM_SECRET_BYTES = { min: 16, max: 64 } as const

@@ -3,6 +3,7 @@ import {
   bytesField,
   cidField,
   cidText,
+  claimDigestHeader,
   dealIdField,
   ownerField,
   sha256Field,
@@ -35,6 +36,7 @@ export const uploadHeaders = z.object({
     .optional()
     .describe('public (default) or private, which needs a wallet or a token of a verified account'),
   'x-term-days': termDaysHeader.optional(),
+  'x-claim-digest': claimDigestHeader.optional(),
 })
 
 /** The first seven fields are the source document's; the others are additions. */

@@ -70,7 +70,7 @@ export const SETTINGS = {
     name: 'LADE_CONTENT_URL',
     shownDefault: 'the public URL',
     meaning:
-      'A separate origin for file downloads. With it, HTML, SVG, PDF and other active files are opened by browsers instead of downloaded.',
+      'A separate origin for file downloads, on another registrable domain. With it, HTML, SVG, PDF and other active files are opened by browsers instead of downloaded. Its host serves nothing else.',
   }),
   dataDir: setting(pathForm, {
     name: 'LADE_DATA_DIR',

@@ -9,6 +9,7 @@ import { limitBodyTime } from './body-deadline.ts'
 import { checkBodyDigest } from './body-digest.ts'
 import { addressTest, withoutMapping } from './client-address.ts'
 import { affordableConnections, Connections } from './connections.ts'
+import { contentHostCheck } from './content-host.ts'
 import { anyOrigin, exposedHeaders } from './cors.ts'
 import { directRoutes, routeOfCached } from './direct-routes.ts'
 import { exchangeOf, requestIdMaker, requestIdOf } from './exchange.ts'
@@ -28,6 +29,7 @@ import { routeTemplate } from './route-template.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
 import { changeFileRoutes } from './routes/files/change-file.ts'
+import { claimFileRoutes } from './routes/files/claim-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
 import { consoleRoutes } from './routes/operations/console.ts'
@@ -80,6 +82,7 @@ export async function createApp(
   const direct = directRoutes(service, responseCache)
   const requests = new RequestCounters()
   const hostProblem = hostCheck(service.config)
+  const contentHostProblem = contentHostCheck(service.config)
 
   const { budget } = service
   const connections = new Connections({
@@ -113,6 +116,8 @@ export async function createApp(
         hostProblem,
         handle: (request, response) =>
           requestOrigin.run(request, () => {
+            const misplaced = contentHostProblem(request)
+            if (misplaced !== undefined) return sendProblem(request, response, misplaced)
             if (direct(request, response)) return
             limitBodyTime(request, service.config.bodyIdleMs)
             route(request, response)
@@ -208,6 +213,7 @@ export async function createApp(
   providerRoutes(routes, service)
   fileRoutes(routes, service)
   changeFileRoutes(routes, service)
+  claimFileRoutes(routes, service)
   dealRoutes(routes, service)
   dealActionRoutes(routes, service)
   tokenRoutes(routes, service)

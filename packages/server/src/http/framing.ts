@@ -18,6 +18,7 @@ const SINGLE = new Set([
   'if-unmodified-since',
   'range',
   'transfer-encoding',
+  'x-claim-digest',
   'x-filename',
   'x-term-days',
   'x-visibility',

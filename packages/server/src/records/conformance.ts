@@ -7,6 +7,7 @@ import { blockCases } from './conformance/block-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
 import { changeCases } from './conformance/change-cases.ts'
+import { claimCases } from './conformance/claim-cases.ts'
 import { clockCases } from './conformance/clock-cases.ts'
 import { composeCases } from './conformance/compose-cases.ts'
 import { composeRaceCases } from './conformance/compose-race-cases.ts'
@@ -75,6 +76,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('parts', () => partCases(cases))
     describe('composed files', () => composeCases(cases))
     describe('races of compositions', () => composeRaceCases(cases))
+    describe('claims of sponsored files', () => claimCases(cases))
     describe('deals', () => dealCases(cases))
     describe('claims and discards', () => discardCases(cases))
     describe('instances', () => instanceCases(cases))

@@ -40,4 +40,7 @@ export interface FileRecord {
 }
 
 /** A file before it is recorded. */
-export type NewFile = Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot' | 'object'>
+export interface NewFile extends Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot' | 'object'> {
+  /** Of a sponsored file: the sha2-256 of the secret that claims it, in hex. It is kept with the file, and never shown. */
+  readonly claimDigest?: string | undefined
+}

@@ -1,5 +1,6 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
+import type { ClaimRecords } from './claim-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
 import type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
@@ -24,6 +25,7 @@ export type {
   TransactionRecord,
   TransactionState,
 } from './chain-records.ts'
+export type { ClaimRecords, TakeRequest } from './claim-records.ts'
 export type {
   CompositionCommit,
   CompositionOutcome,
@@ -124,6 +126,7 @@ export interface RecordStore {
   readonly content: ContentRecords
   readonly blocks: BlockRecords
   readonly compositions: CompositionRecords
+  readonly claims: ClaimRecords
   readonly tokens: TokenRecords
   readonly loginCodes: LoginCodeRecords
   readonly sessions: SessionRecords

@@ -57,6 +57,15 @@ export type Step =
       readonly fileCap: number
       readonly on: number
     }
+  | {
+      readonly do: 'claim'
+      /** Whose file it is; the other user claims it. */
+      readonly user: number
+      readonly content: number
+      readonly cap: number
+      readonly fileCap: number
+      readonly isShort: boolean
+    }
   | { readonly do: 'commit'; readonly pick: number; readonly isShort: boolean }
   | {
       readonly do: 'commit at once'
@@ -116,12 +125,14 @@ const compose = fc.record({
   isRead: fc.boolean(),
   isShort: fc.boolean(),
 })
+const claim = fc.record({ do: is('claim'), user, content, cap, fileCap, isShort: fc.boolean() })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
   { arbitrary: commit, weight: 5 },
   { arbitrary: atOnce, weight: 4 },
   { arbitrary: part, weight: 4 },
   { arbitrary: compose, weight: 3 },
+  { arbitrary: claim, weight: 3 },
   { arbitrary: fc.record({ do: is('release'), pick }), weight: 2 },
   { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'deregister'), on }), weight: 1 },
   { arbitrary: fc.record({ do: is('remove'), user, content }), weight: 2 },

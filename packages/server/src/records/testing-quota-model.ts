@@ -59,6 +59,18 @@ export type QuotaCall =
       readonly expiresAt: number
       readonly now: number
     }
+  | {
+      readonly name: 'claim'
+      /** Who uploaded without an account, and who claims. */
+      readonly from: string
+      readonly principal: string
+      readonly key: string
+      readonly day: string
+      readonly capBytes: number
+      readonly capFiles: number
+      readonly expiresAt: number
+      readonly now: number
+    }
   | { readonly name: 'release'; readonly id: string }
   | { readonly name: 'lapse'; readonly ids: readonly string[]; readonly now: number }
   | { readonly name: 'deregister'; readonly instance: string; readonly now: number }
@@ -93,6 +105,8 @@ interface StagedFile {
   readonly opaqueKey: string | undefined
   readonly sizeBytes: number
   readonly expiresAt: number
+  /** False for what an account got by a claim: its owner has no secret of it. */
+  readonly isClaimable: boolean
 }
 
 /** Bytes that were recorded. Those that were composed have a digest that nobody may know. */
@@ -111,6 +125,8 @@ export class QuotaModel {
   #charges = new Map<string, { principal: string; date: string; bytes: number; files: number }>()
   /** By opaque key, the digest. */
   #bound = new Map<string, string>()
+  /** Files that can be claimed, or could, each by whom it is of and its name. */
+  #claimable = new Set<string>()
   /** Everything that was ever recorded, oldest first. */
   #objects: KnownObject[] = []
   /** By digest, what was learned later on. */
@@ -122,6 +138,7 @@ export class QuotaModel {
     copy.#live = [...this.#live]
     copy.#charges = new Map(this.#charges)
     copy.#bound = new Map(this.#bound)
+    copy.#claimable = new Set(this.#claimable)
     copy.#objects = [...this.#objects]
     copy.#aliases = [...this.#aliases]
     return copy
@@ -137,6 +154,8 @@ export class QuotaModel {
         return this.#commitAtOnce(call)
       case 'compose':
         return this.#compose(call)
+      case 'claim':
+        return this.#claim(call)
       case 'release':
         this.#reservations.delete(call.id)
         return {}
@@ -241,7 +260,7 @@ export class QuotaModel {
     if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
     this.#learn(whole, isRead)
     this.#live = this.#live.filter((file) => !files.includes(file) && !isFileOf(file, principal, whole))
-    this.#live.push({ principal, sha256, opaqueKey: undefined, sizeBytes, expiresAt })
+    this.#stage({ principal, sha256, opaqueKey: undefined, sizeBytes, expiresAt, isClaimable: true })
     this.#charge(principal, day, addedBytes)
     return { outcome: 'recorded' }
   }
@@ -253,8 +272,41 @@ export class QuotaModel {
     this.#learn(bytes)
     if (opaqueKey !== undefined) this.#bound.set(opaqueKey, sha256)
     this.#live = this.#live.filter((file) => !isFileOf(file, principal, bytes))
-    this.#live.push({ principal, sha256, opaqueKey, sizeBytes, expiresAt })
+    this.#stage({ principal, sha256, opaqueKey, sizeBytes, expiresAt, isClaimable: true })
     this.#charge(principal, day, sizeBytes)
+  }
+
+  #stage(file: StagedFile): void {
+    this.#live.push(file)
+    if (file.isClaimable) this.#claimable.add(claimName(file))
+  }
+
+  /** What the address was charged stays charged, and the account is charged as for an upload. */
+  #claim(call: Extract<QuotaCall, { name: 'claim' }>): QuotaAnswer {
+    const { from, principal, key, day, expiresAt, now } = call
+    const digests = this.#namedBy(key).filter((sha256) => sha256 !== undefined)
+    const files = digests.map((sha256) => this.#liveFileOf(from, { key, sha256 }, now))
+    const file = files.find((found) => found?.isClaimable)
+    if (file === undefined) {
+      const isTaken = digests.some(
+        (sha256) =>
+          this.#claimable.has(claimName({ principal: from, sha256, opaqueKey: opaqueKeyOf(key) })) &&
+          this.#liveFileOf(principal, { key, sha256 }, now) !== undefined,
+      )
+      return { outcome: isTaken ? 'taken' : 'absent' }
+    }
+    const { sha256, opaqueKey, sizeBytes } = file
+    const usedBytes = this.#usedBytes(principal, day)
+    if (this.#liveFileOf(principal, { key, sha256 }, now) !== undefined) {
+      this.#live = this.#live.filter((other) => other !== file)
+      return { outcome: 'retry', usedBytes }
+    }
+    const over = this.#limitInTheWay(call, { bytes: sizeBytes, files: 1 })
+    if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
+    this.#live = this.#live.filter((other) => other !== file && !isFileOf(other, principal, { key, sha256 }))
+    this.#stage({ principal, sha256, opaqueKey, sizeBytes, expiresAt, isClaimable: false })
+    this.#charge(principal, day, sizeBytes)
+    return { outcome: 'recorded', usedBytes: usedBytes + sizeBytes }
   }
 
   #learn(bytes: VerifiedBytes, isHashed = true): void {
@@ -362,4 +414,8 @@ function isFileOf(file: StagedFile, principal: string, { key, sha256 }: { key: s
 
 function opaqueKeyOf(key: string): string | undefined {
   return key.startsWith('opaque:') ? key : undefined
+}
+
+function claimName({ principal, sha256, opaqueKey }: Pick<StagedFile, 'principal' | 'sha256' | 'opaqueKey'>): string {
+  return `${principal} ${sha256} ${opaqueKey ?? ''}`
 }

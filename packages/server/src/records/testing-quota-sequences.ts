@@ -126,6 +126,18 @@ class Sequence {
           now,
         }
       }
+      case 'claim':
+        return {
+          name: 'claim',
+          from: this.#principal(step.user),
+          principal: this.#principal(1 - step.user),
+          key: this.#content(step.content).key,
+          day: this.#today(),
+          capBytes: CAPS[step.cap] ?? 0,
+          capFiles: FILE_CAPS[step.fileCap] ?? 0,
+          expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
+          now,
+        }
       case 'release': {
         // A release says nothing of what it found, so beside the reserve of the same id nobody could tell which came first.
         const picked = this.#picked(step.pick, this.#reserved.slice(0, this.#reservedBefore))
@@ -215,6 +227,8 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
       const { outcome } = composed
       return outcome === 'over_quota' ? { ...composed } : { outcome }
     }
+    case 'claim':
+      return claimIn(store, call)
     case 'release':
       await store.quotas.release({ reservationId: call.id, now: START })
       return {}
@@ -228,6 +242,25 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
     case 'sweep':
       await store.files.expire({ now: call.now, limit: 10 })
       return {}
+  }
+}
+
+/** Every principal has one secret, whose digest all its uploads announce. */
+const claimDigestOf = (principal: string): string => createHash('sha256').update(`claims of ${principal}`).digest('hex')
+
+async function claimIn(store: RecordStore, call: Extract<QuotaCall, { name: 'claim' }>): Promise<QuotaAnswer> {
+  const { from, principal, key, expiresAt, now } = call
+  const digest = claimDigestOf(from)
+  for (;;) {
+    const found = await store.claims.find({ key, digest, principal, now })
+    if (found.outcome !== 'open') return { outcome: found.outcome }
+    const { sequence, sha256, sizeBytes, pieceRoot } = found.file
+    const bytes = { key, sha256: sha256 ?? '', sizeBytes, pieceRoot: pieceRoot ?? '', aliases: [] }
+    const { claimDigest: _, ...file } = fileCommitOf({ principal, bytes, expiresAt, now }).file
+    const taken = await store.claims.take({ ...call, sponsored: sequence, digest, file })
+    if (taken.outcome === 'gone') continue
+    if (taken.outcome === 'over_quota') return { ...taken }
+    return { outcome: taken.outcome, usedBytes: taken.usedBytes }
   }
 }
 
@@ -256,7 +289,16 @@ function fileCommitOf(call: { principal: string; bytes: VerifiedBytes; expiresAt
     now,
     inline: undefined,
     content: { pieceRoot, pieceSubtreeRoots: new Uint8Array(), aliases, dags: [] },
-    file: { principal, key, sha256, sizeBytes, expiresAt, ...described, ...facts },
+    file: {
+      principal,
+      key,
+      sha256,
+      sizeBytes,
+      expiresAt,
+      claimDigest: claimDigestOf(principal),
+      ...described,
+      ...facts,
+    },
   }
 }
 

@@ -23,6 +23,8 @@ export interface UploadHead {
   readonly termDays: number | undefined
   /** The sha2-256 that the caller announced, in hex. */
   readonly sha256?: string | undefined
+  /** The sha2-256, in hex, of the secret that a sponsored file can be claimed with. */
+  readonly claimDigest?: string | undefined
   /** The import profile that a dag-pb cid comes from, where the caller knows it. */
   readonly profile?: ImportProfileName | undefined
 }

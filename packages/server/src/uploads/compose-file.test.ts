@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
 import { type FakePart, fakePart, pieceOf, recordPart, wholeOf } from '../testing/running/fake-parts.ts'
 import { openStagingFixture, PRINCIPAL, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
+import { claimFile } from './claim-file.ts'
 import { type ComposeDeps, type ComposeInput, composeFile } from './compose-file.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -90,6 +91,32 @@ describe('composeFile, from what was kept', () => {
     expect(await state()).toEqual(before)
     return error
   }
+
+  it('keeps the secret of a sponsored file, by which an account gets it for the bytes of the whole', async () => {
+    const parts = [1, 2].map((name) => fakePart(`${name}`, PART_BYTES, ['unixfs-v1-2025']))
+    await record(...parts)
+    const { unixfs, sizeBytes } = wholeOf(parts, 'unixfs-v1-2025')
+    const secret = Buffer.alloc(16, 7)
+    const file = await compose(unixfs, parts, {
+      tier: { name: 'sponsored', rights: undefined },
+      head: { claimDigest: sha256Hex(secret) },
+    })
+    expect(file).not.toHaveProperty('claimDigest')
+    const deps = { ...fixture, now: () => fixture.clock.now, filesNow: () => fixture.clock.now, isStorageBound: true }
+    const claim = (tier: Partial<UploadTier>) =>
+      claimFile(deps, {
+        tier: tierOf({ ...WIDE, principal: 'user:claimant', ...tier }),
+        cid: parseContentId(unixfs, sha256Hex),
+        secret: secret.toString('base64url'),
+      })
+    await expect(claim({ dailyBytes: sizeBytes - 1 })).rejects.toMatchObject({ code: 'quota_exceeded' })
+    await expect(claim({ fileBytes: sizeBytes - 1 })).rejects.toMatchObject({ code: 'too_large' })
+    expect(await claim({ dailyBytes: sizeBytes })).toMatchObject({
+      usedBytes: sizeBytes,
+      file: { principal: 'user:claimant', object: file.object, filename: 'whole.mp4', sponsored: false },
+    })
+    expect(await fixture.records.quotas.checkDrift()).toEqual([])
+  })
 
   const PROFILES: readonly ImportProfileName[] = ['unixfs-v0-2015', 'unixfs-v1-2025', 'raw-256k-174', 'raw-1m-174']
   it.each(PROFILES)('checks a root of %s without reading a byte', async (profile) => {

@@ -8,6 +8,7 @@ import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-uplo
 import { applyHead } from './apply-head.ts'
 import { type CheckDeps, type CheckedWhole, checkWhole } from './check-whole.ts'
 import { contentFactsOf } from './content-facts.ts'
+import { claimOf } from './file-commit.ts'
 import { findParts, missingParts } from './find-parts.ts'
 import { lostParts } from './lost-parts.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -152,6 +153,7 @@ async function record(
       visibility,
       owner: tier.owner,
       sponsored: tier.name === 'sponsored',
+      ...claimOf(tier, head),
       verified: true,
       termDays,
       uploadedAt: now,

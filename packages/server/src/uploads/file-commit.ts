@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import type { VerifiedBody } from '../blobs/receive.ts'
-import type { AtOnceOutcome, FileCommit, FileRecord, Placement } from '../records/record-store.ts'
+import type { AtOnceOutcome, FileCommit, FileRecord, NewFile, Placement } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -53,6 +53,7 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
       visibility: head.visibility ?? 'public',
       owner: tier.owner,
       sponsored: tier.name === 'sponsored',
+      ...claimOf(tier, head),
       verified: head.cid.verified,
       termDays,
       uploadedAt: now,
@@ -60,6 +61,14 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
       dealId,
     },
   }
+}
+
+/** Kept of sponsored files alone: others have an owner. */
+export function claimOf(
+  { name }: Pick<UploadTier, 'name'>,
+  { claimDigest }: Pick<UploadHead, 'claimDigest'>,
+): Pick<NewFile, 'claimDigest'> {
+  return name === 'sponsored' && claimDigest !== undefined ? { claimDigest } : {}
 }
 
 /**

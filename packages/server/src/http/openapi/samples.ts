@@ -63,6 +63,16 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   shareFile: `curl {url}/api/files/${SAMPLE_CID}/share \\
   ${AUTHORIZED} \\
   --json '{"ttlSeconds": 3600}'`,
+  claimFile: `secret=$(head -c 24 /dev/urandom | base64 | tr '+/' '-_')
+printf '%s' "$secret" > claimed.txt
+cid=$(sha256sum claimed.txt | cut -c 1-64)
+curl "{url}/api/upload?cid=$cid" \\
+  --header 'Content-Type: text/plain' \\
+  --header "X-Claim-Digest: $(printf '%s' "$secret" | tr -- '-_' '+/' | base64 --decode | sha256sum | cut -c 1-64)" \\
+  --data-binary @claimed.txt
+curl "{url}/api/files/$cid/claim" \\
+  ${AUTHORIZED} \\
+  --json '{"secret": "'"$secret"'"}'`,
   getUsage: `curl {url}/api/usage \\
   ${AUTHORIZED}`,
   listDeals: `curl '{url}/api/deals?limit=10' \\

@@ -11,6 +11,7 @@ export const WIRE_COMPONENTS: Readonly<Record<string, z.core.$ZodType>> = {
   ComposeRequest: wire.composeRequest,
   FileEntry: wire.fileEntry,
   FileList: wire.fileList,
+  ClaimRequest: wire.claimRequest,
   ShareRequest: wire.shareRequest,
   ShareResult: wire.shareResult,
   Usage: wire.usageResult,

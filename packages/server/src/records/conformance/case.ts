@@ -44,6 +44,7 @@ export interface Upload {
   readonly contentType: string
   readonly visibility: 'public' | 'private'
   readonly sponsored: boolean
+  readonly claimDigest: string | undefined
   readonly placement: Placement | undefined
   /** Which put of the bytes the blob store has. */
   readonly put: string
@@ -72,6 +73,7 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
     contentType: 'text/plain',
     visibility: 'public',
     sponsored: false,
+    claimDigest: undefined,
     placement: undefined,
     put: '',
     replacedUntil: undefined,
@@ -138,6 +140,7 @@ export function fileCommitOf(of: Upload, dealId: string): FileCommit {
       visibility: of.visibility,
       owner: `${of.principal}@example.org`,
       sponsored: of.sponsored,
+      claimDigest: of.claimDigest,
       verified: true,
       termDays: 7,
       uploadedAt: of.now,

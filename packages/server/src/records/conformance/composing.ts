@@ -13,6 +13,7 @@ export interface Composition {
   readonly expiresAt: number
   readonly capFiles: number
   readonly visibility: 'public' | 'private'
+  readonly claimDigest: string | undefined
   /** True when the whole was read, so that its digest is known. */
   readonly isRead: boolean
   /** What verification learned, where it is not the usual. */
@@ -41,6 +42,7 @@ export function compose(
     capBytes: 1_000_000,
     expiresAt: NOW + WEEK,
     visibility: 'public',
+    claimDigest: undefined,
     isRead: false,
     capFiles: 100_000,
     facts: key.startsWith('dag-pb:') ? { aliases: [{ key, view: 'bytes' }] } : {},
@@ -70,6 +72,7 @@ export function compose(
       visibility: of.visibility,
       owner: `${of.principal}@example.org`,
       sponsored: false,
+      claimDigest: of.claimDigest,
       verified: true,
       termDays: 7,
       uploadedAt: of.now,

@@ -628,4 +628,11 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX sessions_by_user ON sessions (sub, expires_at);
   CREATE INDEX sessions_by_expiry ON sessions (expires_at);
   `,
+  `
+  -- Of sponsored files: the sha2-256 of the secret that claims one for an account, as its upload announced it.
+  CREATE TABLE claims (
+    file INTEGER PRIMARY KEY REFERENCES files (sequence),
+    digest TEXT NOT NULL
+  ) STRICT;
+  `,
 ]

@@ -16,6 +16,7 @@ export function prepareFileInserts(db: Sql) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
     )
     .pluck()
+  const keepClaim = db.prepare<[number, string]>('INSERT INTO claims (file, digest) VALUES (?, ?)')
   const endAsExpired = db.prepare<[number]>(
     `UPDATE files SET ended_at = expires_at, "end" = 'expired' WHERE sequence = ?`,
   )
@@ -49,6 +50,7 @@ export function prepareFileInserts(db: Sql) {
         charge.bytes,
       )
       const sequence = yield* insertedNumber(inserted)
+      if (file.claimDigest !== undefined) yield* keepClaim.run(sequence, file.claimDigest)
       yield* fileAdded(file.principal, charge, file.sizeBytes)
       return sequence
     },

@@ -54,7 +54,8 @@ export function endOf(row: Pick<FileRow, 'end' | 'composed_into'>): FileEnd | nu
 /** The file that a commit recorded, as a read of it gives it. */
 export function fileFromCommit({ file, content }: FileCommit, sequence: number): FileRecord {
   const key = canonicalKeyOf(opaqueNameOf(file.key), file.sha256)
-  return { ...file, key, object: file.sha256, pieceRoot: content.pieceRoot, sequence, endedAt: null, end: null }
+  const { claimDigest: _, ...recorded } = file
+  return { ...recorded, key, object: file.sha256, pieceRoot: content.pieceRoot, sequence, endedAt: null, end: null }
 }
 
 export function fileFromRow(row: FileRow): FileRecord {

@@ -6,6 +6,7 @@ const PROMISES: ReadonlySet<WriteName> = new Set<WriteName>([
   'quotas.commit',
   'quotas.commitAtOnce',
   'compositions.commit',
+  'claims.take',
   'files.change',
   'files.remove',
   'placements.want',

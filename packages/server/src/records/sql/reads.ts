@@ -1,6 +1,7 @@
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareBlockReads } from './block-reads.ts'
 import { prepareChainReads } from './chain-reads.ts'
+import { prepareClaimReads } from './claim-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
 import { prepareCopyReads } from './copy-reads.ts'
 import { prepareDealReads } from './deal-reads.ts'
@@ -28,6 +29,7 @@ export function prepareReads(db: Sql) {
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const sessions = prepareSessionReads(db)
+  const claims = prepareClaimReads(db)
   const quotas = prepareQuotaReads(db)
   const nonces = prepareNonceReads(db)
   const placements = preparePlacementReads(db)
@@ -62,6 +64,7 @@ export function prepareReads(db: Sql) {
     'compositions.find': compositions.find,
     'compositions.factsOf': compositions.factsOf,
     'compositions.partsOf': compositions.partsOf,
+    'claims.find': claims.find,
     'tokens.status': tokens.status,
     'tokens.revocation': tokens.revocation,
     'tokens.list': tokens.list,
@@ -129,6 +132,7 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'blocks.find',
   'compositions.find',
   'compositions.factsOf',
+  'claims.find',
   'placements.unenrolled',
   'placements.unreconciled',
   'placements.due',

@@ -66,6 +66,10 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       factsOf: (files) => read('compositions.factsOf', files),
       partsOf: (object) => read('compositions.partsOf', object),
     },
+    claims: {
+      find: (question) => read('claims.find', question),
+      take: (request) => write('claims.take', request),
+    },
     tokens: {
       signUp: (request) => write('tokens.signUp', request),
       status: (shown) => read('tokens.status', shown),

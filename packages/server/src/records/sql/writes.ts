@@ -1,6 +1,7 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
 import { prepareChainWrites } from './chain-writes.ts'
+import { prepareClaimWrites } from './claim-writes.ts'
 import { prepareCompositionWrites } from './composition-writes.ts'
 import { prepareContentWrites } from './content-writes.ts'
 import { prepareCopyWrites } from './copy-writes.ts'
@@ -41,6 +42,7 @@ export function prepareWrites(db: Sql) {
   const tokens = prepareTokenWrites(db)
   const loginCodes = prepareLoginCodeWrites(db)
   const sessions = prepareSessionWrites(db)
+  const claims = prepareClaimWrites(db)
   const nonces = prepareNonceWrites(db)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
@@ -70,6 +72,7 @@ export function prepareWrites(db: Sql) {
     'files.revive': revival.revive,
     'blocks.sweep': contents.sweep,
     'compositions.commit': compositions.commit,
+    'claims.take': claims.take,
     'tokens.signUp': tokens.signUp,
     'tokens.revoke': tokens.revoke,
     'tokens.revokeAny': tokens.revokeAny,

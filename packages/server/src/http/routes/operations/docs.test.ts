@@ -35,6 +35,7 @@ const ROUTES: Record<string, readonly number[]> = {
   'GET /api/files/{cid}': [200, 400, 401, 403, 404, 503],
   'PATCH /api/files/{cid}': [200, 400, 401, 403, 404, 410, 413, 503],
   'DELETE /api/files/{cid}': [200, 400, 401, 403, 404, 410, 503],
+  'POST /api/files/{cid}/claim': [200, 400, 401, 403, 404, 413, 429, 503],
   'POST /api/files/{cid}/share': [200, 400, 401, 403, 404, 410, 503],
   'GET /api/usage': [200, 400, 401, 403, 503],
   'GET /api/deals': [200, 400, 401, 403, 503],

@@ -16,7 +16,7 @@ import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { declaredBytes, singleHeader } from '../../framing.ts'
 import { plainFileName } from '../../plain-file-name.ts'
 import type { Query } from '../../query.ts'
-import { cidOf, termDaysOf, visibilityOf } from './upload-head.ts'
+import { cidOf, claimDigestOf, termDaysOf, visibilityOf } from './upload-head.ts'
 
 const DEFAULT_MEDIA_TYPE = 'application/octet-stream'
 
@@ -32,6 +32,7 @@ export interface ComposeHead {
   readonly cid: ContentId
   readonly visibility: Visibility | undefined
   readonly termDays: number | undefined
+  readonly claimDigest: string | undefined
 }
 
 /**
@@ -44,6 +45,7 @@ export function readComposeHead(request: IncomingMessage, query: Query, opaqueId
     cid: cidOf(query, opaqueIds),
     visibility: visibilityOf(singleHeader(request, HEADER.visibility)),
     termDays: termDaysOf(singleHeader(request, HEADER.termDays)),
+    claimDigest: claimDigestOf(singleHeader(request, HEADER.claimDigest)),
   }
 }
 

@@ -17,7 +17,7 @@ import { requireRawBytes } from './raw-bytes.ts'
  * form of the other headers.
  *
  * @throws {LadeError} `invalid_cid`, `no_body`, `empty_body`, `unsupported_encoding`, `unsupported_media_type`, `invalid_content_type`, `invalid_filename`,
- *   `invalid_visibility`, `invalid_term`, `bad_request` for an import profile or a digest field that is none.
+ *   `invalid_visibility`, `invalid_term`, `bad_request` for an import profile, a digest field or the digest of a claim that is none.
  */
 export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds: 'accept' | 'refuse'): UploadHead {
   const cid = cidOf(query, opaqueIds)
@@ -32,6 +32,7 @@ export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds
     filename: filenameOf(singleHeader(request, HEADER.filename)),
     visibility: visibilityOf(singleHeader(request, HEADER.visibility)),
     termDays: termDaysOf(singleHeader(request, HEADER.termDays)),
+    claimDigest: claimDigestOf(singleHeader(request, HEADER.claimDigest)),
     profile: profileOf(query.get('profile')),
     sha256: announcedSha256(request),
   }
@@ -77,6 +78,15 @@ export function termDaysOf(header: string | undefined): number | undefined {
     })
   }
   return Number(header)
+}
+
+/** @throws {LadeError} `bad_request`. */
+export function claimDigestOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  if (/^[0-9a-f]{64}$/i.test(header)) return header.toLowerCase()
+  throw new LadeError('bad_request', {
+    reason: 'X-Claim-Digest must be the SHA-256 of a secret, as 64 hex digits.',
+  })
 }
 
 function profileOf(name: string | undefined): ImportProfileName | undefined {

@@ -56,6 +56,7 @@ describe('queueNameOf', () => {
         'quotas.commit',
         'quotas.commitAtOnce',
         'compositions.commit',
+        'claims.take',
         'quotas.release',
         'files.remove',
         'quotas.reserve',

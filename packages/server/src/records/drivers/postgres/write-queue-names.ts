@@ -27,6 +27,7 @@ const QUEUE_NAMES: QueueNames = {
   'files.revive': upkeep,
   'blocks.sweep': upkeep,
   'compositions.commit': ({ file }) => principalOf(file),
+  'claims.take': ({ sponsored }) => `claim of ${sponsored}`,
   'tokens.signUp': ({ address }) => `signups of ${address}`,
   'tokens.revoke': null,
   'tokens.revokeAny': null,
@@ -110,6 +111,7 @@ const CONTENDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'quotas.commit',
   'quotas.commitAtOnce',
   'compositions.commit',
+  'claims.take',
   'quotas.release',
   'files.remove',
 ])

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http'
+import { LadeError } from '@lade/core/errors'
+import { getDomain } from 'tldts'
+import { hostnameOf } from './known-host.ts'
+import { pathOf } from './query.ts'
+
+/** What is reached at a host that shows content: the content itself, and what browsers and proxies ask any host for. */
+const PATHS: ReadonlySet<string> = new Set(['/healthz', '/favicon.ico'])
+const PREFIXES = ['/p/', '/piece/', '/ipfs/'] as const
+
+/** What is wrong with a request to a host that shows content; undefined for all other requests. */
+export type ContentHostCheck = (request: Pick<IncomingMessage, 'headers' | 'url'>) => LadeError<'not_found'> | undefined
+
+/**
+ * Keeps everything but retrieval away from the host of `LADE_CONTENT_URL`, where pages of anybody run: there is no API that they could ask
+ * as their own origin, and no page of the service that they could look like.
+ *
+ * @example
+ * const problem = contentHostCheck({ publicUrl: 'https://lade.example', contentUrl: 'https://files.example' })
+ * problem(request) // not_found for `GET /api/info` with `Host: files.example`
+ */
+export function contentHostCheck(urls: {
+  readonly publicUrl?: string | undefined
+  readonly contentUrl?: string | undefined
+}): ContentHostCheck {
+  const { contentUrl, publicUrl } = urls
+  if (contentUrl === undefined) return () => undefined
+  const isContentHost = contentHostTest(contentUrl, publicUrl)
+  return ({ headers: { host }, url = '' }) => {
+    if (host === undefined || !isContentHost(host)) return undefined
+    const path = pathOf(url)
+    if (PATHS.has(path) || PREFIXES.some((prefix) => path.startsWith(prefix))) return undefined
+    return new LadeError('not_found', { reason: `Only files are served at ${hostnameOf(host)}.` })
+  }
+}
+
+/** By name, whatever the port, unless both URLs have the same name. */
+function contentHostTest(contentUrl: string, publicUrl: string | undefined): (host: string) => boolean {
+  const content = new URL(contentUrl)
+  const isNamedAlike = publicUrl !== undefined && new URL(publicUrl).hostname === content.hostname
+  if (!isNamedAlike) return (host) => hostnameOf(host) === content.hostname
+  return (host) => {
+    const sent = `${content.protocol}//${host}`
+    return URL.canParse(sent) && new URL(sent).host === content.host
+  }
+}
+
+/**
+ * True for hosts that browsers take for one site: of one registrable domain, or the same name. A cookie of one is then sent with what pages
+ * of the other ask for, and each can set cookies for both. The port makes no difference.
+ *
+ * @example
+ * isSameSite('https://lade.example.org', 'https://files.example.org') // true
+ * isSameSite('https://ada.github.io', 'https://bob.github.io') // false
+ */
+export function isSameSite(one: string, other: string): boolean {
+  const [name, otherName] = [new URL(one).hostname, new URL(other).hostname]
+  if (name === otherName) return true
+  const domain = getDomain(name, { allowPrivateDomains: true })
+  return domain !== null && domain === getDomain(otherName, { allowPrivateDomains: true })
+}
