@@ -80,7 +80,8 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
   }
 
   async function signIn(email = ADA): Promise<void> {
-    await open('#/sign-in')
+    await open()
+    await console_.goTo('#/sign-in')
     await console_.fill('input[type=email]', email)
     const before = inbox.countFor(email)
     await console_.click('button[type=submit]')
@@ -121,7 +122,7 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     await signIn('grace@example.org')
     await console_.sees('the offer', 'document.querySelector("#claims-title")?.textContent.startsWith("201 files")')
     await checkLooks('claims')
-    await console_.click('button', 'Make them mine')
+    await console_.click('button', 'Add to my account')
     await console_.sees('that all are claimed', '!document.querySelector("#claims-title")')
     await console_.fill('input[type=search]', 'film.mp4')
     await console_.sees('the film', 'document.querySelectorAll(".file-name").length === 1')
@@ -193,6 +194,14 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     await console_.sees('the preview', 'document.querySelector("iframe.preview")?.src.includes("/p/")')
     expect(await page.evaluate('document.querySelector("iframe.preview").getAttribute("sandbox")')).toBe('')
     await checkLooks('file')
+    const check = async () => {
+      await console_.click('button', 'Check it here')
+      return page.evaluate(
+        `new Promise((resolve) => setTimeout(() => resolve(document.querySelector('.proved')?.innerText ?? ''), 500))`,
+      )
+    }
+    // The local prover takes it within a minute.
+    await expect.poll(check, { timeout: 90_000, interval: 2000 }).toContain('Verified here.')
 
     await console_.click('button', 'Make private')
     await console_.sees('that it is private', 'document.querySelector(".sheet-facts").innerText.includes("Private")')

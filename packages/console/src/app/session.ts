@@ -31,7 +31,7 @@ export async function signOut(): Promise<void> {
 
 /** Takes note of a session that has ended meanwhile. @returns true for an error that says so. */
 export function noteEnded(error: unknown): boolean {
-  if (!['no_token', 'invalid_token', 'revoked_token'].includes(codeOf(error) ?? '')) return false
+  if (!['no_token', 'invalid_token', 'revoked_token', 'invalid_session'].includes(codeOf(error) ?? '')) return false
   session.value = null
   return true
 }

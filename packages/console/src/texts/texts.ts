@@ -247,8 +247,8 @@ const EN = {
         ? '1 file was uploaded here without an account'
         : `${count} files were uploaded here without an account`,
     hint: (size: string) =>
-      `Make them yours: nothing is sent again, they are kept for the term of your account, and ${size} are charged to your day.`,
-    claim: 'Make them mine',
+      `Add to your account: nothing is sent again, the term becomes that of your account, and ${size} are charged to your day.`,
+    claim: 'Add to my account',
     claiming: (done: string) => `${done} done …`,
   },
   usage: {
@@ -303,6 +303,9 @@ const EN = {
     used: (when: string) => `last used ${when}`,
     unused: 'never used',
     revoked: (date: string) => `revoked ${date}`,
+    sessions: 'Browsers that are signed in',
+    since: (time: string) => `Since ${time}`,
+    thisBrowser: 'This browser',
     revoke: 'Revoke',
     revokeOne: (name: string) => `Revoke ${name}?`,
     revokeHint:
@@ -621,8 +624,8 @@ const DE: Texts = {
         ? '1 Datei wurde hier ohne Konto hochgeladen'
         : `${count} Dateien wurden hier ohne Konto hochgeladen`,
     hint: (size) =>
-      `Mach sie zu deinen: nichts wird noch einmal gesendet, sie bleiben für die Laufzeit deines Kontos, und ${size} zählen zu deinem Tag.`,
-    claim: 'Zu meinen machen',
+      `In dein Konto übernehmen: nichts wird noch einmal gesendet, die Laufzeit wird die deines Kontos, und ${size} zählen zu deinem Tag.`,
+    claim: 'In mein Konto übernehmen',
     claiming: (done) => `${done} erledigt …`,
   },
   usage: {
@@ -677,6 +680,9 @@ const DE: Texts = {
     used: (when) => `zuletzt benutzt ${when}`,
     unused: 'nie benutzt',
     revoked: (date) => `widerrufen ${date}`,
+    sessions: 'Angemeldete Browser',
+    since: (time) => `Seit ${time}`,
+    thisBrowser: 'Dieser Browser',
     revoke: 'Widerrufen',
     revokeOne: (name) => `${name} widerrufen?`,
     revokeHint:

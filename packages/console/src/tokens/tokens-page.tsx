@@ -9,6 +9,7 @@ import { NeedsSession } from '../parts/needs-session.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { texts } from '../texts/texts.ts'
 import { NewToken } from './new-token.tsx'
+import { SessionList } from './session-list.tsx'
 import { TokenRow } from './token-row.tsx'
 import '../styles/tokens-page.css'
 import '../styles/files.css'
@@ -85,6 +86,7 @@ function Tokens() {
           </ul>
         </details>
       )}
+      <SessionList />
     </>
   )
 }

@@ -25,7 +25,8 @@ export function consolePolicy({ hosts, contentOrigin }: ConsolePolicyOptions): s
   const content = ["'self'", ...hosts, ...(contentOrigin === undefined ? [] : [contentOrigin])].join(' ')
   return [
     "default-src 'none'",
-    `script-src ${folder}`,
+    // WebAssembly hashes the leaves of pieces, where a proof is checked; it turns no text into code.
+    `script-src ${folder} 'wasm-unsafe-eval'`,
     `worker-src ${folder}`,
     `style-src ${folder}`,
     // Wallets give their icon as a data URL.

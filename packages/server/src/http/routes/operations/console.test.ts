@@ -46,8 +46,8 @@ describe('the console of a running service', () => {
   it('names the host that it was opened by, and its own', async () => {
     const { host } = new URL(service.url)
     const { policy } = await openBy('lade.example')
-    expect(policy).toContain(`script-src lade.example/console/ ${host}/console/;`)
-    expect((await openBy(host)).policy).toContain(`script-src ${host}/console/;`)
+    expect(policy).toContain(`worker-src lade.example/console/ ${host}/console/;`)
+    expect((await openBy(host)).policy).toContain(`worker-src ${host}/console/;`)
   })
 
   it('leads to the API by an address that no policy can name', async () => {
