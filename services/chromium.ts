@@ -15,11 +15,39 @@ export interface Page {
   open(url: string): Promise<{ readonly isDownload: boolean }>
   /** The value of an expression on the page, beside its own scripts and whatever its policy says of them. */
   evaluate(expression: string): Promise<unknown>
+  /** The same among the page's own scripts, under its policy, without waiting for a promise. @throws {Error} what the expression throws. */
+  run(expression: string): Promise<unknown>
   /** What is seen, as PNG. */
   screenshot(): Promise<Buffer>
+  /** Gives files to the field of a selector, as if they were chosen in the dialog. @param paths - on this machine. */
+  chooseFiles(selector: string, paths: readonly string[]): Promise<void>
+  /** A key, pressed and let go, such as `Tab`, `Enter` or `Escape`. */
+  press(key: string): Promise<void>
+  /** Types into what has the focus. */
+  type(text: string): Promise<void>
+  /** The size of the window, and which colours the user prefers. */
+  look(view: View): Promise<void>
+  /** Makes the machine and its network as slow as this. */
+  slowDown(limits: SlowMachine): Promise<void>
   /** What the browser has said about the page since it was opened: scripts and loads that a policy blocked, and failures. */
   complaints(): readonly string[]
 }
+
+export interface View {
+  readonly width: number
+  readonly height: number
+  readonly scheme: 'light' | 'dark'
+}
+
+export interface SlowMachine {
+  /** How many times as long scripts take. @default 1 */
+  readonly cpu?: number
+  readonly downBytesPerSecond?: number
+  readonly upBytesPerSecond?: number
+  readonly latencyMs?: number
+}
+
+const KEY_CODES: Readonly<Record<string, number>> = { Tab: 9, Enter: 13, Escape: 27, Space: 32 }
 
 export interface Chromium {
   newPage(): Promise<Page>
@@ -130,6 +158,54 @@ async function openPage(call: Call, listen: (listener: (message: Message) => voi
       }
       const { result } = await call('Runtime.evaluate', asked)
       return (result as { value?: unknown }).value
+    },
+    async run(expression) {
+      const { result, exceptionDetails } = await call('Runtime.evaluate', {
+        expression,
+        returnByValue: true,
+        allowUnsafeEvalBlockedByCSP: false,
+      })
+      if (exceptionDetails === undefined) return (result as { value?: unknown }).value
+      const { exception } = exceptionDetails as { exception?: { description?: string } }
+      throw new Error(exception?.description ?? 'the expression threw')
+    },
+    async chooseFiles(selector, files) {
+      const { root } = await call('DOM.getDocument')
+      const { nodeId } = await call('DOM.querySelector', { nodeId: (root as { nodeId: number }).nodeId, selector })
+      await call('DOM.setFileInputFiles', { nodeId, files })
+    },
+    async press(key) {
+      const event = {
+        key,
+        code: key,
+        windowsVirtualKeyCode: KEY_CODES[key] ?? 0,
+        ...(key === 'Enter' && { text: '\r' }),
+      }
+      await call('Input.dispatchKeyEvent', { type: 'keyDown', ...event })
+      await call('Input.dispatchKeyEvent', { type: 'keyUp', ...event })
+    },
+    async type(text) {
+      await call('Input.insertText', { text })
+    },
+    async look({ width, height, scheme }) {
+      await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
+      await call('Emulation.setEmulatedMedia', {
+        features: [
+          { name: 'prefers-color-scheme', value: scheme },
+          // What changes is there at once.
+          { name: 'prefers-reduced-motion', value: 'reduce' },
+        ],
+      })
+    },
+    async slowDown({ cpu = 1, downBytesPerSecond = -1, upBytesPerSecond = -1, latencyMs = 0 }) {
+      await call('Network.enable')
+      await call('Emulation.setCPUThrottlingRate', { rate: cpu })
+      const conditions = {
+        downloadThroughput: downBytesPerSecond,
+        uploadThroughput: upBytesPerSecond,
+        latency: latencyMs,
+      }
+      await call('Network.emulateNetworkConditions', { offline: false, ...conditions })
     },
     async screenshot() {
       const { data } = await call('Page.captureScreenshot', { format: 'png' })

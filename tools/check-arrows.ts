@@ -360,7 +360,7 @@ const ZONES: readonly Zone[] = [
 const ROOTS = ['packages', 'acceptance', 'bench', 'deploy', 'faults', 'services', 'tools', 'examples']
 /** Folders of what others wrote, or a build did. */
 const GENERATED = ['node_modules', 'dist']
-const SOURCE = /\.(?:ts|mts|js|mjs)$/
+const SOURCE = /\.(?:ts|tsx|mts|js|mjs)$/
 /** Tests, conformance suites, what they are made of, and test doubles. */
 const FOR_TESTS =
   /(?:\.(?:test|test-d)\.ts|\/(?:conformance|testing|testing-[^/]+|[^/]+-testing|fake-[^/]+)\.ts|\/(?:conformance|testing)\/.*)$/

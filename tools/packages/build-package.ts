@@ -1,7 +1,8 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { type Bundle, bundle, licencesOf } from './bundle.ts'
 import { writeDeclarations } from './declarations.ts'
+import { licenceIn } from './licence.ts'
 import {
   entriesOf,
   entryName,
@@ -177,9 +178,4 @@ function versionsOf(names: ReadonlySet<string>): Manifest['dependencies'] & obje
     return [name, version] as const
   })
   return Object.fromEntries(entries)
-}
-
-function licenceIn(dir: string): string | undefined {
-  const name = readdirSync(dir).find((file) => /^licen[cs]e(?:-mit)?(?:\.\w+)?$/i.test(file))
-  return name === undefined ? undefined : readFileSync(join(dir, name), 'utf8').trim()
 }

@@ -24,7 +24,7 @@ import type { CallOptions } from './call-options.ts'
 import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
 import type { PutCidForm } from './hashing/put-cid-form.ts'
 import type { RetryPolicy } from './http/retry.ts'
-import type { Wallet } from './wallet/wallet-options.ts'
+import type { SignedSignIn, SignInWallet, Wallet } from './wallet/wallet-options.ts'
 
 export type {
   EndSessionResult,
@@ -117,7 +117,12 @@ export interface PutOptions extends CallOptions {
   readonly claim?: string | undefined
   /** Parts sent side by side, 1 to 4; of a stream, also how many parts are kept at a time. @default 4 */
   readonly concurrency?: number | undefined
-  /** Called at most every 50 ms, and at every change of phase. An error that it throws ends the put with that error. */
+  /**
+   * Waited for before each part is sent, and before a file that is sent whole: while it is pending, the put pauses. Hashing goes on. An error
+   * that it throws ends the put with that error.
+   */
+  readonly beforePart?: (() => Promise<void>) | undefined
+  /** Called at most every 50 ms, at every change of phase, and when a part has arrived. An error that it throws ends the put with that error. */
   readonly onProgress?: ((progress: PutProgress) => void) | undefined
   /**
    * Keeps what was hashed of a file of more than 100 MB, so that the same put, begun again after an interruption, does not
@@ -232,6 +237,11 @@ export interface ShareOptions extends CallOptions {
   readonly ttlSeconds: number
 }
 
+export interface UsageOptions extends CallOptions {
+  /** How many days `days` lists, with today: 1 to 90. @default 7 */
+  readonly days?: number | undefined
+}
+
 export interface RevokeOptions extends CallOptions {
   /** Leaves the share links that the token made. @default false */
   readonly keepLinks?: boolean | undefined
@@ -339,7 +349,7 @@ export interface LadeClient {
     share(cid: string, options: ShareOptions): Promise<ShareResult>
   }
   /** What is charged today, and what is left. Scope `list`. */
-  usage(options?: CallOptions): Promise<UsageResult>
+  usage(options?: UsageOptions): Promise<UsageResult>
   readonly tokens: {
     /** The tokens of this user, never themselves. Scope `list`. */
     list(options?: CallOptions): Promise<TokenList>
@@ -412,6 +422,13 @@ export interface LadeClient {
      *   old; `invalid_scopes`.
      */
     verify(request: VerifyRequest, options?: CallOptions): Promise<SignupResult>
+    /**
+     * Has a wallet sign in, and gives what it signed: for `POST /api/session`, which makes a session of it. The wallet of a client signs in by
+     * itself.
+     *
+     * @throws {LadeError} `invalid_signature` where the service takes no wallets; whatever the wallet ends by, such as its user's no.
+     */
+    sign(wallet: SignInWallet): Promise<SignedSignIn>
   }
   /**
    * The session of this browser, on pages of the service itself: its cookie stands for a token. A client that was made with `session: true`

@@ -11,6 +11,7 @@ import type {
   FilePageOptions,
   LadeClient,
   ShareOptions,
+  UsageOptions,
 } from '../options.ts'
 import { allOf } from './pages.ts'
 
@@ -66,8 +67,10 @@ export function fileOperations(http: Http): LadeClient['files'] {
   }
 }
 
-export function readUsage(http: Http, { signal }: CallOptions = {}): Promise<UsageResult> {
-  return http.json<UsageResult>({ path: '/api/usage', signal })
+export async function readUsage(http: Http, options: UsageOptions = {}): Promise<UsageResult> {
+  refuseUnknownOptions('usage', options, { days: true, signal: true })
+  const { days, signal } = options
+  return http.json<UsageResult>({ path: '/api/usage', query: { days }, signal })
 }
 
 async function removeFile(http: Http, cid: string, signal: AbortSignal | undefined): Promise<void> {

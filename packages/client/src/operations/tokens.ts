@@ -2,6 +2,8 @@ import type { RevokeResult, SignupRequest, SignupResult, StartResult, TokenList 
 import type { Http } from '../http/http.ts'
 import { refuseUnknownOptions } from '../known-options.ts'
 import type { CallOptions, LadeClient, RevokeOptions } from '../options.ts'
+import { chainOfService } from '../wallet/service-chain.ts'
+import { signMessage } from '../wallet/sign-message.ts'
 
 export function tokenOperations(http: Http): LadeClient['tokens'] {
   return {
@@ -32,6 +34,10 @@ export function signInOperations(http: Http): LadeClient['signIn'] {
     start: (request, options) => http.json<StartResult>({ ...stepOf(options), path: '/api/auth/start', json: request }),
     verify: (request, options) =>
       http.json<SignupResult>({ ...stepOf(options), path: '/api/auth/verify', json: request }),
+    sign(wallet) {
+      const { chainId } = wallet
+      return signMessage(wallet, chainId === undefined ? chainOfService(http) : async () => chainId, http)
+    },
   }
 }
 

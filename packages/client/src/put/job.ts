@@ -37,6 +37,7 @@ export interface PutJob extends PutContext {
   readonly state: PutState | undefined
   /** True for a put that goes on over several days of quota. */
   readonly overDays: boolean
+  readonly beforePart: (() => Promise<void>) | undefined
   /** The ids of the parts that this put has sent. */
   readonly sentParts: Set<string>
   readonly own: OwnFiles
@@ -55,6 +56,7 @@ const PUT_OPTIONS: OptionNames<PutOptions> = {
   termDays: true,
   concurrency: true,
   overDays: true,
+  beforePart: true,
   onProgress: true,
   state: true,
   claim: true,
@@ -104,6 +106,7 @@ export function readJob(
     concurrency,
     state,
     overDays,
+    beforePart: options.beforePart,
     sentParts: new Set(),
     own: ownFiles(context.http),
     progress: new ProgressMeter(options.onProgress, (error) => group.fail(error)),

@@ -46,6 +46,8 @@ export class ProgressMeter {
     if (how === 'sent') this.#sent += 1
     else this.#found += 1
     this.#enter('sending')
+    // Whoever counts parts would miss one until the next report.
+    this.#reportedAt = Number.NEGATIVE_INFINITY
     this.#tell()
   }
 

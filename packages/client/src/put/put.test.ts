@@ -136,7 +136,7 @@ describe('put of a file that goes in one piece', () => {
   ])('refuses the option %s, which it does not have, and sends nothing', async (name, options) => {
     await expect(clientOf().put(noise(10), options as PutOptions)).rejects.toThrow(
       new TypeError(
-        `put has no option "${name}". It has: cid, expectedCid, filename, contentType, visibility, termDays, concurrency, overDays, onProgress, state, claim, signal.`,
+        `put has no option "${name}". It has: cid, expectedCid, filename, contentType, visibility, termDays, concurrency, overDays, beforePart, onProgress, state, claim, signal.`,
       ),
     )
     expect(service.seen).toEqual([])
@@ -321,6 +321,46 @@ describe('put of a file that goes in parts', () => {
     })
     await clientOf().put(bytes, { concurrency: 2 })
     expect(most).toBe(2)
+  })
+
+  it('sends no further part while it is held, and the rest afterwards', async () => {
+    let resume = () => {}
+    const held = new Promise<void>((resolve) => {
+      resume = resolve
+    })
+    let calls = 0
+    const beforePart = async () => {
+      calls += 1
+      if (calls > 1) await held
+    }
+    const putting = clientOf().put(bytes, { concurrency: 1, beforePart })
+    await expect.poll(() => calls).toBe(2)
+    expect(uploads()).toHaveLength(1)
+    resume()
+    expect((await putting).cid).toBe(await unixfsV1Cid(bytes))
+    expect(uploads()).toHaveLength(4)
+  })
+
+  it('ends by what a held part is given up with', async () => {
+    const beforePart = async () => {
+      throw new Error('given up')
+    }
+    await expect(clientOf().put(bytes, { beforePart })).rejects.toThrow('given up')
+    await expect(clientOf().put(noise(10), { beforePart })).rejects.toThrow('given up')
+    expect(uploads()).toHaveLength(0)
+  })
+
+  it('of a session sends no token, and asks what is there all the same', async () => {
+    const seen: Headers[] = []
+    const spy: typeof fetch = (url, init) => {
+      seen.push(new Headers(init?.headers))
+      return fetch(url, { ...init, headers: { ...init?.headers, authorization: `Bearer ${FAKE_TOKEN}` } })
+    }
+    const [first = bytes] = partsOf(bytes)
+    service.stage(first, await unixfsV1Cid(first))
+    await clientOf({ token: undefined, session: true, fetch: spy }).put(bytes)
+    expect(sentBytes()).toBe(bytes.length - LIMITS.partBytes)
+    expect(seen.every((headers) => !headers.has('authorization'))).toBe(true)
   })
 
   it('does not send parts that are there', async () => {

@@ -27,6 +27,8 @@ export interface Sending {
  */
 export async function sendSlice(job: PutJob, sending: Sending, signal: AbortSignal): Promise<UploadResult> {
   const { cid, slice, sha256, contentType, filename, isUnixfs, headers, part } = sending
+  await job.beforePart?.()
+  signal.throwIfAborted()
   try {
     return await job.http.json<UploadResult>({
       method: 'POST',

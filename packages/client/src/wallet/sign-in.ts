@@ -1,14 +1,12 @@
-import type { WalletNonceResult, WalletVerifyResult } from '@lade/core/wire'
-import { bytesToHex } from '@noble/hashes/utils.js'
+import type { WalletVerifyResult } from '@lade/core/wire'
 import type { Credentials } from '../http/credentials.ts'
 import type { Http } from '../http/http.ts'
 import { chainOfService } from './service-chain.ts'
-import { isAddress } from './wallet.ts'
-import type { Eip1193Provider, SignInWallet } from './wallet-options.ts'
+import { signMessage } from './sign-message.ts'
+import type { SignInWallet } from './wallet-options.ts'
 
 /** A token is renewed when it has less than this left, so that it does not end under way. */
 const RENEW_BEFORE_MS = 60_000
-const DEFAULT_STATEMENT = 'Sign in to upload files.'
 
 interface Session {
   readonly token: string
@@ -17,30 +15,14 @@ interface Session {
 
 /** A wallet that somebody sits at: it signs in once by EIP-4361, and the token it gets goes with every request. */
 export function signInOnce(wallet: SignInWallet, http: Http): Credentials {
-  const { provider, chainId, statement = DEFAULT_STATEMENT } = wallet
+  const { chainId } = wallet
   const chain = chainId === undefined ? chainOfService(http) : async () => chainId
   let { address } = wallet
   let session: Session | undefined
   let signingIn: Promise<Session> | undefined
 
   async function signIn(): Promise<Session> {
-    // First what needs nobody, so that nobody is asked in vain.
-    const ownChainId = await chain()
-    const signer = address ?? (await firstAccount(provider))
-    const { nonce } = await http.json<WalletNonceResult>({ method: 'POST', path: '/api/auth/wallet/nonce' })
-    const { siweText } = await import('./siwe-message.ts')
-    const { host, origin } = new URL(http.baseUrl)
-    const message = siweText({
-      domain: host,
-      address: signer,
-      statement,
-      uri: origin,
-      chainId: ownChainId,
-      nonce,
-      issuedAt: new Date(),
-    })
-    const params = [hexOfText(message), signer]
-    const signature = await provider.request({ method: 'personal_sign', params })
+    const { address: signer, message, signature } = await signMessage({ ...wallet, address }, chain, http)
     const { token, expiresAt } = await http.json<WalletVerifyResult>({
       method: 'POST',
       path: '/api/auth/wallet/verify',
@@ -77,17 +59,6 @@ export function signInOnce(wallet: SignInWallet, http: Http): Credentials {
       }
     },
   }
-}
-
-async function firstAccount(provider: Eip1193Provider): Promise<string> {
-  const accounts = await provider.request({ method: 'eth_requestAccounts' })
-  const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
-  if (!isAddress(first)) throw new TypeError('The wallet returned no account')
-  return first
-}
-
-function hexOfText(text: string): string {
-  return `0x${bytesToHex(new TextEncoder().encode(text))}`
 }
 
 /** Whoever gives up waits no longer; the question to the wallet stays for the others. */

@@ -39,6 +39,15 @@ export interface SignInOptions {
   readonly statement?: string | undefined
 }
 
+/** What a wallet has signed to sign in: what `POST /api/session` and `POST /api/auth/wallet/verify` take. */
+export interface SignedSignIn {
+  readonly address: string
+  /** EIP-4361. */
+  readonly message: string
+  /** In hex. */
+  readonly signature: string
+}
+
 /**
  * What is used of a wallet in a browser: `eth_requestAccounts` and `personal_sign`.
  *

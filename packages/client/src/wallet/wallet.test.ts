@@ -199,6 +199,18 @@ describe('an account', () => {
 describe('a wallet that somebody sits at', () => {
   const clientFor = (wallet: Wallet) => clientOf({ wallet })
 
+  it('signs in for a session, with its own account', async () => {
+    const { provider, shown } = fakeWallet()
+    serveSignIn(service)
+    const signedIn = await createClient({ url: service.url }, SMALL).signIn.sign(walletOf(provider))
+    expect(signedIn).toEqual({
+      address: account.address.toLowerCase(),
+      message: shown[0],
+      signature: await account.signMessage({ message: shown[0] ?? '' }),
+    })
+    expect(service.count('POST /api/auth/wallet/verify')).toBe(0)
+  })
+
   it('is asked once for all requests that wait, and the token goes with each of them', async () => {
     const { provider, shown } = fakeWallet()
     const { tokens } = serveSignIn(service)

@@ -19,7 +19,7 @@ import {
   userIdField,
   visibilityField,
 } from './fields.ts'
-import { MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS } from './limits.ts'
+import { MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS, MAX_USAGE_DAYS } from './limits.ts'
 import { fileBlock } from './moderation.ts'
 
 /** The first seven fields are what existing clients read; the others are additions. */
@@ -95,6 +95,15 @@ export const shareResult = z.object({ url: z.url(), expiresAt: timeField })
 export type ShareResult = z.infer<typeof shareResult>
 
 const dayUsage = z.object({ date: dayField, bytes: bytesField, files: z.int() })
+export const usageQuery = z.object({
+  days: z
+    .string()
+    .meta({ type: 'integer', minimum: 1, maximum: MAX_USAGE_DAYS, default: 7 })
+    .optional()
+    .describe(`Days to list, with today: 1 to ${MAX_USAGE_DAYS}; 7 by default`),
+  token: z.string().optional().describe('Deprecated form of the Authorization header'),
+})
+
 export const usageResult = z.object({
   userId: userIdField,
   email: emailField,
@@ -111,9 +120,9 @@ export const usageResult = z.object({
     resetsAt: timeField,
   }),
   last7DaysTotalBytes: bytesField,
-  days: z.array(dayUsage).describe('The last seven days, oldest first'),
+  days: z.array(dayUsage).describe('The last days, oldest first'),
   quotaMb: z.int().optional().describe('quotaBytes in whole MB of 1,048,576 bytes'),
-  last7Days: z.array(dayUsage).optional().describe('The same as days'),
+  last7Days: z.array(dayUsage).optional().describe('The last seven of days'),
   stored: z.object({ bytes: bytesField, files: z.int() }),
 })
 export type UsageResult = z.infer<typeof usageResult>

@@ -13,6 +13,9 @@ export const MAX_FILES_PER_PAGE = 1000
 /** The largest page of `GET /api/deals`. */
 export const MAX_DEALS_PER_PAGE = 1000
 
+/** How many days of usage are shown at most. */
+export const MAX_USAGE_DAYS = 90
+
 /** What a deal may be shown as. */
 export const DEAL_STATUSES = ['staged', 'proposed', 'active', 'expiring', 'failed', 'expired', 'removed'] as const
 

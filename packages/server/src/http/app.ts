@@ -19,6 +19,7 @@ import { changeFileRoutes } from './routes/files/change-file.ts'
 import { claimFileRoutes } from './routes/files/claim-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
+import { consoleRoutes } from './routes/operations/console.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
 import { faviconRoute } from './routes/operations/favicon.ts'
 import { metricsRoutes } from './routes/operations/metrics.ts'
@@ -76,6 +77,7 @@ export async function createApp(
   await allowOrigins(app)
   checkRequests(app, service)
 
+  consoleRoutes(app, service)
   documentRoutes(app, service)
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)

@@ -13,7 +13,7 @@ describe('readUsage', () => {
   })
   afterEach(() => fixture.remove())
 
-  const read = (quotaBytes = 1000, quotaFiles = 10) =>
+  const read = (quotaBytes = 1000, quotaFiles = 10, days?: string) =>
     readUsage(fixture.records, {
       principal: PRINCIPAL,
       userId: '1',
@@ -21,6 +21,7 @@ describe('readUsage', () => {
       quotaBytes,
       quotaFiles,
       now: fixture.clock.now,
+      days,
     })
 
   it('shows seven empty days to somebody who staged nothing', async () => {
@@ -53,6 +54,20 @@ describe('readUsage', () => {
       '2026-11-20',
       '2026-11-21',
     ])
+  })
+
+  it('lists as many days as asked, and adds up seven of them all the same', async () => {
+    await fixture.stage(Buffer.alloc(5))
+    fixture.clock.now += 10 * DAY_MS
+    await fixture.stage(Buffer.alloc(3))
+    const month = await read(1000, 10, '30')
+    expect(month.days).toHaveLength(30)
+    expect(month.days.filter(({ bytes }) => bytes > 0).map(({ bytes }) => bytes)).toEqual([5, 3])
+    expect([month.last7DaysTotalBytes, month.last7Days?.length]).toEqual([3, 7])
+    expect((await read(1000, 10, '1')).days).toEqual([expect.objectContaining({ bytes: 3 })])
+    for (const days of ['0', '91', '1.5', '-1', 'x']) {
+      await expect(read(1000, 10, days)).rejects.toMatchObject({ code: 'bad_request' })
+    }
   })
 
   it('counts today, the last seven days and what is stored, each by itself', async () => {

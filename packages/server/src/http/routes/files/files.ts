@@ -1,5 +1,5 @@
 import { parseContentId } from '@lade/core/content'
-import { fileEntry, fileList, filesQuery, shareRequest, shareResult, usageResult } from '@lade/core/wire'
+import { fileEntry, fileList, filesQuery, shareRequest, shareResult, usageQuery, usageResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { fileEntryOf } from '../../../files/file-entry.ts'
 import { listFiles } from '../../../files/list-files.ts'
@@ -144,9 +144,9 @@ export function fileRoutes(app: Routes, service: Service): void {
         operationId: 'getUsage',
         summary: 'Show your usage',
         description: 'Scope list. An upload counts on the UTC day on which it was admitted.',
-        querystring: tokenQuery,
+        querystring: usageQuery,
         security,
-        response: { 200: usageResult.describe('My usage'), ...problems(401, 403, 503) },
+        response: { 200: usageResult.describe('My usage'), ...problems(400, 401, 403, 503) },
       },
     },
     async (request) => {
@@ -160,6 +160,7 @@ export function fileRoutes(app: Routes, service: Service): void {
         quotaBytes: await caller.quotaBytes(),
         quotaFiles,
         now: now(),
+        days: request.query.days,
       })
     },
   )

@@ -51,6 +51,8 @@ async function render(name: string, text: string): Promise<FixedDocument> {
         const content = this.parser.parseInline(tokens)
         return `<h${depth} id="${anchorOf(content)}">${content}</h${depth}>\n`
       },
+      // Pictures are for readers of the repository.
+      image: () => '',
       link({ href, tokens }) {
         const content = this.parser.parseInline(tokens)
         const target = targetOf(name, href)

@@ -6,7 +6,7 @@ import { walletRulesOf } from '../../wallet-request.ts'
 import { problems, type Routes } from '../routes.ts'
 import { createReadiness } from './readiness.ts'
 
-/** `/healthz`, `/readyz`, `/api/info` and `/`. */
+/** `/healthz`, `/readyz` and `/api/info`. */
 export function operationRoutes(app: Routes, service: Service): void {
   app.get(
     '/healthz',
@@ -75,8 +75,6 @@ export function operationRoutes(app: Routes, service: Service): void {
       }
     },
   )
-
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs', 302))
 }
 
 function walletInfoOf(service: Service): WalletInfo {

@@ -1,0 +1,1 @@
+function e(e){a(e);let n=2;for(;t(n)<e;)n+=1;return n}function t(e){return 127*2**(e-2)}function n(t){return 32*2**e(t)}function r(n){return t(e(n))-n}function i(e){a(e);let t=e%127;return 4*((e-t)/127)+Math.ceil(4*t/127)}function a(e){if(!Number.isSafeInteger(e)||e<0)throw TypeError(`${e} is not the size of a piece in bytes`)}export{t as a,e as i,n,r,i as t};

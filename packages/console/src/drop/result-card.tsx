@@ -1,0 +1,42 @@
+import type { UploadResult } from '@lade/client'
+import { fromNow, timeOf } from '../app/amounts.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { CopyField } from '../parts/copy-field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { texts } from '../texts/texts.ts'
+
+/** What came of an upload: the link, how long it works, all ids. */
+export function ResultCard({ result }: { readonly result: UploadResult }) {
+  const { drop } = texts.value
+  const { retrievalUrl, expiresAt, cid, sha256, pieceCid, dealId } = result
+  return (
+    <div class="result">
+      <div class="result-main">
+        <p class="result-link">
+          <a href={retrievalUrl} target="_blank" rel="noopener">
+            {retrievalUrl}
+          </a>
+        </p>
+        <div class="result-actions">
+          <CopyButton text={retrievalUrl} what={drop.link} label={drop.copyLink} kind="primary" />
+          <a class="button button-plain" href={retrievalUrl} target="_blank" rel="noopener">
+            <Icon name="open" />
+            <span>{drop.open}</span>
+          </a>
+        </div>
+        <p class="result-until">
+          <Icon name="clock" />
+          <span>{drop.until(timeOf(expiresAt), fromNow(expiresAt))}</span>
+        </p>
+        <dl class="ids" aria-label={drop.ids}>
+          <CopyField label={drop.idNames.cid} value={cid} />
+          {sha256 !== null && <CopyField label={drop.idNames.sha256} value={sha256} />}
+          {pieceCid !== null && <CopyField label={drop.idNames.pieceCid} value={pieceCid} />}
+          <CopyField label={drop.idNames.dealId} value={dealId} />
+        </dl>
+      </div>
+      <QrCode text={retrievalUrl} label={drop.qr} />
+    </div>
+  )
+}

@@ -1,0 +1,131 @@
+import { useSignal } from '@preact/signals'
+import { bytesOf } from '../app/amounts.ts'
+import { linkTo } from '../app/route.ts'
+import { info } from '../app/service-info.ts'
+import { session } from '../app/session.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { ProgressBar } from '../parts/progress-bar.tsx'
+import { texts } from '../texts/texts.ts'
+import { isPaused, removeUpload, retry } from './queue.ts'
+import { ResultCard } from './result-card.tsx'
+import type { Upload } from './upload.ts'
+
+export interface UploadRowProps {
+  readonly upload: Upload
+  /** True for the only file, whose result is shown at once. */
+  readonly isAlone: boolean
+}
+
+/** One file: how far it is, or what came of it. */
+export function UploadRow({ upload, isAlone }: UploadRowProps) {
+  const isOpen = useSignal<boolean | undefined>(undefined)
+  const { drop } = texts.value
+  const result = upload.result.value
+  const state = upload.state.value
+  const isShown = result !== undefined && (isOpen.value ?? isAlone)
+  const detailsId = `${upload.id}-details`
+  return (
+    <li class="row" data-state={state}>
+      <div class="row-line">
+        <StateMark state={state} />
+        <div class="row-words">
+          <p class="row-name" title={upload.name}>
+            {upload.name}
+          </p>
+          <RowState upload={upload} />
+        </div>
+        <div class="row-actions">
+          {result !== undefined && (
+            <>
+              <CopyButton text={result.retrievalUrl} what={`${drop.link}: ${upload.name}`} />
+              <button
+                type="button"
+                class="button button-plain button-icon"
+                aria-expanded={isShown}
+                aria-controls={detailsId}
+                aria-label={`${drop.details}: ${upload.name}`}
+                onClick={() => {
+                  isOpen.value = !isShown
+                }}
+              >
+                <Icon name="more" />
+              </button>
+            </>
+          )}
+          {state === 'failed' && (
+            <button type="button" class="button button-plain" onClick={() => retry(upload)}>
+              <Icon name="retry" />
+              <span>{drop.retry}</span>
+            </button>
+          )}
+          {result === undefined && (
+            <button
+              type="button"
+              class="button button-plain button-icon"
+              aria-label={`${upload.hasEnded.value ? drop.remove : drop.cancel}: ${upload.name}`}
+              title={upload.hasEnded.value ? drop.remove : drop.cancel}
+              onClick={() => removeUpload(upload)}
+            >
+              <Icon name="close" />
+            </button>
+          )}
+        </div>
+      </div>
+      {upload.isRunning.value && (
+        <ProgressBar
+          label={upload.name}
+          total={upload.sizeBytes}
+          prepared={upload.hashedBytes.value}
+          done={upload.sentBytes.value}
+        />
+      )}
+      <div id={detailsId} hidden={!isShown}>
+        {isShown && <ResultCard result={result} />}
+      </div>
+    </li>
+  )
+}
+
+function StateMark({ state }: { readonly state: string }) {
+  const name = state === 'done' ? 'check' : state === 'failed' || state === 'refused' ? 'alert' : 'upload'
+  return (
+    <span class="row-mark">
+      <Icon name={name} />
+    </span>
+  )
+}
+
+function RowState({ upload }: { readonly upload: Upload }) {
+  const { drop } = texts.value
+  const state = upload.state.value
+  if (state === 'refused') return <Refused upload={upload} />
+  if (state === 'failed') return <p class="row-state bad">{upload.problem.value}</p>
+  const size = bytesOf(upload.sizeBytes)
+  const isSending = state === 'sending' || (state === 'hashing' && upload.sentBytes.value > 0)
+  const isHeld = isPaused.value && !upload.hasEnded.value && !upload.isSending.value
+  const words = isHeld ? drop.paused : drop.state[isSending ? 'sending' : state]
+  return (
+    <p class="row-state">
+      <span>{isSending ? drop.amount(bytesOf(upload.sentBytes.value), size) : size}</span>
+      <span>{words}</span>
+      {upload.foundParts.value > 0 && <span>{drop.found(upload.foundParts.value)}</span>}
+    </p>
+  )
+}
+
+function Refused({ upload }: { readonly upload: Upload }) {
+  const { app, drop } = texts.value
+  const limitBytes = upload.refusal.value?.limitBytes ?? 0
+  const token = info.value?.tiers.token
+  const mayHelp = session.value === null && token !== undefined && upload.sizeBytes <= token.fileBytes
+  return (
+    <p class="row-state bad">
+      <span>{bytesOf(upload.sizeBytes)}</span>
+      <span>
+        {drop.tooLarge(bytesOf(limitBytes))} {mayHelp && drop.tooLargeSignIn(bytesOf(token.fileBytes))}{' '}
+        {mayHelp && <a href={linkTo('sign-in')}>{app.signIn}</a>}
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,125 @@
+import type { DealEntry, FileEntry } from '@lade/client'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { bytesOf, fromNow, timeOf } from '../app/amounts.ts'
+import { messageOf } from '../app/api.ts'
+import { openClient } from '../app/client.ts'
+import { goTo } from '../app/route.ts'
+import { noteEnded } from '../app/session.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { CopyField } from '../parts/copy-field.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { texts } from '../texts/texts.ts'
+import { DealView } from './deal-view.tsx'
+import { FileControls } from './file-controls.tsx'
+import { files } from './file-list.ts'
+import { FilePreview } from './file-preview.tsx'
+import { StatusTag } from './status-tag.tsx'
+
+const ENDED: readonly FileEntry['status'][] = ['expired', 'removed', 'failed', 'composed']
+
+/** All that there is to know about one file, and to do with it. */
+export function FileSheet({ cid }: { readonly cid: string }) {
+  const file = useSignal<FileEntry | undefined>(files.value.find((one) => one.cid === cid))
+  const deal = useSignal<DealEntry | undefined>(undefined)
+  const problem = useSignal<string | undefined>(undefined)
+  const { app, files: words } = texts.value
+  const load = async () => {
+    try {
+      const client = await openClient(true)
+      const entry = await client.files.get(cid)
+      file.value = entry
+      deal.value = await client.deals.get(entry.dealId)
+    } catch (error) {
+      problem.value = messageOf(error)
+      noteEnded(error)
+    }
+  }
+  useEffect(() => {
+    void load()
+  }, [cid])
+  const entry = file.value
+  const isLive = entry !== undefined && !ENDED.includes(entry.status)
+  return (
+    <Dialog kind="sheet" title={entry?.filename ?? entry?.cid ?? cid} onClose={() => goTo('files')}>
+      {problem.value !== undefined && (
+        <Notice kind="bad">
+          <p>{problem.value}</p>
+        </Notice>
+      )}
+      {entry === undefined && problem.value === undefined && <p class="loading">{app.loading}</p>}
+      {entry !== undefined && (
+        <>
+          {isLive && <FilePreview file={entry} />}
+          <div class="sheet-actions">
+            <CopyButton text={entry.retrievalUrl} what={texts.value.drop.link} label={words.copyLink} kind="primary" />
+            <a class="button button-plain" href={entry.retrievalUrl} target="_blank" rel="noopener">
+              <Icon name="open" />
+              <span>{texts.value.drop.open}</span>
+            </a>
+          </div>
+          <Facts file={entry} />
+          {isLive && <FileControls file={entry} deal={deal.value} onChanged={load} />}
+          <section class="sheet-part" aria-label={texts.value.drop.ids}>
+            <h3>{texts.value.drop.ids}</h3>
+            <Ids file={entry} />
+          </section>
+          {deal.value !== undefined && <DealView deal={deal.value} cid={entry.cid} />}
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function Facts({ file }: { readonly file: FileEntry }) {
+  const { files: words } = texts.value
+  return (
+    <dl class="sheet-facts">
+      <div>
+        <dt>{words.size}</dt>
+        <dd>{bytesOf(file.size)}</dd>
+      </div>
+      <div>
+        <dt>{words.type}</dt>
+        <dd>{file.contentType}</dd>
+      </div>
+      <div>
+        <dt>{words.uploaded}</dt>
+        <dd>{timeOf(file.uploadedAt)}</dd>
+      </div>
+      <div>
+        <dt>{words.ends}</dt>
+        <dd>
+          {timeOf(file.expiresAt)} <small>({fromNow(file.expiresAt)})</small>
+        </dd>
+      </div>
+      <div>
+        <dt>{words.status}</dt>
+        <dd>
+          <StatusTag status={file.status} />
+        </dd>
+      </div>
+      <div>
+        <dt>{words.visibility}</dt>
+        <dd>{file.visibility === 'private' ? words.private : words.public}</dd>
+      </div>
+    </dl>
+  )
+}
+
+function Ids({ file: { cid, sha256, pieceCid, dealId, syntheticDealId } }: { readonly file: FileEntry }) {
+  const { cid: cidName, sha256: shaName, pieceCid: pieceName, dealId: dealName } = texts.value.drop.idNames
+  return (
+    <dl class="ids">
+      <CopyField label={cidName} value={cid} />
+      {sha256 != null && <CopyField label={shaName} value={sha256} />}
+      {pieceCid !== null && <CopyField label={pieceName} value={pieceCid} />}
+      <CopyField label={dealName} value={dealId} />
+      {syntheticDealId != null && syntheticDealId !== dealId && (
+        <CopyField label={texts.value.files.syntheticDeal} value={syntheticDealId} />
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,2 @@
+/** Vite takes styles as imports without a value. */
+declare module '*.css'
