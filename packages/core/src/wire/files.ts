@@ -89,7 +89,7 @@ const dayUsage = z.object({ date: dayField, bytes: bytesField, files: z.int() })
 export const usageResult = z.object({
   userId: userIdField,
   email: emailField,
-  quotaBytes: bytesField,
+  quotaBytes: bytesField.describe('Daily quota that holds for this request'),
   today: z.object({
     date: dayField,
     bytes: bytesField.describe('Charged today'),
@@ -105,6 +105,21 @@ export const usageResult = z.object({
   days: z.array(dayUsage).describe('The last seven days, oldest first'),
   quotaMb: z.int().optional().describe('quotaBytes in whole MB of 1,048,576 bytes'),
   last7Days: z.array(dayUsage).optional().describe('The same as days'),
-  stored: z.object({ bytes: bytesField, files: z.int() }),
+  stored: z.object({
+    bytes: bytesField,
+    files: z.int(),
+    limitBytes: bytesField.nullable().optional().describe('The most that may be stored at a time; null for no limit'),
+  }),
+  userQuotaBytes: bytesField
+    .optional()
+    .describe('Daily quota of all tokens of the user together; quotaBytes is what this token can use of it'),
+  token: z
+    .object({
+      quotaBytes: bytesField.describe('Daily quota of this token alone'),
+      usedBytes: bytesField.describe('Charged to it today, and reserved by its running uploads'),
+    })
+    .nullable()
+    .optional()
+    .describe('The token of this request; null where that has no quota of its own'),
 })
 export type UsageResult = z.infer<typeof usageResult>

@@ -39,6 +39,9 @@ export interface CompositionCommit {
   /** The most bytes that may be charged to that day, and held of it, if parts are repeated. */
   readonly capBytes: number
   readonly capFiles: number
+  /** As those of an upload. */
+  readonly capStoredBytes?: number | undefined
+  readonly token?: { readonly id: string; readonly capBytes: number } | undefined
   readonly content: ContentFacts
   /** `key` is the one that was asked for, in any form but an opaque one; `sha256` is null unless the whole was read. */
   readonly file: NewFile

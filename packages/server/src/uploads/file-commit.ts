@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import type { VerifiedBody } from '../blobs/receive.ts'
-import type { AtOnceOutcome, FileCommit, FileRecord, Placement } from '../records/record-store.ts'
+import type { AtOnceOutcome, DayLeft, FileCommit, FileRecord, Placement } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -26,6 +26,8 @@ export type BlobPlace = Required<Pick<FileCommit, 'put' | 'replacedUntil'>>
 export interface StagedUpload {
   readonly file: FileRecord
   readonly usedBytes: number
+  /** The limit of the day that leaves the least, where that is not the tier's. */
+  readonly day?: DayLeft
   /** False when the file was there already. */
   readonly isNew: boolean
   /** True when a prover has taken it. */
@@ -74,6 +76,7 @@ export function stagedBy(outcome: AtOnceOutcome, upload: VerifiedUpload, now: nu
       return {
         file: outcome.file,
         usedBytes: outcome.usedBytes,
+        ...(outcome.day !== undefined && { day: outcome.day }),
         isNew: outcome.outcome === 'recorded',
         isPlaced: upload.placement !== undefined,
       }

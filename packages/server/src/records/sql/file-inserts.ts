@@ -12,8 +12,8 @@ export function prepareFileInserts(db: Sql) {
   const insert = db
     .prepare<SqlValue[], number>(
       `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
-         verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
+         verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes, charged_token)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
     )
     .pluck()
   const endAsExpired = db.prepare<[number]>(
@@ -47,6 +47,7 @@ export function prepareFileInserts(db: Sql) {
         file.dealId,
         charge.day,
         charge.bytes,
+        charge.token ?? null,
       )
       const sequence = yield* insertedNumber(inserted)
       yield* fileAdded(file.principal, charge, file.sizeBytes)

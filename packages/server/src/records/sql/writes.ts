@@ -14,6 +14,7 @@ import { prepareInstallationWrites } from './installation-writes.ts'
 import { prepareIntegrityWrites } from './integrity-writes.ts'
 import { prepareInventoryWrites } from './inventory-writes.ts'
 import { prepareLeaseWrites } from './lease-writes.ts'
+import { prepareLimitWrites } from './limit-writes.ts'
 import { prepareLoginCodeWrites } from './login-code-writes.ts'
 import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
@@ -41,6 +42,7 @@ export function prepareWrites(db: Sql) {
   const compositions = prepareCompositionWrites(db, contents, release)
   const tokens = prepareTokenWrites(db, audit)
   const loginCodes = prepareLoginCodeWrites(db, audit)
+  const limits = prepareLimitWrites(db, audit)
   const nonces = prepareNonceWrites(db, audit)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
@@ -140,6 +142,7 @@ export function prepareWrites(db: Sql) {
       yield* forgetInstance.run(instanceId)
       return { reservations }
     },
+    'limits.set': limits.set,
     'audit.append': audit.append,
     'audit.keyInUse': audit.keyInUse,
     'discards.begin': discards.begin,
