@@ -119,8 +119,11 @@ export interface LimitEvidence {
   unit?: 'bytes' | 'files'
   /** The /48 whose addresses have reached the limit together; absent for the caller's own limit. */
   network?: string
-  /** The bytes that the caller itself has used today, where `used` says something else. */
+  /** Of a quota: the day of the caller, the day of its token alone, or what it has stored. */
+  which?: 'day' | 'token' | 'stored'
+  /** The bytes that the caller has used today, and how many it may use, where `used` and `limit` say something else. */
   usedBytes?: number
+  limitBytes?: number
   reason?: string
 }
 

@@ -55,7 +55,7 @@ export const ERROR_SENTENCES = {
   chain_offline: 'The chain does not respond.',
   too_large: 'The file is too large for this tier or this kind of id.',
   rate_limited: 'This address has reached its rate limit.',
-  quota_exceeded: 'The daily quota is used up.',
+  quota_exceeded: 'A quota is used up.',
   too_many_uploads: 'Too many uploads are in progress for this caller.',
   over_budget: 'This caller has used up its share of processing time, requests or bandwidth.',
   insufficient_storage: 'There is not enough free disk space for this file.',

@@ -107,7 +107,7 @@ export const usageQuery = z.object({
 export const usageResult = z.object({
   userId: userIdField,
   email: emailField,
-  quotaBytes: bytesField,
+  quotaBytes: bytesField.describe('Daily quota that holds for this request'),
   today: z.object({
     date: dayField,
     bytes: bytesField.describe('Charged today'),
@@ -123,6 +123,21 @@ export const usageResult = z.object({
   days: z.array(dayUsage).describe('The last days, oldest first'),
   quotaMb: z.int().optional().describe('quotaBytes in whole MB of 1,048,576 bytes'),
   last7Days: z.array(dayUsage).optional().describe('The last seven of days'),
-  stored: z.object({ bytes: bytesField, files: z.int() }),
+  stored: z.object({
+    bytes: bytesField,
+    files: z.int(),
+    limitBytes: bytesField.nullable().optional().describe('The most that may be stored at a time; null for no limit'),
+  }),
+  userQuotaBytes: bytesField
+    .optional()
+    .describe('Daily quota of all tokens of the user together; quotaBytes is what this token can use of it'),
+  token: z
+    .object({
+      quotaBytes: bytesField.describe('Daily quota of this token alone'),
+      usedBytes: bytesField.describe('Charged to it today, and reserved by its running uploads'),
+    })
+    .nullable()
+    .optional()
+    .describe('The token of this request; null where that has no quota of its own'),
 })
 export type UsageResult = z.infer<typeof usageResult>

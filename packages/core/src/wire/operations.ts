@@ -7,6 +7,10 @@ const tier = z.object({
   fileBytes: bytesField.describe('The largest file'),
   dailyBytes: bytesField.describe('Default daily quota'),
   dailyFiles: z.int().optional().describe('Daily limit of files; absent in versions without this limit'),
+  storedBytes: bytesField
+    .nullable()
+    .optional()
+    .describe('The most that may be stored at a time; null for no limit, absent in versions without this limit'),
   concurrency: z.int().describe('Simultaneous uploads'),
   termDays: z.int(),
 })

@@ -79,6 +79,8 @@ export interface Config {
     readonly fileBytes: number
     readonly dailyBytes: number
     readonly dailyFiles: number
+    /** Undefined: no limit. */
+    readonly storedBytes?: number | undefined
     readonly concurrency: number
     readonly termDays: number
   }
@@ -87,6 +89,8 @@ export interface Config {
     /** In MB of 1,048,576 bytes, as tokens carry it. */
     readonly quotaMb: number
     readonly dailyFiles: number
+    /** Undefined: no limit. */
+    readonly storedBytes?: number | undefined
     readonly concurrency: number
     readonly termDays: number
   }
@@ -202,6 +206,7 @@ export function readConfig(sources: ConfigSources): Config {
       fileBytes: values.sponsoredFileMb * MEGABYTE,
       dailyBytes: values.sponsoredDailyMb * MEGABYTE,
       dailyFiles: values.sponsoredDailyFiles,
+      storedBytes: storedBytesOf(values.sponsoredStoredGb),
       concurrency: values.sponsoredConcurrency,
       termDays: values.sponsoredFileDays,
     },
@@ -209,6 +214,7 @@ export function readConfig(sources: ConfigSources): Config {
       fileBytes: values.tokenFileMb * MEGABYTE,
       quotaMb: values.tokenDailyMb,
       dailyFiles: values.tokenDailyFiles,
+      storedBytes: storedBytesOf(values.tokenStoredGb),
       concurrency: values.tokenConcurrency,
       termDays: values.tokenFileDays,
     },
@@ -285,4 +291,9 @@ function deepFreeze<Value extends object>(value: Value): Value {
     if (typeof member === 'object' && member !== null) deepFreeze(member)
   }
   return Object.freeze(value)
+}
+
+/** 0 stands for no limit. */
+function storedBytesOf(gigabytes: number): number | undefined {
+  return gigabytes === 0 ? undefined : gigabytes * 1024 * MEGABYTE
 }

@@ -36,6 +36,7 @@ export interface Setting<Value = unknown> {
 }
 
 const MAXIMUM_MB = 1_000_000_000
+const MAXIMUM_STORED_GB = 1_000_000
 const MAXIMUM_FILES = 1_000_000_000
 const MAXIMUM_DAYS = 36_500
 const MAXIMUM_GRACE_HOURS = 8760
@@ -228,6 +229,12 @@ export const SETTINGS = {
     meaning:
       'The daily quota of an IP address without a token, in files per UTC day. All IPv6 addresses in a /64 share one quota. All addresses in a /48 together can use 16 times that quota.',
   }),
+  sponsoredStoredGb: setting(wholeNumber(0, MAXIMUM_STORED_GB), {
+    name: 'LADE_SPONSORED_STORED_GB',
+    default: '0',
+    meaning:
+      'How much an IP address without a token can have stored at a time, in GB of 1,073,741,824 bytes. 0 sets no limit. IPv6 addresses share it per /64; each /48 has 16 times as much.',
+  }),
   sponsoredConcurrency: setting(wholeNumber(1, 10_000), {
     name: 'LADE_SPONSORED_CONCURRENCY',
     default: '8',
@@ -252,6 +259,12 @@ export const SETTINGS = {
     name: 'LADE_TOKEN_DAILY_FILES',
     default: '100000',
     meaning: 'The daily quota of a user or wallet, in files per UTC day.',
+  }),
+  tokenStoredGb: setting(wholeNumber(0, MAXIMUM_STORED_GB), {
+    name: 'LADE_TOKEN_STORED_GB',
+    default: '0',
+    meaning:
+      'How much a user or wallet can have stored at a time, in GB of 1,073,741,824 bytes. 0 sets no limit. An operator can set another limit for one caller.',
   }),
   tokenConcurrency: setting(wholeNumber(1, 10_000), {
     name: 'LADE_TOKEN_CONCURRENCY',

@@ -80,7 +80,7 @@ describe('readUsage', () => {
     expect(usage.days.map(({ bytes }) => bytes)).toEqual([2, 4, 8, 16, 32, 64, 128])
     expect(usage.last7DaysTotalBytes).toBe(254)
     expect(usage.today).toMatchObject({ bytes: 128, files: 1, remainingBytes: 872 })
-    expect(usage.stored).toEqual({ bytes: 255, files: 8 })
+    expect(usage.stored).toEqual({ bytes: 255, files: 8, limitBytes: null })
   })
 
   it('takes what uploads in flight hold from what remains', async () => {

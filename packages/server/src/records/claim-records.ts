@@ -1,5 +1,6 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { FileRecord, NewFile } from './file-record.ts'
+import type { AskingToken, DayLeft } from './limit-records.ts'
 
 /** What somebody claims: the sponsored file under a key, by the secret that was announced with its upload. */
 export interface ClaimQuestion {
@@ -29,6 +30,9 @@ export interface TakeRequest {
   readonly day: string
   readonly capBytes: number
   readonly capFiles: number
+  readonly capStoredBytes?: number | undefined
+  /** What the claimant asks with, where that has a quota of its own. */
+  readonly token?: AskingToken | undefined
   /** What the claimant gets. */
   readonly file: NewFile
 }
@@ -38,8 +42,13 @@ export interface TakeRequest {
  * both the sponsored file has ended. `gone`: it had ended before, or somebody else has claimed it.
  */
 export type TakeOutcome =
-  | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
-  | OverQuota
+  | {
+      readonly outcome: 'recorded' | 'retry'
+      readonly file: FileRecord
+      readonly usedBytes: number
+      readonly day?: DayLeft
+    }
+  | (OverQuota & { readonly day?: DayLeft })
   | { readonly outcome: 'gone' }
 
 /**

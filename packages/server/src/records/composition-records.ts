@@ -1,6 +1,7 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ContentFacts, ImportCommit, ObjectHandle } from './content-records.ts'
 import type { FileRecord, NewFile } from './file-record.ts'
+import type { AskingToken } from './limit-records.ts'
 
 /** Some bytes of a composed object: those of another object, from its first to its last. */
 export interface ObjectPart {
@@ -39,6 +40,9 @@ export interface CompositionCommit {
   /** The most bytes that may be charged to that day, and held of it, if parts are repeated. */
   readonly capBytes: number
   readonly capFiles: number
+  /** As those of an upload. */
+  readonly capStoredBytes?: number | undefined
+  readonly token?: AskingToken | undefined
   readonly content: ContentFacts
   /** `key` is the one that was asked for, in any form but an opaque one; `sha256` is null unless the whole was read. */
   readonly file: NewFile

@@ -25,6 +25,7 @@ import { installationCases } from './conformance/installation-cases.ts'
 import { instanceCases } from './conformance/instance-cases.ts'
 import { integrityCases } from './conformance/integrity-cases.ts'
 import { lifecycleCases } from './conformance/lifecycle-cases.ts'
+import { limitCases } from './conformance/limit-cases.ts'
 import { listingCases } from './conformance/listing-cases.ts'
 import { loginCodeCases } from './conformance/login-code-cases.ts'
 import { nonceCases } from './conformance/nonce-cases.ts'
@@ -72,6 +73,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     const cases = casesOf(subject, titles)
     describe('reservations and charges', () => quotaCases(cases))
     describe('files of a day, and networks', () => dayCases(cases))
+    describe('limits', () => limitCases(cases))
     describe('races', () => raceCases(cases))
     describe('opaque keys', () => opaqueKeyCases(cases))
     describe('aliases', () => aliasCases(cases))

@@ -11,6 +11,7 @@ import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
 import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+import type { AskingToken, DayLeft, LimitRecords } from './limit-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 import type { SessionRecords } from './session-records.ts'
@@ -18,7 +19,7 @@ import type { TakedownRecords } from './takedown-records.ts'
 import type { TokenRecords } from './token-records.ts'
 import type { UsageDay } from './usage-day.ts'
 
-export type { DayLimit, OverQuota } from '../quota-rule/decide-quota.ts'
+export type { OverQuota, QuotaLimit } from '../quota-rule/decide-quota.ts'
 export type { AdminRecords } from './admin-records.ts'
 export type { AuditLine, AuditLogRecords, NewAuditEntry } from './audit-log-records.ts'
 export type {
@@ -73,6 +74,7 @@ export type {
 } from './integrity-records.ts'
 export type { BlobInRecords, BlobName, InventoryRecords } from './inventory-records.ts'
 export type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
+export type { AskingToken, DayLeft, LimitRecords } from './limit-records.ts'
 export type {
   LoginCodeRecord,
   LoginCodeRecords,
@@ -166,6 +168,7 @@ export interface RecordStore {
   readonly instances: InstanceRecords
   readonly discards: DiscardRecords
   readonly admin: AdminRecords
+  readonly limits: LimitRecords
   readonly audit: AuditLogRecords
   /**
    * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
@@ -202,7 +205,10 @@ export interface RecordStoreTraits {
   readonly engine: string
 }
 
-/** What is asked of a quota. */
+/**
+ * What is asked of a quota. `capBytes` is what the tier allows, or the token, whichever is more: the largest quota of the live tokens of a
+ * user raises it. Limits that were set for the principal take the place of `capBytes` and `capStoredBytes`.
+ */
 export interface AdmitRequest {
   readonly principal: string
   readonly day: string
@@ -211,8 +217,17 @@ export interface AdmitRequest {
   readonly capBytes: number
   /** A file that is charged, a composed file, and an upload that has reserved bytes count as one each. */
   readonly capFiles: number
+  /** Bytes that the principal may have stored at a time, those of uploads that have reserved them among them. @default no limit */
+  readonly capStoredBytes?: number | undefined
+  /** What asks, where that has a quota of its own. @default nothing that has */
+  readonly token?: AskingToken | undefined
   readonly maxInFlight: number
   readonly now: number
+}
+
+/** In answers of the quota: absent where it is `usedBytes` of the `capBytes` that were asked about. */
+interface WithDay {
+  readonly day?: DayLeft
 }
 
 /** A reservation to be made. `leaseUntil` is epoch milliseconds; `extendLeases` moves it. */
@@ -224,8 +239,8 @@ export interface ReserveRequest extends AdmitRequest {
 
 /** `usedBytes` is what is charged and reserved for the principal and day; after a reservation it includes that one. */
 export type ReserveOutcome =
-  | { readonly outcome: 'reserved'; readonly reservedBytes: number; readonly usedBytes: number }
-  | OverQuota
+  | ({ readonly outcome: 'reserved'; readonly reservedBytes: number; readonly usedBytes: number } & WithDay)
+  | (OverQuota & WithDay)
   | { readonly outcome: 'too_many_in_flight'; readonly inFlight: number }
 
 /**
@@ -278,8 +293,8 @@ export interface UploadCommit extends FileCommit {
  * `conflict` says which bytes the key is bound to. Only `opaque:` and `piece-v1:` keys bind, and a conflict changes nothing.
  */
 export type CommitOutcome =
-  | { readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number }
-  | OverQuota
+  | ({ readonly outcome: 'recorded' | 'retry'; readonly file: FileRecord; readonly usedBytes: number } & WithDay)
+  | (OverQuota & WithDay)
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
   | TakedownsChanged
   | { readonly outcome: 'lost' }
@@ -314,7 +329,8 @@ export interface UsageDrift {
 }
 
 /**
- * Exact quotas, of bytes and of files alike. `charged + reserved + size ≤ cap` is decided in the transaction that writes the reservation,
+ * Exact quotas, of bytes and of files of a day and of stored bytes alike. `charged + reserved + size ≤ cap` and
+ * `stored + reserved + size ≤ cap` are decided in the transaction that writes the reservation,
  * and for IPv6 addresses of their network as well; `commit`
  * turns a reservation into a charge in the transaction that records the file; `release`, `releaseExpired` and
  * `InstanceRecords.deregister` return it. A reservation is consumed once, by whichever comes first.

@@ -7,6 +7,12 @@ export const CAPS = [500, 1_000, 1_500, 2 ** 40 + 1_000, Number.MAX_SAFE_INTEGER
 /** How many files a day those calls allow. */
 export const FILE_CAPS = [0, 1, 2, 4, 1_000]
 
+/** How many bytes those calls allow to be stored at a time; mostly no limit. */
+export const STORED_CAPS = [undefined, 500, 1_000, 2_000, 2 ** 40 + 1_000] as const
+
+/** By which token of the user those calls are, with its own quota of a day; mostly by none. */
+export const TOKENS = [undefined, { id: 'small', capBytes: 700 }, { id: 'big', capBytes: 2 ** 40 + 1_000 }] as const
+
 /** Bytes, and the name that they are staged under. */
 interface Content {
   /** Which bytes. */
@@ -51,6 +57,8 @@ export const COMPOSITIONS = [
 export type Step =
   | {
       readonly do: 'reserve'
+      readonly storedCap: number
+      readonly token: number
       readonly user: number
       readonly content: number
       readonly cap: number
@@ -59,6 +67,8 @@ export type Step =
     }
   | {
       readonly do: 'claim'
+      readonly storedCap: number
+      readonly token: number
       /** Whose file it is; the other user claims it. */
       readonly user: number
       readonly content: number
@@ -69,6 +79,8 @@ export type Step =
   | { readonly do: 'commit'; readonly pick: number; readonly isShort: boolean }
   | {
       readonly do: 'commit at once'
+      readonly storedCap: number
+      readonly token: number
       readonly user: number
       readonly content: number
       readonly cap: number
@@ -77,6 +89,8 @@ export type Step =
     }
   | {
       readonly do: 'compose'
+      readonly storedCap: number
+      readonly token: number
       readonly user: number
       readonly composition: number
       readonly cap: number
@@ -101,15 +115,30 @@ const content = fc.integer({ min: 0, max: CONTENTS.length - 1 })
 const cap = fc.integer({ min: 0, max: CAPS.length - 1 })
 /** Mostly no limit, so that the bytes are the limit more often than not. */
 const fileCap = fc.oneof(fc.constant(FILE_CAPS.length - 1), fc.integer({ min: 0, max: FILE_CAPS.length - 1 }))
+const mostlyFirst = (count: number) =>
+  fc.oneof({ arbitrary: fc.constant(0), weight: 2 }, { arbitrary: fc.nat({ max: count - 1 }), weight: 1 })
+const storedCap = mostlyFirst(STORED_CAPS.length)
+const token = mostlyFirst(TOKENS.length)
 const pick = fc.nat({ max: 60 })
 const is = <Name extends string>(name: Name) => fc.constant(name)
 
-const reserve = fc.record({ do: is('reserve'), user, content, cap, fileCap, on })
+const reserve = fc.record({ do: is('reserve'), storedCap, token, user, content, cap, fileCap, on })
 const commit = fc.record({ do: is('commit'), pick, isShort: fc.boolean() })
-const atOnce = fc.record({ do: is('commit at once'), user, content, cap, fileCap, isShort: fc.boolean() })
+const atOnce = fc.record({
+  do: is('commit at once'),
+  storedCap,
+  token,
+  user,
+  content,
+  cap,
+  fileCap,
+  isShort: fc.boolean(),
+})
 /** Without these the parts of a file are rarely all there. */
 const part = fc.record({
   do: is('commit at once'),
+  storedCap: fc.constant(0),
+  token,
   user,
   content: fc.constantFrom(...PARTS),
   cap: fc.constant(CAPS.length - 1),
@@ -118,6 +147,8 @@ const part = fc.record({
 })
 const compose = fc.record({
   do: is('compose'),
+  storedCap,
+  token,
   user,
   composition: fc.integer({ min: 0, max: COMPOSITIONS.length - 1 }),
   cap,
@@ -125,7 +156,16 @@ const compose = fc.record({
   isRead: fc.boolean(),
   isShort: fc.boolean(),
 })
-const claim = fc.record({ do: is('claim'), user, content, cap, fileCap, isShort: fc.boolean() })
+const claim = fc.record({
+  do: is('claim'),
+  storedCap,
+  token,
+  user,
+  content,
+  cap,
+  fileCap,
+  isShort: fc.boolean(),
+})
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
   { arbitrary: commit, weight: 5 },

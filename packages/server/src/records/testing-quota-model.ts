@@ -1,6 +1,6 @@
 import { NETWORK_SHARES } from '@lade/core/wire'
 import { networkOf } from '../quota-rule/network-of.ts'
-import type { ContentAlias, DayLimit, Usage, UsageDay } from './record-store.ts'
+import type { AskingToken, ContentAlias, QuotaLimit, Usage, UsageDay } from './record-store.ts'
 
 /** Bytes that were verified, with all that this told about them. */
 export interface VerifiedBytes {
@@ -15,6 +15,8 @@ export interface VerifiedBytes {
 export type QuotaCall =
   | {
       readonly name: 'reserve'
+      readonly capStoredBytes?: number | undefined
+      readonly token?: AskingToken | undefined
       readonly id: string
       readonly principal: string
       readonly instance: string
@@ -36,6 +38,8 @@ export type QuotaCall =
     }
   | {
       readonly name: 'commit at once'
+      readonly capStoredBytes?: number | undefined
+      readonly token?: AskingToken | undefined
       readonly principal: string
       readonly day: string
       readonly bytes: VerifiedBytes
@@ -47,6 +51,8 @@ export type QuotaCall =
     }
   | {
       readonly name: 'compose'
+      readonly capStoredBytes?: number | undefined
+      readonly token?: AskingToken | undefined
       readonly principal: string
       readonly day: string
       readonly capFiles: number
@@ -61,6 +67,8 @@ export type QuotaCall =
     }
   | {
       readonly name: 'claim'
+      readonly capStoredBytes?: number | undefined
+      readonly token?: AskingToken | undefined
       /** Who uploaded without an account, and who claims. */
       readonly from: string
       readonly principal: string
@@ -78,7 +86,7 @@ export type QuotaCall =
   | { readonly name: 'sweep'; readonly now: number }
 
 /** What a caller learns, without what only the store decides (sequences, deal ids). */
-export type QuotaAnswer = Readonly<Record<string, string | number | boolean | DayLimit>>
+export type QuotaAnswer = Readonly<Record<string, string | number | boolean | QuotaLimit>>
 
 interface Reservation {
   readonly principal: string
@@ -87,11 +95,14 @@ interface Reservation {
   readonly bytes: number
   readonly capBytes: number
   readonly capFiles: number
+  readonly capStoredBytes?: number | undefined
+  readonly token?: AskingToken | undefined
 }
 
-/** One limit of a day, and what counts towards it. */
+/** One limit, and what counts towards it. */
 interface Limit {
-  readonly unit: DayLimit['unit']
+  readonly unit: QuotaLimit['unit']
+  readonly which?: 'token' | 'stored'
   readonly network?: string
   readonly used: number
   readonly more: number
@@ -109,6 +120,16 @@ interface StagedFile {
   readonly isClaimable: boolean
 }
 
+/** What a principal was charged on a day. */
+interface Charge {
+  readonly principal: string
+  readonly date: string
+  readonly bytes: number
+  readonly files: number
+  /** By token, what it was charged; the rest was charged to none. */
+  readonly tokens: ReadonlyMap<string, number>
+}
+
 /** Bytes that were recorded. Those that were composed have a digest that nobody may know. */
 interface KnownObject extends VerifiedBytes {
   readonly isHashed: boolean
@@ -122,7 +143,7 @@ interface KnownObject extends VerifiedBytes {
 export class QuotaModel {
   #reservations = new Map<string, Reservation>()
   #live: StagedFile[] = []
-  #charges = new Map<string, { principal: string; date: string; bytes: number; files: number }>()
+  #charges = new Map<string, Charge>()
   /** By opaque key, the digest. */
   #bound = new Map<string, string>()
   /** Files that can be claimed, or could, each by whom it is of and its name. */
@@ -191,14 +212,14 @@ export class QuotaModel {
   }
 
   #reserve(call: Extract<QuotaCall, { name: 'reserve' }>): QuotaAnswer {
-    const { id, principal, instance, day, capBytes, capFiles } = call
+    const { id, principal, instance, day, capBytes, capFiles, capStoredBytes, token } = call
     const inFlight = this.#inFlight(principal)
     if (inFlight >= call.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
     const bytes = this.#liveFile(call) === undefined ? call.sizeBytes : 0
     const usedBytes = this.#usedBytes(principal, day)
     const over = bytes > 0 ? this.#limitInTheWay(call, { bytes, files: 1 }) : undefined
     if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
-    this.#reservations.set(id, { principal, instance, day, bytes, capBytes, capFiles })
+    this.#reservations.set(id, { principal, instance, day, bytes, capBytes, capFiles, capStoredBytes, token })
     return { outcome: 'reserved', reservedBytes: bytes, usedBytes: usedBytes + bytes }
   }
 
@@ -216,12 +237,13 @@ export class QuotaModel {
     this.#reservations.delete(id)
     const others = this.#usedBytes(principal, held.day)
     // What reserved bytes was let in with them, and as a file.
-    const over = held.bytes > 0 ? undefined : this.#limitInTheWay(held, { bytes: bytes.sizeBytes, files: 1 })
+    const over =
+      held.bytes > 0 ? undefined : this.#limitInTheWay({ ...held, now }, { bytes: bytes.sizeBytes, files: 1 })
     if (over !== undefined) {
       this.#reservations.set(id, held)
       return { outcome: 'over_quota', usedBytes: others, over }
     }
-    this.#record(call, held.day)
+    this.#record(call, held.day, held.token)
     return { outcome: 'recorded', usedBytes: others + bytes.sizeBytes }
   }
 
@@ -240,7 +262,7 @@ export class QuotaModel {
       this.#learn(bytes)
       return { outcome: 'retry', usedBytes }
     }
-    this.#record(call, day)
+    this.#record(call, day, call.token)
     return { outcome: 'recorded', usedBytes: usedBytes + bytes.sizeBytes }
   }
 
@@ -261,11 +283,15 @@ export class QuotaModel {
     this.#learn(whole, isRead)
     this.#live = this.#live.filter((file) => !files.includes(file) && !isFileOf(file, principal, whole))
     this.#stage({ principal, sha256, opaqueKey: undefined, sizeBytes, expiresAt, isClaimable: true })
-    this.#charge(principal, day, addedBytes)
+    this.#charge(call, addedBytes)
     return { outcome: 'recorded' }
   }
 
-  #record(upload: { principal: string; bytes: VerifiedBytes; expiresAt: number }, day: string): void {
+  #record(
+    upload: { principal: string; bytes: VerifiedBytes; expiresAt: number },
+    day: string,
+    token: AskingToken | undefined,
+  ): void {
     const { principal, bytes, expiresAt } = upload
     const { key, sha256, sizeBytes } = bytes
     const opaqueKey = opaqueKeyOf(key)
@@ -273,7 +299,7 @@ export class QuotaModel {
     if (opaqueKey !== undefined) this.#bound.set(opaqueKey, sha256)
     this.#live = this.#live.filter((file) => !isFileOf(file, principal, bytes))
     this.#stage({ principal, sha256, opaqueKey, sizeBytes, expiresAt, isClaimable: true })
-    this.#charge(principal, day, sizeBytes)
+    this.#charge({ principal, day, token }, sizeBytes)
   }
 
   #stage(file: StagedFile): void {
@@ -305,7 +331,7 @@ export class QuotaModel {
     if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
     this.#live = this.#live.filter((other) => other !== file && !isFileOf(other, principal, { key, sha256 }))
     this.#stage({ principal, sha256, opaqueKey, sizeBytes, expiresAt, isClaimable: false })
-    this.#charge(principal, day, sizeBytes)
+    this.#charge(call, sizeBytes)
     return { outcome: 'recorded', usedBytes: usedBytes + sizeBytes }
   }
 
@@ -337,10 +363,15 @@ export class QuotaModel {
     return binds && bound !== sha256 ? bound : undefined
   }
 
-  #charge(principal: string, date: string, bytes: number): void {
-    const name = `${principal} ${date}`
-    const before = this.#charges.get(name) ?? { bytes: 0, files: 0 }
-    this.#charges.set(name, { principal, date, bytes: before.bytes + bytes, files: before.files + 1 })
+  #charge(
+    { principal, day, token }: { principal: string; day: string; token?: AskingToken | undefined },
+    bytes: number,
+  ) {
+    const name = `${principal} ${day}`
+    const before = this.#charges.get(name) ?? { bytes: 0, files: 0, tokens: new Map<string, number>() }
+    const tokens = new Map(before.tokens)
+    if (token !== undefined) tokens.set(token.id, (tokens.get(token.id) ?? 0) + bytes)
+    this.#charges.set(name, { principal, date: day, bytes: before.bytes + bytes, files: before.files + 1, tokens })
   }
 
   #deregister(instance: string): number {
@@ -387,24 +418,71 @@ export class QuotaModel {
     return this.#chargedOn(day, isOwn).bytes + this.#reservedOn(day, isOwn).bytes
   }
 
+  /** Charged and reserved by this token, and by nobody knows which. */
+  #tokenBytes({ principal, day, token }: { principal: string; day: string; token: AskingToken }): number {
+    const held = [...this.#reservations.values()]
+      .filter((one) => one.principal === principal && one.day === day && (one.token?.id ?? token.id) === token.id)
+      .reduce((sum, { bytes }) => sum + bytes, 0)
+    const charge = this.#charges.get(`${principal} ${day}`)
+    const byOthers = [...(charge?.tokens ?? [])].reduce((sum, [id, bytes]) => sum + (id === token.id ? 0 : bytes), 0)
+    return held + (charge?.bytes ?? 0) - byOthers
+  }
+
+  #storedBytes(isOf: (principal: string) => boolean, now: number): number {
+    const sumOf = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0)
+    const files = this.#live.filter((file) => isOf(file.principal) && file.expiresAt > now)
+    const held = [...this.#reservations.values()].filter((one) => isOf(one.principal))
+    return sumOf(files.map(({ sizeBytes }) => sizeBytes)) + sumOf(held.map(({ bytes }) => bytes))
+  }
+
   /** The first limit that so much more would go over: the principal's own before those of its network. */
   #limitInTheWay(
-    { principal, day, capBytes, capFiles }: { principal: string; day: string; capBytes: number; capFiles: number },
+    {
+      principal,
+      day,
+      capBytes,
+      capFiles,
+      capStoredBytes,
+      token,
+      now,
+    }: Omit<Reservation, 'instance' | 'bytes'> & { now: number },
     more: { bytes: number; files: number },
-  ): DayLimit | undefined {
-    const limitsOf = (isOf: (principal: string) => boolean, days: number, name: { network?: string }): Limit[] => {
+  ): QuotaLimit | undefined {
+    const capped = (cap: number) => Math.min(cap, Number.MAX_SAFE_INTEGER)
+    const limitsOf = (isOf: (principal: string) => boolean, shares: number, name: { network?: string }): Limit[] => {
       const [charged, held] = [this.#chargedOn(day, isOf), this.#reservedOn(day, isOf)]
-      return (['bytes', 'files'] as const).map((unit) => {
-        const cap = Math.min(days * (unit === 'bytes' ? capBytes : capFiles), Number.MAX_SAFE_INTEGER)
+      const ofDay = (['bytes', 'files'] as const).map((unit) => {
+        const cap = capped(shares * (unit === 'bytes' ? capBytes : capFiles))
         return { unit, used: charged[unit] + held[unit], more: more[unit], cap, ...name }
       })
+      const ofToken: Limit[] =
+        token === undefined || shares > 1
+          ? []
+          : [
+              {
+                unit: 'bytes',
+                which: 'token',
+                used: this.#tokenBytes({ principal, day, token }),
+                more: more.bytes,
+                cap: token.capBytes,
+              },
+            ]
+      if (capStoredBytes === undefined) return [...ofDay, ...ofToken]
+      const used = this.#storedBytes(isOf, now)
+      return [
+        ...ofDay,
+        ...ofToken,
+        { unit: 'bytes', which: 'stored', used, more: more.bytes, cap: capped(shares * capStoredBytes), ...name },
+      ]
     }
     const network = networkOf(principal)
     const limits = limitsOf((other) => other === principal, 1, {})
     if (network !== undefined)
       limits.push(...limitsOf((other) => networkOf(other) === network, NETWORK_SHARES, { network }))
     const over = limits.find((limit) => limit.more > 0 && limit.used + limit.more > limit.cap)
-    return over && { unit: over.unit, used: over.used, limit: over.cap, ...(over.network && { network: over.network }) }
+    if (over === undefined) return undefined
+    const { unit, which, used, cap } = over
+    return { unit, ...(which && { which }), used, limit: cap, ...(over.network && { network: over.network }) }
   }
 }
 

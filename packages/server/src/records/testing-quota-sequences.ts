@@ -2,7 +2,17 @@ import { createHash, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { AtOnceOutcome, FileCommit, RecordStore } from './record-store.ts'
-import { CAPS, COMPOSITIONS, CONTENTS, type Command, command, FILE_CAPS, type Step } from './testing-quota-commands.ts'
+import {
+  CAPS,
+  COMPOSITIONS,
+  CONTENTS,
+  type Command,
+  command,
+  FILE_CAPS,
+  STORED_CAPS,
+  type Step,
+  TOKENS,
+} from './testing-quota-commands.ts'
 import { type QuotaAnswer, type QuotaCall, QuotaModel, type VerifiedBytes } from './testing-quota-model.ts'
 
 const SIDE_BY_SIDE = 50
@@ -88,6 +98,8 @@ class Sequence {
           sizeBytes: this.#content(step.content).sizeBytes,
           capBytes: CAPS[step.cap] ?? 0,
           capFiles: FILE_CAPS[step.fileCap] ?? 0,
+          capStoredBytes: STORED_CAPS[step.storedCap],
+          token: TOKENS[step.token],
           maxInFlight: MAX_IN_FLIGHT,
           now,
         }
@@ -107,6 +119,8 @@ class Sequence {
           bytes: this.#content(step.content),
           capBytes: CAPS[step.cap] ?? 0,
           capFiles: FILE_CAPS[step.fileCap] ?? 0,
+          capStoredBytes: STORED_CAPS[step.storedCap],
+          token: TOKENS[step.token],
           maxInFlight: MAX_IN_FLIGHT,
           expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
           now,
@@ -118,6 +132,8 @@ class Sequence {
           principal: this.#principal(step.user),
           day: this.#today(),
           capFiles: FILE_CAPS[step.fileCap] ?? 0,
+          capStoredBytes: STORED_CAPS[step.storedCap],
+          token: TOKENS[step.token],
           whole: this.#content(whole),
           isRead: step.isRead,
           parts: parts.map((part) => this.#content(part)),
@@ -129,6 +145,8 @@ class Sequence {
       case 'claim':
         return {
           name: 'claim',
+          capStoredBytes: STORED_CAPS[step.storedCap],
+          token: TOKENS[step.token],
           from: this.#principal(step.user),
           principal: this.#principal(1 - step.user),
           key: this.#content(step.content).key,
@@ -210,9 +228,8 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
   switch (call.name) {
     case 'reserve': {
       const { id: reservationId, instance: instanceId, ...rest } = call
-      return {
-        ...(await store.quotas.reserve({ ...rest, reservationId, instanceId, leaseUntil: call.now + LONG_TERM })),
-      }
+      const request = { ...rest, reservationId, instanceId, leaseUntil: call.now + LONG_TERM }
+      return withoutDay(await store.quotas.reserve(request))
     }
     case 'commit':
       return answerOf(await store.quotas.commit({ reservationId: call.id, ...fileCommitOf(call) }))
@@ -225,7 +242,7 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
     case 'compose': {
       const composed = await composeIn(store, call)
       const { outcome } = composed
-      return outcome === 'over_quota' ? { ...composed } : { outcome }
+      return outcome === 'over_quota' ? withoutDay(composed) : { outcome }
     }
     case 'claim':
       return claimIn(store, call)
@@ -259,13 +276,13 @@ async function claimIn(store: RecordStore, call: Extract<QuotaCall, { name: 'cla
     const { claimDigest: _, ...file } = fileCommitOf({ principal, bytes, expiresAt, now }).file
     const taken = await store.claims.take({ ...call, sponsored: sequence, digest, file })
     if (taken.outcome === 'gone') continue
-    if (taken.outcome === 'over_quota') return { ...taken }
+    if (taken.outcome === 'over_quota') return withoutDay(taken)
     return { outcome: taken.outcome, usedBytes: taken.usedBytes }
   }
 }
 
 async function composeIn(store: RecordStore, call: Extract<QuotaCall, { name: 'compose' }>) {
-  const { principal, whole, parts, isRead, expiresAt, now, day, capBytes, capFiles } = call
+  const { principal, whole, parts, isRead, expiresAt, now, day, capBytes, capFiles, capStoredBytes, token } = call
   const found = await store.compositions.find({ principal, keys: parts.map(({ key }) => key), now })
   const commit = fileCommitOf({ principal, bytes: whole, expiresAt, now })
   return store.compositions.commit({
@@ -273,6 +290,8 @@ async function composeIn(store: RecordStore, call: Extract<QuotaCall, { name: 'c
     day,
     capBytes,
     capFiles,
+    capStoredBytes,
+    token,
     content: commit.content,
     file: { ...commit.file, sha256: isRead ? whole.sha256 : null },
     // There is no file 0, so a part that is missing now is one that has ended.
@@ -308,7 +327,7 @@ function answerOf(answered: AtOnceOutcome): QuotaAnswer {
     case 'retry':
       return { outcome: answered.outcome, usedBytes: answered.usedBytes }
     default:
-      return { ...answered }
+      return withoutDay(answered)
   }
 }
 
@@ -358,4 +377,9 @@ async function runSideBySide(
     )
     expect(await stores[0].quotas.checkDrift()).toEqual([])
   }
+}
+
+/** What is left of a day is told besides, and decides nothing. */
+function withoutDay<Answer extends object>({ day: _, ...answer }: Answer & { readonly day?: unknown }): QuotaAnswer {
+  return answer as unknown as QuotaAnswer
 }

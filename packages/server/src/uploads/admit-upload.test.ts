@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { QuotaLimit } from '../records/record-store.ts'
 import { headOf, openStagingFixture, type StagingFixture, tierOf } from '../testing/running/staging-fixture.ts'
 import { admitUpload, agreeTerms, overQuota, type UploadHead } from './admit-upload.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -133,13 +134,11 @@ describe('overQuota', () => {
   })
 
   const GIB = 1024 ** 3
-  const over = { unit: 'bytes', used: 0, limit: GIB } as const
-  const refusalOf = (tier: Partial<UploadTier>, sizeBytes: number) =>
-    overQuota(
-      { tier: tierOf({ dailyBytes: GIB, ...tier }), sizeBytes },
-      { outcome: 'over_quota', usedBytes: 0, over },
-      now,
-    )
+  const refusalOf = (changes: Partial<UploadTier>, sizeBytes: number, limit: Partial<QuotaLimit> = {}) => {
+    const tier = tierOf({ dailyBytes: GIB, ...changes })
+    const over = { unit: 'bytes', used: 0, limit: tier.dailyBytes, ...limit } as const
+    return overQuota({ tier, sizeBytes }, { outcome: 'over_quota', usedBytes: 0, over }, now)
+  }
 
   it('does not say when to come again to a file that no day has room for, but what helps', () => {
     const refusal = refusalOf({}, 5 * GIB)
@@ -151,7 +150,7 @@ describe('overQuota', () => {
 
   it.each<[string, Partial<UploadTier>, string]>([
     ['a wallet without USDC', { name: 'wallet', owner: '0xA', dailyBytes: 0 }, 'The wallet 0xA holds no USDC'],
-    ['a token without a quota', { dailyBytes: 0 }, 'The token has a daily quota of 0. Use another token.'],
+    ['a user without a quota', { dailyBytes: 0 }, 'Your daily quota is 0. Ask the operator for a higher limit.'],
     [
       'an address whose user could log in',
       { ...sponsored, withToken: { fileBytes: GIB, dailyBytes: 2 * GIB } },
@@ -160,5 +159,43 @@ describe('overQuota', () => {
     ['a wallet with too little', { name: 'wallet' }, 'Add USDC to the wallet'],
   ])('says to %s what to do', (_title, tier, sentence) => {
     expect(refusalOf(tier, 1.5 * GIB).message).toContain(sentence)
+  })
+
+  it.each<[string, Partial<UploadTier>, Partial<QuotaLimit>, string]>([
+    [
+      'a token without a quota',
+      {},
+      { which: 'token', limit: 0 },
+      'The token has a daily quota of 0. Use another token.',
+    ],
+    [
+      'a token that is too small',
+      {},
+      { which: 'token', limit: 10 },
+      "is larger than a day's quota of this token (10 bytes).",
+    ],
+    [
+      'a token that is used up',
+      {},
+      { which: 'token', used: GIB, limit: 2 * GIB },
+      'used today by this token; this upload is',
+    ],
+    [
+      'a user with much stored',
+      {},
+      { which: 'stored', used: 5, limit: 9 },
+      '5 bytes of 9 bytes stored; this upload is 1.5 GiB. Remove files,',
+    ],
+    [
+      'an address with much stored',
+      sponsored,
+      { which: 'stored', used: 5, limit: 9 },
+      '5 bytes of 9 bytes stored from this address;',
+    ],
+  ])('names the limit of %s', (_title, tier, limit, sentence) => {
+    const refusal = refusalOf(tier, 1.5 * GIB, limit)
+    expect(refusal.message).toContain(sentence)
+    expect(refusal.evidence).toMatchObject({ which: limit.which, usedBytes: 0, limitBytes: GIB })
+    expect('retryAfterSeconds' in refusal.evidence).toBe(limit.limit === 2 * GIB)
   })
 })

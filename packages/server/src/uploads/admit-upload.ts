@@ -1,11 +1,11 @@
 import type { ContentId } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
-import { bytesText, comparedBytes, LadeError } from '@lade/core/errors'
+import { bytesText, comparedBytes, type ErrorEvidence, LadeError } from '@lade/core/errors'
 import { CAR_MEDIA_TYPE, isCarMediaType } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
-import type { AdmitRequest, OverQuota, ReserveOutcome, Visibility } from '../records/record-store.ts'
+import type { AdmitRequest, DayLeft, OverQuota, ReserveOutcome, Visibility } from '../records/record-store.ts'
 import { requireVerified } from '../tokens/verified-account.ts'
-import { isLargerThanDay, quotaSentence } from './quota-sentence.ts'
+import { isHopeless, quotaSentence } from './quota-sentence.ts'
 import { type RefuseBlockedDeps, refuseBlockedHead } from './refuse-blocked.ts'
 import type { Reservations } from './reservations.ts'
 import type { UploadTier } from './upload-tier.ts'
@@ -87,6 +87,8 @@ export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: numb
     sizeBytes: head.sizeBytes,
     capBytes: tier.dailyBytes,
     capFiles: tier.dailyFiles,
+    capStoredBytes: tier.storedBytes,
+    token: tier.token,
     maxInFlight: tier.concurrency,
     now,
   }
@@ -137,6 +139,9 @@ export async function admitUpload(deps: AdmitDeps, input: AdmitInput): Promise<A
   return { reservationId, tier, head, termDays }
 }
 
+/** What the quota says no with, and what is left of the day. */
+export type RefusedByQuota = OverQuota & { readonly day?: DayLeft }
+
 /** What asked the quota, and how much of it. */
 export interface Asking {
   readonly tier: UploadTier
@@ -154,17 +159,19 @@ export function quotaRefusal(
   return new LadeError('too_many_uploads', evidence)
 }
 
-/** The refusal of a day's cap, under the code that its tier has. Waiting does not help a file that is larger than a whole day. */
-export function overQuota({ tier, sizeBytes }: Asking, { usedBytes, over }: OverQuota, now: number): LadeError {
-  const { unit, used, limit, network } = over
-  const evidence = {
+/** The refusal of a quota, under the code that its tier has. The next day does not help where it is about what is stored. */
+export function overQuota({ tier, sizeBytes }: Asking, refused: RefusedByQuota, now: number): LadeError {
+  const { usedBytes, over, day = { usedBytes, limitBytes: tier.dailyBytes } } = refused
+  const { unit, which = 'day', used, limit, network } = over
+  const evidence: ErrorEvidence['quota_exceeded'] = {
     unit,
+    which,
     used,
     limit,
     remaining: Math.max(0, limit - used),
     size: sizeBytes,
-    ...(isLargerThanDay(tier, { over, sizeBytes }) ? {} : { retryAfterSeconds: secondsToNextDay(now) }),
-    ...((unit === 'files' || network !== undefined) && { usedBytes }),
+    ...(isHopeless({ over, sizeBytes }) ? {} : { retryAfterSeconds: secondsToNextDay(now) }),
+    ...((unit === 'files' || network !== undefined || which !== 'day') && day),
     ...(network !== undefined && { network: network.slice('ip:'.length) }),
     reason: quotaSentence(tier, { over, sizeBytes }),
   }

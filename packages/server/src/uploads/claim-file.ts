@@ -4,7 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import { CLAIM_SECRET_BYTES } from '@lade/core/wire'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
-import type { FileRecord, RecordStore } from '../records/record-store.ts'
+import type { DayLeft, FileRecord, RecordStore } from '../records/record-store.ts'
 import { agreeTerms, overQuota } from './admit-upload.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -29,6 +29,8 @@ export interface ClaimInput {
 export interface ClaimedFile {
   readonly file: FileRecord
   readonly usedBytes: number | undefined
+  /** Which quota leaves the least of the day, where that is not the tier's. */
+  readonly day?: DayLeft | undefined
 }
 
 /**
@@ -53,7 +55,7 @@ export async function claimFile(deps: ClaimDeps, { tier, cid, secret }: ClaimInp
     const now = deps.now()
     const head = { cid, sizeBytes, contentType, filename, visibility: undefined, termDays: undefined }
     const { termDays, admit } = agreeTerms({ tier, head, isStorageBound: deps.isStorageBound }, now)
-    const { day, capBytes, capFiles } = admit
+    const { day, capBytes, capFiles, capStoredBytes, token } = admit
     const taken = await claims.take({
       sponsored: sequence,
       digest,
@@ -61,6 +63,8 @@ export async function claimFile(deps: ClaimDeps, { tier, cid, secret }: ClaimInp
       day,
       capBytes,
       capFiles,
+      capStoredBytes,
+      token,
       file: {
         principal,
         key: cid.key,
@@ -82,7 +86,7 @@ export async function claimFile(deps: ClaimDeps, { tier, cid, secret }: ClaimInp
     switch (taken.outcome) {
       case 'recorded':
       case 'retry':
-        return { file: taken.file, usedBytes: taken.usedBytes }
+        return { file: taken.file, usedBytes: taken.usedBytes, day: taken.day }
       case 'over_quota':
         throw overQuota({ tier, sizeBytes }, taken, now)
       case 'gone':

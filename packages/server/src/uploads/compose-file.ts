@@ -145,6 +145,8 @@ async function record(
     day: admit.day,
     capBytes: admit.capBytes,
     capFiles: admit.capFiles,
+    capStoredBytes: admit.capStoredBytes,
+    token: admit.token,
     content: contentFactsOf(cid, { digests, verified }),
     parts: parts.map(({ file }) => file.sequence),
     file: {

@@ -4,6 +4,7 @@ import type { VerifiedBody } from '../blobs/receive.ts'
 import type { CheckedUpload } from '../moderation/blocked-content.ts'
 import type {
   AtOnceOutcome,
+  DayLeft,
   FileCommit,
   FileRecord,
   NewFile,
@@ -34,6 +35,8 @@ export type BlobPlace = Required<Pick<FileCommit, 'put' | 'replacedUntil'>>
 export interface StagedUpload {
   readonly file: FileRecord
   readonly usedBytes: number
+  /** The limit of the day that leaves the least, where that is not the tier's. */
+  readonly day?: DayLeft
   /** False when the file was there already. */
   readonly isNew: boolean
   /** True when a prover has taken it. */
@@ -101,6 +104,7 @@ export function stagedBy(
       return {
         file: outcome.file,
         usedBytes: outcome.usedBytes,
+        ...(outcome.day !== undefined && { day: outcome.day }),
         isNew: outcome.outcome === 'recorded',
         isPlaced: upload.placement !== undefined,
       }

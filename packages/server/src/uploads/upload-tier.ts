@@ -1,5 +1,6 @@
 import { BYTES_PER_MB } from '@lade/core/wire'
 import type { ChangeRights } from '../files/change-file.ts'
+import type { AskingToken } from '../records/record-store.ts'
 
 /** What one caller may upload, and who is charged. */
 export interface UploadTier {
@@ -8,8 +9,13 @@ export interface UploadTier {
   /** The user's email or the wallet's address; null for sponsored uploads. */
   readonly owner: string | null
   readonly fileBytes: number
+  /** Before what is set for single callers, and for tokens. */
   readonly dailyBytes: number
   readonly dailyFiles: number
+  /** How much may be stored at a time; undefined for no limit. */
+  readonly storedBytes?: number | undefined
+  /** What asks, where that has a quota of its own. */
+  readonly token?: AskingToken | undefined
   readonly concurrency: number
   readonly defaultTermDays: number
   readonly maxTermDays: number
@@ -25,6 +31,7 @@ export interface TierLimits {
     readonly fileBytes: number
     readonly dailyBytes: number
     readonly dailyFiles: number
+    readonly storedBytes?: number | undefined
     readonly concurrency: number
     readonly termDays: number
   }
@@ -33,6 +40,7 @@ export interface TierLimits {
     readonly fileBytes: number
     readonly quotaMb: number
     readonly dailyFiles: number
+    readonly storedBytes?: number | undefined
     readonly concurrency: number
     readonly termDays: number
   }
@@ -41,7 +49,7 @@ export interface TierLimits {
 
 /** The anonymous tier: charged to the caller's address, and no term longer than its default. */
 export function sponsoredTier(limits: TierLimits, principal: string): UploadTier {
-  const { fileBytes, dailyBytes, dailyFiles, concurrency, termDays } = limits.sponsored
+  const { fileBytes, dailyBytes, dailyFiles, storedBytes, concurrency, termDays } = limits.sponsored
   return {
     name: 'sponsored',
     principal,
@@ -49,6 +57,7 @@ export function sponsoredTier(limits: TierLimits, principal: string): UploadTier
     fileBytes,
     dailyBytes,
     dailyFiles,
+    storedBytes,
     concurrency,
     defaultTermDays: termDays,
     maxTermDays: termDays,
@@ -62,17 +71,19 @@ export interface Payer {
   readonly principal: string
   readonly owner: string
   readonly dailyBytes: number
+  readonly token?: AskingToken | undefined
   readonly rights: ChangeRights
 }
 
-/** The token tier: charged to the user, with the daily quota that the token carries. */
+/** The token tier: charged to the user, and to the token, which has a daily quota of its own. */
 export function tokenTier(limits: TierLimits, payer: Payer): UploadTier {
-  const { fileBytes, dailyFiles, concurrency, termDays } = limits.token
+  const { fileBytes, dailyFiles, storedBytes, concurrency, termDays } = limits.token
   return {
     name: 'token',
     ...payer,
     fileBytes,
     dailyFiles,
+    storedBytes,
     concurrency,
     defaultTermDays: termDays,
     maxTermDays: limits.termMaxDays,

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import type {
+  AskingToken,
   AtOnceOutcome,
   CommitOutcome,
   ContentFacts,
@@ -33,6 +34,8 @@ export interface Upload {
   readonly sizeBytes: number
   readonly capBytes: number
   readonly capFiles: number
+  readonly capStoredBytes: number | undefined
+  readonly token: AskingToken | undefined
   readonly maxInFlight: number
   readonly expiresAt: number
   readonly inline: Uint8Array | undefined
@@ -64,6 +67,8 @@ export function upload(overrides: Partial<Upload> = {}): Upload {
     sizeBytes: 100,
     capBytes: 1_000,
     capFiles: 100_000,
+    capStoredBytes: undefined,
+    token: undefined,
     maxInFlight: 1_000,
     expiresAt: NOW + WEEK,
     inline: undefined,

@@ -704,4 +704,53 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
     revision BIGINT NOT NULL
   );
   `,
+  `
+  -- What operators have set for single callers. NULL for no limit of its own.
+  CREATE TABLE caller_limits (
+    principal TEXT COLLATE "C" PRIMARY KEY,
+    daily_bytes BIGINT,
+    stored_bytes BIGINT
+  );
+
+  -- What a token of a user was charged by itself. What an older version charges has no token, and counts for all of the user's.
+  CREATE TABLE token_usage (
+    principal TEXT COLLATE "C" NOT NULL,
+    day TEXT COLLATE "C" NOT NULL,
+    token TEXT COLLATE "C" NOT NULL,
+    bytes BIGINT NOT NULL CHECK (bytes >= 0),
+    PRIMARY KEY (principal, day, token)
+  );
+  ALTER TABLE files ADD COLUMN charged_token TEXT COLLATE "C";
+  ALTER TABLE reservations ADD COLUMN cap_stored BIGINT;
+  ALTER TABLE reservations ADD COLUMN token TEXT COLLATE "C";
+  ALTER TABLE reservations ADD COLUMN cap_token BIGINT;
+  CREATE INDEX tokens_by_quota ON tokens (sub, quota_mb);
+
+  -- What all /64s of a /48 have stored together, of what was charged to the day, as usage has it.
+  ALTER TABLE network_usage ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0;
+  UPDATE network_usage SET stored_bytes = summed.bytes FROM (
+    SELECT rtrim(substr(principal, 1, length(principal) - 5), '0123456789abcdef') || ':/48' AS network, day, SUM(stored_bytes) AS bytes
+    FROM usage WHERE principal LIKE 'ip:%::/64' GROUP BY 1, day
+  ) AS summed WHERE summed.network = network_usage.network AND summed.day = network_usage.day;
+  CREATE OR REPLACE FUNCTION count_network_usage() RETURNS trigger LANGUAGE plpgsql AS $count$
+  DECLARE
+    of_network TEXT := rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48';
+  BEGIN
+    IF TG_OP = 'INSERT' THEN
+      INSERT INTO network_usage (network, day, bytes, files, stored_bytes)
+        VALUES (of_network, NEW.day, NEW.bytes, NEW.files, NEW.stored_bytes)
+        ON CONFLICT (network, day)
+        DO UPDATE SET bytes = network_usage.bytes + excluded.bytes, files = network_usage.files + excluded.files,
+          stored_bytes = network_usage.stored_bytes + excluded.stored_bytes;
+    ELSE
+      UPDATE network_usage SET bytes = bytes + NEW.bytes - OLD.bytes, files = files + NEW.files - OLD.files,
+          stored_bytes = stored_bytes + NEW.stored_bytes - OLD.stored_bytes
+        WHERE network = of_network AND day = NEW.day;
+    END IF;
+    RETURN NULL;
+  END $count$;
+  DROP TRIGGER network_usage_counted_anew ON usage;
+  CREATE TRIGGER network_usage_counted_anew AFTER UPDATE OF bytes, files, stored_bytes ON usage FOR EACH ROW
+    WHEN (NEW.principal LIKE 'ip:%::/64') EXECUTE FUNCTION count_network_usage();
+  `,
 ]

@@ -701,4 +701,47 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     revision INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What operators have set for single callers. NULL for no limit of its own.
+  CREATE TABLE caller_limits (
+    principal TEXT PRIMARY KEY,
+    daily_bytes INTEGER,
+    stored_bytes INTEGER
+  ) STRICT, WITHOUT ROWID;
+
+  -- What a token of a user was charged by itself. What an older version charges has no token, and counts for all of the user's.
+  CREATE TABLE token_usage (
+    principal TEXT NOT NULL,
+    day TEXT NOT NULL,
+    token TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    PRIMARY KEY (principal, day, token)
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE files ADD COLUMN charged_token TEXT;
+  ALTER TABLE reservations ADD COLUMN cap_stored INTEGER;
+  ALTER TABLE reservations ADD COLUMN token TEXT;
+  ALTER TABLE reservations ADD COLUMN cap_token INTEGER;
+  CREATE INDEX tokens_by_quota ON tokens (sub, quota_mb);
+
+  -- What all /64s of a /48 have stored together, of what was charged to the day, as usage has it.
+  ALTER TABLE network_usage ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE network_usage SET stored_bytes = summed.bytes FROM (
+    SELECT rtrim(substr(principal, 1, length(principal) - 5), '0123456789abcdef') || ':/48' AS network, day, SUM(stored_bytes) AS bytes
+    FROM usage WHERE principal LIKE 'ip:%::/64' GROUP BY 1, day
+  ) AS summed WHERE summed.network = network_usage.network AND summed.day = network_usage.day;
+  DROP TRIGGER network_usage_counted;
+  DROP TRIGGER network_usage_counted_anew;
+  CREATE TRIGGER network_usage_counted AFTER INSERT ON usage WHEN NEW.principal LIKE 'ip:%::/64' BEGIN
+    INSERT INTO network_usage (network, day, bytes, files, stored_bytes)
+      VALUES (rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48', NEW.day, NEW.bytes, NEW.files,
+        NEW.stored_bytes)
+      ON CONFLICT (network, day) DO UPDATE SET bytes = bytes + excluded.bytes, files = files + excluded.files,
+        stored_bytes = stored_bytes + excluded.stored_bytes;
+  END;
+  CREATE TRIGGER network_usage_counted_anew AFTER UPDATE OF bytes, files, stored_bytes ON usage WHEN NEW.principal LIKE 'ip:%::/64' BEGIN
+    UPDATE network_usage SET bytes = bytes + NEW.bytes - OLD.bytes, files = files + NEW.files - OLD.files,
+        stored_bytes = stored_bytes + NEW.stored_bytes - OLD.stored_bytes
+      WHERE network = rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48' AND day = NEW.day;
+  END;
+  `,
 ]

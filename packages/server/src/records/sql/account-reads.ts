@@ -1,6 +1,7 @@
 import type { BlobName } from '../inventory-records.ts'
 import type { PendingDiscards, Usage, UsageDay, UsageDrift } from '../record-store.ts'
 import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
+import { prepareOverdueFiles, STORED_BYTES } from './overdue-files.ts'
 import { prepareRemovalHold } from './removal-hold.ts'
 import type { Sql, Steps } from './sql.ts'
 
@@ -16,20 +17,9 @@ interface StoredRow {
   readonly files: number | null
 }
 
-interface OverdueRow {
-  readonly sequence: number
-  readonly expiresAt: number
-  readonly principal: string
-  readonly bytes: number
-}
-
-const OVERDUE_ROWS = 1000
-
-/** What a file takes: its object says it, since a composed file is charged only for what is repeated in it. */
-const STORED_BYTES = '(SELECT size_bytes FROM objects WHERE objects.id = files.object)'
-
 /** Reads of usage, instances and discards. */
 export function prepareAccountReads(db: Sql) {
+  const { overdueOf } = prepareOverdueFiles(db)
   const days = db.prepare<[string, string, string], UsageDay>(
     'SELECT day AS date, bytes, files FROM usage WHERE principal = ? AND day BETWEEN ? AND ? AND files > 0 ORDER BY day',
   )
@@ -38,13 +28,6 @@ export function prepareAccountReads(db: Sql) {
   )
   const open = db.prepare<[string], StoredRow>(
     'SELECT SUM(stored_bytes) AS bytes, SUM(stored_files) AS files FROM usage WHERE principal = ?',
-  )
-  // In the order of the index and so many at a time, so that no engine thinks of reading the table instead.
-  const overdue = db.prepare<{ now: number; at: number; after: number }, OverdueRow>(
-    `SELECT sequence, expires_at AS "expiresAt", principal, ${STORED_BYTES} AS bytes
-     FROM files ${db.dialect.indexedBy('files_by_expiry')}
-     WHERE ended_at IS NULL AND expires_at <= :now AND (expires_at, sequence) > (:at, :after)
-     ORDER BY expires_at, sequence LIMIT ${OVERDUE_ROWS}`,
   )
   const drift = db.prepare<[], UsageDrift>(
     `SELECT principal, day, SUM(counter) AS "counterBytes", SUM(charged) AS "chargedBytes",
@@ -55,9 +38,14 @@ export function prepareAccountReads(db: Sql) {
        SELECT principal, charged_day, 0, charged_bytes, 0, CASE WHEN ended_at IS NULL THEN ${STORED_BYTES} ELSE 0 END,
          -1, CASE WHEN ended_at IS NULL THEN -1 ELSE 0 END FROM files
        UNION ALL
-       SELECT network, day, bytes, 0, 0, 0, files, 0 FROM network_usage
+       SELECT network, day, bytes, 0, stored_bytes, 0, files, 0 FROM network_usage
        UNION ALL
-       SELECT ${NETWORK}, day, 0, bytes, 0, 0, -files, 0 FROM usage WHERE ${IS_IN_NETWORK}
+       SELECT ${NETWORK}, day, 0, bytes, 0, stored_bytes, -files, 0 FROM usage WHERE ${IS_IN_NETWORK}
+       UNION ALL
+       SELECT principal || ' token ' || token, day, bytes, 0, 0, 0, 0, 0 FROM token_usage
+       UNION ALL
+       SELECT principal || ' token ' || charged_token, charged_day, 0, charged_bytes, 0, 0, 0, 0 FROM files
+       WHERE charged_token IS NOT NULL AND charged_bytes > 0
      ) AS days GROUP BY principal, day
      HAVING SUM(counter) <> SUM(charged) OR SUM(stored_counter) <> SUM(stored) OR SUM(charges) <> 0 OR SUM(live) <> 0
      ORDER BY principal, day`,
@@ -73,26 +61,11 @@ export function prepareAccountReads(db: Sql) {
      ORDER BY put LIMIT ?`,
   )
 
-  /** What is past its term, and nobody has ended yet: few files of all principals, unless nobody ends any. */
-  function* overdueOf(principal: string, now: number): Steps<{ readonly bytes: number; readonly files: number }> {
-    let [bytes, files] = [0, 0]
-    let last: OverdueRow | undefined
-    do {
-      const rows = yield* overdue.all({ now, at: last?.expiresAt ?? 0, after: last?.sequence ?? 0 })
-      for (const row of rows.filter((one) => one.principal === principal)) {
-        bytes += row.bytes
-        files += 1
-      }
-      last = rows.length === OVERDUE_ROWS ? rows.at(-1) : undefined
-    } while (last !== undefined)
-    return { bytes, files }
-  }
-
   return {
     // In one snapshot, so that a charge is never seen both as reserved and as charged.
     *usage({ principal, fromDay, today, now }: UsageRequest): Steps<Usage> {
       const held = yield* open.get(principal)
-      const over = yield* overdueOf(principal, now)
+      const over = yield* overdueOf((one) => one === principal, now)
       const inFlight = yield* reserved.get(principal, today)
       return {
         days: yield* days.all(principal, fromDay, today),

@@ -13,7 +13,9 @@ export interface AuditLogWrites {
 }
 
 export function prepareAuditLogWrites(db: Sql): AuditLogWrites {
-  const last = db.prepare<[], AuditLine>('SELECT sequence, line FROM audit_log ORDER BY sequence DESC LIMIT 1')
+  const last = db.prepare<[], AuditLine>(
+    'SELECT sequence, line FROM audit_log WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1',
+  )
   const insert = db.prepare<[number, string]>('INSERT INTO audit_log (sequence, line) VALUES (?, ?)')
   const reads = prepareAuditLogReads(db)
   const setMark = db.prepare<[string, string]>(

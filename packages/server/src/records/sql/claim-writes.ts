@@ -4,14 +4,14 @@ import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
-import { prepareQuotaReads } from './quota-reads.ts'
+import { dayLeft, prepareQuotaReads } from './quota-reads.ts'
 import type { Sql, Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
 /** Claims of sponsored files. Each function runs inside the caller's transaction. */
 export function prepareClaimWrites(db: Sql) {
   const content = prepareContentReads(db)
-  const { quotaState } = prepareQuotaReads(db)
+  const { capsOf, stateFor } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const { closeDeal } = prepareDealClosing(db)
   const { fileEnded } = prepareUsageWrites(db)
@@ -44,25 +44,35 @@ export function prepareClaimWrites(db: Sql) {
   }
 
   return {
-    *take({ sponsored, digest, now, day, capBytes, capFiles, file: wanted }: TakeRequest): Steps<TakeOutcome> {
+    *take(request: TakeRequest): Steps<TakeOutcome> {
+      const { sponsored, digest, now, day, token, file: wanted } = request
+      const { principal } = wanted
       const row = yield* claimable.get(sponsored, digest, now)
       if (row === undefined) return { outcome: 'gone' }
-      const state = yield* quotaState(wanted.principal, day)
-      const own = yield* content.openFile(wanted.principal, row.object, wanted.key)
-      if (own !== undefined && own.expires_at > now) {
+      const own = yield* content.openFile(principal, row.object, wanted.key)
+      const isHad = own !== undefined && own.expires_at > now
+      const asked = isHad ? { bytes: 0, files: 0 } : { bytes: row.size_bytes, files: 1 }
+      const caps = yield* capsOf({ ...request, principal })
+      const state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
+      const decision = decideQuota(state, { ...caps, asked })
+      const left = dayLeft(state, caps, request.capBytes, decision.outcome === 'fits' ? asked.bytes : 0)
+      if (isHad) {
         yield* end(row, now)
-        return { outcome: 'retry', file: fileFromRow(own), usedBytes: state.used.bytes }
+        return { outcome: 'retry', file: fileFromRow(own), usedBytes: state.used.bytes, ...left }
       }
-      const asked = { bytes: row.size_bytes, files: 1 }
-      const decision = decideQuota(state, { asked, capBytes, capFiles })
-      if (decision.outcome === 'over_quota') return decision
+      if (decision.outcome === 'over_quota') return { ...decision, ...left }
       if (own !== undefined) yield* endAsExpired(own, now)
-      const sequence = yield* insertFile(row.object, wanted, { day, bytes: row.size_bytes })
+      const sequence = yield* insertFile(row.object, wanted, { day, bytes: row.size_bytes, token: token?.id })
       yield* passDealOn(row.sequence, sequence)
       yield* end(row, now)
       const recorded = yield* bySequence.get(sequence)
       if (recorded === undefined) throw new TypeError(`there is no file ${sequence}`)
-      return { outcome: 'recorded', file: fileFromRow(recorded), usedBytes: decision.usedBytes + row.size_bytes }
+      return {
+        outcome: 'recorded',
+        file: fileFromRow(recorded),
+        usedBytes: decision.usedBytes + row.size_bytes,
+        ...left,
+      }
     },
   }
 }

@@ -15,7 +15,7 @@ import { prepareUsageWrites } from './usage-writes.ts'
 /** Files that are put together from others. Each function runs inside the caller's transaction. */
 export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { releaseObject }: ObjectRelease) {
   const content = prepareContentReads(db)
-  const { quotaState } = prepareQuotaReads(db)
+  const { capsOf, stateFor } = prepareQuotaReads(db)
   const takedowns = prepareTakedownReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const { closeDeal } = prepareDealClosing(db)
@@ -61,7 +61,7 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
 
   return {
     *commit(commit: CompositionCommit): Steps<CompositionOutcome> {
-      const { now, day, capBytes, capFiles, file, content: facts, parts } = commit
+      const { now, day, token, file, content: facts, parts } = commit
       if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
       const bytes = { sha256: file.sha256, pieceRoot: facts.pieceRoot, sizeBytes: file.sizeBytes }
       const known = yield* content.objectOfBytes(bytes)
@@ -77,13 +77,16 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
       const rows = yield* partRows(commit)
       if ('ended' in rows) return { outcome: 'ended', parts: rows.ended }
       const chargedBytes = repeatedBytes(parts, rows)
-      const state = yield* quotaState(file.principal, day)
-      const decision = decideQuota(state, { asked: { bytes: chargedBytes, files: 1 }, capBytes, capFiles })
+      const { principal } = file
+      const asked = { bytes: chargedBytes, files: 1 }
+      const caps = yield* capsOf({ ...commit, principal })
+      const state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
+      const decision = decideQuota(state, { ...caps, asked })
       if (decision.outcome === 'over_quota') return decision
 
       if (open !== undefined) yield* endAsExpired(open, now)
       const object = yield* contents.putComposed(commit, known, yield* objectsOf(parts, rows))
-      const sequence = yield* insertFile(object, file, { day, bytes: chargedBytes })
+      const sequence = yield* insertFile(object, file, { day, bytes: chargedBytes, token: token?.id })
       for (const part of rows.values()) {
         yield* endAsPart.run(now, sequence, part.sequence)
         yield* fileEnded(part)

@@ -12,8 +12,8 @@ export function prepareFileInserts(db: Sql) {
   const insert = db
     .prepare<SqlValue[], number>(
       `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
-         verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
+         verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes, charged_token)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
     )
     .pluck()
   const keepClaim = db.prepare<[number, string]>('INSERT INTO claims (file, digest) VALUES (?, ?)')
@@ -48,6 +48,7 @@ export function prepareFileInserts(db: Sql) {
         file.dealId,
         charge.day,
         charge.bytes,
+        charge.token ?? null,
       )
       const sequence = yield* insertedNumber(inserted)
       if (file.claimDigest !== undefined) yield* keepClaim.run(sequence, file.claimDigest)

@@ -1,10 +1,11 @@
-import { decideQuota } from '../../quota-rule/decide-quota.ts'
+import { type Caps, decideQuota, type QuotaState } from '../../quota-rule/decide-quota.ts'
 import type { BlobName } from '../inventory-records.ts'
 import { pieceHandle, sha256Of } from '../object-handle.ts'
 import type {
   AdmitRequest,
   ClaimOutcome,
   CommitOutcome,
+  DayLeft,
   FileCommit,
   ReserveOutcome,
   ReserveRequest,
@@ -16,9 +17,10 @@ import type { DealWrites } from './deal-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
-import { prepareQuotaReads } from './quota-reads.ts'
-import { forEach, type Sql, type Steps } from './sql.ts'
+import { type Asking, dayLeft, prepareQuotaReads } from './quota-reads.ts'
+import { forEach, type Sql, type SqlValue, type Steps } from './sql.ts'
 import { prepareTakedownReads } from './takedown-reads.ts'
+import type { Charge } from './usage-writes.ts'
 
 interface ReservationRow {
   readonly id: string
@@ -27,6 +29,9 @@ interface ReservationRow {
   readonly bytes: number
   readonly cap_bytes: number
   readonly cap_files: number
+  readonly cap_stored: number | null
+  readonly token: string | null
+  readonly cap_token: number | null
   readonly claimed_sha256: string | null
   readonly claimed_put: string
 }
@@ -34,7 +39,7 @@ interface ReservationRow {
 /** A commit's outcome on its way back: the caller, who has the file, needs only its sequence. */
 export type CommitReply =
   | Exclude<CommitOutcome, { outcome: 'recorded' }>
-  | { readonly outcome: 'recorded'; readonly sequence: number; readonly usedBytes: number }
+  | { readonly outcome: 'recorded'; readonly sequence: number; readonly usedBytes: number; readonly day?: DayLeft }
 
 type AtOnceReply = CommitReply | Exclude<ReserveOutcome, { outcome: 'reserved' }>
 
@@ -63,12 +68,12 @@ export function prepareQuotaWrites(
   { placeFile }: DealWrites,
 ) {
   const content = prepareContentReads(db)
-  const { decide, quotaState } = prepareQuotaReads(db)
+  const { decide, capsOf, quotaState, stateFor } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
   const takedowns = prepareTakedownReads(db)
-  const insertReservation = db.prepare<[string, string, string, string, number, number, number, number]>(
-    `INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, cap_files, lease_until)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  const insertReservation = db.prepare<SqlValue[]>(
+    `INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, cap_files, lease_until, cap_stored, token, cap_token)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const reservation = db.prepare<[string], ReservationRow>('SELECT * FROM reservations WHERE id = ?')
   const deleteReservation = db.prepare<[string]>('DELETE FROM reservations WHERE id = ?')
@@ -122,7 +127,11 @@ export function prepareQuotaWrites(
   }
 
   /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
-  function* record(commit: FileCommit, { object: known, open }: KnownBefore, day: string): Steps<number> {
+  function* record(
+    commit: FileCommit,
+    { object: known, open }: KnownBefore,
+    { day, token }: Pick<Charge, 'day' | 'token'>,
+  ): Steps<number> {
     const { file } = commit
     if (open !== undefined) yield* endAsExpired(open, commit.now)
     if (known !== undefined) yield* replacePut(known, commit)
@@ -134,7 +143,7 @@ export function prepareQuotaWrites(
     }
     const name = opaqueNameOf(file.key)
     if (name !== '') yield* contents.bindName(name, object)
-    const sequence = yield* insertFile(object, file, { day, bytes: file.sizeBytes })
+    const sequence = yield* insertFile(object, file, { day, bytes: file.sizeBytes, token })
     if (commit.placement !== undefined) yield* placeFile(sequence, commit.placement, commit.now)
     return sequence
   }
@@ -143,34 +152,37 @@ export function prepareQuotaWrites(
     release,
 
     *reserve(request: ReserveRequest): Steps<ReserveOutcome> {
-      const decision = yield* decide(request)
-      if (decision.outcome !== 'reserved') return decision
-      const { reservationId: id, instanceId, principal, day, capBytes, capFiles, leaseUntil } = request
-      const { reservedBytes } = decision
-      yield* insertReservation.run(id, instanceId, principal, day, reservedBytes, capBytes, capFiles, leaseUntil)
-      return decision
+      const { outcome, caps } = yield* decide(request)
+      if (outcome.outcome !== 'reserved') return outcome
+      const { reservationId, instanceId, principal, day, token, leaseUntil } = request
+      const { capBytes, capFiles, capStoredBytes = null } = caps
+      const upload = [reservationId, instanceId, principal, day, outcome.reservedBytes, capBytes, capFiles, leaseUntil]
+      yield* insertReservation.run(...upload, capStoredBytes, token?.id ?? null, token?.capBytes ?? null)
+      return outcome
     },
 
     *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
-      const { principal, day, key, now } = admit
+      const { principal, day, key, token, maxInFlight, now } = admit
       if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
       const { sizeBytes } = commit.file
-      const state = yield* quotaState(principal, day)
+      const caps = yield* capsOf(admit)
       const known = yield* knownOf(commit)
       const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
       const asked = retried === undefined ? { bytes: sizeBytes, files: 1 } : { bytes: 0, files: 0 }
-      const decision = decideQuota(state, { ...admit, asked })
+      const state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
+      const decision = decideQuota(state, { ...caps, asked, maxInFlight })
       if (decision.outcome === 'too_many_in_flight') return decision
       // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
       const isLetIn = decision.outcome === 'fits' || (yield* content.liveFile(principal, key, now)) !== undefined
-      if (!isLetIn) return decision
+      const left = dayLeft(state, caps, admit.capBytes, decision.outcome === 'fits' ? asked.bytes : 0)
+      if (!isLetIn) return { ...decision, ...left }
       const bound = yield* content.boundElsewhere(key, handlesOf(commit))
       if (bound !== undefined) return { outcome: 'conflict', object: bound }
-      if (decision.outcome === 'over_quota') return decision
+      if (decision.outcome === 'over_quota') return { ...decision, ...left }
       const { usedBytes } = decision
-      if (retried !== undefined) return yield* keepRetry(retried, commit, usedBytes)
-      const sequence = yield* record(commit, known, day)
-      return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes }
+      if (retried !== undefined) return { ...(yield* keepRetry(retried, commit, usedBytes)), ...left }
+      const sequence = yield* record(commit, known, { day, token: token?.id })
+      return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes, ...left }
     },
 
     *claim({ reservationId, key, sha256, put }: ClaimRequest): Steps<ClaimOutcome> {
@@ -189,7 +201,7 @@ export function prepareQuotaWrites(
       const held = yield* reservation.get(reservationId)
       if (held === undefined) return { outcome: 'lost' }
       if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
-      const { principal, key, sizeBytes } = file
+      const { key, sizeBytes } = file
       const bound = yield* content.boundElsewhere(key, handlesOf(commit))
       if (bound !== undefined) return { outcome: 'conflict', object: bound }
 
@@ -199,18 +211,22 @@ export function prepareQuotaWrites(
         yield* replacePut(object, commit)
         if (hasNamedPut(commit)) yield* contents.usePut(object, commit.put)
         yield* settle(held, now)
-        return yield* keepRetry(known.open, commit, (yield* quotaState(principal, held.day)).used.bytes)
+        const state = yield* quotaState(heldAsking(held))
+        return { ...(yield* keepRetry(known.open, commit, state.used.bytes)), ...heldDayLeft(held, state, 0) }
       }
-      const decision = decideQuota(yield* quotaState(principal, held.day), {
-        asked: { bytes: sizeBytes, files: 1 },
-        capBytes: held.cap_bytes,
-        capFiles: held.cap_files,
-        reservedBytes: held.bytes,
-      })
-      if (decision.outcome === 'over_quota') return decision
+      const asked = { bytes: sizeBytes, files: 1 }
+      const caps = heldCaps(held)
+      const request = { asked, reservedBytes: held.bytes }
+      // What has reserved its bytes is not asked about them again.
+      const state = yield* held.bytes === sizeBytes
+        ? quotaState(heldAsking(held))
+        : stateFor({ ...heldAsking(held), ...caps }, caps, { ...request, now })
+      const decision = decideQuota(state, { ...caps, ...request })
+      if (decision.outcome === 'over_quota') return { ...decision, ...heldDayLeft(held, state, 0) }
       yield* deleteReservation.run(reservationId)
-      const sequence = yield* record(commit, known, held.day)
-      return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + sizeBytes }
+      const sequence = yield* record(commit, known, { day: held.day, token: held.token ?? undefined })
+      const left = heldDayLeft(held, state, sizeBytes - held.bytes)
+      return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + sizeBytes, ...left }
     },
 
     *extendLeases({ instanceId, leaseUntil }: { instanceId: string; leaseUntil: number }): Steps<void> {
@@ -229,6 +245,26 @@ export function prepareQuotaWrites(
       return ids.length
     },
   }
+}
+
+/** The limits that a reservation was made under. */
+function heldCaps({ cap_bytes, cap_files, cap_stored, cap_token }: ReservationRow): Caps {
+  return {
+    capBytes: cap_bytes,
+    capFiles: cap_files,
+    capStoredBytes: cap_stored ?? undefined,
+    capTokenBytes: cap_token ?? undefined,
+  }
+}
+
+function heldAsking({ principal, day, token, cap_token }: ReservationRow): Asking {
+  return { principal, day, ...(token !== null && { token: { id: token, capBytes: cap_token ?? 0 } }) }
+}
+
+/** Where a token asked, always, since the caps that were asked about first are not known any more. */
+function heldDayLeft(held: ReservationRow, state: QuotaState, added: number): { readonly day?: DayLeft } {
+  const caps = heldCaps(held)
+  return dayLeft(state, caps, held.token === null ? caps.capBytes : Number.NaN, added)
 }
 
 /** True for bytes that were put into a blob store where every put has a place of its own. */

@@ -1,3 +1,4 @@
+import type { AdmitRequest, ReserveOutcome } from '../record-store.ts'
 import { prepareAccountReads } from './account-reads.ts'
 import { prepareAdminReads } from './admin-reads.ts'
 import { prepareAuditLogReads } from './audit-log-reads.ts'
@@ -12,6 +13,7 @@ import { prepareFileReads } from './file-reads.ts'
 import { prepareInstallationReads } from './installation-reads.ts'
 import { prepareIntegrityReads } from './integrity-reads.ts'
 import { prepareInventoryReads } from './inventory-reads.ts'
+import { prepareLimitReads } from './limit-reads.ts'
 import { prepareLoginCodeReads } from './login-code-reads.ts'
 import { prepareNonceReads } from './nonce-reads.ts'
 import { prepareOfferReads } from './offer-reads.ts'
@@ -19,7 +21,7 @@ import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
 import { prepareSessionReads } from './session-reads.ts'
-import type { Sql } from './sql.ts'
+import type { Sql, Steps } from './sql.ts'
 import { prepareTakedownReads } from './takedown-reads.ts'
 import { prepareTokenReads } from './token-reads.ts'
 import type { StepsValue } from './writes.ts'
@@ -32,6 +34,7 @@ export function prepareReads(db: Sql) {
   const accounts = prepareAccountReads(db)
   const admin = prepareAdminReads(db)
   const audit = prepareAuditLogReads(db)
+  const limits = prepareLimitReads(db)
   const tokens = prepareTokenReads(db)
   const loginCodes = prepareLoginCodeReads(db)
   const sessions = prepareSessionReads(db)
@@ -52,7 +55,11 @@ export function prepareReads(db: Sql) {
   const secret = db.prepare<[string], string>('SELECT value FROM secrets WHERE name = ?').pluck()
 
   return {
-    'quotas.preview': quotas.decide,
+    *'quotas.preview'(request: AdmitRequest): Steps<ReserveOutcome> {
+      return (yield* quotas.decide(request)).outcome
+    },
+    'limits.find': ({ principal, now }: { principal: string; now: number }) => limits.limitsOf(principal, now),
+    'limits.tokenUsage': quotas.tokenUsage,
     'quotas.usage': accounts.usage,
     'quotas.checkDrift': (_: undefined) => accounts.checkDrift(),
     'files.servingAtOnce': files.servingAtOnce,
@@ -170,4 +177,5 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'takedowns.hasBlock',
   'blockedCallers.changes',
   'admin.totals',
+  'limits.tokenUsage',
 ])

@@ -235,6 +235,11 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       list: () => read('instances.list', undefined),
       deregister: (request) => write('instances.deregister', request),
     },
+    limits: {
+      find: (request) => read('limits.find', request),
+      set: (request) => write('limits.set', request),
+      tokenUsage: (request) => read('limits.tokenUsage', request),
+    },
     audit: {
       append: (entry) => write('audit.append', entry),
       // Mostly it is the same key, and then nobody has to write.
@@ -262,8 +267,8 @@ const NO_FENCE: Fence = { name: '', number: 0 }
 /** A recorded file is what was committed, with its sequence; only that comes back from the writer. */
 function withFile<Other>(commit: FileCommit, reply: Other | RecordedReply): Other | RecordedOutcome {
   if (!isRecorded(reply)) return reply
-  const { sequence, usedBytes } = reply
-  return { outcome: 'recorded', file: fileFromCommit(commit, sequence), usedBytes }
+  const { sequence, ...recorded } = reply
+  return { ...recorded, file: fileFromCommit(commit, sequence) }
 }
 
 function isRecorded(reply: unknown): reply is RecordedReply {

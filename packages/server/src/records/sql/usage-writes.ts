@@ -6,6 +6,8 @@ export interface Charge {
   readonly day: string
   /** Of a composed file, what repeated parts add: each was charged once by itself. */
   readonly bytes: number
+  /** The token that it is charged to as well; undefined where that has no quota of its own. */
+  readonly token?: string | undefined
 }
 
 /**
@@ -26,11 +28,17 @@ export function prepareUsageWrites(db: Sql) {
     'UPDATE usage SET stored_bytes = stored_bytes + ?, stored_files = stored_files + 1 WHERE principal = ? AND day = ?',
   )
 
+  const addToToken = db.prepare<[string, string, string, number]>(
+    `INSERT INTO token_usage (principal, day, token, bytes) VALUES (?, ?, ?, ?)
+     ON CONFLICT (principal, day, token) DO UPDATE SET bytes = token_usage.bytes + excluded.bytes`,
+  )
+
   return {
-    *fileAdded(principal: string, { day, bytes }: Charge, sizeBytes: number): Steps<void> {
+    *fileAdded(principal: string, { day, bytes, token }: Charge, sizeBytes: number): Steps<void> {
       // A composed file has been counted by a trigger.
       const files = bytes > 0 ? 1 : 0
       yield* add.run({ principal, day, bytes, files, stored: sizeBytes })
+      if (token !== undefined && bytes > 0) yield* addToToken.run(principal, day, token, bytes)
     },
 
     /** Call once for a file that had ended and goes on after all. */

@@ -17,6 +17,7 @@ import { prepareInstallationWrites } from './installation-writes.ts'
 import { prepareIntegrityWrites } from './integrity-writes.ts'
 import { prepareInventoryWrites } from './inventory-writes.ts'
 import { prepareLeaseWrites } from './lease-writes.ts'
+import { prepareLimitWrites } from './limit-writes.ts'
 import { prepareLoginCodeWrites } from './login-code-writes.ts'
 import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
@@ -49,6 +50,7 @@ export function prepareWrites(db: Sql) {
   const loginCodes = prepareLoginCodeWrites(db, audit)
   const sessions = prepareSessionWrites(db, audit)
   const claims = prepareClaimWrites(db)
+  const limits = prepareLimitWrites(db, audit)
   const nonces = prepareNonceWrites(db, audit)
   const chain = prepareChainWrites(db)
   const copies = prepareCopyWrites(db)
@@ -162,6 +164,7 @@ export function prepareWrites(db: Sql) {
       yield* forgetInstance.run(instanceId)
       return { reservations }
     },
+    'limits.set': limits.set,
     'audit.append': audit.append,
     'audit.keyInUse': audit.keyInUse,
     'discards.begin': discards.begin,

@@ -10,7 +10,7 @@ import { QUOTA_HEADERS } from '../../openapi/response-headers.ts'
 import type { Service } from '../../service.ts'
 import { cidParams, problems, type Routes, security, tokenQuery } from '../routes.ts'
 import { overQuotaHeaders, quotaHeaders } from '../uploads/quota-headers.ts'
-import { tierOfCaller } from '../uploads/tier-of.ts'
+import { accountTierOf } from '../uploads/tier-of.ts'
 
 /** `POST /api/files/{cid}/claim`. */
 export function claimFileRoutes(app: Routes, service: Service): void {
@@ -40,13 +40,13 @@ export function claimFileRoutes(app: Routes, service: Service): void {
     async (request, reply) => {
       const caller = await callerOf(service, request.raw, 'put')
       const cid = parseContentId(request.params.cid, sha256Hex)
-      const tier = await tierOfCaller(service, caller)
+      const tier = await accountTierOf(service, caller)
       const { notes } = exchangeOf(request.raw)
       notes.cid = cid.text
       notes.tier = tier.name
       const deps = { ...service, isStorageBound: service.blobs !== undefined }
       const { secret } = request.body
-      const { file, usedBytes } = await claimFile(deps, { tier, cid, secret }).catch((error: unknown) => {
+      const { file, usedBytes, day } = await claimFile(deps, { tier, cid, secret }).catch((error: unknown) => {
         reply.headers(overQuotaHeaders(tier, error, service.now()))
         throw error
       })
@@ -54,7 +54,7 @@ export function claimFileRoutes(app: Routes, service: Service): void {
       notes.dealId = file.dealId
       if (usedBytes !== undefined) {
         placementJob.wake()
-        reply.headers(quotaHeaders(tier, { usedBytes }, service.now()))
+        reply.headers(quotaHeaders(tier, day ?? { usedBytes }, service.now()))
       }
       const deal = await uploadedDeal({ records, dealWaitMs: 0 }, file)
       return uploadResultOf(file, deal, cid.text, retrievalUrl, filesNow())

@@ -14,6 +14,7 @@ import { callerOf } from '../../authenticate.ts'
 import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
 import { cidParams, problems, type Routes, security, tokenQuery } from '../routes.ts'
+import { accountTierOf } from '../uploads/tier-of.ts'
 
 /** `/api/files`, `/api/files/{cid}`, `/api/files/{cid}/share` and `/api/usage`. */
 export function fileRoutes(app: Routes, service: Service): void {
@@ -152,13 +153,15 @@ export function fileRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
       const { principal, userId, email } = caller
-      const quotaFiles = service.config.token.dailyFiles
+      const tier = await accountTierOf(service, caller)
       return readUsage(records, {
         principal,
         userId,
         email,
-        quotaBytes: await caller.quotaBytes(),
-        quotaFiles,
+        quotaBytes: tier.dailyBytes,
+        quotaFiles: tier.dailyFiles,
+        storedBytes: tier.storedBytes,
+        token: tier.token,
         now: now(),
         days: request.query.days,
       })

@@ -61,8 +61,12 @@ export function operationRoutes(app: Routes, service: Service): void {
         name: 'lade' as const,
         version,
         tiers: {
-          sponsored: config.sponsored,
-          token: { ...config.token, dailyBytes: config.token.quotaMb * BYTES_PER_MB },
+          sponsored: { ...config.sponsored, storedBytes: config.sponsored.storedBytes ?? null },
+          token: {
+            ...config.token,
+            dailyBytes: config.token.quotaMb * BYTES_PER_MB,
+            storedBytes: config.token.storedBytes ?? null,
+          },
         },
         signup: config.signup,
         tokenAlg: config.tokenAlg,

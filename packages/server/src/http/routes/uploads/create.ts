@@ -46,6 +46,7 @@ export async function createUpload(
     const {
       file: staged,
       usedBytes,
+      day,
       isNew,
       isPlaced,
     } = await (hasSmallBody(service, request, head)
@@ -55,7 +56,7 @@ export async function createUpload(
     const file = isNew ? staged : await applyHead(service, { tier, head, file: staged })
     if (isPlaced || file !== staged) service.placementJob.wake()
     const now = service.now()
-    const limits = quotaHeaders(tier, { usedBytes }, now)
+    const limits = quotaHeaders(tier, day ?? { usedBytes }, now)
     // What nobody has begun to place has nothing to be looked up.
     const deal = isNew && !isPlaced ? undefined : await uploadedDeal(service, file)
     sendJson(

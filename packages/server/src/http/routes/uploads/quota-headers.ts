@@ -4,18 +4,21 @@ import { rateLimitHeaders } from '../../rate-limit-headers.ts'
 
 interface Used {
   readonly usedBytes: number
+  /** @default the tier's */
+  readonly limitBytes?: number | undefined
   readonly areFilesUsedUp?: boolean
 }
 
 /** What is left of the day of a caller. */
 export function quotaHeaders(tier: UploadTier, used: Used, now: number): Record<string, string> {
   const { name, dailyBytes, dailyFiles } = tier
-  return rateLimitHeaders({ tier: name, limitBytes: dailyBytes, limitFiles: dailyFiles, ...used, now })
+  const { limitBytes = dailyBytes, ...rest } = used
+  return rateLimitHeaders({ tier: name, limitBytes, limitFiles: dailyFiles, ...rest, now })
 }
 
 /** The same for a caller over its quota; no headers for any other failure. */
 export function overQuotaHeaders(tier: UploadTier, error: unknown, now: number): Record<string, string> {
   if (!LadeError.has(error, 'rate_limited') && !LadeError.has(error, 'quota_exceeded')) return {}
-  const { used, usedBytes = used, unit } = error.evidence
-  return quotaHeaders(tier, { usedBytes, areFilesUsedUp: unit === 'files' }, now)
+  const { used, limit, usedBytes = used, limitBytes = limit, unit } = error.evidence
+  return quotaHeaders(tier, { usedBytes, limitBytes, areFilesUsedUp: unit === 'files' }, now)
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { BYTES_PER_MB } from '@lade/core/wire'
 import { addressPrincipal } from '../../../quotas/principal.ts'
 import { requireScope } from '../../../tokens/authorize.ts'
 import { sponsoredTier, tokenTier, type UploadTier, walletTier } from '../../../uploads/upload-tier.ts'
@@ -7,6 +8,9 @@ import type { Caller } from '../../caller.ts'
 import { rightsOf } from '../../caller-rights.ts'
 import type { Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
+
+/** What a user is charged by that shows no token. */
+const NO_TOKEN = '-'
 
 /**
  * The tier of whoever asks to put something: the token's or the wallet's, or the sponsored one without either.
@@ -19,13 +23,16 @@ export async function tierOf(service: Service, request: IncomingMessage, query: 
     return sponsoredTier(service.config, addressPrincipal(service.clientAddress(request)))
   }
   requireScope(caller, 'put')
-  return tierOfCaller(service, caller)
+  return accountTierOf(service, caller)
 }
 
-/** @throws {LadeError} `chain_offline`, `over_budget`. */
-export async function tierOfCaller(service: Service, caller: Caller): Promise<UploadTier> {
+/** The tier of a caller with credentials. @throws {LadeError} `chain_offline`, `over_budget`. */
+export async function accountTierOf(service: Service, caller: Caller): Promise<UploadTier> {
   const { principal, owner } = caller
   const rights = rightsOf(service, caller)
-  const payer = { principal, owner, rights, dailyBytes: await caller.quotaBytes() }
-  return caller.tier === 'wallet' ? walletTier(service.config, payer) : tokenTier(service.config, payer)
+  const dailyBytes = await caller.quotaBytes()
+  if (caller.tier === 'wallet') return walletTier(service.config, { principal, owner, rights, dailyBytes })
+  const token = { id: caller.jti ?? NO_TOKEN, capBytes: dailyBytes }
+  const ofUser = Math.max(dailyBytes, service.config.token.quotaMb * BYTES_PER_MB)
+  return tokenTier(service.config, { principal, owner, rights, dailyBytes: ofUser, token })
 }

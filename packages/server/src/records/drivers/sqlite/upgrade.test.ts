@@ -322,6 +322,44 @@ describe('data of version 14', () => {
   })
 })
 
+describe('data from before limits by caller', () => {
+  const SUB = 'alice'
+  const TODAY = '2026-11-21'
+
+  test('keeps days exact that had begun, for tokens, and counts what is stored in networks', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    const connection = openConnection(file)
+    const before = SQLITE_MIGRATIONS.findIndex((migration) => migration.includes('CREATE TABLE token_usage'))
+    migrate(connection, SQLITE_MIGRATIONS.slice(0, before))
+    connection.exec(`INSERT INTO objects (id, sha256, size_bytes, place) VALUES (1, 'aa', 250, 'none')`)
+    for (const principal of [`user:${SUB}`, 'ip:2001:db8:1:1::/64']) {
+      connection.exec(`INSERT INTO files (object, principal, name, cid, content_type, visibility, sponsored, verified, term_days,
+          uploaded_at, expires_at, deal_id, charged_day, charged_bytes)
+          VALUES (1, '${principal}', '', 'cid', 'text/plain', 'public', 1, 1, 7, 0, ${NOW + WEEK}, 'd-0x00', '${TODAY}', 250);
+        INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files) VALUES ('${principal}', '${TODAY}', 250, 1, 250, 1);
+        INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, lease_until)
+          VALUES ('${principal}', 'old', '${principal}', '${TODAY}', 30, 1000, ${NOW})`)
+    }
+    connection.close()
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    const token = { id: 'one', capBytes: 300 }
+    const of = (principal: string, sizeBytes: number, limits: object) =>
+      store.quotas.preview(upload({ content: 'next', principal, sizeBytes, ...limits }))
+    const own = { unit: 'bytes', which: 'token', used: 280, limit: 300 }
+    expect(await of(`user:${SUB}`, 21, { token })).toMatchObject({ outcome: 'over_quota', over: own })
+    expect(await of(`user:${SUB}`, 20, { token })).toMatchObject({ outcome: 'reserved' })
+    const other = 'ip:2001:db8:1:2::/64'
+    const shared = { which: 'stored', used: 280, limit: 320, network: 'ip:2001:db8:1::/48' }
+    // One /64 may have 20, and the /48 sixteen times that.
+    expect(await of(other, 20, { capStoredBytes: 20 })).toMatchObject({ outcome: 'reserved' })
+    expect(await of(other, 17, { capStoredBytes: 18 })).toMatchObject({ over: { ...shared, limit: 288 } })
+    expect(await store.quotas.checkDrift()).toEqual([])
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+})
+
 /** An open deal that waits, a closed one, and two copies. */
 function writePlacements(file: string): void {
   const connection = openConnection(file)
