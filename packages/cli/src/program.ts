@@ -27,6 +27,7 @@ Exit codes:
   1  failure                 5  quota or limit reached
   2  wrong command line      6  service unreachable
   3  content does not match  7  missing token, or missing scope
+     (lade verify: 1)
 
 Start with "lade login", or upload small files without a token.
 Run "lade help COMMAND" for flags and examples.`

@@ -45,7 +45,10 @@ export function addBackup(program: Command, terminal: Terminal): void {
         .choices(SCOPES)
         .default('all'),
     )
-    .option('--heal', 'Repair damaged or missing files of the service with the bytes of the backup.')
+    .option(
+      '--heal',
+      'Repair damaged or missing files of the service with the bytes of the backup. Small files in the database cannot be repaired.',
+    )
     .option('--jobs <number>', 'Files to read at the same time.', readJobs, DEFAULT_JOBS)
     .option('--bandwidth <number>', 'Maximum read speed, in MiB per second.', readBandwidth)
     .option('--json', 'Print one JSON object.')

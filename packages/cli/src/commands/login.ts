@@ -32,7 +32,7 @@ export function addLogin(program: Command, terminal: Terminal): void {
     )
     .option(
       '--email <address>',
-      'Sign up for a new token with this email address, if the service allows signup. A service with email signup mails a code.',
+      'Sign up for a new token with this email address, if the service allows signup. If the service verifies email addresses, it mails you a code.',
     )
     .option('--label <text>', 'With --email: the name of the token (default: the name of this machine).')
     .option('--json', 'Print one JSON object.')

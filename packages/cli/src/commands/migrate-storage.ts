@@ -35,7 +35,7 @@ export function addMigrateStorage(program: Command, terminal: Terminal): void {
     .command('migrate-storage')
     .summary('Move a stopped service to another storage or database.')
     .description(
-      'Move a stopped service to another storage, from SQLite to PostgreSQL, or both. Every copy is verified and nothing is removed. Run the command again to resume.',
+      'Move a stopped service to another file storage, or from SQLite to PostgreSQL, or both at once. Every copy is verified and nothing is removed. Run the command again to resume.',
     )
     .option('--to-database <url>', 'New database: postgres://user@host/database. PGPASSWORD can hold the password.')
     .option('--to-storage <url>', 'New storage, in the syntax of LADE_STORAGE.')

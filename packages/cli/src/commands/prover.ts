@@ -3,14 +3,15 @@ import { EXIT } from '../exit-code.ts'
 import type { Terminal } from '../terminal.ts'
 
 const SETTINGS_HELP = `
-Environment variables:
+Environment variables (defaults in parentheses):
   LADE_PROVER_HOST, LADE_PROVER_PORT    Address to listen on (127.0.0.1:8090).
   LADE_PROVER_DIR                       Directory for the data (./prover-data).
-  LADE_PROVER_ALLOW                     Hosts to pull pieces from, over https at
-                                        public addresses (none).
-  LADE_PROVER_ALLOW_PRIVATE             Hosts to pull pieces from at any address,
-                                        also over http (none).
-  LADE_PROVER_FIND_DELAY_MS             Delay until a piece can be found (5000).
+  LADE_PROVER_ALLOW                     Hosts that pieces may be pulled from. Only
+                                        https and public addresses (none).
+  LADE_PROVER_ALLOW_PRIVATE             Hosts that pieces may also be pulled from
+                                        over http or at private addresses (none).
+  LADE_PROVER_FIND_DELAY_MS             Simulated delay between storing a piece and
+                                        finding it, in milliseconds (5000).
   LADE_PROVER_CONFIRM_DELAY_MS          Delay until a transaction is confirmed
                                         (5000).
   LADE_PROVER_PARK_HOURS                How long a piece without a data set is

@@ -31,14 +31,14 @@ export function findingsOf(look: StoredBytesLook): Finding[] {
       ? ok('storedBytes', `No damaged files are known. In the database, ${checked} match their digests.`)
       : broken(
           'storedBytes',
-          `${countOf(damagedCount, 'file')} damaged: ${names}${more}. Upload the files again, or use "lade backup --heal".`,
+          `${countOf(damagedCount, 'file')} damaged: ${names}${more}. Upload the files again. "lade backup --heal" can repair files that are not in the database.`,
         ),
     ...(withoutChunksCount === 0
       ? []
       : [
           unknown(
             'chunkDigests',
-            `${countOf(withoutChunksCount, 'file')} from an older version have no chunk digests until the next scrub.`,
+            `${countOf(withoutChunksCount, 'file')} from an older version ${withoutChunksCount === 1 ? 'has' : 'have'} no chunk digests until the next scrub.`,
           ),
         ]),
   ]

@@ -44,7 +44,7 @@ function plannedRecords({ tables, occupied }: MoveReport): string[] {
   const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)
   const files = tables.files ?? 0
   return [
-    `Records: ${countOf(rows, 'row')} in ${countOf(Object.keys(tables).length, 'table')}, ${countOf(files, 'file')} among them.`,
+    `Records: ${countOf(rows, 'row')} in ${countOf(Object.keys(tables).length, 'table')}, which describe ${countOf(files, 'file')}.`,
     ...(occupied !== undefined && occupied.length > 0
       ? [`The new database has data in ${occupied.join(', ')}. Use an empty database.`]
       : []),

@@ -61,7 +61,7 @@ interface NamedPiece extends PieceCommitment {
 function checkLeaves(proofs: unknown, { root, rawSizeBytes }: PieceCommitment, seed: Uint8Array): void {
   const challengeRange = BigInt(leafCount(rawSizeBytes))
   if (challengeRange === 0n || !Array.isArray(proofs) || proofs.length !== PROOFS) {
-    throw flawed(`It does not have ${PROOFS} proofs.`)
+    throw flawed(`It must contain ${PROOFS} leaf proofs.`)
   }
   for (const [proofIndex, proof] of proofs.entries()) {
     const given = fieldsOf(proof)
@@ -76,7 +76,8 @@ function checkLeaves(proofs: unknown, { root, rawSizeBytes }: PieceCommitment, s
 /** The file's own piece, once it is shown to be in the aggregate. */
 function includedPiece(inclusion: unknown, aggregate: PieceCommitment, sha256: Sha256): NamedPiece {
   // The proofs are for the size that the answer claims. A smaller one in the same tree leaves out the last leaves, and the file with them.
-  if (paddingBytes(aggregate.rawSizeBytes) !== 0) throw flawed('The aggregate does not fill its tree.')
+  if (paddingBytes(aggregate.rawSizeBytes) !== 0)
+    throw flawed('Its aggregate has an impossible size, so the proof may leave out the file.')
   const { pieceCid, segment, entry } = fieldsOf(inclusion)
   const piece = pieceOf(pieceCid, sha256)
   const proof = { segment: pathOf(segment), entry: pathOf(entry) }

@@ -184,7 +184,7 @@ function parseLegacyId(text: string): ContentId {
   const sha256 = legacySha256(text)
   if (sha256 !== undefined) return digestId(text, 'legacy', sha256)
   throw refusal(
-    'The cid looks like a legacy id (bafy and 52 base32 digits), but its last character must be a or q. A CIDv1 has 59 characters.',
+    'The cid has 56 characters. A CIDv1 in base32 has 59, and a legacy id (bafy and 52 digits) ends in a or q. Copy it again.',
   )
 }
 

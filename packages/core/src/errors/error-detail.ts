@@ -33,7 +33,7 @@ const DETAILS: Details = {
   length_required: () =>
     'Transfer-Encoding is not accepted. Send Content-Length instead. With curl, use --data-binary @- instead of -T -.',
   no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
-  empty_body: () => 'Content-Length is 0. Send at least one byte. An empty file must use the cid of an empty file.',
+  empty_body: () => 'Content-Length is 0, but the cid is not the cid of an empty file. Send the bytes of the file.',
   invalid_cursor: () =>
     'The cursor is not a nextCursor that this service returned to you. Leave it out to get the first page.',
   idempotency_key_reused: () => 'The key belongs to a request with other values. Send a new key with each new request.',
@@ -68,7 +68,7 @@ const DETAILS: Details = {
     `This ${caller} is blocked: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
   email_code_required: () =>
     'Request a login code with POST /api/auth/start, or send a token that belongs to the same address.',
-  invalid_challenge: () => `A challenge ends after 15 minutes, five attempts, or one issued token. ${NEW_CODE}`,
+  invalid_challenge: () => `A login code is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
     attemptsLeft === 0
       ? `That code does not match, and no attempts are left. ${NEW_CODE}`
@@ -95,7 +95,7 @@ const DETAILS: Details = {
   over_budget: ({ work, unit, used, limit, retryAfterSeconds }) =>
     `${usedText(unit, used, limit)} Refused work: ${WORK[work] ?? work}. ${again(retryAfterSeconds)}`,
   insufficient_storage: () =>
-    'The disk of the service is nearly full. Try a smaller file, or later: the operator must free space or lower LADE_MIN_FREE_MB.',
+    'The disk of the service is nearly full. Try a smaller file, or try again later. The operator must free space or lower LADE_MIN_FREE_MB.',
   storage_offline: () => 'The service runs with LADE_STORAGE=none. Its operator must set a storage backend.',
   storage_failed: ({ reason, retryAfterSeconds }) =>
     reason ?? `The service could not read or write its data. ${again(retryAfterSeconds)}`,
@@ -153,7 +153,7 @@ const WORK: Readonly<Record<string, string>> = {
 const GONE: Readonly<Record<string, string>> = {
   expired: 'The term of the file has ended. Upload it again to make it available again.',
   removed: 'The owner removed the file. Upload it again to make it available again.',
-  composed: 'The file was a part, and belongs to a composed file now. Ask for the cid of that file.',
+  composed: 'This file was a part and is now in a composed file. Download the composed file instead, by its own cid.',
 }
 
 /** The sentence for people of one error. */

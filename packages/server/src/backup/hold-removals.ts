@@ -42,7 +42,9 @@ export async function holdRemovals(deps: HoldRemovalsDeps): Promise<{ release():
       (isHeld) =>
         !isHeld &&
         !isReleased &&
-        onWarning('Removals are no longer delayed. The backup checks which files were removed.'),
+        onWarning(
+          'Lade could not keep delaying file removals until the end of the backup. The backup checks for removed files and continues.',
+        ),
       // It is tried again, and what is removed meanwhile is found out.
       () => {},
     )

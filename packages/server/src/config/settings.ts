@@ -117,7 +117,7 @@ export const SETTINGS = {
     name: 'LADE_PROVER',
     default: 'local',
     meaning:
-      'The provers that store the files and prove that they do. 0xACCOUNT is the onchain account of the prover. Onchain deals are made with this account, and Curio providers are paid to it.',
+      'The provers that store the files and prove that they do. 0xACCOUNT is the onchain account of the prover. Onchain deals name this account, and payments to a Curio provider go to it.',
   }),
   curioKey: setting(chainKeyForm, {
     name: 'LADE_CURIO_KEY',
@@ -141,7 +141,7 @@ export const SETTINGS = {
     name: 'LADE_AGGREGATE_BELOW_MB',
     default: '1',
     meaning:
-      "Uploads of files below this size, in MB, are answered without waiting for a prover. Such files are sent to provers together, as one aggregate. 0 aggregates only files below a prover's minimum size.",
+      "Uploads of files below this size, in MB, are answered without waiting for a prover. Such files are sent to provers together, as one aggregate. With 0, Lade combines only files below a prover's minimum size.",
   }),
   aggregateSeconds: setting(wholeNumber(1, 86_400), {
     name: 'LADE_AGGREGATE_SECONDS',
@@ -177,7 +177,7 @@ export const SETTINGS = {
     name: 'LADE_SIGNUP',
     default: 'open',
     meaning:
-      'Who can get a token. open: anyone, with any email address. email: anyone who enters a code mailed to the address. closed: only people for whom you mint a token. With open, private files are allowed only if the service is reachable on loopback alone.',
+      'Who can get a token. open: anyone, with any email address. email: anyone who enters a code mailed to the address. closed: only people for whom you mint a token. open allows private files only on a service that no other machine can reach.',
   }),
   smtpUrl: setting(smtpForm, {
     name: 'LADE_SMTP_URL',
@@ -347,7 +347,7 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Host names to accept besides loopback names while Lade listens on a loopback address, such as the public name of a proxy. Requests for other names get 421 misdirected_request. If Lade listens on 0.0.0.0 without LADE_PUBLIC_URL, it uses the Host of a request in returned URLs if that name is listed here.',
+      'Additional host names to accept, such as the public name of a proxy. Needed while Lade listens on a loopback address, where it otherwise accepts only loopback names; requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade builds returned URLs from the Host header of the request, but only for names listed here.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',

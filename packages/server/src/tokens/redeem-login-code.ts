@@ -73,7 +73,9 @@ export async function answerLoginCode<Result>(
     return result
   }
   if (email === undefined) {
-    throw new LadeError('bad_request', { reason: 'Send the challenge of the code, or the email address.' })
+    throw new LadeError('bad_request', {
+      reason: 'Send the challenge that POST /api/auth/start returned, or the email address that it was called with.',
+    })
   }
   // For clients without the challenge. Only the address that asked for the code can try codes, so others cannot use up its attempts.
   const codes = { email: normalizeEmail(email), askedBy: address, now }

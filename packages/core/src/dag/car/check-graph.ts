@@ -49,10 +49,16 @@ function faultOfParts(graph: BlockGraph, root: number): CarFault | undefined {
       const child = graph.linkAt(place)
       const announced = graph.announcedSizeAt(place)
       const actual = partSizeOf(graph, child)
-      const names = () => `The file node ${graph.textOf(link)} has the part ${graph.textOf(child)}`
-      if (actual === undefined) return malformed(`${names()}, which is not a UnixFS file.`)
-      if (actual !== announced)
-        return malformed(`${names()}. It declares ${announced} bytes for it, but the part has ${actual}.`)
+      if (actual === undefined) {
+        return malformed(
+          `The file node ${graph.textOf(link)} has the part ${graph.textOf(child)}, which is not a UnixFS file.`,
+        )
+      }
+      if (actual !== announced) {
+        return malformed(
+          `The file node ${graph.textOf(link)} declares ${announced} bytes for its part ${graph.textOf(child)}, but that part has ${actual}.`,
+        )
+      }
       open.push(child)
     }
   }
