@@ -82,7 +82,7 @@ export interface Usage {
   days: { date: string; bytes: number; files: number }[]
   last7Days: { date: string; bytes: number; files: number }[]
   quotaMb: number
-  stored: { bytes: number; files: number }
+  stored: { bytes: number; files: number; limitBytes?: number | null }
 }
 
 export interface TokenList {

@@ -24,7 +24,7 @@ async function expectNothingLeft(user: User, cid: string): Promise<void> {
   let usage = await user.usage()
   while (usage.today.reservedBytes !== 0 && Date.now() < deadline) usage = await user.usage()
   expect(usage.today).toMatchObject({ bytes: 0, files: 0, reservedBytes: 0 })
-  expect(usage.stored).toEqual({ bytes: 0, files: 0 })
+  expect(usage.stored).toMatchObject({ bytes: 0, files: 0 })
   expect((await user.files()).files).toEqual([])
   expect((await user.retrieve(cid)).status).toBe(404)
 }
