@@ -7,6 +7,8 @@ export const LONG_TESTS: readonly string[] = [
   'packages/cli/src/commands/backup.test.ts',
   'packages/cli/src/devnet/devnet.test.ts',
   'packages/cli/src/doctor/adopt-here.test.ts',
+  'packages/client/src/client-parts.test.ts',
+  'packages/client/src/suite.test.ts',
   'packages/core/src/dag/reference-importer.test.ts',
   'packages/prover/src/chain/deal-follower.test.ts',
   'packages/prover/src/driver-faults.test.ts',

@@ -1,8 +1,4 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { hashPiece, pieceCidV2 } from '@lade/core/piece'
 import type { CID } from 'multiformats/cid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -123,24 +119,6 @@ describe('put and get with a service', () => {
     expect(found).toMatchObject({ cid: hex(data), dealId: first.dealId, owner: first.owner })
     expect(found.retrievalUrl).toBe(`${service.url}/p/${hex(data)}`)
   })
-
-  it('compose a path and a stream of more than 100 MB, whatever the id', async () => {
-    const data = noise(127 * MIB + 5_000_001, 12)
-    const folder = await mkdtemp(join(tmpdir(), 'lade-client-'))
-    const path = join(folder, 'big.bin')
-    await writeFile(path, data)
-    try {
-      const first = await client.put(path)
-      expect(first).toMatchObject({ cid: await unixfsV1Cid(data), size: data.length, verified: true })
-      // As the service folds it from what it kept of the parts.
-      expect((await client.put(path, { cid: 'piece' })).cid).toBe(first.pieceCid)
-      const other = clientWith(await service.token())
-      const streamed = await other.put(createReadStream(path), { cid: 'sha256', expectedCid: first.cid })
-      expect(streamed).toMatchObject({ cid: hex(data), sha256: hex(data) })
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  }, 60_000)
 
   it('pass on what refuses a file before its body is read', async () => {
     const anonymous = createLadeClient({ url: service.url, retry: { attempts: 1 } })
