@@ -27,7 +27,10 @@ export interface PageCursors {
  */
 export function pageCursors(
   keyOf: () => SigningKey,
-  { listing, principal }: { readonly listing: 'files' | 'deals' | 'audit'; readonly principal: string },
+  {
+    listing,
+    principal,
+  }: { readonly listing: 'files' | 'deals' | 'audit' | 'admin principals' | 'admin files'; readonly principal: string },
 ): PageCursors {
   const tagOf = (key: KeyObject, sequence: Uint8Array): Buffer =>
     createHmac('sha256', key).update(`${listing}\n${principal}\n`).update(sequence).digest().subarray(0, TAG_BYTES)

@@ -91,6 +91,7 @@ const QUEUE_NAMES: QueueNames = {
   'nonces.expire': upkeep,
   'instances.register': upkeep,
   'instances.deregister': upkeep,
+  'admin.noteStored': upkeep,
   'limits.set': auditLog,
   'audit.append': auditLog,
   'audit.keyInUse': auditLog,
