@@ -10,6 +10,7 @@ import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import { StartError } from '@lade/node/settings'
 import { type Logger, pino } from 'pino'
 import packageJson from '../package.json' with { type: 'json' }
+import { storedNoter } from './admin/stored-noter.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
@@ -149,11 +150,13 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const authorizer = createAuthorizer({ keys, records, now })
   const sessions = createSessionKeeper({ keys, records, now })
   const isAlive = (id: string): Promise<boolean> => locks.isHeld(id)
+  const noteStored = storedNoter({ records, now })
   const noteKey = keyNoter({ keys, records, now })
   const flush = async (): Promise<void> => {
     await authorizer.flushUses()
     await sessions.flushUses()
     await noteKey()
+    await noteStored()
   }
   const remind = keyAgeReminder({ keys, log, now })
   const reservations = new Reservations(records)

@@ -1,13 +1,51 @@
-import type { AdminOverview } from '@lade/core/wire'
+import type {
+  AdminFileList,
+  AdminJobs,
+  AdminLimits,
+  AdminOverview,
+  AdminPrincipal,
+  AdminPrincipalList,
+  AdminUploadList,
+  AuditPage,
+} from '@lade/core/wire'
 import type { AdminOperations } from '../admin-options.ts'
 import type { CallOptions } from '../call-options.ts'
 import type { Http } from '../http/http.ts'
 import { blockedCallerOperations, blockOperations } from './moderation.ts'
 
 export function adminOperations(http: Http): AdminOperations {
+  const get = <Result>(path: string, { signal, ...query }: CallOptions & object = {}) =>
+    http.json<Result>({ path: `/api/admin/${path}`, query, signal })
   return {
     blocks: blockOperations(http),
     blockedCallers: blockedCallerOperations(http),
-    overview: ({ signal }: CallOptions = {}) => http.json<AdminOverview>({ path: '/api/admin/overview', signal }),
+    overview: (options) => get<AdminOverview>('overview', options),
+    principals: (options) => get<AdminPrincipalList>('principals', options),
+    principal: (principal, options) => get<AdminPrincipal>(`principals/${encodeURIComponent(principal)}`, options),
+    setLimits: (principal, limits, { signal } = {}) =>
+      http.json<AdminLimits>({
+        method: 'PUT',
+        path: `/api/admin/principals/${encodeURIComponent(principal)}/limits`,
+        json: limits,
+        signal,
+      }),
+    files: (options) => get<AdminFileList>('files', options),
+    uploads: (options) => get<AdminUploadList>('uploads', options),
+    jobs: (options) => get<AdminJobs>('jobs', options),
+    audit: (options) => get<AuditPage>('audit', options),
+    auditLines: (options) => auditLines(http, options),
   }
+}
+
+async function* auditLines(http: Http, { signal }: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+  const { body } = await http.send({ path: '/api/admin/audit.jsonl', signal })
+  if (body === null) return
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
 }

@@ -70,7 +70,7 @@ export const jwksResult = z.object({
     }),
   ),
 })
-const tokenEntry = z.object({
+export const tokenEntry = z.object({
   jti: z.uuid(),
   label: z.string().describe('Empty for a token that was minted elsewhere without a label'),
   scopes: tokenScopesField,

@@ -14,6 +14,9 @@ export async function readOverview(
     at: new Date(now).toISOString(),
     stored: { bytes: totals.storedBytes, files: totals.storedFiles, principals: totals.principals },
     uploads: { running: totals.runningUploads, reservedBytes: totals.reservedBytes },
-    days: dates.map((date) => totals.days.find((day) => day.date === date) ?? { date, bytes: 0, files: 0 }),
+    days: dates.map((date) => ({
+      ...(totals.days.find((day) => day.date === date) ?? { date, bytes: 0, files: 0 }),
+      storedBytes: totals.stored.find((day) => day.date === date)?.bytes ?? null,
+    })),
   }
 }

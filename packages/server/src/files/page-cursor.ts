@@ -30,7 +30,10 @@ export function pageCursors(
   {
     listing,
     principal,
-  }: { readonly listing: 'files' | 'deals' | 'audit' | 'blocks' | 'blocked-callers'; readonly principal: string },
+  }: {
+    readonly listing: 'files' | 'deals' | 'audit' | 'blocks' | 'blocked-callers' | 'admin principals' | 'admin files'
+    readonly principal: string
+  },
 ): PageCursors {
   const tagOf = (key: KeyObject, sequence: Uint8Array): Buffer =>
     createHmac('sha256', key).update(`${listing}\n${principal}\n`).update(sequence).digest().subarray(0, TAG_BYTES)

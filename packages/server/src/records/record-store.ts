@@ -20,7 +20,7 @@ import type { TokenRecords } from './token-records.ts'
 import type { UsageDay } from './usage-day.ts'
 
 export type { OverQuota, QuotaLimit } from '../quota-rule/decide-quota.ts'
-export type { AdminRecords } from './admin-records.ts'
+export type { AdminRecords, ListPrincipalsRequest, PrincipalTotals, RunningUpload } from './admin-records.ts'
 export type { AuditLine, AuditLogRecords, NewAuditEntry } from './audit-log-records.ts'
 export type {
   BlockCallerRequest,

@@ -1,3 +1,6 @@
+/** What the place of the walk is kept under. */
+export const SCRUB_MARK = 'scrub'
+
 /** What a walk through the store has met so far. */
 export interface ScrubCounters {
   /** Blobs that were read from end to end, and their bytes. */

@@ -14,6 +14,7 @@ import {
   isWholeWalkDue,
   newScrubMark,
   readScrubMark,
+  SCRUB_MARK,
   type ScrubCounters,
   type ScrubMark,
   writeScrubMark,
@@ -21,8 +22,6 @@ import {
 import { scrubWalk } from './scrub-walk.ts'
 
 const LEASE: LeaseTerms = { name: 'scrub', lastsMs: 60_000 }
-/** What the place is kept under. */
-const MARK = 'scrub'
 const ORPHAN_DAYS = 30
 const ROUND_EVERY_MS = 60_000
 /** How much of the walk is done twice when the process ends without notice. */
@@ -108,11 +107,11 @@ export function createScrub(deps: ScrubDeps): Scrub {
   let looping: Promise<void> = Promise.resolve()
 
   async function readMark(): Promise<ScrubMark | undefined> {
-    return readScrubMark(await inventory.mark(MARK))
+    return readScrubMark(await inventory.mark(SCRUB_MARK))
   }
 
   async function save(mark: ScrubMark): Promise<void> {
-    await inventory.setMark({ name: MARK, value: writeScrubMark(mark) })
+    await inventory.setMark({ name: SCRUB_MARK, value: writeScrubMark(mark) })
   }
 
   async function round(): Promise<boolean> {

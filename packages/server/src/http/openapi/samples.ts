@@ -97,6 +97,19 @@ curl "{url}/api/files/$cid/claim" \\
   --json '{"copies": 1}'`,
   getAdminOverview: `curl {url}/api/admin/overview \\
   ${AS_ADMIN}`,
+  listPrincipals: `curl '{url}/api/admin/principals?order=stored&limit=10' \\
+  ${AS_ADMIN}`,
+  getPrincipal: `curl {url}/api/admin/principals/ada@example.org \\
+  ${AS_ADMIN}`,
+  setLimits: `curl --request PUT {url}/api/admin/principals/ada@example.org/limits \\
+  ${AS_ADMIN} \\
+  --json '{"dailyMb": 2048, "storedMb": null}'`,
+  listRunningUploads: `curl {url}/api/admin/uploads \\
+  ${AS_ADMIN}`,
+  listAllFiles: `curl '{url}/api/admin/files?q=hello&limit=10' \\
+  ${AS_ADMIN}`,
+  getAdminJobs: `curl {url}/api/admin/jobs \\
+  ${AS_ADMIN}`,
   listAuditLog: `curl '{url}/api/admin/audit?limit=10' \\
   ${AS_ADMIN}`,
   exportAuditLog: `curl --output audit.jsonl {url}/api/admin/audit.jsonl \\

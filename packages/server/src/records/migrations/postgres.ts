@@ -753,4 +753,12 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE TRIGGER network_usage_counted_anew AFTER UPDATE OF bytes, files, stored_bytes ON usage FOR EACH ROW
     WHEN (NEW.principal LIKE 'ip:%::/64') EXECUTE FUNCTION count_network_usage();
   `,
+  `
+  -- What all principals had stored together, as it was last noted on a day.
+  CREATE TABLE stored_days (
+    day TEXT COLLATE "C" PRIMARY KEY,
+    bytes BIGINT NOT NULL
+  );
+  CREATE INDEX usage_by_day ON usage (day);
+  `,
 ]

@@ -744,4 +744,12 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
       WHERE network = rtrim(substr(NEW.principal, 1, length(NEW.principal) - 5), '0123456789abcdef') || ':/48' AND day = NEW.day;
   END;
   `,
+  `
+  -- What all principals had stored together, as it was last noted on a day.
+  CREATE TABLE stored_days (
+    day TEXT PRIMARY KEY,
+    bytes INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX usage_by_day ON usage (day);
+  `,
 ]

@@ -249,7 +249,15 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       lines: (request) => read('audit.lines', request),
       page: (request) => read('audit.page', request),
     },
-    admin: { totals: (request) => read('admin.totals', request) },
+    admin: {
+      totals: (request) => read('admin.totals', request),
+      noteStored: (request) => write('admin.noteStored', request),
+      principals: (request) => read('admin.principals', request),
+      files: (request) => read('admin.files', request),
+      uploads: (request) => read('admin.uploads', request),
+      leases: () => read('admin.leases', undefined),
+      removals: () => read('admin.removals', undefined),
+    },
     discards: {
       pending: (request) => read('discards.pending', request),
       begin: (request) => write('discards.begin', request),

@@ -1,4 +1,5 @@
 import { prepareAdditionWrites } from './addition-writes.ts'
+import { prepareAdminWrites } from './admin-writes.ts'
 import { prepareAggregateWrites } from './aggregate-writes.ts'
 import { prepareAuditLogWrites } from './audit-log-writes.ts'
 import { prepareBlockedCallerWrites } from './blocked-caller-writes.ts'
@@ -34,6 +35,7 @@ import { prepareTokenWrites } from './token-writes.ts'
  * that it can cross to another thread; its steps decide and change, inside one transaction of the engine that runs them.
  */
 export function prepareWrites(db: Sql) {
+  const admin = prepareAdminWrites(db)
   const audit = prepareAuditLogWrites(db)
   const discards = prepareDiscardWrites(db)
   const integrity = prepareIntegrityWrites(db)
@@ -164,6 +166,7 @@ export function prepareWrites(db: Sql) {
       yield* forgetInstance.run(instanceId)
       return { reservations }
     },
+    'admin.noteStored': admin.noteStored,
     'limits.set': limits.set,
     'audit.append': audit.append,
     'audit.keyInUse': audit.keyInUse,

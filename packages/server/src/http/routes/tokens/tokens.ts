@@ -1,5 +1,6 @@
 import { LadeError } from '@lade/core/errors'
-import { revokeRequest, revokeResult, TOKEN_SCOPES, tokenList } from '@lade/core/wire'
+import { revokeRequest, revokeResult, tokenList } from '@lade/core/wire'
+import { tokenEntryOf } from '../../../tokens/token-entry.ts'
 import { callerOf } from '../../authenticate.ts'
 import { isAdmin } from '../../caller-rights.ts'
 import type { Service } from '../../service.ts'
@@ -34,19 +35,9 @@ export function tokenRoutes(app: Routes, service: Service): void {
         await service.authorizer.flushUses()
         const tokens = await records.tokens.list({ sub: caller.userId })
         return {
-          tokens: tokens.map((token) => ({
-            jti: token.jti,
-            label: token.label,
-            scopes: TOKEN_SCOPES.filter((scope) => token.scopes.includes(scope)),
-            quotaMb: caller.tier === 'wallet' ? null : token.quotaMb,
-            issuedAt: timeText(token.issuedAt),
-            createdAt: timeText(token.issuedAt),
-            expiresAt: timeText(token.expiresAt),
-            lastUsedAt: token.lastUsedAt === null ? null : timeText(token.lastUsedAt),
-            revokedAt: token.revokedAt === null ? null : timeText(token.revokedAt),
-            current: token.jti === caller.jti,
-            isCurrent: token.jti === caller.jti,
-          })),
+          tokens: tokens.map((token) =>
+            tokenEntryOf(token, { isWallet: caller.tier === 'wallet', current: token.jti === caller.jti }),
+          ),
         }
       },
     )

@@ -103,6 +103,7 @@ const QUEUE_NAMES: QueueNames = {
   'blockedCallers.endFiles': principalOf,
   'instances.register': upkeep,
   'instances.deregister': upkeep,
+  'admin.noteStored': upkeep,
   'limits.set': auditLog,
   'audit.append': auditLog,
   'audit.keyInUse': auditLog,
