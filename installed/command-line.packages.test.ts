@@ -87,6 +87,10 @@ describe('the installed command line', () => {
       for (const path of ['/docs', '/docs/guides', '/docs/guides/use/command-line']) {
         expect((await fetch(new URL(path, url))).status, path).toBe(200)
       }
+      const page = await (await fetch(url, { redirect: 'manual' })).text()
+      const files = [...page.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path = '']) => path)
+      expect(files.length).toBeGreaterThan(1)
+      for (const path of files) expect((await fetch(new URL(path, url))).status, path).toBe(200)
     } finally {
       expect(await service.stop()).toEqual({ code: 0, signal: null })
     }

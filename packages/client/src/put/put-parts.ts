@@ -16,7 +16,7 @@ import { tierLimits } from './tier-limits.ts'
 export async function putParts(job: PutJob, source: KnownSource): Promise<UploadResult> {
   const { sizeBytes } = source
   const limits = await tierLimits(job)
-  limits.checkSize(sizeBytes)
+  await limits.checkSize(sizeBytes)
   job.progress.known(sizeBytes, Math.ceil(sizeBytes / job.limits.partBytes))
   const kept = await keepHashing(job, source)
   try {

@@ -64,7 +64,7 @@ async function gatherAndSend(job: PutJob, reader: ChunkReader, newSpill: () => P
       if (sizeBytes === 0) break
       tier ??= await tierLimits(job)
       deliverPart ??= partDelivery(job, tier.partDays)
-      tier.checkSize(sizes.reduce((sum, size) => sum + size, sizeBytes))
+      await tier.checkSize(sizes.reduce((sum, size) => sum + size, sizeBytes))
       hashing ??= await openStreamHashing(job)
       const part = hashNext(hashing, spill, digests.at(-1))
       const index = sizes.push(sizeBytes) - 1

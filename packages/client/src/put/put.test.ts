@@ -363,6 +363,23 @@ describe('put of a file that goes in parts', () => {
     expect(seen.every((headers) => !headers.has('authorization'))).toBe(true)
   })
 
+  it("of a session keeps to the limit of a token, and of a wallet's session to none", async () => {
+    const info = { tiers: { sponsored: { fileBytes: MIB }, token: { fileBytes: bytes.length - 1, termDays: 30 } } }
+    service.failAlways('GET /api/info', (_request, response) => void response.end(JSON.stringify(info)))
+    let via = 'code'
+    service.failAlways(
+      'GET /api/session',
+      (_request, response) => void response.end(JSON.stringify({ session: { via }, signIn: [] })),
+    )
+    const signed: typeof fetch = (url, init) =>
+      fetch(url, { ...init, headers: { ...init?.headers, authorization: `Bearer ${FAKE_TOKEN}` } })
+    const putting = () => clientOf({ token: undefined, session: true, fetch: signed }).put(bytes)
+    await expect(putting()).rejects.toMatchObject({ code: 'too_large' })
+    expect(uploads()).toHaveLength(0)
+    via = 'wallet'
+    expect((await putting()).cid).toBe(await unixfsV1Cid(bytes))
+  })
+
   it('does not send parts that are there', async () => {
     const [first = bytes, , third = bytes] = partsOf(bytes)
     service.stage(first, await unixfsV1Cid(first))

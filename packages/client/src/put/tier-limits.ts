@@ -1,11 +1,12 @@
 import { LadeError } from '@lade/core/errors'
-import type { InfoResult } from '@lade/core/wire'
+import type { InfoResult, SessionState } from '@lade/core/wire'
+import type { Http } from '../http/http.ts'
 import type { PutJob } from './job.ts'
 
 /** What the service allows this caller for a file that is sent in parts. */
 export interface TierLimits {
-  /** Throws `too_large` for a size that the whole file may not have. */
-  readonly checkSize: (sizeBytes: number) => void
+  /** Rejects with `too_large` for a size that the whole file may not have. */
+  readonly checkSize: (sizeBytes: number) => Promise<void>
   /** The term that parts ask for, which are composed soon or never; undefined where the service does not say what it grants. */
   readonly partDays: number | undefined
 }
@@ -22,10 +23,18 @@ export async function tierLimits({ http, group, overDays }: PutJob): Promise<Tie
   const { tiers } = await http.json<InfoResult>({ path: '/api/info', signal: group.signal })
   const { fileBytes: limit, termDays } = tiers[http.caller === undefined ? 'sponsored' : 'token']
   return {
-    checkSize: (size) => {
+    checkSize: async (size) => {
       // What a wallet may put depends on what it holds, and is decided with every part.
-      if (http.caller !== 'wallet' && size > limit) throw new LadeError('too_large', { limit, size })
+      if (size <= limit || http.caller === 'wallet') return
+      if (http.caller === 'session' && (await isOfWallet(http, group.signal))) return
+      throw new LadeError('too_large', { limit, size })
     },
     partDays: termDays === undefined ? undefined : Math.min(overDays ? PART_DAYS_OVER_DAYS : PART_DAYS, termDays),
   }
+}
+
+/** True for the session of a wallet. */
+async function isOfWallet(http: Http, signal: AbortSignal): Promise<boolean> {
+  const { session } = await http.json<SessionState>({ path: '/api/session', signal })
+  return session?.via === 'wallet'
 }

@@ -11,7 +11,7 @@ import { texts } from '../texts/texts.ts'
 const SHOWN_AUDITS = 5
 
 /** The deal of a file: what has come about and when, who has copies, what was proved. */
-export function DealView({ deal, cid }: { readonly deal: DealEntry; readonly cid: string }) {
+export function DealView({ deal }: { readonly deal: DealEntry }) {
   const { files: words } = texts.value
   return (
     <>
@@ -23,7 +23,7 @@ export function DealView({ deal, cid }: { readonly deal: DealEntry; readonly cid
         <h3>{words.copiesAt}</h3>
         {deal.copies.length === 0 ? <p class="soft">{words.noCopies}</p> : <CopiesTable deal={deal} />}
       </section>
-      <Proofs deal={deal} cid={cid} />
+      <Proofs deal={deal} />
     </>
   )
 }
@@ -86,7 +86,7 @@ function CopiesTable({ deal: { copies } }: { readonly deal: DealEntry }) {
   )
 }
 
-function Proofs({ deal: { dealId }, cid }: { readonly deal: DealEntry; readonly cid: string }) {
+function Proofs({ deal: { dealId, cid, pieceCid } }: { readonly deal: DealEntry }) {
   const audits = useSignal<DealProofs['audits']>([])
   const checked = useSignal<string | undefined>(undefined)
   const step = useStep()
@@ -105,7 +105,8 @@ function Proofs({ deal: { dealId }, cid }: { readonly deal: DealEntry; readonly 
   const check = () =>
     step.run(async () => {
       checked.value = undefined
-      const { answer, isPieceOfCid } = await (await openClient(true)).challenge(cid)
+      // Of the piece CID alone the browser can see that it is what was proved.
+      const { answer, isPieceOfCid } = await (await openClient(true)).challenge(pieceCid ?? cid)
       const provedBy = words.provedBy(answer.prover, answer.proofs.length)
       checked.value = isPieceOfCid ? provedBy : `${provedBy} ${words.pieceUnknown}`
     })

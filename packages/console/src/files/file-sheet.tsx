@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { bytesOf, fromNow, timeOf } from '../app/amounts.ts'
 import { messageOf } from '../app/api.ts'
 import { openClient } from '../app/client.ts'
-import { goTo } from '../app/route.ts'
+import { goTo, route } from '../app/route.ts'
 import { noteEnded } from '../app/session.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { CopyField } from '../parts/copy-field.tsx'
@@ -43,7 +43,7 @@ export function FileSheet({ cid }: { readonly cid: string }) {
   const entry = file.value
   const isLive = entry !== undefined && !ENDED.includes(entry.status)
   return (
-    <Dialog kind="sheet" title={entry?.filename ?? entry?.cid ?? cid} onClose={() => goTo('files')}>
+    <Dialog kind="sheet" title={entry?.filename ?? entry?.cid ?? cid} onClose={() => leave(cid)}>
       {problem.value !== undefined && (
         <Notice kind="bad">
           <p>{problem.value}</p>
@@ -66,11 +66,17 @@ export function FileSheet({ cid }: { readonly cid: string }) {
             <h3>{texts.value.drop.ids}</h3>
             <Ids file={entry} />
           </section>
-          {deal.value !== undefined && <DealView deal={deal.value} cid={entry.cid} />}
+          {deal.value !== undefined && <DealView deal={deal.value} />}
         </>
       )}
     </Dialog>
   )
+}
+
+/** Back to the list, unless somebody has gone elsewhere meanwhile. */
+function leave(cid: string): void {
+  const { page, rest } = route.value
+  if (page === 'files' && rest === cid) goTo('files')
 }
 
 function Facts({ file }: { readonly file: FileEntry }) {

@@ -142,7 +142,7 @@ const EN = {
   },
   files: {
     title: 'Files',
-    stored: (count: string, size: string) => `${count} files, ${size} stored`,
+    stored: (count: string, size: string) => `${count} ${count === '1' ? 'file' : 'files'}, ${size} stored`,
     upload: 'Upload files',
     search: 'Search names and content ids',
     type: 'Type',
@@ -236,7 +236,8 @@ const EN = {
     check: 'Check it here',
     checking: 'Checking …',
     checkHint: 'Asks a prover with a fresh random nonce, and verifies the answer in this browser.',
-    provedBy: (prover: string, leaves: number) => `${prover} has proved ${leaves} leaves of the piece. Verified here.`,
+    provedBy: (prover: string, leaves: number) =>
+      `${prover} has proved ${leaves} random leaves of the piece. Verified here.`,
     pieceUnknown: 'The content id alone does not show that this piece is the file.',
     passed: 'passed',
     notPassed: 'not passed',
@@ -519,7 +520,7 @@ const DE: Texts = {
   },
   files: {
     title: 'Dateien',
-    stored: (count, size) => `${count} Dateien, ${size} gespeichert`,
+    stored: (count, size) => `${count} ${count === '1' ? 'Datei' : 'Dateien'}, ${size} gespeichert`,
     upload: 'Dateien hochladen',
     search: 'Namen und Content-IDs durchsuchen',
     type: 'Typ',
@@ -613,7 +614,7 @@ const DE: Texts = {
     check: 'Hier prüfen',
     checking: 'Wird geprüft …',
     checkHint: 'Fragt einen Prover mit einer frischen Zufallszahl und prüft die Antwort in diesem Browser.',
-    provedBy: (prover, leaves) => `${prover} hat ${leaves} Blätter des Pieces bewiesen. Hier geprüft.`,
+    provedBy: (prover, leaves) => `${prover} hat ${leaves} zufällige Blätter des Pieces bewiesen. Hier geprüft.`,
     pieceUnknown: 'Die Content-ID allein zeigt nicht, dass dieses Piece die Datei ist.',
     passed: 'bestanden',
     notPassed: 'nicht bestanden',
