@@ -125,7 +125,8 @@ describe('the HTTP face of a running service', () => {
     // The line of a request is written when its connection has ended, which a refusal puts off for up to two seconds.
     const cut = () => service.logged().filter((line) => line.cid === cid)
     await vi.waitFor(() => expect(cut().length).toBeGreaterThan(10), { timeout: 5000, interval: 100 })
-    expect(cut().filter(({ status }) => status !== 400)).toEqual([])
+    // 499 is the line of a client that left before it could be answered.
+    expect(cut().filter(({ status }) => status !== 400 && status !== 499)).toEqual([])
   })
 
   it('refuses a header that reaches into prototypes without harm', async () => {
