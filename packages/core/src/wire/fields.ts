@@ -43,7 +43,8 @@ export const termDaysHeader = z
   .meta({ type: 'integer', minimum: 1 })
   .describe('Storage term in days, within the limits of the tier')
 export const CLAIM_SECRET_PATTERN =
-  '^(?:[A-Za-z0-9_-]{4}){5,21}(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048]|[A-Za-z0-9_-]{4})$'
+  '^(?:[A-Za-z0-9_-]{4}){5,21}[A-Za-z0-9_-][AQgw]$|' +
+  '^(?:[A-Za-z0-9_-]{4}){5,20}(?:[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048]|[A-Za-z0-9_-]{4})$'
 const CLAIM_DIGEST_PATTERN = '^[0-9a-fA-F]{64}$'
 /** It is read by hand. */
 export const claimDigestHeader = z
