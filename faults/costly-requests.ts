@@ -6,6 +6,7 @@ import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { type Caller, send, upload } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
+import { costlyAdminRequests, costlySessionRequests } from './costly-account-requests.ts'
 import { PLAN } from './plan.ts'
 
 const MIB = 1024 * 1024
@@ -75,7 +76,10 @@ const unknownId = (index: number): string => createHash('sha256').update(`unknow
 const cid = (bytes: Uint8Array): string => cidOf(DAG_PB, bytes).toString()
 
 /** The worst request that is known for each route. `user` has a token. */
-export async function costlyRequests(origin: URL, anybody: Caller, user: Caller): Promise<CostlyRequest[]> {
+export async function costlyRequests(
+  origin: URL,
+  { anybody, user, operator }: Readonly<Record<'anybody' | 'user' | 'operator', Caller>>,
+): Promise<CostlyRequest[]> {
   const file = newContent(90 * 1024)
   const big = newContent(16 * MIB)
   for (const content of [file, big]) await requireOk(upload(origin, anybody, content))
@@ -296,6 +300,8 @@ export async function costlyRequests(origin: URL, anybody: Caller, user: Caller)
     { route: 'get /healthz', what: 'alive', path: '/healthz', statuses: [200] },
     { route: 'get /readyz', what: 'every dependency', path: '/readyz', statuses: [200, 503] },
     { route: 'get /api/info', what: 'limits', path: '/api/info', statuses: [200] },
+    ...costlySessionRequests(origin, user, file.cid),
+    ...costlyAdminRequests(operator, unknownId(-9)),
   ]
 }
 

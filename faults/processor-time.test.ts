@@ -1,11 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { CAR_MEDIA_TYPE } from '@lade/core/wire'
 import { expect, test } from 'vitest'
-import { send, sponsoredCaller, tokenCaller } from './caller.ts'
+import { type Caller, send, sponsoredCaller, tokenCaller } from './caller.ts'
 import { type CostlyRequest, costlyRequests } from './costly-requests.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
 import { PLAN } from './plan.ts'
 import { processorMsOf } from './processor-time.ts'
-import { type ServerProcess, startServer } from './server-process.ts'
+import { MAIN, type ServerProcess, startServer } from './server-process.ts'
 
 /** What a request may cost beside what its bytes account for; twice that where other tests take the processor's caches meanwhile. */
 const MAX_MS = PLAN.isFull ? 50 : 100
@@ -30,6 +31,14 @@ let address = 0
 const fromElsewhere = (): Record<string, string> => {
   address += 1
   return { 'X-Forwarded-For': `10.1.${address >> 8}.${address & 255}` }
+}
+
+/** Who has a token with the scope admin, which only the command line mints. */
+function operatorOf({ dataDir }: ServerProcess): Caller {
+  const mint = [MAIN, 'keys', 'mint', '--email', 'ops@example.org', '--scopes', 'admin', '--json']
+  const minted = execFileSync(process.execPath, mint, { env: { LADE_DATA_DIR: dataDir }, encoding: 'utf8' })
+  const { token, userId } = JSON.parse(minted) as { token: string; userId: string }
+  return { principal: `user:${userId}`, headers: { Authorization: `Bearer ${token}` } }
 }
 
 const isCar = ({ headers }: CostlyRequest): boolean => headers?.['Content-Type'] === CAR_MEDIA_TYPE
@@ -58,7 +67,8 @@ async function costOf({ url, pid }: ServerProcess, request: CostlyRequest): Prom
 
 test('no request but a CAR of many links costs more than 50 ms of processor time beside what its bytes account for', async () => {
   const server = await startServer({ env: { ...BOUNDLESS_QUOTAS, LADE_SPONSORED_FILE_MB: '1000000' } })
-  const requests = await costlyRequests(server.url, sponsoredCaller('192.0.2.7'), await tokenCaller(server.url))
+  const [anybody, user] = [sponsoredCaller('192.0.2.7'), await tokenCaller(server.url)]
+  const requests = await costlyRequests(server.url, { anybody, user, operator: operatorOf(server) })
   const document = JSON.parse((await send(server.url, 'GET', '/openapi.json')).body.toString()) as {
     paths: Record<string, Record<string, unknown>>
   }
