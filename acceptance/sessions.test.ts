@@ -58,6 +58,7 @@ describe('/api/session', () => {
     const { tokens } = (await page.get('/api/tokens')).json<TokenList>()
     const [{ jti } = { jti: '' }] = tokens
     expect((await page.post('/api/tokens/revoke', { jti })).status).toBe(200)
+    await target.untilRevoked()
     expectProblem(await page.get('/api/files'), 401, 'invalid_session')
     expect((await page.get('/api/session')).json()).toMatchObject({ session: null })
   })
@@ -67,6 +68,7 @@ describe('/api/session', () => {
     const answer = await page.request('DELETE', '/api/session')
     expect(answer.json()).toEqual({ session: null })
     expect(headerOf(answer, 'set-cookie')).toContain('Max-Age=0')
+    await target.untilRevoked()
     expectProblem(await page.get('/api/usage'), 401, 'invalid_session')
     expectProblem(await page.upload(sampleBytes()), 401, 'invalid_session')
   })
@@ -77,6 +79,7 @@ describe('/api/session', () => {
     const { sessions } = (await user.get('/api/sessions')).json<{ sessions: Session[] }>()
     expect(sessions).toMatchObject([{ id: session.id, current: false }])
     expect((await user.request('DELETE', `/api/sessions/${session.id}`)).status).toBe(200)
+    await target.untilRevoked()
     expectProblem(await page.get('/api/usage'), 401, 'invalid_session')
   })
 

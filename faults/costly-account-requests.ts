@@ -1,5 +1,5 @@
 import type { Caller } from './caller.ts'
-import type { CostlyRequest } from './costly-requests.ts'
+import type { CostlyRequest } from './costly-request.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const NOBODY = '00000000-0000-4000-8000-000000000000'

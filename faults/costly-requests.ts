@@ -7,6 +7,7 @@ import { create as createDigest } from 'multiformats/hashes/digest'
 import { type Caller, send, upload } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
 import { costlyAdminRequests, costlySessionRequests } from './costly-account-requests.ts'
+import type { CostlyRequest } from './costly-request.ts'
 import { PLAN } from './plan.ts'
 
 const MIB = 1024 * 1024
@@ -15,18 +16,6 @@ const DAG_PB = 0x70
 const RAW = 0x55
 const SHA2_256 = 0x12
 const IDENTITY = 0
-
-/** A request that is known to cost a lot for what it brings. */
-export interface CostlyRequest {
-  /** As the OpenAPI document has it. */
-  readonly route: string
-  readonly what: string
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Uint8Array
-  /** Statuses that it may have. */
-  readonly statuses: readonly number[]
-}
 
 /** A block whose links take long to read. */
 interface LinkedBlock {
