@@ -29,7 +29,9 @@ export function describeBackup(report: BackupReport, { dir, verify }: BackupDesc
   return [
     `Backup of ${shownTime(at)} in ${dir}: ${countOf(files, 'file')}, ${countOf(rows, 'row')} of records (${formatBytes(recordsBytes)}).`,
     `Blobs: ${amountOf(copied)} copied, ${amountOf(there)} already there. ${READ[verify]}`,
-    ...(removed.count > 0 ? [`${amountOf(removed)} no longer used were removed from the backup.`] : []),
+    ...(removed.count > 0
+      ? [`Removed from the backup: ${countOf(removed.count, 'unused blob')} (${formatBytes(removed.bytes)}).`]
+      : []),
     ...(hasKey ? ['The backup contains the signing key. Keep it secret.'] : []),
     ...(report.wereRecordsDamaged
       ? ['The records of the previous backup were damaged. The new ones replace them.']
@@ -69,13 +71,16 @@ function damage({ blobs, inlineProblems }: BackupReport, dir: string): string[] 
       good.map((problem) => ({ ...problem, says: at(problem) })),
     ),
     ...problemLines(
-      `${countOf(bad.length, 'blob')} damaged in the service and missing from the backup. Upload the files again:`,
+      `${countOf(bad.length, 'blob')} damaged in the service, and the backup has no good copy. Upload the files again:`,
       bad.map((problem) => ({
         ...problem,
         says: `${at(problem)} and ${FAULTS[problem.copy as SourceProblem['problem']]} in the backup`,
       })),
     ),
-    ...problemLines(`${countOf(inline.length, 'small file')} damaged. Upload the files again:`, inline),
+    ...problemLines(
+      `${countOf(inline.length, 'small file')} damaged. --heal cannot repair small files. Upload the files again:`,
+      inline,
+    ),
   ]
 }
 

@@ -234,7 +234,9 @@ describe('lade backup and lade restore', () => {
     rot(inSource(big))
     const first = await backup()
     expect(first.exitCode).toBe(1)
-    expect(first.stdout).toContain('1 blob damaged in the service and missing from the backup. Upload the files again:')
+    expect(first.stdout).toContain(
+      '1 blob damaged in the service, and the backup has no good copy. Upload the files again:',
+    )
     expect(first.stdout).toContain(`${big} (195 KiB) has wrong bytes in the service and is missing in the backup`)
     const partial = await restore(join(dir, 'partial'))
     expect(partial.exitCode).toBe(1)

@@ -16,7 +16,7 @@ export async function acceptClockHere(
     for (const line of linesOf(doubt)) terminal.print(line)
     if (isAgreed) return true
     if (!canAsk(terminal)) {
-      terminal.note('Nothing was changed. Run the command again with --yes to do it.')
+      terminal.note('Nothing was changed. To continue, run the command again with --yes.')
       return false
     }
     return confirm(terminal, 'Do this?')
@@ -32,6 +32,6 @@ function linesOf({ aheadMs, agreedMs, endsAt }: ClockDoubt): string[] {
     aheadMs === 0
       ? `The service was stopped for a while. It last recorded the time ${time(agreedMs)}.`
       : `The system clock is at ${time(agreedMs + aheadMs)}. The service uses ${time(agreedMs)}.`,
-    `If you continue, the service accepts the clock and expires every file whose term ended after ${time(endsAt)}.`,
+    `If you continue, the service accepts the clock. It then expires the files whose terms ended between ${time(endsAt)} and now.`,
   ]
 }

@@ -26,19 +26,24 @@ export function findingsOf(look: StoredBytesLook): Finding[] {
   const checked = isComplete ? 'all small files' : `${formatBytes(checkedBytes)} of small files (time limit reached)`
   const names = damaged.map(({ object, kind }) => `${object} (${kind})`).join(', ')
   const more = damagedCount > damaged.length ? ` and ${damagedCount - damaged.length} more` : ''
+  // A backup repairs blobs; small files are in the records, which it only reads.
+  const canHeal = damagedCount > damaged.length || damaged.some(({ kind }) => kind !== 'inline')
+  const healing = canHeal
+    ? ' Or repair them from a backup with "lade backup DIR --heal", except small files in the database (inline).'
+    : ''
   return [
     damagedCount === 0
       ? ok('storedBytes', `No damaged files are known. In the database, ${checked} match their digests.`)
       : broken(
           'storedBytes',
-          `${countOf(damagedCount, 'file')} damaged: ${names}${more}. Upload the files again, or use "lade backup --heal".`,
+          `${countOf(damagedCount, 'file')} ${damagedCount === 1 ? 'is' : 'are'} damaged: ${names}${more}. Upload the files again.${healing}`,
         ),
     ...(withoutChunksCount === 0
       ? []
       : [
           unknown(
             'chunkDigests',
-            `${countOf(withoutChunksCount, 'file')} from an older version have no chunk digests until the next scrub.`,
+            `${countOf(withoutChunksCount, 'file')} from an older version ${withoutChunksCount === 1 ? 'has' : 'have'} no chunk digests until the next scrub.`,
           ),
         ]),
   ]

@@ -44,7 +44,7 @@ function plannedRecords({ tables, occupied }: MoveReport): string[] {
   const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)
   const files = tables.files ?? 0
   return [
-    `Records: ${countOf(rows, 'row')} in ${countOf(Object.keys(tables).length, 'table')}, ${countOf(files, 'file')} among them.`,
+    `Records: ${countOf(rows, 'row')} in ${countOf(Object.keys(tables).length, 'table')}, which describe ${countOf(files, 'file')}.`,
     ...(occupied !== undefined && occupied.length > 0
       ? [`The new database has data in ${occupied.join(', ')}. Use an empty database.`]
       : []),
@@ -114,7 +114,9 @@ function amountOf({ count, bytes }: Amount): string {
 function othersIn(others: number): string[] {
   if (others === 0) return []
   const [blobs, are, them] = [countOf(others, 'blob'), others === 1 ? 'is' : 'are', others === 1 ? 'it' : 'them']
-  return [`Warning: ${blobs} in the new storage ${are} not part of this service. It will remove ${them} later.`]
+  return [
+    `Warning: ${blobs} in the new storage ${are} not part of this service. The service will remove ${them} later.`,
+  ]
 }
 
 function lineOf({ sha256, sizeBytes, problem, file }: BlobProblem): string {
