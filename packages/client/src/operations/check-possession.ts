@@ -61,22 +61,23 @@ interface NamedPiece extends PieceCommitment {
 function checkLeaves(proofs: unknown, { root, rawSizeBytes }: PieceCommitment, seed: Uint8Array): void {
   const challengeRange = BigInt(leafCount(rawSizeBytes))
   if (challengeRange === 0n || !Array.isArray(proofs) || proofs.length !== PROOFS) {
-    throw flawed(`It does not have ${PROOFS} proofs.`)
+    throw flawed(`It must contain ${PROOFS} leaf proofs.`)
   }
   for (const [proofIndex, proof] of proofs.entries()) {
     const given = fieldsOf(proof)
     const leafIndex = Number(challengeIndex({ seed, dataSetId: 0n, proofIndex, challengeRange }))
-    if (given.leafIndex !== leafIndex) throw flawed('A proof is for a leaf that the nonce does not select.')
+    if (given.leafIndex !== leafIndex) throw flawed('A leaf proof is for a leaf that the nonce does not select.')
     const height = pieceHeight(rawSizeBytes)
     const isThere = verifyLeafProof({ root, height, leafIndex, leaf: nodeOf(given.leaf), proof: nodesOf(given.proof) })
-    if (!isThere) throw flawed('A proof does not lead to the root of the piece.')
+    if (!isThere) throw flawed('A leaf proof does not lead to the root of the piece.')
   }
 }
 
 /** The file's own piece, once it is shown to be in the aggregate. */
 function includedPiece(inclusion: unknown, aggregate: PieceCommitment, sha256: Sha256): NamedPiece {
   // The proofs are for the size that the answer claims. A smaller one in the same tree leaves out the last leaves, and the file with them.
-  if (paddingBytes(aggregate.rawSizeBytes) !== 0) throw flawed('The aggregate does not fill its tree.')
+  if (paddingBytes(aggregate.rawSizeBytes) !== 0)
+    throw flawed('Its aggregate has an impossible size, so the proof may leave out the file.')
   const { pieceCid, segment, entry } = fieldsOf(inclusion)
   const piece = pieceOf(pieceCid, sha256)
   const proof = { segment: pathOf(segment), entry: pathOf(entry) }

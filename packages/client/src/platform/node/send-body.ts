@@ -28,7 +28,9 @@ export function sendBody({ method, url, headers, signal, onSent }: TransportRequ
       ...(signal === undefined ? {} : { signal }),
     })
     const sending = new AbortController()
-    outgoing.setTimeout(STALL_MS, () => outgoing.destroy(new Error(`Nothing moved for ${STALL_MS / 1000} seconds.`)))
+    outgoing.setTimeout(STALL_MS, () =>
+      outgoing.destroy(new Error(`No data was sent or received for ${STALL_MS / 1000} seconds.`)),
+    )
     outgoing.on('error', (error) => {
       sending.abort()
       reject(error)
