@@ -99,7 +99,7 @@ describeScenario(
       expect(story).toContain('(INJECTED)')
       expect(answer?.status, story).toBe(failure.status)
       if (answer !== undefined) expect(errorCode(answer)).toBe(failure.code)
-      if (failure.code === 'storage_failed') expect(answer?.body.toString()).toContain('it is stored and charged once')
+      if (failure.code === 'storage_failed') expect(answer?.body.toString()).toContain('you are charged only once')
       for (const [path, calls] of syncsOfPendingFiles(trace.lines())) {
         expect(calls.length, `${path}\n${story}`).toBeLessThanOrEqual(1)
       }

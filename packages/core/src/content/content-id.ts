@@ -156,15 +156,15 @@ export function tryParseContentId(text: string, sha256Hex: Sha256Hex): ContentId
 function faultOfCharacters(text: unknown): string {
   const rule = 'A cid is 8 to 80 ASCII letters and digits'
   if (typeof text !== 'string') return `${rule}.`
-  if (/^ipfs:\/\//i.test(text)) return `${rule}: send it without ipfs://.`
+  if (/^ipfs:\/\//i.test(text)) return `${rule}. Send the cid without ipfs://.`
   const [, before] = /^((?:https?:\/\/[^/]+)?\/(?:p|ipfs)\/)[a-z0-9]/i.exec(text.slice(0, 300)) ?? []
-  if (before !== undefined) return `${rule}: send it without ${before}`
+  if (before !== undefined) return `${rule}. Send the cid without ${before}`
   const stray = text.search(/[^a-z0-9]/i)
-  if (stray === -1) return faultOfLongCid(text) ?? `${rule}; this one has ${text.length} characters.`
+  if (stray === -1) return faultOfLongCid(text) ?? `${rule}; this cid has ${text.length} characters.`
   const character = String.fromCodePoint(text.codePointAt(stray) ?? 0)
   const shown = /[\x21-\x7e]/.test(character) ? character : `U+${hexOf(character)}`
   const hint = shown === '.' ? ' `lade hash FILE` prints the ids of a file.' : ''
-  return `${rule}; this one has ${shown} at position ${stray + 1}.${hint}`
+  return `${rule}; this cid has ${shown} at position ${stray + 1}.${hint}`
 }
 
 /** What to say of letters and digits that are a digest or a CID, but too long to be taken; undefined for what is neither. */
@@ -184,7 +184,7 @@ function parseLegacyId(text: string): ContentId {
   const sha256 = legacySha256(text)
   if (sha256 !== undefined) return digestId(text, 'legacy', sha256)
   throw refusal(
-    'The cid looks like a legacy id (bafy and 52 base32 digits), but its last character must be a or q. A CIDv1 has 59 characters.',
+    'The cid has 56 characters. A CIDv1 in base32 has 59, and a legacy id (bafy and 52 digits) ends in a or q. Copy it again.',
   )
 }
 

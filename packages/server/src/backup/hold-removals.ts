@@ -32,7 +32,7 @@ export async function holdRemovals(deps: HoldRemovalsDeps): Promise<{ release():
     }
   } catch (error) {
     if (!LadeError.is(error)) throw error
-    onWarning(`Cannot delay removals during the backup: ${error.message}`)
+    onWarning(`Cannot delay file removals during the backup: ${error.message}`)
     return { release: async () => {} }
   }
   let isReleased = false
@@ -42,7 +42,9 @@ export async function holdRemovals(deps: HoldRemovalsDeps): Promise<{ release():
       (isHeld) =>
         !isHeld &&
         !isReleased &&
-        onWarning('Removals are no longer delayed. The backup checks which files were removed.'),
+        onWarning(
+          'Lade could not keep delaying file removals until the end of the backup. The backup checks for removed files and continues.',
+        ),
       // It is tried again, and what is removed meanwhile is found out.
       () => {},
     )

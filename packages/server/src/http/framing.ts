@@ -65,7 +65,9 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
     return malformed('Content-Length must be a decimal number without sign, spaces or leading zeros.')
   }
   if ((method === 'GET' || method === 'HEAD') && length !== '0')
-    return malformed(`A ${method} request has no body here, but Content-Length is ${length}. Send it without a body.`)
+    return malformed(
+      `A ${method} request must not have a body, but Content-Length is ${length}. Send it without a body.`,
+    )
   return undefined
 }
 

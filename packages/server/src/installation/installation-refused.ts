@@ -47,7 +47,7 @@ export function describeProblem(problem: InstallationProblem, { records, objects
     case 'unknown_objects':
       return `${Database} and the files in ${objects} do not belong together: ${describeSamples(problem.samples)}. LADE_DATABASE or LADE_STORAGE may be wrong, or one of the two may be lost.`
     case 'rolled_back':
-      return `${Database} is older than the files in ${objects} (step ${problem.recordsProgress} instead of ${problem.objectsProgress}), so acknowledged changes are missing. The log of the database may be lost or damaged, a backup may have been restored, or an outdated standby may have taken over.`
+      return `${Database} is older than the files in ${objects}: it has progress number ${problem.recordsProgress}, the files have ${problem.objectsProgress}. Acknowledged changes are missing. The log of the database may be lost or damaged, a backup may have been restored, or an outdated standby may have taken over.`
     case 'unreadable_document':
       return `The file installation.json in ${objects} is invalid. It may have been damaged or edited.`
   }

@@ -28,7 +28,9 @@ export async function redeemLoginCode(deps: RedeemLoginCodeDeps, input: RedeemLo
   const { challenge, email } = input.request
   if (challenge !== undefined) return redeemChallenge(deps, input, challenge)
   if (email !== undefined) return redeemForEmail(deps, input, normalizeEmail(email))
-  throw new LadeError('bad_request', { reason: 'Send the challenge of the code, or the email address.' })
+  throw new LadeError('bad_request', {
+    reason: 'Send the challenge that POST /api/auth/start returned, or the email address that the code was mailed to.',
+  })
 }
 
 async function redeemChallenge(

@@ -93,7 +93,7 @@ describe('too_large', () => {
   it('says how large the file is, what the limit is, and what a token would allow', () => {
     const withToken = { fileBytes: 5 * 1024 * MB, dailyBytes: 1024 * MB }
     expect(refusalOf({ ...sponsored, fileBytes: 100 * MB, withToken }, { sizeBytes: 110 * MB })).toBe(
-      'The file is 110 MB; without a token, the limit is 100 MB. With a token, it is 5 GiB.',
+      'The file is 110 MB; without a token, the limit is 100 MB. With a token, the limit is 5 GiB.',
     )
     expect(refusalOf({ fileBytes: 100 * MB }, { sizeBytes: 100 * MB + 1 })).toMatch(
       /^The file is 104,857,601 bytes; the limit is 104,857,600 bytes\./,

@@ -136,7 +136,7 @@ describe('CarIndexer: files that contradict themselves', () => {
     [
       'a raw part of another size',
       () => [fileBlock([leaf(3)]), b],
-      /has the part bafkrei\w+\. It declares 3 bytes for it, but the part has 2\.$/,
+      /declares 3 bytes for its part bafkrei\w+, but that part has 2\.$/,
     ],
     [
       'an inner node of another size',
@@ -144,7 +144,7 @@ describe('CarIndexer: files that contradict themselves', () => {
         const inner = fileBlock([leaf(2)])
         return [fileBlock([{ cid: inner.cid, sizeBytes: 5 }]), inner, b]
       },
-      /has the part bafybei\w+\. It declares 5 bytes for it, but the part has 2\.$/,
+      /declares 5 bytes for its part bafybei\w+, but that part has 2\.$/,
     ],
     [
       'a part that is no file',
@@ -178,7 +178,7 @@ describe('CarIndexer: files that contradict themselves', () => {
     [
       'an inline part of another size',
       () => [fileBlock([{ cid: inlineCid(0x55, utf8('inline')), sizeBytes: 7 }])],
-      /It declares 7 bytes for it, but the part has 6\.$/,
+      /declares 7 bytes for its part \w+, but that part has 6\.$/,
     ],
   ] as const)('refuses %s', async (_, make, reason) => {
     const blocks: readonly Block[] = make()

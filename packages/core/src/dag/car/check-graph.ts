@@ -49,10 +49,14 @@ function faultOfParts(graph: BlockGraph, root: number): CarFault | undefined {
       const child = graph.linkAt(place)
       const announced = graph.announcedSizeAt(place)
       const actual = partSizeOf(graph, child)
-      const names = () => `The file node ${graph.textOf(link)} has the part ${graph.textOf(child)}`
-      if (actual === undefined) return malformed(`${names()}, which is not a UnixFS file.`)
-      if (actual !== announced)
-        return malformed(`${names()}. It declares ${announced} bytes for it, but the part has ${actual}.`)
+      const [node, part] = [() => graph.textOf(link), () => graph.textOf(child)]
+      if (actual === undefined)
+        return malformed(`The file node ${node()} has the part ${part()}, which is not a UnixFS file.`)
+      if (actual !== announced) {
+        return malformed(
+          `The file node ${node()} declares ${announced} bytes for its part ${part()}, but that part has ${actual}.`,
+        )
+      }
       open.push(child)
     }
   }

@@ -18,7 +18,8 @@ import { tierOf } from './tier-of.ts'
 import { readUploadHead } from './upload-head.ts'
 
 /** Whether a write that failed was made is known only after the next start, or never. */
-const SAFE_TO_REPEAT = 'The service could not write the file. Send it again; it is stored and charged once.'
+const SAFE_TO_REPEAT =
+  'The service could not write the file. Send it again. Repeating the upload is safe: you are charged only once.'
 
 /**
  * `POST` or `PUT /api/upload?cid=…`: the head is judged, the quota reserved, and only then is a byte of the body asked for.

@@ -47,13 +47,13 @@ export function refuseDamagedLog(file: string): void {
   const damaged = findDamagedLog(file)
   if (damaged === undefined) return
   throw new Error(
-    `${describeDamagedLog(damaged)} Nothing was changed. Restore a backup, or run "lade doctor --adopt" to see what happens if you continue without them`,
+    `${describeDamagedLog(damaged)} Nothing was changed. Restore a backup, or run "lade doctor --adopt" to see what happens if you continue without these transactions`,
   )
 }
 
 export function describeDamagedLog({ path, offset, laterTransactions }: DamagedLog): string {
-  const lost = laterTransactions === 1 ? 'a transaction' : `${laterTransactions} transactions`
-  return `${path} is damaged at byte ${offset}. SQLite would silently drop ${lost} after it, although they were acknowledged.`
+  const lost = laterTransactions === 1 ? '1 acknowledged transaction' : `${laterTransactions} acknowledged transactions`
+  return `${path} is damaged at byte ${offset}, so ${lost} after that byte cannot be read.`
 }
 
 /**
