@@ -25,7 +25,7 @@ export function addEmailCodeOptions(command: Command): void {
   command
     .option(
       '--challenge <text>',
-      'Finish an earlier run that mailed a code. Pass the challenge that the earlier run printed.',
+      'Finish an earlier run that mailed a code: pass the text that the earlier run printed after --challenge.',
     )
     .option(
       '--code <digits>',

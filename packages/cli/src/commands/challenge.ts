@@ -14,7 +14,7 @@ import { UsageError } from '../usage-error.ts'
 const MAXIMUM_NONCE = 128
 /** What the piece CID alone does not show. */
 const ON_ITS_WORD =
-  'You trust the service that this piece belongs to the file. To avoid that, challenge the piece CID that "lade hash" prints (files up to 1,065,353,216 bytes).'
+  'This check relies on the claim of the service that the piece is part of the file. For files up to 1,065,353,216 bytes, run "lade challenge" with the piece CID that "lade hash" prints.'
 
 /** `lade challenge CID`: has it proved, here and now, that a file is held. Ends with 0 when it was, with 1 when it was not. */
 export function addChallenge(program: Command, terminal: Terminal): void {
@@ -24,8 +24,11 @@ export function addChallenge(program: Command, terminal: Terminal): void {
     .description(
       'Ask a prover to prove now that it stores a file, and check the proof on this machine. Exits with 1 if no valid proof arrives.',
     )
-    .argument('<cid>', 'any id of the file; with the piece CID, you need not trust the service')
-    .option('--nonce <text>', 'Text that selects the leaves to prove, 1 to 128 characters (default: random).')
+    .argument('<cid>', 'any id of the file. Use the piece CID to check the proof without trusting the service')
+    .option(
+      '--nonce <text>',
+      'Text that decides which parts of the file the prover must prove, 1 to 128 characters (default: random).',
+    )
     .option('--json', 'Print one JSON object, with the proof.')
     .action((cid: string) => challenge(cid, command, terminal))
   addAccountOptions(command)

@@ -41,7 +41,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     )
     .option(
       '--accept-clock',
-      'Accept the system clock after it jumped, so that files expire again. Explains the effect and asks first.',
+      'Lade stops expiring files when the system clock jumps. Accept the new time, so that expiry resumes. Explains the effect and asks first.',
     )
     .option('-y, --yes', 'With --adopt or --accept-clock: do not ask.')
     .action(() => {

@@ -28,11 +28,11 @@ export function addLogin(program: Command, terminal: Terminal): void {
     .command('login')
     .summary('Log in to a service: save its URL and a token.')
     .description(
-      'Save the URL of a service and a token for it. The token comes from --token-file, LADE_TOKEN, a prompt or standard input, and is checked first.',
+      'Save the URL of a service and a token for it. The token comes from --token-file, LADE_TOKEN, a prompt or standard input. Nothing is saved unless the service accepts the token.',
     )
     .option(
       '--email <address>',
-      'Sign up for a new token with this email address, if the service allows signup. A service with email signup mails a code.',
+      'Sign up for a new token with this email address, if the service allows signup. If the service verifies email addresses, it mails you a code.',
     )
     .option('--label <text>', 'With --email: the name of the token (default: the name of this machine).')
     .option('--json', 'Print one JSON object.')
