@@ -53,7 +53,7 @@ const ADVICE: Sentences = {
   read_only: () => 'Run "lade doctor" on the machine of the service to check its disk and database.',
   not_placed: ({ reason }) =>
     reason === undefined ? '"lade deals" shows the status.' : 'Use "lade edit CID --public".',
-  unreachable: () => 'Start a service with "lade serve", choose another with --url, or run "lade doctor".',
+  unreachable: () => 'Start a service with "lade serve", choose another service with --url, or run "lade doctor".',
   unexpected_answer: () => 'Check the URL, or run "lade doctor".',
   cid_conflict: () => '"lade hash" prints the ids of a file.',
 }

@@ -156,7 +156,7 @@ describe('parseContentId', () => {
         'bafkrgqdkr2wypkattzraexxbtjlxvlc6gyeeve5g24hfthdvaa7filynkwp6liz57pgpqhuc2ge4cm4ifqcsadujmnoqlpayr2z5l5blzmck2',
       ),
     ).toBe(
-      'The cid has the codec raw (0x55) and the hash sha2-512 (0x13), which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.',
+      'Lade cannot verify a cid with the codec raw (0x55) and the hash sha2-512 (0x13). Use sha2-256, blake3, blake2b-256 or a piece CID.',
     )
   })
 

@@ -239,7 +239,7 @@ function classify(text: string, whole: WholeCid, sha256Hex: Sha256Hex): ContentI
 }
 
 function unverifiable({ codec, hash }: WholeCid): string {
-  return `The cid has the codec ${codecName(codec)} and the hash ${hashName(hash)}, which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.`
+  return `Lade cannot verify a cid with the codec ${codecName(codec)} and the hash ${hashName(hash)}. Use sha2-256, blake3, blake2b-256 or a piece CID.`
 }
 
 function digestId(text: string, form: ContentIdForm, sha256: string): ContentId {

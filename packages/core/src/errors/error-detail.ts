@@ -29,7 +29,7 @@ const DETAILS: Details = {
   request_timeout: () => 'The headers were not complete after 10 seconds. Send the request again.',
   expectation_failed: ({ expect }) => `Expect is ${quoted(expect)}. Send "Expect: 100-continue" or no Expect header.`,
   misdirected_request: ({ host }) =>
-    `Host is ${quoted(host)}, but this service accepts only loopback names. The operator can add the name to LADE_TRUSTED_HOSTS.`,
+    `Host is ${quoted(host)}, which is not a name of this service. The operator can add the name to LADE_TRUSTED_HOSTS.`,
   length_required: () =>
     'Transfer-Encoding is not accepted. Send Content-Length instead. With curl, use --data-binary @- instead of -T -.',
   no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
@@ -64,8 +64,8 @@ const DETAILS: Details = {
   invalid_challenge: () => `A login code is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
     attemptsLeft === 0
-      ? `That code does not match, and no attempts are left. ${NEW_CODE}`
-      : `That code does not match. ${countText(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`,
+      ? `The code does not match, and no attempts are left. ${NEW_CODE}`
+      : `The code does not match. ${countText(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`,
   mail_failed: ({ retryAfterSeconds }) =>
     `The mail server did not accept the mail with the login code. Check the address. ${again(retryAfterSeconds)}`,
   auth_offline: () =>
@@ -76,7 +76,7 @@ const DETAILS: Details = {
   invalid_nonce: () =>
     'A nonce works for one sign-in and expires after a few minutes. Get a new one with POST /api/auth/wallet/nonce.',
   chain_offline: ({ retryAfterSeconds }) =>
-    `The node of the chain does not answer, and wallets cannot be checked without it. ${again(retryAfterSeconds)}`,
+    `The RPC node of the chain does not respond, so wallets cannot be checked. ${again(retryAfterSeconds)}`,
   too_large: ({ limit, size, reason }) => {
     const [sizeText, limitText] = comparedBytes(size, limit)
     return reason ?? `The file is ${sizeText}; the limit is ${limitText}.`

@@ -49,7 +49,7 @@ export async function signUp(deps: SignUpDeps, rules: SignUpRules, input: SignUp
     throw rateLimited(deps.now(), {
       used: outcome.used,
       limit: rules.signupsPerHour,
-      reached: `This address has reached its limit of ${countText(rules.signupsPerHour, 'signup')} per hour.`,
+      reached: `This IP address has reached its limit of ${countText(rules.signupsPerHour, 'signup')} per hour.`,
     })
   }
   return result

@@ -123,7 +123,7 @@ describe('overQuota', () => {
     const asking = { tier: tierOf(sponsored), sizeBytes: 10 }
     const error = overQuota(asking, { outcome: 'over_quota', usedBytes: 7, over: files }, now)
     expect(error.message).toBe(
-      '2,000 of 2,000 files used today from this address. The quota resets at 00:00 UTC. A token has its own quota.',
+      '2,000 of 2,000 files used today from this IP address. The quota resets at 00:00 UTC. A token has its own quota.',
     )
     expect(error.evidence).toMatchObject({ ...files, usedBytes: 7 })
     const shared = { unit: 'bytes', used: 90, limit: 100, network: 'ip:2001:db8:1::/48' } as const

@@ -28,7 +28,7 @@ export function quotaSentence(tier: UploadTier, refused: Refused): string {
   const spent =
     network !== undefined
       ? `All addresses in ${network.slice('ip:'.length)} together used ${sum} today`
-      : `${sum} used today${tier.name === 'sponsored' ? ' from this address' : ''}`
+      : `${sum} used today${tier.name === 'sponsored' ? ' from this IP address' : ''}`
   return `${spent}${asked}. The quota resets at 00:00 UTC.${MORE[tier.name]}`
 }
 
