@@ -9,8 +9,8 @@ const INSTEAD: Sentences = {
   insufficient_scope: ({ required, scopes }) =>
     scopes === undefined
       ? undefined
-      : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'none' : scopes.join(', ')}. Create a token with it: "lade token new".`,
-  empty_body: () => 'The file is empty. Upload files with at least one byte.',
+      : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'no scopes' : scopes.join(', ')}. Create a token with the scope ${required}: "lade token new".`,
+  empty_body: () => 'The file is empty. Upload a file with at least one byte.',
   email_code_required: () => 'Signup needs a login code. "lade login --email ADDRESS" requests one and asks for it.',
   invalid_challenge: () =>
     'The login attempt is unknown, finished or expired. Leave out --challenge to get a new code.',
@@ -53,7 +53,7 @@ const ADVICE: Sentences = {
   read_only: () => 'Run "lade doctor" on the machine of the service to check its disk and database.',
   not_placed: ({ reason }) =>
     reason === undefined ? '"lade deals" shows the status.' : 'Use "lade edit CID --public".',
-  unreachable: () => 'Start a service with "lade serve", choose another with --url, or run "lade doctor".',
+  unreachable: () => 'Start a service with "lade serve", choose another service with --url, or run "lade doctor".',
   unexpected_answer: () => 'Check the URL, or run "lade doctor".',
   cid_conflict: () => '"lade hash" prints the ids of a file.',
 }

@@ -42,8 +42,9 @@ describe('sentenceOf', () => {
     const used = { unit: 'bytes', used: 1_073_741_824, limit: 1_073_741_824, retryAfterSeconds: 18_000 } as const
     expect(sentenceOf(new LadeError('quota_exceeded', used))).toBe('1 GiB of 1 GiB used. Try again in 5 hours.')
     expect(sentenceOf(new LadeError('insufficient_scope', { required: 'pin', scopes: ['put', 'get'] }))).toBe(
-      'This needs the scope pin; the token has put, get. Create a token with it: "lade token new".',
+      'This needs the scope pin; the token has put, get. Create a token with the scope pin: "lade token new".',
     )
+    expect(sentenceOf(new LadeError('insufficient_scope', { required: 'pin', scopes: [] }))).toContain('has no scopes.')
   })
 
   it.each([

@@ -230,7 +230,7 @@ describe('lade keys rotate', () => {
       expect(shown).toMatchObject({ ageDays: 0, previous: [{ id: before.id, acceptedUntil: until }] })
       expect((await lade(['keys', 'show', ...at])).stdout).toContain(`the previous key ${before.id} are accepted until`)
       const { stdout: next, stderr } = await lade(['keys', 'mint', '--email', 'a@b.co', ...at])
-      expect(stderr).not.toContain('The key is new')
+      expect(stderr).not.toContain('a new signing key')
       const usage = (token: string) => lade(['usage'], { LADE_URL: service.url, LADE_TOKEN: token.trim() })
       await vi.waitFor(async () => expect((await usage(next)).exitCode).toBe(0), { timeout: 10_000 })
       expect((await usage(old)).exitCode).toBe(0)
@@ -275,7 +275,9 @@ describe('lade keys under RS256', () => {
     expect(await lade(['keys', 'show'], env)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(rsaFile()) })
     expect((await lade(['keys', 'rotate'], env)).exitCode).toBe(1)
     const { stderr } = await lade(['keys', 'mint', '--email', 'a@b.co'], env)
-    expect(stderr).toContain('The key is new. If your service runs already, use its LADE_DATA_DIR or LADE_DATABASE')
+    expect(stderr).toContain(
+      'This created a new signing key. If the service already runs, mint with its LADE_DATA_DIR or LADE_DATABASE',
+    )
     const before = await show()
     expect(before).toMatchObject({ file: rsaFile(), alg: 'RS256', ageDays: 0 })
     expect((await lade(['keys', 'rotate'], env)).stdout).toContain(rsaFile())

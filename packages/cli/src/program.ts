@@ -29,6 +29,9 @@ Exit codes:
   3  content does not match  7  missing token, or missing scope
      (lade verify: 1)
 
+The checks "lade verify", "lade challenge" and "lade doctor" exit with 1 if the
+check fails.
+
 Start with "lade login", or upload small files without a token.
 Run "lade help COMMAND" for flags and examples.`
 

@@ -14,22 +14,22 @@ export const PROVER_SETTINGS = {
     name: 'LADE_PROVER_ALLOW',
     default: 'none',
     about:
-      'Hosts that pieces may be pulled from, over https at public addresses: stage.example, *.example.org, or * for all.',
+      'Hosts that pieces may be pulled from, only over https and at public addresses: stage.example, *.example.org, or * for all.',
   },
   privateHosts: {
     name: 'LADE_PROVER_ALLOW_PRIVATE',
     default: 'none',
-    about: 'Hosts that pieces may be pulled from at any address, also over http: lade:8080, 127.0.0.1:*.',
+    about: 'Hosts that pieces may also be pulled from over http or at private addresses: lade:8080, 127.0.0.1:*.',
   },
   findDelayMs: {
     name: 'LADE_PROVER_FIND_DELAY_MS',
     default: '5000',
-    about: 'Delay until a stored piece can be found, in milliseconds.',
+    about: 'Simulated delay between storing a piece and finding it, in milliseconds.',
   },
   confirmDelayMs: {
     name: 'LADE_PROVER_CONFIRM_DELAY_MS',
     default: '5000',
-    about: 'Delay until a sent transaction is confirmed, in milliseconds.',
+    about: 'Simulated delay until a transaction is confirmed, in milliseconds.',
   },
   parkHours: {
     name: 'LADE_PROVER_PARK_HOURS',

@@ -164,6 +164,6 @@ async function readTokenFile(file: string): Promise<string> {
 
 function refuseToken(): never {
   throw new InvalidArgumentError(
-    'Every user of this machine can read a token on the command line. Revoke it, then use "lade login", --token-file or LADE_TOKEN.',
+    'Every user of this machine can read a token on the command line. Revoke the token, then use "lade login", --token-file or LADE_TOKEN.',
   )
 }

@@ -25,7 +25,7 @@ export function addEmailCodeOptions(command: Command): void {
   command
     .option(
       '--challenge <text>',
-      'Finish an earlier login. Pass the value that the earlier run printed after --challenge.',
+      'Finish an earlier run that mailed a code: pass the text that the earlier run printed after --challenge.',
     )
     .option(
       '--code <digits>',

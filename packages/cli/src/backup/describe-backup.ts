@@ -30,7 +30,7 @@ export function describeBackup(report: BackupReport, { dir, verify }: BackupDesc
     `Backup of ${shownTime(at)} in ${dir}: ${countOf(files, 'file')}, ${countOf(rows, 'row')} of records (${formatBytes(recordsBytes)}).`,
     `Blobs: ${amountOf(copied)} copied, ${amountOf(there)} already there. ${READ[verify]}`,
     ...(removed.count > 0
-      ? [`Removed ${countOf(removed.count, 'unused blob')} (${formatBytes(removed.bytes)}) from the backup.`]
+      ? [`Removed from the backup: ${countOf(removed.count, 'unused blob')} (${formatBytes(removed.bytes)}).`]
       : []),
     ...(hasKey ? ['The backup contains the signing key. Keep it secret.'] : []),
     ...(report.wereRecordsDamaged
@@ -78,7 +78,7 @@ function damage({ blobs, inlineProblems }: BackupReport, dir: string): string[] 
       })),
     ),
     ...problemLines(
-      `${countOf(inline.length, 'small file')} damaged. --heal cannot repair small files. Upload them again:`,
+      `${countOf(inline.length, 'small file')} damaged. --heal cannot repair small files. Upload the files again:`,
       inline,
     ),
   ]

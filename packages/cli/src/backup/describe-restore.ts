@@ -16,10 +16,10 @@ const TOKENS = {
   ],
   kept: [
     'Tokens and share links stay valid, including tokens revoked after the backup.',
-    'If one of them was stolen, invalidate all tokens with "lade keys rotate".',
+    'If a token was stolen, invalidate all tokens with "lade keys rotate".',
   ],
   setting: [
-    'LADE_TOKEN_KEY signs tokens, so tokens revoked after the backup are valid again. To invalidate all tokens, change it.',
+    'LADE_TOKEN_KEY signs tokens, so tokens revoked after the backup are valid again. To invalidate all tokens, change LADE_TOKEN_KEY.',
   ],
   none: ['The backup has no signing key. All tokens and share links are invalid unless LADE_TOKEN_KEY is the old key.'],
 } as const satisfies Record<RestoreReport['tokens'], readonly string[]>
@@ -42,7 +42,7 @@ export function describeRestore(report: RestoreReport): string[] {
       inlineProblems.map((problem) => ({ ...problem, says: 'has wrong bytes in the backup' })),
     ),
     ...TOKENS[tokens],
-    'Files uploaded after the backup are missing. Files removed after it are back.',
+    'Files uploaded after the backup are missing. Files removed after the backup are back.',
     'Start the service with the same settings.',
   ]
 }

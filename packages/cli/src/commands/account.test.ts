@@ -174,7 +174,7 @@ describe('lade token', () => {
     const [jti = ''] = unclear.stderr.match(/[0-9a-f-]{36}/) ?? []
     expect((await lade(['token', 'revoke', jti, '--json'])).json()).toMatchObject({ jti })
     const own = await lade(['token', 'revoke', 'mine'])
-    expect(own.stderr).toContain('you are logged out there')
+    expect(own.stderr).toContain('You are now logged out.')
     expect((await lade(['usage'])).exitCode).toBe(7)
   })
 

@@ -40,14 +40,14 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--verify <scope>',
-        'Which files to read and hash: all files of the service and the backup (all), only files of the backup (copy), or only new files (new).',
+        'Which files to read and hash: all files of the service and the backup (all), all files of the backup and new files of the service (copy), or only new files (new).',
       )
         .choices(SCOPES)
         .default('all'),
     )
     .option(
       '--heal',
-      'Repair damaged or missing files of the service with the bytes of the backup. Small files in the database cannot be repaired.',
+      'Repair damaged or missing files of the service with the bytes of the backup. Small files, which are stored in the database, cannot be repaired this way.',
     )
     .option('--jobs <number>', 'Files to read at the same time.', readJobs, DEFAULT_JOBS)
     .option('--bandwidth <number>', 'Maximum read speed, in MiB per second.', readBandwidth)

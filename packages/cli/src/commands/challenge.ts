@@ -14,7 +14,7 @@ import { UsageError } from '../usage-error.ts'
 const MAXIMUM_NONCE = 128
 /** What the piece CID alone does not show. */
 const ON_ITS_WORD =
-  'This check relies on the service for which piece the file is in. For files up to 1,065,353,216 bytes, run "lade challenge" with the piece CID that "lade hash" prints.'
+  'This check relies on the claim of the service that the piece is part of the file. For files up to 1,065,353,216 bytes, run "lade challenge" with the piece CID that "lade hash" prints.'
 
 /** `lade challenge CID`: has it proved, here and now, that a file is held. Ends with 0 when it was, with 1 when it was not. */
 export function addChallenge(program: Command, terminal: Terminal): void {

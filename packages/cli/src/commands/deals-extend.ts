@@ -45,7 +45,7 @@ export function addDealsExtend(deals: Command, terminal: Terminal): void {
 function termOf(days: number | undefined, until: Date | undefined): { days: number } | { until: Date } {
   if (days !== undefined && until === undefined) return { days }
   if (until !== undefined && days === undefined) return { until }
-  throw new UsageError('Use one of --days and --until.')
+  throw new UsageError('Use either --days or --until.')
 }
 
 /** The end of a UTC day. */

@@ -192,7 +192,7 @@ describe('lade challenge', () => {
       expect.stringMatching(/^ {2}nonce {3}[0-9a-f]{32}$/),
       '',
     ])
-    expect(stderr).toContain('This check relies on the service for which piece the file is in.')
+    expect(stderr).toContain('This check relies on the claim of the service that the piece is part of the file.')
   })
 
   it('believes nobody when it is asked for the piece CID', async () => {

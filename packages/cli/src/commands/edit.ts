@@ -28,13 +28,13 @@ export function addEdit(program: Command, terminal: Terminal): void {
     .summary('Change access, name, type or term of a file.')
     .description('Change one of your files without uploading it again. Nothing is charged.')
     .argument('<cid>', 'any id of the file')
-    .option('--private', 'Only your tokens and your share links can download the file from now on.')
-    .option('--public', 'Anyone can download the file from now on.')
+    .option('--private', 'From now on, only you and people with your share links can download the file.')
+    .option('--public', 'From now on, anyone can download the file.')
     .option('--name <name>', 'New name of the file.')
     .option('--type <type>', 'New media type.')
     .option(
       '--days <number>',
-      'New storage term in days, counted from the upload. It can only be made longer.',
+      'New storage term in days, counted from the upload. A term can only be made longer.',
       wholeNumberIn(1, MAXIMUM_TERM_DAYS),
     )
     .option('--json', 'Print the updated file as one JSON object.')
@@ -71,5 +71,5 @@ function changeOf(flags: EditFlags): ChangeFileOptions {
     ...(flags.days !== undefined && { termDays: flags.days }),
   }
   if (Object.keys(change).length > 0) return change
-  throw new UsageError('Say what to change: --private, --public, --name, --type or --days.')
+  throw new UsageError('Nothing to change. Pass --private, --public, --name, --type or --days.')
 }

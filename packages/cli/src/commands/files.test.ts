@@ -118,7 +118,7 @@ describe('lade put', () => {
     expect((await lade(['edit', cid, '--public', '--json'])).json()).toMatchObject({ cid, visibility: 'public' })
     expect((await lade(['ls', '--status', 'active', cid])).exitCode).toBe(0)
     for (const [flags, exitCode, sentence] of [
-      [[], 2, 'Say what to change'],
+      [[], 2, 'Nothing to change. Pass --private'],
       [['--private', '--public'], 2, 'Use --private or --public'],
       [['--days', '3'], 2, 'cannot be shortened'],
     ] as const) {
@@ -191,7 +191,7 @@ describe('lade put', () => {
       const { exitCode, stderr } = await lade(['put', 'large'], { env: { LADE_URL: small.url } })
       expect(exitCode).toBe(5)
       expect(stderr).toContain(
-        'The file is 1,048,577 bytes; without a token, the limit is 1,048,576 bytes. With a token, it is 5 GiB.',
+        'The file is 1,048,577 bytes; without a token, the limit is 1,048,576 bytes. With a token, the limit is 5 GiB.',
       )
       // As much is said for programs, of a file by itself and of one among others.
       await write('small', unique())

@@ -37,7 +37,9 @@ export function addHash(program: Command, terminal: Terminal): void {
   const command = program
     .command('hash')
     .summary('Print every content id of a file.')
-    .description('Print every content id of a file: digests, CIDs, UnixFS roots with their import profile, piece CIDs.')
+    .description(
+      'Print every content id of a file: digests, CIDs, UnixFS root CIDs with their import profiles, and piece CIDs.',
+    )
     .argument('<files...>', 'local files')
     .option('--json', 'Print one JSON object per file, one per line.')
     .action(async (files: string[]) => {

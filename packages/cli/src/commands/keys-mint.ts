@@ -86,7 +86,9 @@ async function mint(options: MintOptions, config: Config, terminal: Terminal): P
   terminal.note(`jti: ${claims.jti}`)
   terminal.note(`signed with: ${key.id} from ${source}`)
   if (isNew) {
-    terminal.note('The key is new. If your service runs already, use its LADE_DATA_DIR or LADE_DATABASE instead.')
+    terminal.note(
+      'This created a new signing key. If the service already runs, mint with its LADE_DATA_DIR or LADE_DATABASE instead.',
+    )
   }
   terminal.note('This is the only time the token is shown.')
 }

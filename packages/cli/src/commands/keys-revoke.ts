@@ -20,10 +20,10 @@ export function addKeysRevoke(keys: Command, terminal: Terminal): void {
     .command('revoke')
     .summary('Revoke one token, or all tokens of a user.')
     .description(
-      'Revoke one token, or every token issued to a user so far. Running servers refuse them within 2 seconds. The share links of the tokens end too. This cannot be undone.',
+      'Revoke one token, or every token issued to a user so far. Running servers refuse revoked tokens within 2 seconds. The share links of the tokens end too. This cannot be undone.',
     )
-    .option('--jti <id>', 'The id of the token, as "lade token ls" shows it.')
-    .option('--email <address>', 'Email address of the user whose tokens to revoke.')
+    .option('--jti <id>', 'Revoke the token with this id, as "lade token ls" shows it.')
+    .option('--email <address>', 'Revoke all tokens of the user with this email address.')
     .option('--keep-links', 'Keep the share links of the tokens.')
     .option('--json', 'Print one JSON object.')
     .action((options: RevokeOptions) => revoke(command, options, terminal))

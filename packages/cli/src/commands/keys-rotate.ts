@@ -18,11 +18,11 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
     .command('rotate')
     .summary('Replace the signing key.')
     .description(
-      'Replace the signing key. All tokens and share links become invalid at once. With --overlap, they stay valid for that many days. Running servers use the new key within 2 seconds.',
+      'Replace the signing key. All tokens and share links become invalid at once. With --overlap, they stay valid for the given number of days. Running servers use the new key within 2 seconds.',
     )
     .option(
       '--overlap <days>',
-      'Number of days to keep accepting tokens and share links of the old key. Do not use this if others may know the old key.',
+      'Keep accepting tokens and share links of the old key for this many days. Do not use --overlap if others may know the old key.',
       wholeNumberIn(1, MAXIMUM_OVERLAP_DAYS),
     )
     .action(() => rotateKey(command, terminal))
@@ -34,7 +34,7 @@ async function rotateKey(command: Command, terminal: Terminal): Promise<void> {
   const { overlap } = command.opts<{ overlap?: number }>()
   if (config.tokenKey !== undefined) {
     throw new ConfigError(
-      'The signing key comes from LADE_TOKEN_KEY. To rotate it, change that value and restart every server.',
+      'The signing key comes from LADE_TOKEN_KEY. To rotate the key, change LADE_TOKEN_KEY and restart every server.',
     )
   }
   await withKeyPlace(config, async ({ name, read, rotate }) => {

@@ -28,7 +28,7 @@ export function addLogin(program: Command, terminal: Terminal): void {
     .command('login')
     .summary('Log in to a service: save its URL and a token.')
     .description(
-      'Save the URL of a service and a token for it. The token comes from --token-file, LADE_TOKEN, a prompt or standard input, and is checked first.',
+      'Save the URL of a service and a token for it. The token comes from --token-file, LADE_TOKEN, a prompt or standard input. Nothing is saved unless the service accepts the token.',
     )
     .option(
       '--email <address>',

@@ -30,9 +30,7 @@ export function addLs(program: Command, terminal: Terminal): void {
     .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAX_LISTED), DEFAULT_LISTED)
     .option('--type <type>', 'Only files with this media type.')
     .addOption(
-      new Option('--status <status>', 'Only files with this status (default: all that are live).').choices(
-        FILE_STATUSES,
-      ),
+      new Option('--status <status>', 'Only files with this status (default: all live files).').choices(FILE_STATUSES),
     )
     .option('--json', 'Print one JSON array with all fields.')
     .action((query: string | undefined) => ls(query, command, terminal))

@@ -33,14 +33,14 @@ interface MigrateFlags extends CopyFlags {
 export function addMigrateStorage(program: Command, terminal: Terminal): void {
   const command = program
     .command('migrate-storage')
-    .summary('Move a stopped service to another storage or database.')
+    .summary('Move a stopped service to another file storage or database.')
     .description(
       'Move a stopped service to another file storage, or from SQLite to PostgreSQL, or both at once. Every copy is verified and nothing is removed. Run the command again to resume.',
     )
     .option('--to-database <url>', 'New database: postgres://user@host/database. PGPASSWORD can hold the password.')
-    .option('--to-storage <url>', 'New storage, in the syntax of LADE_STORAGE.')
+    .option('--to-storage <url>', 'New file storage, in the syntax of LADE_STORAGE.')
     .option('--dry-run', 'Show what would be moved and change nothing. The service may be running.')
-    .option('--verify', 'Read and hash every blob in the new storage, including blobs copied by an earlier run.')
+    .option('--verify', 'Read and hash every blob in the new file storage, including blobs copied by an earlier run.')
     .option('--jobs <number>', 'Blobs to copy at the same time.', readJobs, DEFAULT_JOBS)
     .option('--bandwidth <number>', 'Maximum copy speed, in MiB per second.', readBandwidth)
     .option('--json', 'Print one JSON object.')

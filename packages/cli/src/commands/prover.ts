@@ -10,12 +10,12 @@ Environment variables (defaults in parentheses):
                                         https and public addresses (none).
   LADE_PROVER_ALLOW_PRIVATE             Hosts that pieces may also be pulled from
                                         over http or at private addresses (none).
-  LADE_PROVER_FIND_DELAY_MS             Simulated delay between storing a piece and
-                                        finding it, in milliseconds (5000).
-  LADE_PROVER_CONFIRM_DELAY_MS          Delay until a transaction is confirmed
-                                        (5000).
-  LADE_PROVER_PARK_HOURS                How long a piece without a data set is
-                                        stored (24).
+  LADE_PROVER_FIND_DELAY_MS             Simulated delay between storing a piece
+                                        and finding it, in milliseconds (5000).
+  LADE_PROVER_CONFIRM_DELAY_MS          Simulated delay until a transaction is
+                                        confirmed, in milliseconds (5000).
+  LADE_PROVER_PARK_HOURS                How long a piece is stored while it is in
+                                        no data set, in hours (24).
   LADE_PROVER_CHAIN_RPC,                Chain, contract and account for onchain
   LADE_PROVER_MARKETPLACE,              deals (none). Set all three or none.
   LADE_PROVER_KEY`
@@ -27,7 +27,7 @@ export function addProver(program: Command, terminal: Terminal): void {
     .summary('Run the reference prover.')
     .description(
       'Run the reference prover: a storage provider for tests and demonstrations. It accepts pieces through the HTTP API of ' +
-        'Curio, stores them and proves that it does. Its settings are environment variables.',
+        'Curio, stores them and proves that it stores them. Its settings are environment variables.',
     )
     .addHelpText('after', SETTINGS_HELP)
     .action(async () => {

@@ -37,15 +37,15 @@ export function addPut(program: Command, terminal: Terminal): void {
     .command('put')
     .summary('Upload files.')
     .description(
-      'Upload files. Each file is hashed on this machine, uploaded under its content id and verified by the service. Run the command again to resume.',
+      'Upload files. Each file is hashed on this machine, uploaded under its content id and verified by the service. To resume an interrupted upload, run the command again.',
     )
     .argument('<files...>', 'local files; - is standard input')
     .option(
       '-r, --recursive',
-      'Upload folders: each file in them separately, under its own name. Symbolic links are not followed.',
+      'Upload folders: each file in a folder separately, under its own name. Symbolic links are not followed.',
     )
     .option('--hidden', 'With -r: include files and folders whose names start with a dot.')
-    .option('--private', 'Only your tokens and your share links can download the files. Needs a token.')
+    .option('--private', 'Only you and people with your share links can download the files. Needs a token or a wallet.')
     .option(
       '--days <number>',
       'Storage term in days, within the limit of the service.',

@@ -31,7 +31,7 @@ export function addRestore(program: Command, terminal: Terminal): void {
     .command('restore')
     .summary('Restore a backup into an empty data directory.')
     .description(
-      'Restore a backup into an empty data directory, or an empty database and storage. Every byte is verified against its digest. All tokens become invalid unless --keep-tokens is set.',
+      'Restore a backup into an empty data directory, or an empty database and file storage. Every byte is verified against its digest. All tokens become invalid unless --keep-tokens is set.',
     )
     .argument('<dir>', 'folder of the backup')
     .option('--keep-tokens', 'Restore the signing key. Tokens revoked after the backup become valid again.')

@@ -16,10 +16,10 @@ export function addTokenRevoke(tokens: Command, terminal: Terminal): void {
     .command('revoke')
     .summary('Revoke one of your tokens.')
     .description(
-      'Revoke one of your tokens, by its jti or label. The service rejects it from now on. This cannot be undone.',
+      'Revoke one of your tokens, by its jti or label. The service rejects the token from now on. This cannot be undone.',
     )
     .argument('<token>', 'jti or label of a live token')
-    .option('--keep-links', 'Keep the share links that the token created. By default they end with it.')
+    .option('--keep-links', 'Keep the share links that the token created. By default, the links end with the token.')
     .option('--json', 'Print one JSON object.')
     .action(async (which: string) => {
       const { client, url, saved } = await connect(command, terminal)
@@ -32,7 +32,7 @@ export function addTokenRevoke(tokens: Command, terminal: Terminal): void {
       if (wasKept) await forgetToken(terminal, saved, url)
       if (json) return terminal.print(JSON.stringify(revoked))
       terminal.print(`Revoked ${printable(which)}.`)
-      if (wasKept) terminal.note(`It was your saved token for ${url}, so you are logged out there.`)
+      if (wasKept) terminal.note(`This was your saved token for ${url}. You are now logged out.`)
     })
   addAccountOptions(command)
 }

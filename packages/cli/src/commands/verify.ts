@@ -15,19 +15,18 @@ export function addVerify(program: Command, terminal: Terminal): void {
     .command('verify')
     .summary('Check that a file matches a content id.')
     .description(
-      'Check that a local file matches a content id. Opaque ids cannot be checked. Exits with 1 if it does not match.',
+      'Check that a local file matches a content id. Opaque ids cannot be checked. Exits with 1 if the file does not match.',
     )
     .argument('<cid>', 'content id of any kind except opaque')
     .argument('<file>', 'local file')
-    .option('--car', 'The file is a CAR and the cid is its root. Check every block and that none is missing.')
+    .option('--car', 'The file is a CAR and the cid is its root. Check that every block is present and correct.')
     .option('--json', 'Print one JSON object.')
     .action(async (cid: string, file: string) => {
       const { car: mayBeCar = false, json = false } = command.opts<{ car?: boolean; json?: boolean }>()
       const id = parseContentId(cid, (bytes) => createHash('sha256').update(bytes).digest('hex'))
       if (!id.verified) {
         throw new LadeError('invalid_cid', {
-          reason:
-            'This kind of id cannot be checked against bytes. "lade hash" prints the ids of a file that can be checked.',
+          reason: 'An opaque id cannot be checked against bytes. "lade hash FILE" prints ids that can be checked.',
         })
       }
       const threads = startHashThreads()

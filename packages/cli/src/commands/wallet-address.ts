@@ -7,7 +7,7 @@ export function addWalletAddress(wallets: Command, terminal: Terminal): void {
     .command('address')
     .summary('Show the address of a wallet.')
     .description(
-      'Show the address of the wallet in a file. A keystore needs its password: the address is computed from the key.',
+      'Show the address of the wallet in a file. For a keystore, lade needs the password, because the address is computed from the key.',
     )
     .argument('<file>', 'private key file or keystore')
     .option('--json', 'Print one JSON object.')

@@ -47,7 +47,7 @@ describe('lade doctor --accept-clock', () => {
     const endsAt = leaveDoubt()
     const looked = await acceptClock()
     expect(looked).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--yes') })
-    expect(looked.stdout).toContain(`ended between ${new Date(endsAt).toISOString()} and now`)
+    expect(looked.stdout).toContain(`ended between ${new Date(endsAt).toISOString()} and now.`)
     expect(await acceptClock('--yes')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('is accepted') })
     expect(await acceptClock('--yes')).toMatchObject({
       exitCode: 0,

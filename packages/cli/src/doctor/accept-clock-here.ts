@@ -16,7 +16,7 @@ export async function acceptClockHere(
     for (const line of linesOf(doubt)) terminal.print(line)
     if (isAgreed) return true
     if (!canAsk(terminal)) {
-      terminal.note('Nothing was changed. Run the command again with --yes to do it.')
+      terminal.note('Nothing was changed. To continue, run the command again with --yes.')
       return false
     }
     return confirm(terminal, 'Do this?')

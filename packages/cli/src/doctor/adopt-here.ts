@@ -18,7 +18,7 @@ export async function adoptHere(
     for (const line of linesOf(step, config.orphanDays)) terminal.print(line)
     if (isAgreed) return true
     if (!canAsk(terminal)) {
-      terminal.note('Nothing was changed. Run the command again with --yes to do it.')
+      terminal.note('Nothing was changed. To continue, run the command again with --yes.')
       return false
     }
     return confirm(terminal, 'Do this?')

@@ -21,7 +21,7 @@ export async function checkService(look: ServiceLook): Promise<{ answers: boolea
   const { url } = look
   const health = await ask(look, '/healthz')
   if (health.kind === 'silent') {
-    const sentence = `Cannot reach ${url} (${health.reason}). Start a service with "lade serve", or choose another with --url.`
+    const sentence = `Cannot reach ${url} (${health.reason}). Start a service with "lade serve", or choose another service with --url.`
     return { answers: false, findings: [broken('service', sentence)] }
   }
   if (health.status !== 200 || statusOf(health.body) !== 'ok') {

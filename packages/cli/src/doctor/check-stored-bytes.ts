@@ -26,12 +26,17 @@ export function findingsOf(look: StoredBytesLook): Finding[] {
   const checked = isComplete ? 'all small files' : `${formatBytes(checkedBytes)} of small files (time limit reached)`
   const names = damaged.map(({ object, kind }) => `${object} (${kind})`).join(', ')
   const more = damagedCount > damaged.length ? ` and ${damagedCount - damaged.length} more` : ''
+  // A backup repairs blobs; small files are in the records, which it only reads.
+  const canHeal = damagedCount > damaged.length || damaged.some(({ kind }) => kind !== 'inline')
+  const healing = canHeal
+    ? ' Or repair them from a backup with "lade backup DIR --heal", except small files in the database (inline).'
+    : ''
   return [
     damagedCount === 0
       ? ok('storedBytes', `No damaged files are known. In the database, ${checked} match their digests.`)
       : broken(
           'storedBytes',
-          `${countOf(damagedCount, 'file')} damaged: ${names}${more}. Upload the files again. "lade backup --heal" can repair files that are not in the database.`,
+          `${countOf(damagedCount, 'file')} ${damagedCount === 1 ? 'is' : 'are'} damaged: ${names}${more}. Upload the files again.${healing}`,
         ),
     ...(withoutChunksCount === 0
       ? []

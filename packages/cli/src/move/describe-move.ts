@@ -114,7 +114,9 @@ function amountOf({ count, bytes }: Amount): string {
 function othersIn(others: number): string[] {
   if (others === 0) return []
   const [blobs, are, them] = [countOf(others, 'blob'), others === 1 ? 'is' : 'are', others === 1 ? 'it' : 'them']
-  return [`Warning: ${blobs} in the new storage ${are} not part of this service. It will remove ${them} later.`]
+  return [
+    `Warning: ${blobs} in the new storage ${are} not part of this service. The service will remove ${them} later.`,
+  ]
 }
 
 function lineOf({ sha256, sizeBytes, problem, file }: BlobProblem): string {

@@ -110,7 +110,7 @@ export class ResumingReader {
   #bodyOf(response: Response): ReadableStreamDefaultReader<Chunk> {
     this.#skipBytes = this.#position - beginningOf(response)
     if (this.#skipBytes < 0 || response.body === null)
-      throw unexpected(response, 'The answer is not the requested content.')
+      throw unexpected(response, 'The response is not the requested content.')
     return response.body.getReader()
   }
 
@@ -118,7 +118,7 @@ export class ResumingReader {
   async #read(body: ReadableStreamDefaultReader<Chunk>): Promise<Read> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const stalled = new Promise<Read>((resolve) => {
-      const error = new Error(`Nothing arrived for ${STALL_MS / 1000} seconds.`)
+      const error = new Error(`No data arrived for ${STALL_MS / 1000} seconds.`)
       timer = setTimeout(() => resolve({ done: true, error }), STALL_MS)
     })
     const read = body.read().then(

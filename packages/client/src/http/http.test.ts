@@ -158,7 +158,7 @@ describe('the reason of a connection that failed', () => {
   it.each([
     [new TypeError('fetch failed', { cause: new Error('bad port') }), 'The connection failed: bad port.'],
     [new TypeError('Failed to fetch'), 'The connection failed: Failed to fetch.'],
-    [new Error('Nothing moved for 60 seconds.'), 'Nothing moved for 60 seconds.'],
+    [new Error('No data was sent or received for 60 seconds.'), 'No data was sent or received for 60 seconds.'],
     [
       new TypeError('fetch failed', {
         cause: new Error('SSL routines:tls_validate_record_header:wrong version number'),
@@ -205,7 +205,7 @@ describe('answers that no service gives', () => {
     [400, 'application/json', '["error"]', 'The status was 400: ["error"]'],
     [400, 'application/json', '{"error":"constructor"}', 'The status was 400 (constructor): {"error":"constructor"}'],
     [418, 'text/plain', 'x'.repeat(10_000), `The status was 418: ${'x'.repeat(200)}`],
-    [200, 'text/html', '<html></html>', 'The answer is not JSON, so this may not be the URL of the service.'],
+    [200, 'text/html', '<html></html>', 'The response is not JSON, so this may not be the URL of the service.'],
   ])('are %i %s an unexpected_answer', async (status, type, text, reason) => {
     reply = { status, type, text }
     const failure = clientOf({ url, retry: { attempts: 1 } }).info()

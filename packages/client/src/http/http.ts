@@ -154,7 +154,7 @@ async function readJson<Result>(response: Response): Promise<Result> {
   try {
     return JSON.parse(text) as Result
   } catch {
-    throw unexpected(response, 'The answer is not JSON, so this may not be the URL of the service.')
+    throw unexpected(response, 'The response is not JSON, so this may not be the URL of the service.')
   }
 }
 

@@ -66,10 +66,10 @@ function checkLeaves(proofs: unknown, { root, rawSizeBytes }: PieceCommitment, s
   for (const [proofIndex, proof] of proofs.entries()) {
     const given = fieldsOf(proof)
     const leafIndex = Number(challengeIndex({ seed, dataSetId: 0n, proofIndex, challengeRange }))
-    if (given.leafIndex !== leafIndex) throw flawed('A proof is for a leaf that the nonce does not select.')
+    if (given.leafIndex !== leafIndex) throw flawed('A leaf proof is for a leaf that the nonce does not select.')
     const height = pieceHeight(rawSizeBytes)
     const isThere = verifyLeafProof({ root, height, leafIndex, leaf: nodeOf(given.leaf), proof: nodesOf(given.proof) })
-    if (!isThere) throw flawed('A proof does not lead to the root of the piece.')
+    if (!isThere) throw flawed('A leaf proof does not lead to the root of the piece.')
   }
 }
 

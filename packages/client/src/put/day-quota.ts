@@ -38,5 +38,5 @@ function largerThanDayText(sizeBytes: number, limit: number): string {
 }
 
 function fullDayText(sizeBytes: number, remaining: number, limit: number): string {
-  return `This file is ${bytesText(sizeBytes)}, but only ${bytesText(remaining)} of today's ${bytesText(limit)} are left. The quota resets at 00:00 UTC. Upload it over several days, or try again then.`
+  return `This file is ${bytesText(sizeBytes)}, but only ${bytesText(remaining)} of today's quota (${bytesText(limit)}) is left. The quota resets at 00:00 UTC. Upload it over several days, or try again then.`
 }

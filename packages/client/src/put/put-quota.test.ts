@@ -62,7 +62,9 @@ describe('a file for which the day has no room', () => {
     const failure = await failureOf(clientOf().put(bytes))
     expect(failure).toMatchObject({
       code: 'quota_exceeded',
-      message: expect.stringMatching(/^This file is 7 MB, but only 3 MB of today's 20 MB are left\. .*00:00 UTC/),
+      message: expect.stringMatching(
+        /^This file is 7 MB, but only 3 MB of today's quota \(20 MB\) is left\. .*00:00 UTC/,
+      ),
       evidence: { retryAfterSeconds: expect.closeTo(3600, -1) },
     })
   })

@@ -121,31 +121,31 @@ describe('parseContentId', () => {
   })
 
   test.each([
-    ['', 'this one has 0 characters.'],
-    ['a'.repeat(7), 'this one has 7 characters.'],
-    ['a'.repeat(81), 'this one has 81 characters.'],
-    ['my-file-01', 'this one has - at position 3.'],
-    ['myfile01\n', 'this one has U+000A at position 9.'],
-    ['my file01', 'this one has U+0020 at position 3.'],
-    ['\u017f'.repeat(8), 'this one has U+017F at position 1.'],
-    ['\u212a'.repeat(8), 'this one has U+212A at position 1.'],
-    ['a'.repeat(1e6), 'this one has 1000000 characters.'],
+    ['', 'this cid has 0 characters.'],
+    ['a'.repeat(7), 'this cid has 7 characters.'],
+    ['a'.repeat(81), 'this cid has 81 characters.'],
+    ['my-file-01', 'this cid has - at position 3.'],
+    ['myfile01\n', 'this cid has U+000A at position 9.'],
+    ['my file01', 'this cid has U+0020 at position 3.'],
+    ['\u017f'.repeat(8), 'this cid has U+017F at position 1.'],
+    ['\u212a'.repeat(8), 'this cid has U+212A at position 1.'],
+    ['a'.repeat(1e6), 'this cid has 1000000 characters.'],
   ])('refuses what is not 8 to 80 ASCII letters and digits, and says why (case %#)', (text, why) => {
     expect(refusalOf(text)).toBe(`A cid is 8 to 80 ASCII letters and digits; ${why}`)
   })
 
   test('says to leave out ipfs://', () => {
-    expect(refusalOf(`ipfs://${HELLO.cidV0}`)).toContain('send it without ipfs://')
+    expect(refusalOf(`ipfs://${HELLO.cidV0}`)).toContain('Send the cid without ipfs://')
   })
 
   test.each(['/ipfs/', '/p/', 'http://127.0.0.1:8080/p/', 'https://lade.example/ipfs/'])(
     'says to leave out %s',
-    (before) => expect(refusalOf(before + HELLO.cidV0)).toMatch(`digits: send it without ${before}`),
+    (before) => expect(refusalOf(before + HELLO.cidV0)).toMatch(`digits. Send the cid without ${before}`),
   )
 
   test('says how to get the id of a file whose name was sent', () => {
     expect(refusalOf('photo.jpg')).toBe(
-      'A cid is 8 to 80 ASCII letters and digits; this one has . at position 6. `lade hash FILE` prints the ids of a file.',
+      'A cid is 8 to 80 ASCII letters and digits; this cid has . at position 6. `lade hash FILE` prints the ids of a file.',
     )
   })
 
@@ -156,7 +156,7 @@ describe('parseContentId', () => {
         'bafkrgqdkr2wypkattzraexxbtjlxvlc6gyeeve5g24hfthdvaa7filynkwp6liz57pgpqhuc2ge4cm4ifqcsadujmnoqlpayr2z5l5blzmck2',
       ),
     ).toBe(
-      'The cid has the codec raw (0x55) and the hash sha2-512 (0x13), which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.',
+      'Lade cannot verify a cid with the codec raw (0x55) and the hash sha2-512 (0x13). Use sha2-256, blake3, blake2b-256 or a piece CID.',
     )
   })
 

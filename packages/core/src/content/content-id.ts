@@ -156,15 +156,15 @@ export function tryParseContentId(text: string, sha256Hex: Sha256Hex): ContentId
 function faultOfCharacters(text: unknown): string {
   const rule = 'A cid is 8 to 80 ASCII letters and digits'
   if (typeof text !== 'string') return `${rule}.`
-  if (/^ipfs:\/\//i.test(text)) return `${rule}: send it without ipfs://.`
+  if (/^ipfs:\/\//i.test(text)) return `${rule}. Send the cid without ipfs://.`
   const [, before] = /^((?:https?:\/\/[^/]+)?\/(?:p|ipfs)\/)[a-z0-9]/i.exec(text.slice(0, 300)) ?? []
-  if (before !== undefined) return `${rule}: send it without ${before}`
+  if (before !== undefined) return `${rule}. Send the cid without ${before}`
   const stray = text.search(/[^a-z0-9]/i)
-  if (stray === -1) return faultOfLongCid(text) ?? `${rule}; this one has ${text.length} characters.`
+  if (stray === -1) return faultOfLongCid(text) ?? `${rule}; this cid has ${text.length} characters.`
   const character = String.fromCodePoint(text.codePointAt(stray) ?? 0)
   const shown = /[\x21-\x7e]/.test(character) ? character : `U+${hexOf(character)}`
   const hint = shown === '.' ? ' `lade hash FILE` prints the ids of a file.' : ''
-  return `${rule}; this one has ${shown} at position ${stray + 1}.${hint}`
+  return `${rule}; this cid has ${shown} at position ${stray + 1}.${hint}`
 }
 
 /** What to say of letters and digits that are a digest or a CID, but too long to be taken; undefined for what is neither. */
@@ -239,7 +239,7 @@ function classify(text: string, whole: WholeCid, sha256Hex: Sha256Hex): ContentI
 }
 
 function unverifiable({ codec, hash }: WholeCid): string {
-  return `The cid has the codec ${codecName(codec)} and the hash ${hashName(hash)}, which cannot be verified here. Use sha2-256, blake3, blake2b-256 or a piece CID.`
+  return `Lade cannot verify a cid with the codec ${codecName(codec)} and the hash ${hashName(hash)}. Use sha2-256, blake3, blake2b-256 or a piece CID.`
 }
 
 function digestId(text: string, form: ContentIdForm, sha256: string): ContentId {

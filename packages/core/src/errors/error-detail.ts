@@ -29,7 +29,7 @@ const DETAILS: Details = {
   request_timeout: () => 'The headers were not complete after 10 seconds. Send the request again.',
   expectation_failed: ({ expect }) => `Expect is ${quoted(expect)}. Send "Expect: 100-continue" or no Expect header.`,
   misdirected_request: ({ host }) =>
-    `Host is ${quoted(host)}, but this service accepts only loopback names. The operator can add the name to LADE_TRUSTED_HOSTS.`,
+    `Host is ${quoted(host)}, which is not a name of this service. The operator can add the name to LADE_TRUSTED_HOSTS.`,
   length_required: () =>
     'Transfer-Encoding is not accepted. Send Content-Length instead. With curl, use --data-binary @- instead of -T -.',
   no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
@@ -39,7 +39,7 @@ const DETAILS: Details = {
   idempotency_key_reused: () => 'The key belongs to a request with other values. Send a new key with each new request.',
   not_found: ({ reason }) =>
     reason ??
-    'Nothing is stored here under this id. If it is a private file of yours, send your token with the scope get, or use a share link.',
+    'Nothing is stored here under this id. For a private file of yours, send your token with the scope get, or use a share link.',
   method_not_allowed: ({ allow, method, hint }) =>
     `Use ${choiceText(allow)} here${method === undefined ? '' : `, not ${method}`}.${hint === undefined ? '' : ` ${hint}`}`,
   internal_error: () =>
@@ -52,8 +52,8 @@ const DETAILS: Details = {
     `The token ${jti} was revoked. Get a new one with \`lade login\` or POST /api/auth/signup.`,
   insufficient_scope: ({ required, scopes }) =>
     scopes === undefined
-      ? `This needs the scope ${required}. Create a token with it.`
-      : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'none' : scopes.join(', ')}. Create a token with it.`,
+      ? `This request needs the scope ${required}. Create a token with the scope ${required}.`
+      : `This request needs the scope ${required}; the token has ${scopes.length === 0 ? 'no scopes' : scopes.join(', ')}. Create a token with the scope ${required}.`,
   unverified_account: ({ setting }) =>
     `${setting} is open, so email addresses are not verified. Use a wallet, or ask the operator to set ${setting} to email or closed.`,
   admin_refused: ({ setting }) =>
@@ -71,8 +71,8 @@ const DETAILS: Details = {
   invalid_challenge: () => `A login code is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
     attemptsLeft === 0
-      ? `That code does not match, and no attempts are left. ${NEW_CODE}`
-      : `That code does not match. ${countText(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`,
+      ? `The code does not match, and no attempts are left. ${NEW_CODE}`
+      : `The code does not match. ${countText(attemptsLeft, 'attempt')} ${attemptsLeft === 1 ? 'is' : 'are'} left.`,
   mail_failed: ({ retryAfterSeconds }) =>
     `The mail server did not accept the mail with the login code. Check the address. ${again(retryAfterSeconds)}`,
   auth_offline: () =>
@@ -83,7 +83,7 @@ const DETAILS: Details = {
   invalid_nonce: () =>
     'A nonce works for one sign-in and expires after a few minutes. Get a new one with POST /api/auth/wallet/nonce.',
   chain_offline: ({ retryAfterSeconds }) =>
-    `The node of the chain does not answer, and wallets cannot be checked without it. ${again(retryAfterSeconds)}`,
+    `The RPC node of the chain does not respond, so wallets cannot be checked. ${again(retryAfterSeconds)}`,
   too_large: ({ limit, size, reason }) => {
     const [sizeText, limitText] = comparedBytes(size, limit)
     return reason ?? `The file is ${sizeText}; the limit is ${limitText}.`
@@ -100,23 +100,23 @@ const DETAILS: Details = {
   storage_failed: ({ reason, retryAfterSeconds }) =>
     reason ?? `The service could not read or write its data. ${again(retryAfterSeconds)}`,
   read_only: ({ retryAfterSeconds }) =>
-    `The disk or database of the service refuses writes; downloads still work. The operator must make it writable again. ${again(retryAfterSeconds)}`,
+    `The disk or database of the service refuses writes; downloads still work. The operator must restore write access. ${again(retryAfterSeconds)}`,
   shutting_down: ({ retryAfterSeconds }) => `The service is stopping or restarting. ${again(retryAfterSeconds)}`,
   incomplete_body: ({ expectedBytes, receivedBytes }) =>
     `Content-Length is ${expectedBytes}, but only ${countText(receivedBytes, 'byte')} arrived. Nothing was stored. Send the file again.`,
   cid_mismatch: ({ actual, received }) =>
     received === undefined
       ? `The cid of the received bytes is ${actual}. Nothing was stored. Send them under that cid, or send the right bytes.`
-      : `Send the raw bytes: this body is ${received}. Nothing was stored. Its cid is ${actual}.`,
+      : `Send the raw bytes: this body is ${received}, and its cid is ${actual}. Nothing was stored.`,
   cid_conflict: ({ cid, actual }) =>
-    `The cid ${cid} names other bytes here, and always will. Use an id computed from your bytes: ${actual}.`,
+    `The cid ${cid} belongs to other bytes here, and always will. Use an id computed from your bytes: ${actual}.`,
   incomplete_dag: ({ missing }) =>
     `${countText(missing.length, 'block')} of the DAG ${missing.length === 1 ? 'is' : 'are'} not in the CAR, such as ${missing[0]}. Nothing was stored.`,
   lease_lost: () => 'No more bytes of the upload arrived. Nothing was stored. Send the file again.',
   stage_failed: ({ reason, retryAfterSeconds }) =>
     `${reason} Nothing was stored or charged.${retryAfterSeconds === undefined ? '' : ` ${again(retryAfterSeconds)}`}`,
   missing_parts: ({ missing, count }) =>
-    `${countText(count, 'part')} ${count === 1 ? 'is' : 'are'} missing, such as ${missing[0]}. Upload what is missing, then compose again.`,
+    `${countText(count, 'part')} ${count === 1 ? 'is' : 'are'} missing, such as ${missing[0]}. Upload the missing parts, then compose again.`,
   foreign_parts: ({ parts, count }) =>
     `${countText(count, 'part')} ${count === 1 ? 'is' : 'are'} not yours, such as ${parts[0]}. Upload the same bytes yourself, then compose again.`,
   not_enough_provers: ({ asked, available }) =>
@@ -127,15 +127,15 @@ const DETAILS: Details = {
     reason === undefined
       ? 'This service neither serves nor accepts this content. Ask its operator why.'
       : `Blocked${blockedAt === undefined ? '' : ` on ${blockedAt.slice(0, 10)}`}: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
-  gone: ({ reason }) => GONE[reason] ?? 'Upload it again to make it available again.',
+  gone: ({ reason }) => GONE[reason] ?? 'Upload the file again.',
   only_if_cached: () =>
-    'Cache-Control is only-if-cached, but this service does not store the content. Ask another gateway for it.',
+    'Cache-Control is only-if-cached, but this service does not store the content. Request it from another gateway.',
   range_not_satisfiable: ({ size }) =>
     size === 0
       ? 'The file is empty. Leave out Range.'
-      : `The file has ${countText(size, 'byte')}: ask for a range within 0-${size - 1}.`,
+      : `The file has ${countText(size, 'byte')}. Request a range within 0-${size - 1}.`,
   precondition_failed: ({ etag }) =>
-    `The file has the ETag ${etag}. Ask for it without If-Match and If-Unmodified-Since, or with this ETag.`,
+    `The file has the ETag ${etag}. Request the file without If-Match and If-Unmodified-Since, or with this ETag.`,
   invalid_share_link: () =>
     'The link is incomplete or expired, or its token was revoked. Ask the owner of the file for a new link.',
   unreachable: ({ url, reason }) => `Cannot reach ${url}. ${reason}`,
@@ -151,8 +151,8 @@ const WORK: Readonly<Record<string, string>> = {
 }
 
 const GONE: Readonly<Record<string, string>> = {
-  expired: 'The term of the file has ended. Upload it again to make it available again.',
-  removed: 'The owner removed the file. Upload it again to make it available again.',
+  expired: 'The term of the file has ended. Upload the file again.',
+  removed: 'The owner removed the file. To make it available again, upload it again.',
   composed: 'This file was a part and is now in a composed file. Download the composed file instead, by its own cid.',
 }
 

@@ -57,7 +57,7 @@ export const ERROR_SENTENCES = {
   rate_limited: 'This address has reached its rate limit.',
   quota_exceeded: 'A quota is used up.',
   too_many_uploads: 'Too many uploads are in progress for this caller.',
-  over_budget: 'A limit on processing time, requests or memory is reached.',
+  over_budget: 'The limit on processing time, requests or memory is reached.',
   insufficient_storage: 'There is not enough free disk space for this file.',
   storage_offline: 'No storage backend is configured.',
   storage_failed: 'The storage backend failed.',

@@ -32,7 +32,7 @@ export async function holdRemovals(deps: HoldRemovalsDeps): Promise<{ release():
     }
   } catch (error) {
     if (!LadeError.is(error)) throw error
-    onWarning(`Cannot delay removals during the backup: ${error.message}`)
+    onWarning(`Cannot delay file removals during the backup: ${error.message}`)
     return { release: async () => {} }
   }
   let isReleased = false

@@ -36,7 +36,7 @@ export async function markRestore(
   if (found !== undefined) {
     if (JSON.stringify(MarkSchema.parse(mark)) === JSON.stringify(found)) return 'resumed'
     throw new BackupRefused(
-      `An unfinished restore is in ${dataDir}. Run its command again, or empty the folder and the storage.`,
+      `An unfinished restore is in ${dataDir}. Run the same "lade restore" command again, or empty the folder and the storage.`,
     )
   }
   await requireEmpty()

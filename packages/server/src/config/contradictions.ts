@@ -42,7 +42,7 @@ export function refuseContradictions(settings: ReadSettings): void {
   const publicUrl = values.publicUrl ?? `http://${host}:${values.port}`
   if (new URL(values.contentUrl).origin === new URL(publicUrl).origin) {
     throw new ConfigError(
-      `${givenAs('contentUrl')} is "${values.contentUrl}", but its origin must differ from that of the public URL, because uploaded pages can run scripts on the content URL.`,
+      `${givenAs('contentUrl')} is "${values.contentUrl}", but its origin must differ from the origin of the public URL, because uploaded pages can run scripts on the content URL.`,
     )
   }
 }

@@ -45,7 +45,7 @@ PRIVATE.addSubnet('fc00::', 7, 'ipv6')
  * proversForm.schema.parse('local,https://prover.example') // [{ kind: 'local' }, { kind: 'reference', origin: 'https://prover.example' }]
  */
 export const proversForm: SettingForm<readonly ProverSetting[]> = {
-  accepts: `up to ${MAX_PROVERS} different provers, separated by commas. Each is one of: local (Lade itself), https://host[:port][#0xACCOUNT] (a lade prover), curio+https://host[:port][?recordKeeper=0xCONTRACT][&chainId=NUMBER]#0xACCOUNT (Curio, Lade sends the files), curio-pull+https://… (Curio downloads the files). http is allowed only for this machine and private networks`,
+  accepts: `up to ${MAX_PROVERS} different provers, separated by commas. Each prover is one of: local (Lade itself); https://host[:port][#0xACCOUNT] (a lade prover); curio+https://host[:port][?recordKeeper=0xCONTRACT][&chainId=NUMBER]#0xACCOUNT (Curio, Lade sends the files); or the same with curio-pull+https:// (Curio downloads the files). http is allowed only for this machine and private networks`,
   schema: z
     .string()
     .transform((text, context) => {

@@ -87,7 +87,8 @@ export const SETTINGS = {
   databaseConnections: setting(wholeNumber(2, 1000), {
     name: 'LADE_DATABASE_CONNECTIONS',
     default: '16',
-    meaning: 'Maximum PostgreSQL connections for reads and writes, per process. Each process opens two more.',
+    meaning:
+      'Maximum PostgreSQL connections for reads and writes, per process. Each process opens two additional connections.',
   }),
   storage: setting(storageForm, {
     name: 'LADE_STORAGE',
@@ -105,7 +106,7 @@ export const SETTINGS = {
     name: 'LADE_CACHE_SECONDS',
     default: '3600',
     meaning:
-      'Cache-Control max-age of public files, in seconds. It never exceeds the rest of the term. Browsers and proxies can serve a removed file from their cache until max-age has passed.',
+      'Cache-Control max-age of public files, in seconds. It never exceeds the remaining term of the file. Browsers and proxies can serve a removed file from their cache until max-age has passed.',
   }),
   accel: setting(accelForm, {
     name: 'LADE_ACCEL',
@@ -171,13 +172,13 @@ export const SETTINGS = {
   tokenFileDays: setting(wholeNumber(1, MAXIMUM_DAYS), {
     name: 'LADE_TOKEN_FILE_DAYS',
     default: '30',
-    meaning: 'The default storage term of a file uploaded with a token, in days. A caller can ask for another.',
+    meaning: 'The default storage term of a file uploaded with a token, in days. A caller can ask for another term.',
   }),
   signup: setting(oneOf('open', 'email', 'closed'), {
     name: 'LADE_SIGNUP',
     default: 'open',
     meaning:
-      'Who can get a token. open: anyone, with any email address. email: anyone who enters a code mailed to the address. closed: only people for whom you mint a token. open allows private files only on a service that no other machine can reach.',
+      'Who can get a token. open: anyone, with any email address. email: anyone who enters a code mailed to the address. closed: only people for whom you mint a token. If signup is open, users with a token can have private files only while the listen address and the public URL are loopback addresses.',
   }),
   smtpUrl: setting(smtpForm, {
     name: 'LADE_SMTP_URL',
@@ -253,7 +254,7 @@ export const SETTINGS = {
   tokenDailyMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_TOKEN_DAILY_MB',
     default: '1024',
-    meaning: 'The daily quota of a user, in MB per UTC day. It is written into each new token.',
+    meaning: 'The daily quota of a user, in MB per UTC day. A token keeps the quota that it was created with.',
   }),
   tokenDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_TOKEN_DAILY_FILES',
@@ -347,13 +348,13 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names to accept, such as the public name of a proxy. Needed while Lade listens on a loopback address, where it otherwise accepts only loopback names; requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade builds returned URLs from the Host header of the request, but only for names listed here.',
+      'Additional host names of this service, such as the public name of a proxy. While Lade listens on a loopback address, it accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names. Requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade builds returned URLs from the Host header of the request, but only for names listed here.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',
     default: '1024',
     meaning:
-      'Minimum free space, in MB, on the disks of the database and the file storage. Uploads that would leave less get 507 insufficient_storage.',
+      'Minimum free space, in MB, on the disks of the database and the file storage. Uploads that would leave less free space get 507 insufficient_storage.',
   }),
   discardGraceHours: setting(wholeNumber(0, MAXIMUM_GRACE_HOURS), {
     name: 'LADE_DISCARD_GRACE_HOURS',
@@ -376,7 +377,7 @@ export const SETTINGS = {
   orphanDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
     name: 'LADE_ORPHAN_DAYS',
     default: '30',
-    meaning: 'How long stored files that are not in the database are kept, in days. 0 never removes them.',
+    meaning: 'How long stored files that are not in the database are kept, in days. With 0, Lade never removes them.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',
@@ -387,7 +388,7 @@ export const SETTINGS = {
     name: 'LADE_MAX_CONNECTIONS',
     default: '4096',
     meaning:
-      'Maximum connections per process. Lade lowers it if the open-file limit (ulimit -n) is too low. One IP address can use at most a quarter.',
+      'Maximum connections per process. Lade lowers it if the open-file limit (ulimit -n) is too low. One IP address can use at most a quarter of them.',
   }),
   metricsToken: setting(secretForm(16), {
     name: 'LADE_METRICS_TOKEN',

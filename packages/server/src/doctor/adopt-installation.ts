@@ -102,7 +102,7 @@ export interface Adoption {
 export async function adoptInstallation(config: Config, options: AdoptOptions): Promise<Adoption> {
   const { agree, signal, now } = options
   const { database, storage } = config
-  if (storage.kind === 'none') throw new MoveRefused('There are no objects to adopt: LADE_STORAGE is none.')
+  if (storage.kind === 'none') throw new MoveRefused('There is no file storage to adopt: LADE_STORAGE is none.')
   let logCopy: string | undefined
   const damage = damageOf(config)
   if (damage !== undefined && database.kind === 'sqlite') {

@@ -31,8 +31,8 @@ describe('credentialsOf', () => {
   it.each([
     [`Bearer "${TOKEN}"`, 'The token has quotation marks around it.'],
     [`Bearer '${TOKEN}'`, 'The token has quotation marks around it.'],
-    ['Bearer $TOKEN', 'Tokens start with pk_live_, and this one does not.'],
-    ['Bearer eyJ.a.b', 'Tokens start with pk_live_, and this one does not.'],
+    ['Bearer $TOKEN', 'The token does not start with pk_live_.'],
+    ['Bearer eyJ.a.b', 'The token does not start with pk_live_.'],
   ])('says what is wrong with %s', (header, fault) =>
     expect(() => find(header)).toThrow(`${fault} Send the token as "Authorization: Bearer pk_live_…".`),
   )

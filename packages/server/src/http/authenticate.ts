@@ -74,7 +74,7 @@ function faultOfHeader(header: string): string {
 /** What shows already without the key that a token was copied wrongly. */
 function faultOfCopy(token: string): string | undefined {
   if (/^["'`]|["'`]$/.test(token)) return `The token has quotation marks around it. ${FORM_OF_HEADER}`
-  if (!token.startsWith('pk_live_')) return `Tokens start with pk_live_, and this one does not. ${FORM_OF_HEADER}`
+  if (!token.startsWith('pk_live_')) return `The token does not start with pk_live_. ${FORM_OF_HEADER}`
   return undefined
 }
 

@@ -24,8 +24,8 @@ export async function requireSameSchema({ database }: Config): Promise<void> {
   if (found === known) return
   throw new BackupRefused(
     found < known
-      ? `The records at ${describeDatabase(database)} have schema version ${found}; this Lade has ${known}. Back them up with the older Lade, or run \`lade serve\` of this version once to upgrade them.`
-      : `The records at $describeDatabase(database)have schema version $found; this Lade knows versions up to $known. Use a newer Lade.`,
+      ? `The records at ${describeDatabase(database)} have schema version ${found}; this Lade has ${known}. Back them up with the older Lade, or run "lade serve" of this version once to upgrade them.`
+      : `The records at ${describeDatabase(database)} have schema version ${found}; this Lade knows versions up to ${known}. Use a newer Lade.`,
   )
 }
 

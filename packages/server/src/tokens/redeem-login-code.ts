@@ -74,7 +74,8 @@ export async function answerLoginCode<Result>(
   }
   if (email === undefined) {
     throw new LadeError('bad_request', {
-      reason: 'Send the challenge that POST /api/auth/start returned, or the email address that it was called with.',
+      reason:
+        'Send the challenge that POST /api/auth/start returned, or the email address that the code was mailed to.',
     })
   }
   // For clients without the challenge. Only the address that asked for the code can try codes, so others cannot use up its attempts.

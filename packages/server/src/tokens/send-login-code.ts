@@ -123,7 +123,7 @@ function recipientOf(email: string): string {
 function reachedText(address: string, codes: string): string {
   if (address.startsWith('mail:')) return `This email address has received ${codes} this hour, the maximum.`
   const whose = isOfRecipient(address) ? ' for this email address' : ''
-  return `This network address has requested ${codes}${whose} this hour, the maximum.`
+  return `This IP address has requested ${codes}${whose} this hour, the maximum.`
 }
 
 function isOfRecipient(address: string): boolean {

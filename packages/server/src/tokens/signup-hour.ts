@@ -18,7 +18,7 @@ export function signupsLimited(
   now: number,
   { used, limit }: Pick<RateLimit, 'used' | 'limit'>,
 ): LadeError<'rate_limited'> {
-  const reached = `This address has reached its limit of ${countText(limit, 'signup')} per hour.`
+  const reached = `This IP address has reached its limit of ${countText(limit, 'signup')} per hour.`
   return rateLimited(now, { used, limit, reached })
 }
 

@@ -94,7 +94,7 @@ describe('too_large', () => {
   it('says how large the file is, what the limit is, and what a token would allow', () => {
     const withToken = { fileBytes: 5 * 1024 * MB, dailyBytes: 1024 * MB }
     expect(refusalOf({ ...sponsored, fileBytes: 100 * MB, withToken }, { sizeBytes: 110 * MB })).toBe(
-      'The file is 110 MB; without a token, the limit is 100 MB. With a token, it is 5 GiB.',
+      'The file is 110 MB; without a token, the limit is 100 MB. With a token, the limit is 5 GiB.',
     )
     expect(refusalOf({ fileBytes: 100 * MB }, { sizeBytes: 100 * MB + 1 })).toMatch(
       /^The file is 104,857,601 bytes; the limit is 104,857,600 bytes\./,
@@ -124,7 +124,7 @@ describe('overQuota', () => {
     const asking = { tier: tierOf(sponsored), sizeBytes: 10 }
     const error = overQuota(asking, { outcome: 'over_quota', usedBytes: 7, over: files }, now)
     expect(error.message).toBe(
-      '2,000 of 2,000 files used today from this address. The quota resets at 00:00 UTC. A token has its own quota.',
+      '2,000 of 2,000 files used today from this IP address. The quota resets at 00:00 UTC. A token has its own quota.',
     )
     expect(error.evidence).toMatchObject({ ...files, usedBytes: 7 })
     const shared = { unit: 'bytes', used: 90, limit: 100, network: 'ip:2001:db8:1::/48' } as const

@@ -111,7 +111,7 @@ function sizeSentence({ name, fileBytes, withToken }: UploadTier, head: UploadHe
   const [size, limit] = comparedBytes(sizeBytes, fileBytes)
   if (name !== 'sponsored')
     return `The file is ${size}; the limit is ${limit}. Split the file, or ask the operator for a higher limit.`
-  const more = withToken === undefined ? '' : ` With a token, it is ${bytesText(withToken.fileBytes)}.`
+  const more = withToken === undefined ? '' : ` With a token, the limit is ${bytesText(withToken.fileBytes)}.`
   return `The file is ${size}; without a token, the limit is ${limit}.${more}`
 }
 

@@ -46,7 +46,7 @@ const MORE: Readonly<Record<UploadTier['name'], string>> = {
 
 function whoseText({ name }: UploadTier, { which }: QuotaLimit): string {
   if (which === 'token') return ' by this token'
-  return name === 'sponsored' ? ' from this address' : ''
+  return name === 'sponsored' ? ' from this IP address' : ''
 }
 
 function storedText(tier: UploadTier, { over, sizeBytes }: Refused): string {

@@ -27,7 +27,7 @@ export async function issueNonce(
   const refusal = limit.count(address, at)
   if (refusal !== undefined) {
     const { used, retryAfterSeconds } = refusal
-    const reason = `This address has requested ${countText(used, 'nonce')} this minute, the maximum. Try again in ${waitText(retryAfterSeconds)}.`
+    const reason = `This IP address has requested ${countText(used, 'nonce')} this minute, the maximum. Try again in ${waitText(retryAfterSeconds)}.`
     throw new LadeError('rate_limited', { ...refusal, reason })
   }
   const nonce = randomBytes(16).toString('hex')

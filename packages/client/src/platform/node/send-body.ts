@@ -29,7 +29,7 @@ export function sendBody({ method, url, headers, signal, onSent }: TransportRequ
     })
     const sending = new AbortController()
     outgoing.setTimeout(STALL_MS, () =>
-      outgoing.destroy(new Error(`The service accepted no data for ${STALL_MS / 1000} seconds.`)),
+      outgoing.destroy(new Error(`No data was sent or received for ${STALL_MS / 1000} seconds.`)),
     )
     outgoing.on('error', (error) => {
       sending.abort()

@@ -49,14 +49,12 @@ function faultOfParts(graph: BlockGraph, root: number): CarFault | undefined {
       const child = graph.linkAt(place)
       const announced = graph.announcedSizeAt(place)
       const actual = partSizeOf(graph, child)
-      if (actual === undefined) {
-        return malformed(
-          `The file node ${graph.textOf(link)} has the part ${graph.textOf(child)}, which is not a UnixFS file.`,
-        )
-      }
+      const [node, part] = [() => graph.textOf(link), () => graph.textOf(child)]
+      if (actual === undefined)
+        return malformed(`The file node ${node()} has the part ${part()}, which is not a UnixFS file.`)
       if (actual !== announced) {
         return malformed(
-          `The file node ${graph.textOf(link)} declares ${announced} bytes for its part ${graph.textOf(child)}, but that part has ${actual}.`,
+          `The file node ${node()} declares ${announced} bytes for its part ${part()}, but that part has ${actual}.`,
         )
       }
       open.push(child)

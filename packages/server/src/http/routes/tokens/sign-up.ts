@@ -88,7 +88,7 @@ export function signUpRoutes(app: Routes, service: Service): void {
         operationId: 'verifyLogin',
         summary: 'Exchange a login code for a token',
         description:
-          'A challenge allows five attempts within 15 minutes, and gives one token. From the IP address that requested the code, ' +
+          'A login code allows five attempts within 15 minutes and gives one token. From the IP address that requested the code, ' +
           'you can send the email address instead of the challenge. The token is shown only in this response.',
         body: verifyRequest,
         response: { 200: signupResult.describe('The token; it is not shown again'), ...problems(400, 401, 403, 503) },

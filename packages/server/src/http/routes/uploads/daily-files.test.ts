@@ -32,7 +32,7 @@ describe('the number of files a day', () => {
     expect(await statuses(at)).toEqual([...Array(3).fill(200), ...Array(37).fill(429)])
     const { body, headers } = await answerOf(await put(100, { address }))
     expect(body).toMatchObject({ error: 'rate_limited', unit: 'files', used: 3, limit: 3 })
-    expect(body.detail).toMatch(/^3 of 3 files used today from this address\. /)
+    expect(body.detail).toMatch(/^3 of 3 files used today from this IP address\. /)
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     // In bytes, as ever, of which nearly all are left.
     const used = Number(headers.get('x-ratelimit-limit')) - Number(headers.get('x-ratelimit-remaining'))

@@ -42,7 +42,7 @@ export function cidOf(query: Query, opaqueIds: 'accept' | 'refuse'): ContentId {
   const text = query.get('cid')
   if (text === undefined)
     throw new LadeError('invalid_cid', {
-      reason: 'The query parameter cid is missing: POST /api/upload?cid=… with the content id of the bytes.',
+      reason: 'The query parameter cid is missing. Use POST /api/upload?cid=… with the content id of the bytes.',
     })
   const cid = parseContentId(text, sha256Hex)
   if (cid.form === 'opaque' && opaqueIds === 'refuse') {

@@ -84,7 +84,7 @@ function progressOf(added: AddedStatus, dataSetId: string, pieceCids: readonly s
   if (isRejected(txStatus, addMessageOk)) return rejected()
   if (!added.piecesAdded || confirmedPieceIds === undefined) return { state: 'pending' }
   if (confirmedPieceIds.length !== pieceCids.length)
-    throw unusable('The number of pieces that it reports differs from the number that was added.')
+    throw unusable('The prover reports a different number of pieces than were added.')
   return { state: 'confirmed', dataSetId, pieceIds: confirmedPieceIds.map(String) }
 }
 

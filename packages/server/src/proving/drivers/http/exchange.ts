@@ -119,10 +119,10 @@ async function readAnswer(answer: IncomingMessage, { expected }: ExchangeRequest
   const headers = headersOf(answer)
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
-    throw unusable('Its answer is compressed, but compression was not requested.')
+    throw unusable('Its response is compressed, but compression was not requested.')
   const isExpected = status === expected.status
   const maxBytes = isExpected ? expected.maxBytes : MAX_TEXT_BYTES
-  const tooLong = unusable(`Its answer is longer than ${maxBytes} bytes.`)
+  const tooLong = unusable(`Its response is longer than ${maxBytes} bytes.`)
   if (Number(headers['content-length'] ?? 0) > maxBytes && isExpected) throw tooLong
   const kept = new GrowingBuffer(Number(headers['content-length'] ?? 0), maxBytes)
   const isWhole = await gather(answer, kept, maxBytes)

@@ -107,6 +107,7 @@ function clientIdOf(nonce: string): string {
 
 function clientIdIn(dataSetId: string): bigint {
   const id = /-([0-9a-f]{16})$/.exec(dataSetId)?.[1]
-  if (id === undefined) throw refused('The data set was not created by this service, so it cannot sign for it.')
+  if (id === undefined)
+    throw refused('This service did not create the data set, so the service cannot sign for the data set.')
   return BigInt(`0x${id}`)
 }

@@ -52,8 +52,8 @@ export function refuseDamagedLog(file: string): void {
 }
 
 export function describeDamagedLog({ path, offset, laterTransactions }: DamagedLog): string {
-  const lost = laterTransactions === 1 ? 'a transaction' : `${laterTransactions} transactions`
-  return `${path} is damaged at byte ${offset}. SQLite would silently drop ${lost} after that byte, although ${laterTransactions === 1 ? 'it was' : 'they were'} acknowledged.`
+  const lost = laterTransactions === 1 ? '1 acknowledged transaction' : `${laterTransactions} acknowledged transactions`
+  return `${path} is damaged at byte ${offset}, so ${lost} after that byte cannot be read.`
 }
 
 /**
