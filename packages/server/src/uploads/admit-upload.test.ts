@@ -190,7 +190,7 @@ describe('overQuota', () => {
       'an address with much stored',
       sponsored,
       { which: 'stored', used: 5, limit: 9 },
-      '5 bytes of 9 bytes stored from this address;',
+      '5 bytes of 9 bytes stored from this IP address;',
     ],
   ])('names the limit of %s', (_title, tier, limit, sentence) => {
     const refusal = refusalOf(tier, 1.5 * GIB, limit)
