@@ -137,7 +137,7 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     expect(said).toContain(
       'Larger than the 100 MB that one file may have here. Sign in to upload files of up to 5 GiB.',
     )
-    expect(said).toContain('Content-Length is 0')
+    expect(said).toContain('The file is empty. Upload a file with at least one byte.')
   })
 
   test('sends the rest of a large file after a reload, once it is chosen again', async () => {

@@ -123,7 +123,7 @@ describe('a log that does not hold what was acknowledged', () => {
       const looked = await doctor('--adopt')
       expect(looked).toMatchObject({
         exitCode: 1,
-        stderr: 'Nothing was changed. Run the command again with --yes to do it.\n',
+        stderr: 'Nothing was changed. To continue, run the command again with --yes.\n',
       })
       await expect(start()).rejects.toThrow(/older than the files|is damaged at byte/)
       expect(await doctor('--adopt', '--yes')).toMatchObject({ exitCode: 0, stderr: '' })
