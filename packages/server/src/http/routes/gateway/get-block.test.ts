@@ -204,6 +204,14 @@ describe('GET /ipfs/{cid}?format=raw', () => {
     expect((await get(cid, { method: 'HEAD' })).status).toBe(status)
   })
 
+  it('takes the parameters of a CAR, which mean nothing here, unless they are wrong', async () => {
+    const cid = v1.root.toString()
+    expect((await get(cid, {}, '?format=raw&dag-scope=block&car-dups=y')).status).toBe(200)
+    for (const wrong of ['car-order=', 'car-dups=maybe', 'car-version=2', 'entity-bytes=A', 'dag-scope=some']) {
+      expect(problemOf(await get(cid, {}, `?format=raw&${wrong}`)), wrong).toMatchObject({ status: 400 })
+    }
+  })
+
   it('error: tells a probing client that a block is not here by 412', async () => {
     const probe = (cid: string, cacheControl: string) =>
       get(cid, { method: 'HEAD', headers: { 'cache-control': cacheControl } })

@@ -10,6 +10,7 @@ import { cutWhenBlocked } from '../../cut-when-blocked.ts'
 import { requestIdOf } from '../../exchange.ts'
 import { isNotModified } from '../../preconditions.ts'
 import { sendObject } from '../../send-body.ts'
+import { readCarOptions } from './car-options.ts'
 import { cachingOf, gatewayHeaders, sendNotModified } from './gateway-headers.ts'
 import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
 
@@ -23,6 +24,8 @@ export async function getBlock(asked: GatewayRequest): Promise<void> {
   if (target.segments.length > 0) {
     throw new LadeError('bad_request', { reason: 'Request a block by its own CID, without a path.' })
   }
+  // They mean nothing for one block, but a wrong one is an error in either format.
+  readCarOptions(asked.query, asked.asked.carParameters)
   const onlyIfCached = isOnlyIfCached(request)
   const found = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
   const etag = `"${target.id.text}.raw"`
