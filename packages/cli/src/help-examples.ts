@@ -48,6 +48,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'admin unblock-caller': ['lade admin unblock-caller 3'],
   'admin blocked-callers': ['lade admin blocked-callers'],
+  'admin forget': [
+    'lade admin forget --email ada@example.org --export ada.jsonl --dry-run',
+    'lade admin forget --email ada@example.org --yes',
+  ],
   hash: ['lade hash photo.jpg', 'lade hash --json photo.jpg'],
   verify: ['lade verify CID photo.jpg', 'lade verify --car CID dag.car'],
   serve: [

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import about from '../package.json' with { type: 'json' }
 import { addAdminBlockedCallers, addAdminBlocks } from './commands/admin-blocks.ts'
+import { addAdminForget } from './commands/admin-forget.ts'
 import { addChallenge } from './commands/challenge.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDeals } from './commands/deals.ts'
@@ -87,6 +88,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   admin.helpCommand(...HELP_COMMAND)
   addAdminBlocks(admin, terminal)
   addAdminBlockedCallers(admin, terminal)
+  addAdminForget(admin, terminal)
 
   const asked = commandAskedFor(args)
   const isVersion = args[0] === '--version' || args[0] === '-V'

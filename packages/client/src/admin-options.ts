@@ -8,6 +8,7 @@ import type {
   AdminPrincipalList,
   AdminUploadList,
   AuditPage,
+  PersonalDataErased,
 } from '@lade/core/wire'
 import type { CallOptions } from './call-options.ts'
 import type { BlockedCallerOperations, BlockOperations } from './moderation-options.ts'
@@ -22,6 +23,7 @@ export type {
   AdminPrincipalList,
   AdminUploadList,
   AuditPage,
+  PersonalDataErased,
 } from '@lade/core/wire'
 
 /** Which page of a listing. */
@@ -65,6 +67,19 @@ export interface AdminOperations {
   audit(options?: AdminPageOptions): Promise<AuditPage>
   /** The whole audit log as JSON lines, oldest first, as it is read. */
   auditLines(options?: CallOptions): AsyncIterable<string>
+  /**
+   * Everything that is kept of a caller as JSON lines, each with its `kind`, as they are read.
+   *
+   * @throws {LadeError} `bad_request`, `invalid_email`.
+   */
+  personalData(caller: string, options?: CallOptions): AsyncIterable<string>
+  /**
+   * Erases what is kept of a caller: ends its tokens, sessions and files, deletes their bytes, and erases names, labels and email addresses.
+   * It can be repeated.
+   *
+   * @throws {LadeError} `bad_request`, `invalid_email`.
+   */
+  erasePersonalData(caller: string, options?: CallOptions): Promise<PersonalDataErased>
   readonly blocks: BlockOperations
   readonly blockedCallers: BlockedCallerOperations
 }

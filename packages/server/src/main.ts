@@ -162,7 +162,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const reservations = new Reservations(records)
   const removing = new Set<string>()
   const staging = { records, blobs, instanceId, now, reservations, removing }
-  const upkeep = createUpkeep({ ...staging, isAlive, graceMs: config.graceMs, log, flush, remind })
+  const { graceMs, tombstoneMs } = config
+  const upkeep = createUpkeep({ ...staging, isAlive, graceMs, tombstoneMs, log, flush, remind })
   await registerInstance(data, { instanceId, flush, log, closers })
   // Before the port is open: what a crash left behind must not meet new requests.
   await unlessUnwritable(() => upkeep.round())

@@ -7,6 +7,7 @@ import type {
   AdminPrincipalList,
   AdminUploadList,
   AuditPage,
+  PersonalDataErased,
 } from '@lade/core/wire'
 import type { AdminOperations } from '../admin-options.ts'
 import type { CallOptions } from '../call-options.ts'
@@ -33,12 +34,22 @@ export function adminOperations(http: Http): AdminOperations {
     uploads: (options) => get<AdminUploadList>('uploads', options),
     jobs: (options) => get<AdminJobs>('jobs', options),
     audit: (options) => get<AuditPage>('audit', options),
-    auditLines: (options) => auditLines(http, options),
+    auditLines: ({ signal } = {}) => linesOf(() => http.send({ path: '/api/admin/audit.jsonl', signal })),
+    personalData: (caller, { signal } = {}) =>
+      linesOf(() => http.send({ method: 'POST', path: '/api/admin/personal-data/export', json: { caller }, signal })),
+    erasePersonalData: (caller, { signal } = {}) =>
+      http.json<PersonalDataErased>({
+        method: 'POST',
+        path: '/api/admin/personal-data/erase',
+        json: { caller },
+        signal,
+      }),
   }
 }
 
-async function* auditLines(http: Http, { signal }: CallOptions = {}): AsyncGenerator<string, void, undefined> {
-  const { body } = await http.send({ path: '/api/admin/audit.jsonl', signal })
+/** The lines of a response, as they arrive. */
+async function* linesOf(send: () => Promise<Response>): AsyncGenerator<string, void, undefined> {
+  const { body } = await send()
   if (body === null) return
   const decoder = new TextDecoder()
   let rest = ''

@@ -67,6 +67,7 @@ describe('readConfig', () => {
       scrubDays: 30,
       reverifyMs: 3_600_000,
       orphanDays: 30,
+      tombstoneMs: 7_776_000_000,
       processes: 1,
       maxConnections: 4096,
       logLevel: 'info',

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { HOUR_MS } from '@lade/core/time'
+import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import type { SecretString } from '@lade/node/settings'
 import { refuseContradictions } from './contradictions.ts'
 import type { MailSender, SmtpServer } from './mail-forms.ts'
@@ -131,6 +131,8 @@ export interface Config {
   readonly reverifyMs: number
   /** How long blobs that the records do not know are kept; 0 for good. */
   readonly orphanDays: number
+  /** How long after its end what is known of people is kept; 0 for ever. */
+  readonly tombstoneMs: number
   readonly processes: number
   /** Connections that each process accepts at most. */
   readonly maxConnections: number
@@ -228,6 +230,7 @@ export function readConfig(sources: ConfigSources): Config {
     scrubDays: values.scrubDays,
     reverifyMs: values.reverifyMinutes * 60_000,
     orphanDays: values.orphanDays,
+    tombstoneMs: values.tombstoneDays * DAY_MS,
     processes: values.processes,
     maxConnections: values.maxConnections,
     ...(values.metricsToken !== undefined && { metricsToken: values.metricsToken }),

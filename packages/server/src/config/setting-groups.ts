@@ -51,6 +51,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       'scrubDays',
       'discardGraceHours',
       'orphanDays',
+      'tombstoneDays',
     ],
   },
   {

@@ -379,6 +379,12 @@ export const SETTINGS = {
     default: '30',
     meaning: 'How long stored files that are not in the database are kept, in days. With 0, Lade never removes them.',
   }),
+  tombstoneDays: setting(wholeNumber(0, MAXIMUM_DAYS), {
+    name: 'LADE_TOMBSTONE_DAYS',
+    default: '90',
+    meaning:
+      'How long the name, type and owner of a file that has ended, the IP address of an anonymous upload, and an expired token are kept, in days. With 0, Lade keeps them.',
+  }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',
     default: '1',

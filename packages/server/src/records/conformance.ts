@@ -19,6 +19,7 @@ import { dayCases } from './conformance/day-cases.ts'
 import { dealCases } from './conformance/deal-cases.ts'
 import { discardCases } from './conformance/discard-cases.ts'
 import { enrolmentCases } from './conformance/enrolment-cases.ts'
+import { erasureCases } from './conformance/erasure-cases.ts'
 import { extensionCases } from './conformance/extension-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
 import { installationCases } from './conformance/installation-cases.ts'
@@ -91,6 +92,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('changes of files', () => changeCases(cases))
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
+    describe('erasure', () => erasureCases(cases))
     describe('login codes', () => loginCodeCases(cases))
     describe('sessions', () => sessionCases(cases))
     describe('wrong clocks', () => clockCases(cases))

@@ -6,6 +6,7 @@ import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ClaimRecords } from './claim-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
+import type { ErasureRecords } from './erasure-records.ts'
 import type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
 import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
@@ -62,6 +63,7 @@ export type {
   ObjectHandle,
   ObjectPiece,
 } from './content-records.ts'
+export type { ErasureRecords } from './erasure-records.ts'
 export type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
 export type { InstallationRecords } from './installation-records.ts'
 export type {
@@ -170,6 +172,7 @@ export interface RecordStore {
   readonly admin: AdminRecords
   readonly limits: LimitRecords
   readonly audit: AuditLogRecords
+  readonly erasure: ErasureRecords
   /**
    * The same records for one who works under a lease: while `fence` answers that of a lease that somebody else has taken since, or
    * none, every change fails with `storage_failed` and is not made. Closed with the store that it is of.

@@ -32,6 +32,7 @@ describe('createUpkeep', () => {
       isAlive: async () => false,
       now: () => fixture.clock.now,
       graceMs: 0,
+      tombstoneMs: 0,
       log: memoryLog(lines),
       flush: async () => {
         flushes += 1

@@ -4,6 +4,7 @@ import { removeFilesOfBlocked } from '../moderation/remove-files-of-blocked.ts'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import type { Reservations } from '../uploads/reservations.ts'
+import { oldRecordEraser } from './erase-old-records.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
 const EXPIRE_BATCH = 500
@@ -17,6 +18,8 @@ export interface UpkeepDeps extends RecoverDeps {
   readonly removing: Set<string>
   /** How long the bytes of a file stay after its term. */
   readonly graceMs: number
+  /** How long after its end what is known of people is kept; 0 for ever. */
+  readonly tombstoneMs: number
   /** Writes what is kept in memory for a while, such as the times of use of tokens. */
   readonly flush: () => Promise<void>
   /** Says what the operator should hear now and then, such as that the signing key is old. */
@@ -25,7 +28,7 @@ export interface UpkeepDeps extends RecoverDeps {
 
 /** Regular work on records and stored bytes that no request waits for. */
 export interface Upkeep {
-  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, flush, remind. What `start` repeats. A step that fails is logged. */
+  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, erase what is old, flush, remind. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -39,6 +42,7 @@ export interface Upkeep {
  */
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const { records, blobs, instanceId, now, log, reservations, removing } = deps
+  const eraseOld = oldRecordEraser(deps)
   let repetition: Repetition | undefined
   let isStopped = false
 
@@ -60,6 +64,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       forgetNonces,
       forgetTokens,
       forgetSessions,
+      eraseOld,
       deps.flush,
     ]) {
       if (isStopped) return

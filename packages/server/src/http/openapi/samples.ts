@@ -128,6 +128,12 @@ curl "{url}/api/files/$cid/claim" \\
   ${AS_ADMIN}`,
   unblockCaller: `curl --request DELETE {url}/api/admin/blocked-callers/1 \\
   ${AS_ADMIN}`,
+  exportPersonalData: `curl --output personal-data.jsonl {url}/api/admin/personal-data/export \\
+  ${AS_ADMIN} \\
+  --json '{"caller": "nobody@example.org"}'`,
+  erasePersonalData: `curl {url}/api/admin/personal-data/erase \\
+  ${AS_ADMIN} \\
+  --json '{"caller": "nobody@example.org"}'`,
   listTokens: `curl {url}/api/tokens \\
   ${AUTHORIZED}`,
   revokeToken: `curl {url}/api/tokens/revoke \\

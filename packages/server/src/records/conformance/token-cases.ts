@@ -3,8 +3,9 @@ import { expect } from 'vitest'
 import type { RecordStore, TokenRecord } from '../record-store.ts'
 import { type Cases, counted, NOW, times, WEEK } from './case.ts'
 
-export function tokenCases({ it, itWithTwo }: Cases): void {
-  const token = (overrides: Partial<TokenRecord> = {}): TokenRecord => ({
+/** A token of Alice. */
+export function token(overrides: Partial<TokenRecord> = {}): TokenRecord {
+  return {
     jti: randomUUID(),
     sub: 'alice',
     email: 'alice@example.org',
@@ -16,7 +17,10 @@ export function tokenCases({ it, itWithTwo }: Cases): void {
     lastUsedAt: null,
     revokedAt: null,
     ...overrides,
-  })
+  }
+}
+
+export function tokenCases({ it, itWithTwo }: Cases): void {
   const signUp = (store: RecordStore, of: TokenRecord, address = '192.0.2.1', hour = 500_000) =>
     store.tokens.signUp({ token: of, address, hour, limit: 3 })
 

@@ -752,4 +752,12 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX usage_by_day ON usage (day);
   `,
+  `
+  -- What is known of people is erased after a while. is_thin is 1 for an ended file whose name, type and owner are.
+  ALTER TABLE files ADD COLUMN is_thin INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX files_to_thin ON files (ended_at) WHERE ended_at IS NOT NULL AND is_thin = 0;
+  CREATE INDEX usage_of_addresses ON usage (day, principal) WHERE principal > 'ip:' AND principal < 'ip;';
+  CREATE INDEX tokens_by_expiry ON tokens (expires_at) WHERE sub <> '';
+  CREATE INDEX blocked_callers_by_value ON blocked_callers (value);
+  `,
 ]

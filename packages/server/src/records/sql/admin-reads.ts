@@ -6,6 +6,7 @@ import type {
   RunningUpload,
   ServiceTotals,
 } from '../admin-records.ts'
+import { ERASED_ADDRESS } from '../erasure-records.ts'
 import type { FileRecord, UsageDay } from '../record-store.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -49,7 +50,7 @@ export function prepareAdminReads(db: Sql) {
          UNION ALL SELECT 'user:' || sub, '', 0, 0, 0, 0, last_used_at, email, NULL, NULL ${OF_USERS}
          UNION ALL SELECT principal, '', 0, 0, 0, 0, NULL, NULL, daily_bytes, stored_bytes FROM caller_limits
        ) AS seen
-       WHERE (CAST(:search AS TEXT) IS NULL OR ${db.dialect.includesFolded('principal', ':search')})
+       WHERE principal <> '${ERASED_ADDRESS}' AND (CAST(:search AS TEXT) IS NULL OR ${db.dialect.includesFolded('principal', ':search')})
          AND (CAST(:principal AS TEXT) IS NULL OR principal = :principal)
        GROUP BY principal ORDER BY ${ORDERS[order]} LIMIT :limit OFFSET :offset`,
     )

@@ -249,6 +249,14 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       lines: (request) => read('audit.lines', request),
       page: (request) => read('audit.page', request),
     },
+    erasure: {
+      signIns: (request) => write('erasure.signIns', request),
+      endFiles: (request) => write('erasure.endFiles', request),
+      endedFiles: (request) => write('erasure.endedFiles', request),
+      oldFiles: (request) => write('erasure.oldFiles', request),
+      oldAddresses: (request) => write('erasure.oldAddresses', request),
+      oldTokens: (request) => write('erasure.oldTokens', request),
+    },
     admin: {
       totals: (request) => read('admin.totals', request),
       noteStored: (request) => write('admin.noteStored', request),

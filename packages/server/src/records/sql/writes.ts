@@ -10,6 +10,7 @@ import { prepareContentWrites } from './content-writes.ts'
 import { prepareCopyWrites } from './copy-writes.ts'
 import { prepareDealWrites } from './deal-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
+import { prepareErasureWrites } from './erasure-writes.ts'
 import { prepareFileChanges } from './file-changes.ts'
 import { prepareFileRevival } from './file-revival.ts'
 import { prepareFileWithdrawal } from './file-withdrawal.ts'
@@ -23,6 +24,7 @@ import { prepareLoginCodeWrites } from './login-code-writes.ts'
 import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
 import { prepareOfferWrites } from './offer-writes.ts'
+import { prepareOldRecordWrites } from './old-record-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareSecretWrites } from './secret-writes.ts'
 import { prepareSessionWrites } from './session-writes.ts'
@@ -60,6 +62,8 @@ export function prepareWrites(db: Sql) {
   const aggregates = prepareAggregateWrites(db, copies)
   const takedowns = prepareTakedownWrites(db, { files, withdrawal, aggregates, release, audit })
   const callers = prepareBlockedCallerWrites(db, { files, release, audit })
+  const erasure = prepareErasureWrites(db, { files, release, tokens, audit })
+  const oldRecords = prepareOldRecordWrites(db)
   const offers = prepareOfferWrites(db)
   const leases = prepareLeaseWrites(db)
   const inventory = prepareInventoryWrites(db, discards, audit)
@@ -168,6 +172,12 @@ export function prepareWrites(db: Sql) {
     },
     'admin.noteStored': admin.noteStored,
     'limits.set': limits.set,
+    'erasure.signIns': erasure.signIns,
+    'erasure.endFiles': erasure.endFiles,
+    'erasure.endedFiles': erasure.endedFiles,
+    'erasure.oldFiles': oldRecords.oldFiles,
+    'erasure.oldAddresses': oldRecords.oldAddresses,
+    'erasure.oldTokens': oldRecords.oldTokens,
     'audit.append': audit.append,
     'audit.keyInUse': audit.keyInUse,
     'discards.begin': discards.begin,

@@ -13,12 +13,14 @@ import { auditLogRoutes } from './audit-log.ts'
 import { blockedCallerRoutes } from './blocked-callers.ts'
 import { blockRoutes } from './blocks.ts'
 import { adminCallerRoutes } from './callers.ts'
+import { personalDataRoutes } from './personal-data.ts'
 
 /** `/api/admin`: what operators read, and the limits that they set. */
 export function adminRoutes(app: Routes, service: Service): void {
   const { records, now, filesNow, version, provers, retrievalUrl } = service
   blockRoutes(app, service)
   blockedCallerRoutes(app, service)
+  personalDataRoutes(app, service)
 
   app.get(
     '/api/admin/overview',

@@ -4,7 +4,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { readPage } from '../../../files/page.ts'
 import { pageCursors } from '../../../files/page-cursor.ts'
 import { blockContent, blockEntryOf, unblockContent } from '../../../moderation/block-content.ts'
-import { discardDigest } from '../../../uploads/discard-objects.ts'
+import { deleteBytes } from '../../../uploads/delete-bytes.ts'
 import { callerOf } from '../../authenticate.ts'
 import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
@@ -95,17 +95,4 @@ export function blockRoutes(app: Routes, service: Service): void {
       return entry
     },
   )
-}
-
-/** Deletes what is not to be kept for anybody, also what is in quarantine. Upkeep tries again to delete what cannot be now. */
-async function deleteBytes(
-  { records, blobs, instanceId, now, removing }: Service,
-  digests: readonly string[],
-  onFailure: (error: unknown) => void,
-): Promise<void> {
-  if (blobs === undefined) return
-  for (const sha256 of digests) {
-    await discardDigest({ records, blobs, instanceId, now, removing }, sha256).catch(onFailure)
-    await blobs.deleteQuarantined(sha256).catch(onFailure)
-  }
 }

@@ -58,6 +58,8 @@ describe('queueNameOf', () => {
         'compositions.commit',
         'blockedCallers.endFiles',
         'claims.take',
+        'erasure.endFiles',
+        'erasure.endedFiles',
         'takedowns.block',
         'quotas.release',
         'files.remove',

@@ -105,6 +105,12 @@ const QUEUE_NAMES: QueueNames = {
   'instances.deregister': upkeep,
   'admin.noteStored': upkeep,
   'limits.set': auditLog,
+  'erasure.signIns': auditLog,
+  'erasure.endFiles': principalOf,
+  'erasure.endedFiles': principalOf,
+  'erasure.oldFiles': upkeep,
+  'erasure.oldAddresses': upkeep,
+  'erasure.oldTokens': upkeep,
   'audit.append': auditLog,
   'audit.keyInUse': auditLog,
   'discards.begin': null,
@@ -128,6 +134,8 @@ const CONTENDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'files.remove',
   'takedowns.block',
   'blockedCallers.endFiles',
+  'erasure.endFiles',
+  'erasure.endedFiles',
 ])
 
 /** True for a write that touches what uploads touch: under contention they are all queued. */

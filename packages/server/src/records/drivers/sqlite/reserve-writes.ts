@@ -60,6 +60,12 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'blockedCallers.lift',
   'blockedCallers.removed',
   'blockedCallers.endFiles',
+  'erasure.signIns',
+  'erasure.endFiles',
+  'erasure.endedFiles',
+  'erasure.oldFiles',
+  'erasure.oldAddresses',
+  'erasure.oldTokens',
   'instances.register',
   'instances.deregister',
 ])

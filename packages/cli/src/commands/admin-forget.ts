@@ -1,0 +1,93 @@
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { AdminOperations, PersonalDataErased } from '@lade/client'
+import type { Command } from 'commander'
+import { addAccountOptions, connect } from '../account/connection.ts'
+import { Ended, EXIT } from '../exit-code.ts'
+import { countOf, formatBytes } from '../output/amounts.ts'
+import { printable } from '../output/printable.ts'
+import { canAsk, confirm } from '../prompt.ts'
+import type { Terminal } from '../terminal.ts'
+import { LocalError, UsageError } from '../usage-error.ts'
+
+interface ForgetFlags {
+  readonly email?: string
+  readonly principal?: string
+  readonly export?: string
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+/** `lade admin forget`: exports and erases what is kept of one person. */
+export function addAdminForget(admin: Command, terminal: Terminal): void {
+  const command = admin
+    .command('forget')
+    .summary('Export and erase what is kept of one person.')
+    .description(
+      'Erase what is kept of one person: end tokens, sessions and files, delete the bytes at once, and erase names, labels and email addresses. ' +
+        'Bytes that others have uploaded too stay. One of --email and --principal.',
+    )
+    .option('--email <address>', 'Email address of a user.')
+    .option('--principal <principal>', 'user:ID, wallet:CHAIN:ADDRESS or an IP address.')
+    .option('--export <file>', 'First write everything that is kept to a new file, as JSON lines.')
+    .option('--dry-run', 'Erase nothing. Show, and with --export write, what is kept.')
+    .option('-y, --yes', 'Do not ask for confirmation. Required without a terminal.')
+    .option('--json', 'Print one JSON object. Needs --yes or --dry-run.')
+    .action(() => forget(command, terminal))
+  addAccountOptions(command)
+}
+
+async function forget(command: Command, terminal: Terminal): Promise<void> {
+  const { email, principal, export: file, dryRun = false, yes = false, json = false }: ForgetFlags = command.opts()
+  const [caller, ...others] = [email, principal].filter((one) => one !== undefined)
+  if (caller === undefined || others.length > 0) throw new UsageError('Use exactly one of --email and --principal.')
+  if (!yes && !dryRun && (json || !canAsk(terminal))) {
+    throw new UsageError('Cannot ask for confirmation without a terminal or with --json. Add --yes or --dry-run.')
+  }
+  const { client } = await connect(command, terminal)
+  const { admin } = client
+  const signal = terminal.interruption()
+  const kept = await admin.principal(caller, { signal })
+  const lines = file === undefined ? 0 : await writeExport(admin, { caller, file, terminal })
+  const summary = `${printable(caller)}: ${countOf(kept.stored.files, 'live file')} (${formatBytes(kept.stored.bytes)}), ${countOf(kept.tokens.length, 'token')}.`
+  if (!json) {
+    terminal.print(summary)
+    if (file !== undefined) terminal.print(`Wrote ${countOf(lines, 'line')} to ${printable(file)}.`)
+  }
+  if (dryRun) return json ? terminal.print(JSON.stringify(kept)) : terminal.print('Nothing was erased.')
+  if (!yes && !(await confirm(terminal, 'Erase all of it? This cannot be undone.'))) {
+    terminal.note('Nothing was erased.')
+    throw new Ended(EXIT.failed)
+  }
+  const erased = await admin.erasePersonalData(caller, { signal })
+  if (json) return terminal.print(JSON.stringify(erased))
+  for (const line of erasedLines(erased)) terminal.print(line)
+}
+
+function erasedLines({ files, ended, tokens, sessions, kept }: PersonalDataErased): string[] {
+  return [
+    `Erased the names of ${countOf(files, 'file')}, ${ended} of them live, and ended ${countOf(tokens, 'token')} and ${countOf(sessions, 'session')}.`,
+    'Kept:',
+    ...kept.map((one) => `- ${one}`),
+  ]
+}
+
+/** Answers how many lines there are. @throws {LocalError} when the file is there, or cannot be written. */
+async function writeExport(
+  admin: AdminOperations,
+  { caller, file, terminal }: { readonly caller: string; readonly file: string; readonly terminal: Terminal },
+): Promise<number> {
+  const path = resolve(terminal.cwd, file)
+  const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw new LocalError(`Cannot write ${file}.`, { cause: error })
+  })
+  await using _ = handle
+  let lines = 0
+  for await (const line of admin.personalData(caller, { signal: terminal.interruption() })) {
+    await handle.write(`${line}\n`)
+    lines += 1
+  }
+  await handle.sync()
+  return lines
+}
