@@ -131,7 +131,7 @@ export function prepareQuotaReads(db: Sql) {
 
   /** The limits of an upload: what an operator has set for the principal, else those of its tier and of its largest token. */
   function* capsOf({ principal, capBytes, capFiles, capStoredBytes, token, now }: CapsRequest): Steps<Caps> {
-    const limits = yield* limitsOf(principal, now)
+    const limits = yield* limitsOf(principal, now, capBytes)
     return {
       capBytes: limits.dailyBytes ?? Math.max(capBytes, limits.tokensBytes),
       capFiles,
