@@ -36,6 +36,22 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'token revoke': ['lade token revoke laptop', 'lade token revoke laptop --keep-links'],
   'wallet new': ['lade wallet new wallet.key'],
   'wallet address': ['lade wallet address wallet.key'],
+  'admin status': ['lade admin status'],
+  'admin uploads': ['lade admin uploads'],
+  'admin jobs': ['lade admin jobs', 'lade admin jobs --json'],
+  'admin callers': ['lade admin callers', 'lade admin callers --order today --limit 10'],
+  'admin caller': ['lade admin caller ada@example.org', 'lade admin caller 192.0.2.7'],
+  'admin limit': [
+    'lade admin limit ada@example.org --daily 20GB --stored 1TB',
+    'lade admin limit ada@example.org --daily default',
+  ],
+  'admin files': ['lade admin files', 'lade admin files --caller ada@example.org holiday'],
+  'admin audit': [
+    'lade admin audit token.revoked',
+    'lade admin audit --export audit.jsonl',
+    'lade admin audit --verify',
+    'lade admin audit --verify audit.jsonl',
+  ],
   'admin block': [
     'lade admin block CID --reason "Copyright complaint 1234"',
     'lade admin block CID --reason "Malware" --delete',

@@ -1,7 +1,11 @@
 import { Command } from 'commander'
 import about from '../package.json' with { type: 'json' }
+import { addAdminAudit } from './commands/admin-audit.ts'
 import { addAdminBlockedCallers, addAdminBlocks } from './commands/admin-blocks.ts'
+import { addAdminFiles } from './commands/admin-files.ts'
 import { addAdminForget } from './commands/admin-forget.ts'
+import { addAdminPrincipals } from './commands/admin-principals.ts'
+import { addAdminStatus } from './commands/admin-status.ts'
 import { addChallenge } from './commands/challenge.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDeals } from './commands/deals.ts'
@@ -84,8 +88,16 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
   addWalletAddress(wallets, terminal)
 
   program.commandsGroup('Administration:')
-  const admin = program.command('admin').description('Block content and callers, with a token of the scope admin.')
+  const admin = program
+    .command('admin')
+    .description(
+      'See who uses the service and how, set limits, and block content and callers. Needs a token with the scope admin.',
+    )
   admin.helpCommand(...HELP_COMMAND)
+  addAdminStatus(admin, terminal)
+  addAdminPrincipals(admin, terminal)
+  addAdminFiles(admin, terminal)
+  addAdminAudit(admin, terminal)
   addAdminBlocks(admin, terminal)
   addAdminBlockedCallers(admin, terminal)
   addAdminForget(admin, terminal)

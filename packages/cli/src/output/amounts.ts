@@ -20,6 +20,6 @@ export function formatBytes(bytes: number): string {
 }
 
 /** @example countOf(1, 'file') // '1 file' */
-export function countOf(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? noun : `${noun}s`}`
+export function countOf(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? noun : plural}`
 }

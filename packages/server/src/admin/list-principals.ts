@@ -11,6 +11,7 @@ import type { PageCursors } from '../files/page-cursor.ts'
 import { utcDay, utcDayBefore } from '../quotas/utc-day.ts'
 import type { ListPrincipalsRequest, PrincipalTotals, RecordStore, RunningUpload } from '../records/record-store.ts'
 import { tokenEntryOf } from '../tokens/token-entry.ts'
+import { subOf } from './person.ts'
 import { readPrincipal } from './read-principal.ts'
 
 const MOST_UPLOADS = 1000
@@ -56,7 +57,8 @@ export async function showPrincipal(
   const [known] = await records.admin.principals({ today, order: 'principal', principal, offset: 0, limit: 1 })
   const usage = await records.quotas.usage({ principal, fromDay, today, now })
   const uploads = await records.admin.uploads({ principal, limit: MOST_UPLOADS })
-  const tokens = await records.tokens.list({ sub: subOf(principal) })
+  const sub = subOf(principal)
+  const tokens = sub === undefined ? [] : await records.tokens.list({ sub })
   const entry = known === undefined ? unknownEntry(principal) : entryOf(known)
   return {
     ...entry,
@@ -95,11 +97,4 @@ function unknownEntry(principal: string): AdminPrincipalEntry {
 
 function uploadOf({ leaseUntil, ...upload }: RunningUpload) {
   return { ...upload, leaseUntil: new Date(leaseUntil).toISOString() }
-}
-
-/** What its tokens name it. */
-function subOf(principal: string): string {
-  return principal.startsWith('wallet:')
-    ? `eip155:${principal.slice('wallet:'.length)}`
-    : principal.slice('user:'.length)
 }

@@ -22,12 +22,15 @@ const WALLET = 'wallet:'
  */
 export async function findPerson({ tokens }: Pick<RecordStore, 'tokens'>, caller: string): Promise<Person> {
   const principal = readPrincipal(caller)
-  if (principal.startsWith(WALLET)) {
-    return { principal, sub: `eip155:${principal.slice(WALLET.length)}`, email: undefined }
-  }
-  if (!principal.startsWith(USER)) return { principal, sub: undefined, email: undefined }
-  const sub = principal.slice(USER.length)
+  const sub = subOf(principal)
+  if (sub === undefined || !principal.startsWith(USER)) return { principal, sub, email: undefined }
   if (caller.includes('@')) return { principal, sub, email: normalizeEmail(caller) }
   const known = (await tokens.list({ sub })).find(({ email }) => email !== '')
   return { principal, sub, email: known?.email }
+}
+
+/** What the tokens and sessions of a principal name it; undefined for an IP address, which has none. */
+export function subOf(principal: string): string | undefined {
+  if (principal.startsWith(WALLET)) return `eip155:${principal.slice(WALLET.length)}`
+  return principal.startsWith(USER) ? principal.slice(USER.length) : undefined
 }
