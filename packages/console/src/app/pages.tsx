@@ -12,6 +12,7 @@ const LATER: Readonly<Partial<Record<PageName, () => Promise<ComponentType>>>> =
   tokens: async () => (await import('../tokens/tokens-page.tsx')).TokensPage,
   developers: async () => (await import('../developers/developers-page.tsx')).DevelopersPage,
   service: async () => (await import('../service/service-page.tsx')).ServicePage,
+  admin: async () => (await import('../admin/admin-page.tsx')).AdminPage,
   files: async () => (await import('../files/files-page.tsx')).FilesPage,
   'sign-in': async () => (await import('../sign-in/sign-in-page.tsx')).SignInPage,
 }

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 
 /** The pages, by the first word of the hash; `drop` is the empty hash. */
-export const PAGES = ['drop', 'sign-in', 'files', 'usage', 'tokens', 'developers', 'service'] as const
+export const PAGES = ['drop', 'sign-in', 'files', 'usage', 'tokens', 'developers', 'service', 'admin'] as const
 export type PageName = (typeof PAGES)[number]
 
 export interface Route {

@@ -59,7 +59,10 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
 
 function pagesInReach(): readonly PageName[] {
   if (session.value == null) return ['drop', 'developers', 'service']
-  return ['drop', 'files', 'usage', 'tokens', 'developers', 'service']
+  const { scopes } = session.value
+  const own: readonly PageName[] = scopes.includes('list') ? ['files', 'usage'] : []
+  const operators: readonly PageName[] = scopes.includes('admin') ? ['admin'] : []
+  return ['drop', ...own, 'tokens', 'developers', 'service', ...operators]
 }
 
 function iconOf(page: PageName): IconName {

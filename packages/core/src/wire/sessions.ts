@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { emailField, ownerField, scopesField, textOf, timeField, userIdField } from './fields.ts'
+import { emailField, ownerField, textOf, timeField, tokenScopesField, userIdField } from './fields.ts'
 import { walletVerifyRequest } from './wallets.ts'
 
 /** How somebody signs in with a browser. */
@@ -26,7 +26,7 @@ export const session = z.object({
   userId: userIdField,
   email: emailField,
   owner: ownerField.describe('Email of the user, or address of the wallet'),
-  scopes: scopesField,
+  scopes: tokenScopesField.describe('admin only in a session that was made from a token with it'),
   quotaMb: z.int().nullable().describe('null for a wallet, whose balance is its quota'),
   createdAt: timeField,
   lastUsedAt: timeField,

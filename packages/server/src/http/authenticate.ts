@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { LadeError } from '@lade/core/errors'
-import { SCOPES, type Scope } from '@lade/core/wire'
+import { type Scope, TOKEN_SCOPES } from '@lade/core/wire'
 import { requireScope } from '../tokens/authorize.ts'
 import { requireAdminAllowed } from '../tokens/verified-account.ts'
 import { isOfWallet } from '../tokens/wallet-claims.ts'
@@ -111,7 +111,7 @@ async function callerOfSession(service: Service, request: IncomingMessage): Prom
   if (session === undefined) return undefined
   const { id: sessionId, sub, email, quotaMb } = session
   const jti = session.jti ?? undefined
-  const scopes = SCOPES.filter((scope) => session.scopes.includes(scope))
+  const scopes = TOKEN_SCOPES.filter((scope) => session.scopes.includes(scope))
   if (email !== null && quotaMb !== null) {
     return welcome(service, userCaller({ sub, email, scopes, quotaMb, jti, sessionId }))
   }

@@ -1,4 +1,4 @@
-import { SCOPES, type Session } from '@lade/core/wire'
+import { type Session, TOKEN_SCOPES } from '@lade/core/wire'
 import type { SessionRecord } from '../records/record-store.ts'
 import { walletOfUserId } from '../wallets/wallet.ts'
 
@@ -11,7 +11,7 @@ export function sessionEntryOf(session: SessionRecord, currentId: string | undef
     userId: sub,
     email,
     owner: email ?? walletOfUserId(sub)?.address ?? null,
-    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+    scopes: TOKEN_SCOPES.filter((scope) => scopes.includes(scope)),
     quotaMb,
     createdAt: timeText(createdAt),
     lastUsedAt: timeText(lastUsedAt),

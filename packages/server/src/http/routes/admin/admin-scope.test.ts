@@ -57,6 +57,33 @@ describe('the scope admin', () => {
     expect(((await response.json()) as { scopes: Scope[] }).scopes).not.toContain('admin')
   })
 
+  it('is that of a session made from such a token, until the token is revoked, and of no other session', async () => {
+    const jti = randomUUID()
+    const token = await service.mint(['admin'], { jti })
+    const signIn = async (proof: object) => {
+      const origin = new URL(service.url).origin
+      const response = await service.fetch('/api/session', {
+        method: 'POST',
+        body: JSON.stringify(proof),
+        headers: { 'content-type': 'application/json', origin },
+      })
+      const { session } = (await response.json()) as { session: { scopes: Scope[] } }
+      const cookie = (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+      return { scopes: session.scopes, cookie }
+    }
+    const read = (cookie: string) => service.fetch('/api/admin/overview', { headers: { cookie } })
+    const { scopes, cookie } = await signIn({ token })
+    expect(scopes).toEqual(['admin'])
+    expect((await read(cookie)).status).toBe(200)
+    const change = { method: 'PUT', body: '{"dailyMb":1}', headers: { cookie, 'content-type': 'application/json' } }
+    const limits = '/api/admin/principals/192.0.2.7/limits'
+    expect(await errorOf(await service.fetch(limits, change))).toEqual([403, 'cross_origin'])
+    const other = await signIn({ token: (await service.signUp('plain@example.org')).token })
+    expect(await errorOf(await read(other.cookie))).toEqual([403, 'insufficient_scope'])
+    expect((await post(service, '/api/tokens/revoke', { jti }, token)).status).toBe(200)
+    expect((await read(cookie)).status).toBe(401)
+  })
+
   it('is listed with the token that has it', async () => {
     const token = await service.mint(['list', 'admin'], { email: 'listed@example.org' })
     const { tokens } = (await (await service.fetch('/api/tokens', { headers: bearer(token) })).json()) as TokenList
