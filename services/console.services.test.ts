@@ -134,9 +134,7 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     await page.chooseFiles(CHOOSE, [fileOf('large.bin', Buffer.alloc(101 * MIB)), fileOf('empty.txt', Buffer.alloc(0))])
     await console_.sees('the refusal', `${rowsIn('refused')} === 1 && ${rowsIn('failed')} === 1`)
     const said = String(await page.evaluate('document.querySelector(".rows").innerText'))
-    expect(said).toContain(
-      'Larger than the 100 MB that one file may have here. Sign in to upload files of up to 5 GiB.',
-    )
+    expect(said).toContain('Larger than 100 MB, the limit for one file. Sign in to upload files of up to 5 GiB.')
     expect(said).toContain('The file is empty. Upload a file with at least one byte.')
   })
 

@@ -230,7 +230,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   if (config.contentUrl !== undefined && isSameSite(config.contentUrl, publicUrl)) {
     log.warn(
       { publicUrl, contentUrl: config.contentUrl },
-      'uploaded pages are of the same site as this service: set LADE_CONTENT_URL to another registrable domain',
+      'uploaded pages are on the same site as this service: set LADE_CONTENT_URL to another registrable domain',
     )
   }
   if (!pieceHashing.isNative) {

@@ -32,7 +32,7 @@ describe('lade admin', () => {
 
   it('blocks content, lists it, and unblocks it', async () => {
     const blocked = await lade(['admin', 'block', CID, '--reason', 'Malware'])
-    expect(blocked).toMatchObject({ exitCode: 0, stdout: `Blocked ${CID}. It refuses 0 live files.\n` })
+    expect(blocked).toMatchObject({ exitCode: 0, stdout: `Blocked ${CID}. 0 live files are refused now.\n` })
     expect((await lade(['get', CID])).exitCode).toBe(7)
     expect((await lade(['admin', 'blocks'])).stdout).toMatch(/Malware .*kept/)
     expect((await lade(['admin', 'blocks', '--json'])).json()).toMatchObject({

@@ -24,13 +24,13 @@ interface BlockFlags {
 export function addAdminBlocks(admin: Command, terminal: Terminal): void {
   const block = admin
     .command('block')
-    .summary('Block content: 451 under every id of it.')
+    .summary('Block content: all its ids get 451.')
     .description(
-      'Block content. Within 2 seconds, every instance answers 451 under every known id of it, and refuses to take it again. Owners are told the reason.',
+      'Block content. Within 2 seconds, every instance answers 451 to requests for any known id of the content, and refuses new uploads of it. Owners are told the reason.',
     )
-    .argument('<cid>', 'any content id of it')
+    .argument('<cid>', 'any id of the content')
     .requiredOption('--reason <text>', 'Why, in one line.')
-    .option('--delete', 'End the files, and delete their bytes at once.')
+    .option('--delete', 'Remove the files, and delete their bytes at once.')
     .option('--json', JSON_OBJECT)
     .action(async (cid: string) => {
       const { client } = await connect(block, terminal)
@@ -39,7 +39,7 @@ export function addAdminBlocks(admin: Command, terminal: Terminal): void {
       if (json) return terminal.print(JSON.stringify(result))
       const files = deletes
         ? `Removed ${countOf(result.ended, 'file')} and the bytes.`
-        : `It refuses ${countOf(result.files, 'live file')}.`
+        : `${countOf(result.files, 'live file')} ${result.files === 1 ? 'is' : 'are'} refused now.`
       terminal.print(`Blocked ${printable(result.cid)}. ${files}`)
       if (result.containing.length === 0) return
       terminal.note(
@@ -114,7 +114,7 @@ export function addAdminBlockedCallers(admin: Command, terminal: Terminal): void
     .option('--network <cidr>', 'A network, such as 192.0.2.0/24.')
     .requiredOption('--reason <text>', 'Why, in one line.')
     .addOption(
-      new Option('--files <what>', 'What becomes of the files of the caller.')
+      new Option('--files <what>', 'What to do with the files of the caller.')
         .choices(['keep', 'remove'])
         .default('keep'),
     )

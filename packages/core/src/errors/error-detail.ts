@@ -59,7 +59,7 @@ const DETAILS: Details = {
   admin_refused: ({ setting }) =>
     `${setting} is open, and this service can be reached from other machines. Set it to email or closed, then send the token again.`,
   signup_closed: () => 'The operator mints tokens with `lade keys mint`. Ask for one.',
-  invalid_session: () => 'It was not used for 12 hours, was ended, or its token was revoked. Sign in again.',
+  invalid_session: () => 'The session was not used for 12 hours, was ended, or its token was revoked. Sign in again.',
   foreign_origin: ({ origin }) =>
     origin === ''
       ? 'The request does not name the page that sent it. Send a token instead of the cookie, or use a page of this service.'

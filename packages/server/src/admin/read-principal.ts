@@ -28,6 +28,6 @@ export function readPrincipal(text: string): string {
   const [, address = asked] = ADDRESS.exec(asked) ?? []
   if (isIP(address) !== 0) return addressPrincipal(address)
   throw new LadeError('bad_request', {
-    reason: `${JSON.stringify(asked.slice(0, 80))} is no caller. Use user:{id}, wallet:{chainId}:{address}, an IP address, or an email address.`,
+    reason: `${JSON.stringify(asked.slice(0, 80))} is not a caller. Use user:{id}, wallet:{chainId}:{address}, an IP address, or an email address.`,
   })
 }

@@ -47,7 +47,7 @@ export function diskMetrics(registry: Registry, { config, records }: DiskMetrics
   })
   new Gauge({
     name: 'lade_read_only',
-    help: '1 while the records are read-only; otherwise 0.',
+    help: '1 while the records are read-only or their disk is full; otherwise 0.',
     registers,
     async collect() {
       this.set((await isReadOnly(records)) ? 1 : 0)

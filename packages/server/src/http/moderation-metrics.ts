@@ -6,7 +6,7 @@ export function moderationMetrics(registry: Registry, { content, callers, denyli
   const registers = [registry]
   new Gauge({
     name: 'lade_blocks',
-    help: 'Blocked content, without what only denylists name.',
+    help: 'Blocked content, not counting denylists.',
     registers,
     collect() {
       this.set(content.takedownCount)

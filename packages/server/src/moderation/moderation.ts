@@ -66,7 +66,8 @@ export async function openModeration(options: ModerationOptions): Promise<Modera
       await refresh()
       isFailing = false
     } catch (error) {
-      if (!isFailing) log.error({ err: error }, 'the blocks cannot be read: those that are known stay in force')
+      if (!isFailing)
+        log.error({ err: error }, 'blocked content and callers cannot be read: the known ones stay blocked')
       isFailing = true
     }
   }

@@ -170,7 +170,9 @@ export function createDamageControl(deps: DamageDeps): DamageControl {
       }
       lastLook = lastLook
         .then(() => lookAtFault(fault))
-        .catch((error: unknown) => log.error({ ...fault, err: error }, 'damage that a reader met cannot be examined'))
+        .catch((error: unknown) =>
+          log.error({ ...fault, err: error }, 'damage that a download found cannot be examined'),
+        )
     },
     reportMissing,
     reportInline,

@@ -63,7 +63,10 @@ export function secondLooks(deps: SecondLookDeps): (sha256: string) => Promise<S
     onWrong(sha256)
     quarantinedAt = quarantinedAt.filter((at) => at > now() - DAY_MS)
     if (quarantinedAt.length >= mostQuarantinesPerDay) {
-      log.error({ sha256, actual, sizeBytes }, 'a blob has wrong bytes, like too many today: it is left in place')
+      log.error(
+        { sha256, actual, sizeBytes },
+        'a blob has wrong bytes and was left in place: too many were quarantined today',
+      )
       remember(sha256, 'wrong')
       return 'left'
     }

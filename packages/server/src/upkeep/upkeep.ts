@@ -87,7 +87,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   async function cleanUp(): Promise<void> {
     const recovered = await recover(deps)
     if (recovered.deadInstances > 0 || recovered.reservations > 0 || recovered.pendingBlobs > 0) {
-      log.info(recovered, 'recovered after processes that ended')
+      log.info(recovered, 'cleaned up after processes that ended')
     }
   }
 

@@ -60,7 +60,7 @@ export async function watchDenylists(options: WatchDenylistsOptions): Promise<De
     onRead(denylist)
     for (const { file, rules, ignored, invalid, shown } of read) {
       if (invalid === 0) log.info({ file, rules, ignored }, 'a denylist was read')
-      else log.warn({ file, rules, ignored, invalid, shown }, 'a denylist was read, without lines that are no rules')
+      else log.warn({ file, rules, ignored, invalid, shown }, 'a denylist was read; invalid lines were ignored')
     }
   }
 

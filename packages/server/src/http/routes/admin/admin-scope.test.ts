@@ -77,7 +77,7 @@ describe('the scope admin', () => {
     expect((await read(cookie)).status).toBe(200)
     const change = { method: 'PUT', body: '{"dailyMb":1}', headers: { cookie, 'content-type': 'application/json' } }
     const limits = '/api/admin/principals/192.0.2.7/limits'
-    expect(await errorOf(await service.fetch(limits, change))).toEqual([403, 'cross_origin'])
+    expect(await errorOf(await service.fetch(limits, change))).toEqual([403, 'foreign_origin'])
     const other = await signIn({ token: (await service.signUp('plain@example.org')).token })
     expect(await errorOf(await read(other.cookie))).toEqual([403, 'insufficient_scope'])
     expect((await post(service, '/api/tokens/revoke', { jti }, token)).status).toBe(200)
