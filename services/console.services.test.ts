@@ -1,21 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type MailServer, openMailServer } from '@lade/server/testing/mail-server'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeScenario, pathOf, program } from '../faults/harness.ts'
 import { type Chromium, type Page, startChromium, type View } from './chromium.ts'
+import { keepScreenshot, checkLooks as looksOf } from './console-looks.ts'
 import { type ConsolePage, consolePage } from './console-page.ts'
 import { type Lade, startLade } from './lade.ts'
 import { openTempHome, type TempHome } from './temp-home.ts'
 
-/** Where somebody wants to look at what was seen. */
-const screenshots = process.env.LADE_TEST_SCREENSHOTS
 const MIB = 1_048_576
 const ADA = 'ada@example.org'
 const CHOOSE = '#choose-files'
-const SCHEMES = ['light', 'dark'] as const
-const WIDTHS = [390, 820, 1440]
 /** The slow machine of the budget: a fourth of this one's speed, and 1.6 Mbit/s. */
 const SLOW = { cpu: 4, downBytesPerSecond: 200_000, upBytesPerSecond: 200_000, latencyMs: 40 }
 const FIRST_CONTENT_MS = 1000
@@ -59,25 +56,7 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     return path
   }
 
-  async function keepScreenshot(name: string): Promise<void> {
-    if (screenshots === undefined) return
-    mkdirSync(screenshots, { recursive: true })
-    writeFileSync(join(screenshots, `${name}.png`), await page.screenshot())
-  }
-
-  /** Looks at a page in both schemes and at every width: axe finds nothing, and nothing is wider than the window. */
-  async function checkLooks(name: string): Promise<void> {
-    for (const scheme of SCHEMES) {
-      for (const width of WIDTHS) {
-        await show({ width, height: 900, scheme })
-        await keepScreenshot(`${name}-${width}-${scheme}`)
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-        expect([name, width, Number(overflow) <= 0]).toEqual([name, width, true])
-      }
-      expect([name, scheme, await console_.violations()]).toEqual([name, scheme, []])
-    }
-    await show({ width: 1440, height: 900, scheme: 'light' })
-  }
+  const checkLooks = (name: string) => looksOf(page, console_, name)
 
   async function signIn(email = ADA): Promise<void> {
     await open()
@@ -154,7 +133,7 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     await page.evaluate('void window.stop()')
     await open()
     await console_.sees('what was not finished', 'document.body.innerText.includes("Not finished last time")')
-    await keepScreenshot('unfinished')
+    await keepScreenshot(page, 'unfinished')
     await page.slowDown({})
     await page.chooseFiles(CHOOSE, [path])
     await console_.sees('the parts of before', '/parts? (was|were) there already/.test(document.body.innerText)')

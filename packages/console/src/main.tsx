@@ -8,7 +8,7 @@ import { render } from 'preact'
 import { CurrentPage } from './app/pages.tsx'
 import { applyPreferences } from './app/preferences.ts'
 import { loadInfo } from './app/service-info.ts'
-import { loadSession, session } from './app/session.ts'
+import { isUser, loadSession, session } from './app/session.ts'
 import { Shell } from './app/shell.tsx'
 import { loadUsage } from './app/usage-today.ts'
 import { isBusy, reconsiderRefused, watchQueue } from './drop/queue.ts'
@@ -22,14 +22,14 @@ void loadSession()
 effect(() => {
   if (session.value == null) return
   untracked(() => {
-    void loadUsage()
+    if (isUser.value) void loadUsage()
     reconsiderRefused()
   })
 })
 
 effect(() => {
   // What was sent counts towards the day.
-  if (!isBusy.value && untracked(() => session.value != null)) void loadUsage()
+  if (!isBusy.value && untracked(() => isUser.value)) void loadUsage()
 })
 
 const place = document.getElementById('console')

@@ -118,7 +118,7 @@ function Denylists({ lists }: { readonly lists: BlockList['denylists'] }) {
       <div class="panel-head">
         <h2 id="denylists-title">{words.denylists}</h2>
       </div>
-      <ul class="dependencies">
+      <ul class="dependencies admin-list">
         {lists.map(({ file, rules, invalid, readAt }) => (
           <li key={file}>
             <span>{file}</span>

@@ -2,7 +2,7 @@ import type { AdminPrincipalList } from '@lade/client'
 import { useSignal } from '@preact/signals'
 import { bytesOf, countOf, dateOf } from '../app/amounts.ts'
 import { openClient } from '../app/client.ts'
-import { goTo, linkTo } from '../app/route.ts'
+import { goTo, linkTo, route } from '../app/route.ts'
 import { adminTexts } from '../texts/admin-texts.ts'
 import { CallerSheet } from './caller-sheet.tsx'
 import { ListTable } from './list-table.tsx'
@@ -72,11 +72,14 @@ export function Callers({ asked }: { readonly asked: string }) {
               }
         }
       />
-      {asked !== '' && (
-        <CallerSheet key={asked} caller={asked} onClose={() => goTo('admin', 'callers')} onChanged={pages.reload} />
-      )}
+      {asked !== '' && <CallerSheet key={asked} caller={asked} onClose={() => leave(asked)} onChanged={pages.reload} />}
     </>
   )
+}
+
+/** Back to the list, unless somebody has gone elsewhere meanwhile. */
+function leave(caller: string): void {
+  if (route.value.rest === `callers/${caller}`) goTo('admin', 'callers')
 }
 
 function CallerCells({ caller }: { readonly caller: Entry }) {

@@ -19,7 +19,7 @@ export function Provers({ jobs: { provers, deals, waitingFiles } }: JobsProps) {
         <h2 id="provers-title">{words.provers}</h2>
         <span class="soft">{countsText(deals)}</span>
       </div>
-      <ul class="dependencies">
+      <ul class="dependencies admin-list">
         {provers.map(({ name, isConfigured, copies }) => (
           <li key={name}>
             <span>{isConfigured ? name : `${name} (${words.notConfigured})`}</span>
@@ -45,7 +45,7 @@ export function Health({ jobs: { scrub, findings, findingsCount, removals } }: J
       <div class="panel-head">
         <h2 id="health-title">{words.health}</h2>
       </div>
-      <ul class="dependencies">
+      <ul class="dependencies admin-list">
         <li>
           <span>{words.scrub}</span>
           <span class="soft">{scrubText(scrub)}</span>
@@ -80,7 +80,7 @@ export function Jobs({ jobs: { leases } }: JobsProps) {
       {leases.length === 0 ? (
         <p class="panel-body soft">{words.noJobs}</p>
       ) : (
-        <ul class="dependencies">
+        <ul class="dependencies admin-list">
           {leases.map(({ name, holder, until, isHeld }) => (
             <li key={name}>
               <span>{name}</span>

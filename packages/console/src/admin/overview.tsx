@@ -64,7 +64,7 @@ function Totals({ totals: { stored, uploads } }: { readonly totals: AdminOvervie
   ] as const
   return (
     <section class="panel" aria-label={words.stored}>
-      <dl class="panel-body usage-facts">
+      <dl class="panel-body usage-facts admin-totals">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

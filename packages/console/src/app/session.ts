@@ -1,11 +1,16 @@
 import type { Session, SessionRequest, SessionResult, SessionState, SessionWay } from '@lade/core/wire'
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { api, codeOf } from './api.ts'
 
 /** Null for nobody; undefined until the service has said it. */
 export const session = signal<Session | null | undefined>(undefined)
 /** The ways to sign in that this service has. */
 export const signInWays = signal<readonly SessionWay[]>([])
+
+/** True where somebody has signed in who may see and use what is their own; a token of an operator may have nothing but `admin`. */
+export const isUser = computed(() => session.value?.scopes.includes('list') === true)
+/** True where an operator has signed in. */
+export const isOperator = computed(() => session.value?.scopes.includes('admin') === true)
 
 export async function loadSession(): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import { Icon, type IconName, Mark } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
 import { chooseLanguage, language, nextTheme, theme } from './preferences.ts'
 import { linkTo, type PageName, route } from './route.ts'
-import { session, signInWays, signOut } from './session.ts'
+import { isOperator, isUser, session, signInWays, signOut } from './session.ts'
 
 const THEME_ICONS = { system: 'system', light: 'sun', dark: 'moon' } as const
 
@@ -59,9 +59,8 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
 
 function pagesInReach(): readonly PageName[] {
   if (session.value == null) return ['drop', 'developers', 'service']
-  const { scopes } = session.value
-  const own: readonly PageName[] = scopes.includes('list') ? ['files', 'usage'] : []
-  const operators: readonly PageName[] = scopes.includes('admin') ? ['admin'] : []
+  const own: readonly PageName[] = isUser.value ? ['files', 'usage'] : []
+  const operators: readonly PageName[] = isOperator.value ? ['admin'] : []
   return ['drop', ...own, 'tokens', 'developers', 'service', ...operators]
 }
 

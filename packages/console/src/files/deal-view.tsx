@@ -11,7 +11,13 @@ import { texts } from '../texts/texts.ts'
 const SHOWN_AUDITS = 5
 
 /** The deal of a file: what has come about and when, who has copies, what was proved. */
-export function DealView({ deal }: { readonly deal: DealEntry }) {
+export interface DealViewProps {
+  readonly deal: DealEntry
+  /** Provers have no copy of a private file. */
+  readonly isPrivate: boolean
+}
+
+export function DealView({ deal, isPrivate }: DealViewProps) {
   const { files: words } = texts.value
   return (
     <>
@@ -21,9 +27,13 @@ export function DealView({ deal }: { readonly deal: DealEntry }) {
       </section>
       <section class="sheet-part" aria-label={words.copiesAt}>
         <h3>{words.copiesAt}</h3>
-        {deal.copies.length === 0 ? <p class="soft">{words.noCopies}</p> : <CopiesTable deal={deal} />}
+        {deal.copies.length === 0 ? (
+          <p class="soft">{isPrivate ? words.noCopiesOfPrivate : words.noCopies}</p>
+        ) : (
+          <CopiesTable deal={deal} />
+        )}
       </section>
-      <Proofs deal={deal} />
+      {!isPrivate && <Proofs deal={deal} />}
     </>
   )
 }

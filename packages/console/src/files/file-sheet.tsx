@@ -66,7 +66,7 @@ export function FileSheet({ cid }: { readonly cid: string }) {
             <h3>{texts.value.drop.ids}</h3>
             <Ids file={entry} />
           </section>
-          {deal.value !== undefined && <DealView deal={deal.value} />}
+          {deal.value !== undefined && <DealView deal={deal.value} isPrivate={entry.visibility === 'private'} />}
         </>
       )}
     </Dialog>

@@ -2,7 +2,7 @@ import type { SessionWay } from '@lade/core/wire'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { goTo } from '../app/route.ts'
-import { session, signInWays } from '../app/session.ts'
+import { isOperator, isUser, session, signInWays } from '../app/session.ts'
 import { Notice } from '../parts/notice.tsx'
 import { texts } from '../texts/texts.ts'
 import { CodeForm } from './code-form.tsx'
@@ -20,7 +20,7 @@ export function SignInPage() {
   const ways = signInWays.value
   const somebody = session.value
   useEffect(() => {
-    if (somebody) goTo('files')
+    if (somebody) goTo(isUser.value ? 'files' : isOperator.value ? 'admin' : 'drop')
   }, [somebody])
   const way = chosen.value ?? ways[0]
   const Form = way === undefined ? undefined : FORMS[way]

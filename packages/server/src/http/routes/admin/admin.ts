@@ -17,7 +17,7 @@ import { personalDataRoutes } from './personal-data.ts'
 
 /** `/api/admin`: what operators read, and the limits that they set. */
 export function adminRoutes(app: Routes, service: Service): void {
-  const { records, now, filesNow, version, provers, retrievalUrl } = service
+  const { records, now, filesNow, version, provers, retrievalUrl, moderation } = service
   blockRoutes(app, service)
   blockedCallerRoutes(app, service)
   personalDataRoutes(app, service)
@@ -63,8 +63,9 @@ export function adminRoutes(app: Routes, service: Service): void {
       const cursors = pageCursors(() => service.keys.current(), { listing: 'admin files', principal })
       const page = await listAllFiles(records, { ...request.query, cursors, now: at })
       const placed = await placedStatusesOf(records, page.files)
-      const files = page.files.map((file) => ({
-        ...fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at),
+      const blocks = await Promise.all(page.files.map((file) => moderation.content.ofFile(file)))
+      const files = page.files.map((file, index) => ({
+        ...fileEntryOf(file, placed.get(file.sequence), retrievalUrl, at, blocks[index]),
         principal: file.principal,
         owner: file.owner,
       }))

@@ -1,0 +1,31 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Page } from './chromium.ts'
+import type { ConsolePage } from './console-page.ts'
+
+/** Where somebody wants to look at what was seen. */
+const screenshots = process.env.LADE_TEST_SCREENSHOTS
+const SCHEMES = ['light', 'dark'] as const
+const WIDTHS = [390, 820, 1440]
+
+/** Keeps what a page looks like, where somebody wants to see it. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return
+  mkdirSync(screenshots, { recursive: true })
+  writeFileSync(join(screenshots, `${name}.png`), await page.screenshot())
+}
+
+/** Looks at a page in both schemes and at every width: axe finds nothing, and nothing is wider than the window. */
+export async function checkLooks(page: Page, console_: ConsolePage, name: string): Promise<void> {
+  for (const scheme of SCHEMES) {
+    for (const width of WIDTHS) {
+      await page.look({ width, height: 900, scheme })
+      await keepScreenshot(page, `${name}-${width}-${scheme}`)
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect([name, width, Number(overflow) <= 0]).toEqual([name, width, true])
+    }
+    expect([name, scheme, await console_.violations()]).toEqual([name, scheme, []])
+  }
+  await page.look({ width: 1440, height: 900, scheme: 'light' })
+}
