@@ -169,9 +169,9 @@ export class AgreedClock {
     })
   }
 
-  /** Takes the step: from here on the time is the source's, and files end. */
-  believe({ offsetMs }: ClockStep): void {
-    this.#set(this.now() - offsetMs)
+  /** Takes the step of the last verdict `believes`: from here on the time is the source's, and files end. */
+  believe(): void {
+    this.#set(this.now() + this.#sourceAheadMs)
     this.#endsAt = undefined
     this.#sourceAheadMs = 0
   }

@@ -141,7 +141,7 @@ export async function openClock(deps: ClockDeps): Promise<Clock> {
   async function believe(step: ClockStep): Promise<void> {
     const to = agreed.now()
     await postpone(step, to)
-    agreed.believe(step)
+    agreed.believe()
     believed = { step, to, atMs: running.elapsedMs() }
     log.warn({ stepSeconds: -seconds(step.offsetMs) }, 'the clock was steady and is accepted: files expire again')
   }

@@ -130,7 +130,7 @@ describe('isSameSite', () => {
   ])('the start warns of %s with %s: %i', async (publicUrl, contentUrl, warnings) => {
     const env = { LADE_PUBLIC_URL: publicUrl, ...(contentUrl && { LADE_CONTENT_URL: contentUrl }) }
     const service = await runService({ env })
-    const warned = service.logged().filter(({ msg }) => String(msg).startsWith('uploaded pages are of the same site'))
+    const warned = service.logged().filter(({ msg }) => String(msg).startsWith('uploaded pages are on the same site'))
     expect(warned).toHaveLength(warnings)
     await service.remove()
   })

@@ -66,6 +66,8 @@ const ROUTES: Record<string, readonly number[]> = {
   'GET /api/admin/blocks': [200, 400, 401, 403, 503],
   'DELETE /api/admin/blocks/{cid}': [200, 400, 401, 403, 404, 503],
   'POST /api/admin/blocked-callers': [200, 400, 401, 403, 503],
+  'POST /api/admin/personal-data/erase': [200, 400, 401, 403, 503],
+  'POST /api/admin/personal-data/export': [200, 400, 401, 403, 503],
   'GET /api/admin/blocked-callers': [200, 400, 401, 403, 503],
   'DELETE /api/admin/blocked-callers/{id}': [200, 400, 401, 403, 404, 503],
   'GET /healthz': [200],
