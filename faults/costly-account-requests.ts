@@ -106,5 +106,21 @@ export function costlyAdminRequests(operator: Caller, unknownCid: string): Costl
       headers,
       statuses: [404],
     },
+    {
+      route: 'post /api/admin/personal-data/export',
+      what: 'somebody who is not here',
+      path: '/api/admin/personal-data/export',
+      headers: changes,
+      body: json({ caller: 'nobody@example.org' }),
+      statuses: [200],
+    },
+    {
+      route: 'post /api/admin/personal-data/erase',
+      what: 'somebody who is not here',
+      path: '/api/admin/personal-data/erase',
+      headers: changes,
+      body: json({ caller: 'nobody@example.org' }),
+      statuses: [200],
+    },
   ]
 }
