@@ -71,7 +71,7 @@ export default defineConfig({
           name: 'acceptance',
           ...sharesModules,
           include: ['acceptance/**/*.test.ts'],
-          globalSetup: ['services/stack-setup.ts'],
+          globalSetup: ['services/stack-setup.ts', 'acceptance/shared-servers.ts'],
           // Three instances, a database and a store take longer to begin, and to be asked.
           ...(process.env.LADE_TEST_STACK === undefined ? {} : { testTimeout: 120_000, hookTimeout: 120_000 }),
         },

@@ -7,10 +7,11 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from './caller.ts'
+import { OWN_TOKEN_KEY } from './own-env.ts'
 import { expectProblem } from './problem.ts'
 import { exchangeRaw, head } from './raw-http.ts'
 import type { Problem, UploadResult } from './shapes.ts'
-import { OWN_TOKEN_KEY, sampleBytes, type User, useTarget } from './target.ts'
+import { sampleBytes, type User, useTarget } from './target.ts'
 import { forgeToken, keyThatSigned, readToken } from './token-forge.ts'
 
 const target = useTarget()

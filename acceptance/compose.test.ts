@@ -8,11 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, Caller, headerOf } from './caller.ts'
 import { hexOf, rawCidOf } from './content-ids.ts'
 import { type Dag, importFile, multibaseOfPiece, PROFILES, pieceCidOf } from './network-ids.ts'
+import { OWN_ENV } from './own-env.ts'
 import { startOwnServer } from './own-server.ts'
 import { expectProblem } from './problem.ts'
 import type { OwnServer } from './server-under-test.ts'
 import type { FileEntry, SignupResult, UploadResult } from './shapes.ts'
-import { freshAddress, MIB, OWN_ENV, sampleBytes } from './target.ts'
+import { freshAddress, MIB, sampleBytes } from './target.ts'
 
 const isForeign = process.env.LADE_ACCEPTANCE_URL !== undefined
 const options = { timeout: 120_000, meta: { skippedBecause: 'not on a server of others' } }

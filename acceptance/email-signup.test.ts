@@ -6,11 +6,12 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, Caller, headerOf } from './caller.ts'
 import { codeIn, type Mailbox, openMailbox, otherThan } from './mailbox.ts'
+import { OWN_ENV } from './own-env.ts'
 import { newDataDir, startOwnServer } from './own-server.ts'
 import { expectProblem } from './problem.ts'
 import type { OwnServer } from './server-under-test.ts'
 import type { SignupResult, TokenList } from './shapes.ts'
-import { freshAddress, OWN_ENV, sampleBytes } from './target.ts'
+import { freshAddress, sampleBytes } from './target.ts'
 import { readToken } from './token-forge.ts'
 
 const isForeign = process.env.LADE_ACCEPTANCE_URL !== undefined

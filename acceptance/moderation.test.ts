@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Caller } from './caller.ts'
 import { rawCidOf } from './content-ids.ts'
+import { OWN_ENV } from './own-env.ts'
 import { startOwnServer } from './own-server.ts'
 import { expectProblem } from './problem.ts'
 import type { OwnServer } from './server-under-test.ts'
 import type { SignupResult } from './shapes.ts'
-import { freshAddress, OWN_ENV, sampleBytes } from './target.ts'
+import { freshAddress, sampleBytes } from './target.ts'
 import { forgeToken, keyThatSigned, readToken } from './token-forge.ts'
 
 const isForeign = process.env.LADE_ACCEPTANCE_URL !== undefined

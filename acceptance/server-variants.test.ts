@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Caller, headerOf } from './caller.ts'
 import { rawCidOf } from './content-ids.ts'
+import { OWN_ENV } from './own-env.ts'
 import { newDataDir, startOwnServer } from './own-server.ts'
 import { expectProblem } from './problem.ts'
 import { exchangeRaw, expectRefused, head } from './raw-http.ts'
 import type { OwnServer } from './server-under-test.ts'
 import type { SignupResult } from './shapes.ts'
-import { freshAddress, MIB, OWN_ENV, sampleBytes } from './target.ts'
+import { freshAddress, MIB, sampleBytes } from './target.ts'
 
 const isForeign = process.env.LADE_ACCEPTANCE_URL !== undefined
 const options = { meta: { skippedBecause: 'not on a server of others' } }

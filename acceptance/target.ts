@@ -4,31 +4,16 @@
  * A test that needs what a foreign server may not offer says so with `needsOwnServer` or asks for a fresh user; there it
  * is skipped with a reason, and each file prints how many were. Against its own server nothing may be skipped.
  */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, type TestContext } from 'vitest'
 import { Caller, exchange } from './caller.ts'
 import { rawCidOf } from './content-ids.ts'
+import { OWN_ENV } from './own-env.ts'
 import { startOwnServer } from './own-server.ts'
 import type { OwnServer } from './server-under-test.ts'
 import type { ServiceInfo, SignupResult, UploadResult } from './shapes.ts'
-
-/** 64 hex digits: at least 32 bytes however a server reads it. */
-export const OWN_TOKEN_KEY = '5f0c7d1e2b3a49586776859403122130a1b2c3d4e5f60718293a4b5c6d7e8f90'
-
-/** The configuration of the server that the suite starts. */
-export const OWN_ENV: Record<string, string> = {
-  LADE_SPONSORED_FILE_MB: '1',
-  LADE_SPONSORED_DAILY_MB: '2',
-  LADE_TOKEN_FILE_MB: '4',
-  LADE_TOKEN_DAILY_MB: '8',
-  LADE_MIN_FREE_MB: '0',
-  LADE_BODY_IDLE_SECONDS: '2',
-  LADE_TRUSTED_PROXIES: '127.0.0.1',
-  LADE_SIGNUPS_PER_HOUR: '1000000',
-  LADE_LOG_LEVEL: 'error',
-  LADE_TOKEN_KEY: OWN_TOKEN_KEY,
-}
+import { sharedServer } from './shared-servers.ts'
 
 export const MIB = 1_048_576
 
@@ -37,9 +22,15 @@ const REVOKED_EVERYWHERE_MS = 2_000
 /** Random bytes, so that no two runs share an object. */
 export const sampleBytes = (sizeBytes = 100): Buffer => randomBytes(sizeBytes)
 
-/** An address out of 198.18.0.0/15, which is set aside for tests, that no other test uses. */
-export const freshAddress = (): string =>
-  `198.${18 + (randomBytes(1).readUInt8() & 1)}.${randomBytes(2).readUInt8()}.${randomBytes(2).readUInt8()}`
+/** How many addresses 198.18.0.0/15 has, which is set aside for tests. */
+const ADDRESSES = 2 ** 17
+let lastAddress = randomInt(ADDRESSES)
+
+/** An address that no other test uses. */
+export function freshAddress(): string {
+  lastAddress = (lastAddress + 1) % ADDRESSES
+  return `198.${18 + (lastAddress >> 16)}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`
+}
 
 const freshEmail = () => `acceptance-${randomBytes(8).toString('hex')}@example.com`
 
@@ -69,7 +60,7 @@ export class Target {
   #baseUrl: URL | undefined
   #contentUrl: URL | undefined
   #info: ServiceInfo | undefined
-  #server: OwnServer | undefined
+  #server: Pick<OwnServer, 'baseUrl' | 'directUrl' | 'instances' | 'discard'> | undefined
   #shared: User | undefined
   readonly #skipped: string[] = []
   readonly #foreignUrl = process.env.LADE_ACCEPTANCE_URL
@@ -103,7 +94,7 @@ export class Target {
   }
 
   async open(): Promise<void> {
-    if (this.#foreignUrl === undefined) this.#server = await startOwnServer(OWN_ENV)
+    if (this.#foreignUrl === undefined) this.#server = sharedServer() ?? (await startOwnServer(OWN_ENV))
     this.#baseUrl = this.#server?.baseUrl ?? new URL(this.#foreignUrl ?? '')
     this.#info = (await exchange(this.#baseUrl, 'GET', '/api/info')).json<ServiceInfo>()
     this.#contentUrl = this.isOwn ? this.#baseUrl : await findContentUrl(this.#baseUrl)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { OWN_TOKEN_KEY } from './own-env.ts'
 import { expectProblem } from './problem.ts'
 import type { TokenList } from './shapes.ts'
-import { OWN_TOKEN_KEY, sampleBytes, type User, useTarget } from './target.ts'
+import { sampleBytes, type User, useTarget } from './target.ts'
 import { forgeToken, keyThatSigned, readToken } from './token-forge.ts'
 
 const target = useTarget()

@@ -130,7 +130,9 @@ describe('acceptDeal', () => {
     const { since } = await fixture.deal(inTime)
     await fixture.nextBlockAt(BigInt(since + WINDOW))
     await prover.send('acceptDeal', [inTime])
-    await fixture.passSeconds(1)
+    // Time that passes is that of the clock, of which a second can end in the same second.
+    await fixture.nextBlockAt(BigInt(since + WINDOW + 1))
+    await fixture.mine(1)
     await expect(prover.refusal('acceptDeal', [late])).resolves.toEqual({ name: 'AcceptanceOver', args: [late] })
   })
 

@@ -7,6 +7,7 @@ import type { Address } from '../chain/chain.ts'
 import { type FakeChain, type FakeChainOptions, openFakeChain } from '../chain/fake-chain.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import type { OnchainDealRecord, RecordStore } from '../records/record-store.ts'
+import { newDatabase } from '../records/testing-new-database.ts'
 import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
 import { createDealProposer, type DealProposer } from './deal-proposer.ts'
 import type { DealProposerDeps } from './proposer-round.ts'
@@ -34,9 +35,10 @@ export interface DealFixture {
 
 export async function openDealFixture(options: FakeChainOptions = {}): Promise<DealFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'lade-deals-'))
+  const file = newDatabase(join(dir, 'lade.db'))
   const stores: RecordStore[] = []
   const openAgain = async (): Promise<RecordStore> => {
-    const store = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
     stores.push(store)
     return store
   }

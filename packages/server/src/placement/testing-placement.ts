@@ -13,6 +13,7 @@ import type { Prover } from '../proving/prover.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import { createLeaseholder } from '../records/leaseholder.ts'
 import type { DealRecord, FileRecord, PieceRecord, RecordStore, Visibility } from '../records/record-store.ts'
+import { newDatabase } from '../records/testing-new-database.ts'
 import { memoryLog } from '../testing/running/running-service.ts'
 import { createPlacementJob, PLACEMENT_LEASE, type PlacementJob, type PlacementJobDeps } from './placement-job.ts'
 
@@ -59,7 +60,7 @@ export interface PutOptions {
 
 export async function openPlacementFixture(): Promise<PlacementFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'lade-placement-'))
-  const records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+  const records = await openSqliteRecordStore({ file: newDatabase(join(dir, 'lade.db')), onFatal: () => {} })
   const blobs = openMemoryBlobStore()
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   const now = (): number => clock.now

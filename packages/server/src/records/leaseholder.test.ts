@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteRecordStore } from './drivers/sqlite/sqlite-record-store.ts'
 import { createLeaseholder, type Leaseholder } from './leaseholder.ts'
 import type { LeaseRecords, RecordStore } from './record-store.ts'
+import { newDatabase } from './testing-new-database.ts'
 
 const LASTS_MS = 9000
 
@@ -14,7 +15,7 @@ describe('a leaseholder', () => {
   let clock: { now: number }
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'lade-lease-'))
-    records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+    records = await openSqliteRecordStore({ file: newDatabase(join(dir, 'lade.db')), onFatal: () => {} })
     clock = { now: Date.UTC(2026, 10, 21) }
   })
   afterEach(async () => {

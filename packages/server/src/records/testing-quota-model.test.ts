@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { openSqliteRecordStore } from './drivers/sqlite/sqlite-record-store.ts'
+import { newDatabase } from './testing-new-database.ts'
 import { checkQuotas } from './testing-quota-sequences.ts'
 
 const IS_FULL = process.env.LADE_TEST_PLAN === 'full'
@@ -17,7 +18,8 @@ describe('quotas against a model', () => {
     await checkQuotas({
       async open() {
         dir = mkdtempSync(join(tmpdir(), 'lade-quota-model-'))
-        const open = () => openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+        const file = newDatabase(join(dir, 'lade.db'))
+        const open = () => openSqliteRecordStore({ file, onFatal: () => {} })
         return [await open(), await open()]
       },
       async discard(stores) {

@@ -5,6 +5,7 @@ import { type ErrorCode, LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import type { RecordStore, TokenRecords } from '../records/record-store.ts'
+import { newDatabase } from '../records/testing-new-database.ts'
 import { createAuthorizer } from './authorize.ts'
 import { mintToken } from './mint-token.ts'
 import { SigningKeys } from './signing-keys.ts'
@@ -18,7 +19,7 @@ let dir = ''
 let records: RecordStore
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'lade-authorize-'))
-  records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+  records = await openSqliteRecordStore({ file: newDatabase(join(dir, 'lade.db')), onFatal: () => {} })
 })
 afterEach(async () => {
   await records.close()

@@ -7,6 +7,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { type Logger, pino } from 'pino'
 import { type Config, readConfig } from '../../config/config.ts'
 import { type Lade, type Substitutes, startLade } from '../../main.ts'
+import { newDatabase } from '../../records/testing-new-database.ts'
 import { userIdOf } from '../../tokens/email.ts'
 import { openKeyFile } from '../../tokens/key-file.ts'
 import { mintToken } from '../../tokens/mint-token.ts'
@@ -70,6 +71,7 @@ export async function runService({ env = {}, substitutes = {}, dataDir }: RunOpt
   const dir = dataDir ?? mkdtempSync(join(tmpdir(), 'lade-service-'))
   const defaults = { LADE_PORT: '0', LADE_DATA_DIR: dir, LADE_MIN_FREE_MB: '0', LADE_LOG_LEVEL: 'debug' }
   const config = readConfig({ env: { ...defaults, ...env } })
+  if (dataDir === undefined && config.database.kind === 'sqlite') newDatabase(config.database.file)
   const logLines: string[] = []
   const removeOwn = (): void => {
     if (dataDir === undefined) rmSync(dir, { recursive: true, force: true })

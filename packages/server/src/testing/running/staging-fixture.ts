@@ -14,6 +14,7 @@ import { type FakeProver, openFakeProver } from '../../proving/fake-prover.ts'
 import { utcDay } from '../../quotas/utc-day.ts'
 import { openSqliteRecordStore } from '../../records/drivers/sqlite/sqlite-record-store.ts'
 import type { FileRecord, RecordStore, Usage } from '../../records/record-store.ts'
+import { newDatabase } from '../../records/testing-new-database.ts'
 import { admitUpload, type UploadHead } from '../../uploads/admit-upload.ts'
 import type { StagedUpload } from '../../uploads/file-commit.ts'
 import { Reservations } from '../../uploads/reservations.ts'
@@ -106,7 +107,7 @@ export function headOf(bytes: Uint8Array, cid = sha256Hex(bytes), overrides: Par
 /** Objects of any size go to the blob store, unless `deps.inlineBytes` says otherwise. */
 export async function openStagingFixture(): Promise<StagingFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'lade-fixture-'))
-  const records = await openSqliteRecordStore({ file: join(dir, 'lade.db'), onFatal: () => {} })
+  const records = await openSqliteRecordStore({ file: newDatabase(join(dir, 'lade.db')), onFatal: () => {} })
   const blobs = openFaultyBlobStore()
   // Tests stage a few bytes.
   const prover = openFakeProver({ limits: { minimumBytes: 1 } })

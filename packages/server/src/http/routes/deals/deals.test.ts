@@ -69,7 +69,7 @@ describe('deals of a running service', () => {
 
   it('become active by a proof, with every fact seen first, and the proofs can be checked by anybody', async () => {
     await run()
-    const { dealId, status, pieceCid } = await upload(randomBytes(300_000))
+    const { dealId, status, pieceCid } = await upload(randomBytes(200_000))
     expect(status).toBe('proposed')
     await dealOnce(dealId, { status: 'active', provedCopies: 1, redundancy: 1, aggregate: null })
     const deal = await dealOf(dealId)
@@ -101,7 +101,7 @@ describe('deals of a running service', () => {
 
   it('answer a challenge with a nonce of the caller, for anybody', async () => {
     await run()
-    const { cid, dealId, pieceCid } = await upload(randomBytes(300_000))
+    const { cid, dealId, pieceCid } = await upload(randomBytes(200_000))
     await dealOnce(dealId, { status: 'active' })
     const { status, body } = await call(`/p/${cid}/challenge`, {
       method: 'POST',
@@ -124,7 +124,7 @@ describe('deals of a running service', () => {
   it('error: a challenge of what nobody proved, or of nothing, is told so', async () => {
     await run()
     for (const prover of provers) prover.script.liesAboutBytes = true
-    const { cid } = await upload(randomBytes(300_000))
+    const { cid } = await upload(randomBytes(200_000))
     const body = { nonce: 'n' }
     expect(await call(`/p/${cid}/challenge`, { method: 'POST', body })).toMatchObject({
       status: 409,
@@ -172,7 +172,7 @@ describe('deals of a running service', () => {
 
   it('are moved when a prover loses the bytes, and say what happened', async () => {
     await run()
-    const { dealId, pieceCid } = await upload(randomBytes(300_000))
+    const { dealId, pieceCid } = await upload(randomBytes(200_000))
     await dealOnce(dealId, { status: 'active' })
     const holder = provers.find(({ parked }) => parked.has(pieceCid))
     holder?.lose(pieceCid)
@@ -186,7 +186,7 @@ describe('deals of a running service', () => {
 
   it('are held by as many provers as their owner says, and no more than there are', async () => {
     await run()
-    const { dealId, pieceCid } = await upload(randomBytes(300_000))
+    const { dealId, pieceCid } = await upload(randomBytes(200_000))
     const put = (copies: unknown) => call(`/api/deals/${dealId}/redundancy`, { method: 'PUT', body: { copies } })
     expect(await put(2)).toMatchObject({ status: 200, body: { dealId, redundancy: 2 } })
     await dealOnce(dealId, { provedCopies: 2 })
@@ -205,7 +205,7 @@ describe('deals of a running service', () => {
 
   it('are extended within the longest term, by their owner alone', async () => {
     await run({ LADE_TERM_MAX_DAYS: '60' })
-    const { dealId } = await upload(randomBytes(300_000))
+    const { dealId } = await upload(randomBytes(200_000))
     const before = await dealOf(dealId)
     const extend = (days: unknown, as?: string) =>
       call(`/api/deals/${dealId}/extend`, { method: 'POST', body: { days }, ...(as !== undefined && { as }) })
@@ -221,7 +221,7 @@ describe('deals of a running service', () => {
 
   it('error: a deal that has ended is extended no more', async () => {
     await run()
-    const { dealId, cid } = await upload(randomBytes(300_000))
+    const { dealId, cid } = await upload(randomBytes(200_000))
     await call(`/api/files/${cid}`, { method: 'DELETE' })
     expect(await call(`/api/deals/${dealId}/extend`, { method: 'POST', body: { days: 1 } })).toMatchObject({
       status: 409,
@@ -233,8 +233,8 @@ describe('deals of a running service', () => {
 
   it('of private files are kept here and given to no prover', async () => {
     await run()
-    const { dealId } = await upload(randomBytes(300_000), { 'x-visibility': 'private' })
-    const { dealId: other } = await upload(randomBytes(300_000))
+    const { dealId } = await upload(randomBytes(200_000), { 'x-visibility': 'private' })
+    const { dealId: other } = await upload(randomBytes(200_000))
     await dealOnce(other, { status: 'active' })
     expect(await dealOf(dealId)).toMatchObject({ status: 'staged', copies: [] })
     expect(parkedPieces()).toHaveLength(1)
@@ -242,7 +242,7 @@ describe('deals of a running service', () => {
 
   it('of private files stay here when they are uploaded again, until they are public', async () => {
     await run()
-    const bytes = randomBytes(300_000)
+    const bytes = randomBytes(200_000)
     const { dealId } = await upload(bytes, { 'x-visibility': 'private' })
     expect(await upload(bytes)).toMatchObject({ dealId, visibility: 'private' })
     const signup = { email: 'ada@example.org', label: 'narrow', scopes: ['put'] }
@@ -255,7 +255,7 @@ describe('deals of a running service', () => {
 
   it('leave the provers with a file that becomes private, and come back with it', async () => {
     await run()
-    const { cid, dealId } = await upload(randomBytes(300_000))
+    const { cid, dealId } = await upload(randomBytes(200_000))
     await dealOnce(dealId, { status: 'active' })
     const patch = (visibility: string) => call(`/api/files/${cid}`, { method: 'PATCH', body: { visibility } })
     expect(await patch('private')).toMatchObject({ status: 200, body: { visibility: 'private', status: 'staged' } })
@@ -266,8 +266,8 @@ describe('deals of a running service', () => {
 
   it('of files that were private from the start are placed once they are public', async () => {
     await run()
-    const { cid, dealId } = await upload(randomBytes(300_000), { 'x-visibility': 'private' })
-    const { dealId: other } = await upload(randomBytes(300_000))
+    const { cid, dealId } = await upload(randomBytes(200_000), { 'x-visibility': 'private' })
+    const { dealId: other } = await upload(randomBytes(200_000))
     await dealOnce(other, { status: 'active' })
     await call(`/api/files/${cid}`, { method: 'PATCH', body: { visibility: 'public' } })
     await dealOnce(dealId, { status: 'active', provedCopies: 1 })
@@ -275,7 +275,7 @@ describe('deals of a running service', () => {
 
   it('have one id in every answer at one time: the one on the chain once it is known, beside the synthetic one', async () => {
     await run()
-    const bytes = randomBytes(300_000)
+    const bytes = randomBytes(200_000)
     const { cid, dealId: syntheticDealId } = await upload(bytes)
     await dealOnce(syntheticDealId, { status: 'active' })
     const idsIn = async () => {

@@ -196,6 +196,18 @@ describe('sqlite only', () => {
     })
   })
 
+  test('a store that is closed twice leaves alone the one that has its thread since', async () => {
+    const first = await openAt(file)
+    await first.close()
+    const second = await openAt(join(dir, 'other.db'))
+    await first.close()
+    expect(await second.instances.register({ instanceId: 'one', now: NOW })).toBeUndefined()
+    await expect(first.instances.register({ instanceId: 'one', now: NOW })).rejects.toMatchObject({
+      code: 'storage_failed',
+    })
+    await second.close()
+  })
+
   describe('a full disk', () => {
     test('refuses with insufficient_storage, keeps what was there, and works again when there is room', async () => {
       const fatal: Error[] = []

@@ -14,12 +14,15 @@ export const DIALECT: Dialect = {
   whole: (placeholder) => placeholder,
 }
 
-/** Prepares the statements of the records on a connection, which answers them at once. */
+/**
+ * The statements of the records on a connection, which answers them at once. Each is prepared when it is first run: all of them take longer
+ * than the rest of an opening, and most processes run a part of them.
+ */
 export function sqliteSql(connection: Connection): Sql {
   return {
     dialect: DIALECT,
     prepare: <Values extends readonly unknown[] | object, Row>(text: string): Statement<Bound<Values>, Row> =>
-      new SqliteStatement<Bound<Values>, Row>(prepareOn<Row>(connection, text)),
+      new SqliteStatement<Bound<Values>, Row>(() => prepareOn<Row>(connection, text)),
   }
 }
 
@@ -41,10 +44,20 @@ function prepareOn<Row>(connection: Connection, text: string) {
 type NativeStatement<Row> = ReturnType<typeof prepareOn<Row>>
 
 class SqliteStatement<Values extends readonly unknown[], Row> implements Statement<Values, Row> {
-  readonly #native: NativeStatement<Row>
+  readonly #prepare: () => NativeStatement<Row>
+  #prepared: NativeStatement<Row> | undefined
+  #isPlucked = false
 
-  constructor(native: NativeStatement<Row>) {
-    this.#native = native
+  constructor(prepare: () => NativeStatement<Row>) {
+    this.#prepare = prepare
+  }
+
+  get #native(): NativeStatement<Row> {
+    if (this.#prepared === undefined) {
+      this.#prepared = this.#prepare()
+      if (this.#isPlucked) this.#prepared.pluck()
+    }
+    return this.#prepared
   }
 
   get(...values: Values): Steps<Row | undefined> {
@@ -60,7 +73,7 @@ class SqliteStatement<Values extends readonly unknown[], Row> implements Stateme
   }
 
   pluck(): Statement<Values, Row> {
-    this.#native.pluck()
+    this.#isPlucked = true
     return this
   }
 }

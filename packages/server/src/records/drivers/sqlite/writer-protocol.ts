@@ -1,7 +1,7 @@
 import type { Fence } from '../../record-store.ts'
 import type { WriteName } from '../../sql/writes.ts'
 
-/** What the writer thread is started with. */
+/** Which file the writer thread writes. */
 export interface WriterSettings {
   readonly file: string
   readonly maxSizeBytes: number | undefined
@@ -14,6 +14,12 @@ export interface WriteCall {
   /** Of the lease under which it is made. */
   readonly fence?: Fence
 }
+
+/** What is asked of the thread for the file that it has open. */
+export type WorkMessage = readonly WriteCall[] | 'close'
+
+/** What the thread is sent: a file to open, work for it, and its close, after which it can open another one. */
+export type WriterMessage = { readonly open: WriterSettings } | WorkMessage
 
 /** What SQLite said when a write or a commit failed. */
 export interface WriteFailure {
@@ -31,6 +37,11 @@ export interface BatchReply {
 /** Said once, and not as an answer: the thread writes nothing any more. */
 export interface EndReply {
   readonly ended: WriteFailure
+}
+
+/** Said once, behind all answers: the thread has closed its file, and can open another one. */
+export interface ClosedReply {
+  readonly closed: true
 }
 
 export function failureOf(error: unknown): WriteFailure {

@@ -1,9 +1,10 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { LadeError } from '@lade/core/errors'
 import type { Fence } from '../../record-store.ts'
 import type { WriteInput, WriteName, WriteOutput } from '../../sql/writes.ts'
 import {
   type BatchReply,
+  type ClosedReply,
   type EndReply,
   isMediumFailure,
   type WriteCall,
@@ -11,6 +12,7 @@ import {
   type WriteReply,
   type WriterSettings,
 } from './writer-protocol.ts'
+import { giveBackWriterThread, takeWriterThread } from './writer-threads.ts'
 
 export interface WriterOptions extends WriterSettings {
   /** Called once when the medium failed. */
@@ -34,7 +36,8 @@ interface Waiting {
  */
 export class Writer {
   readonly #worker: Worker
-  readonly #exited: Promise<void>
+  /** Resolves when the thread has closed the file: true if it can open another one. */
+  readonly #closed: Promise<boolean>
   readonly #onFatal: (error: Error) => void
   readonly #onReadOnly: (cause: Error) => void
   /** What this turn of the event loop has brought so far. */
@@ -43,14 +46,18 @@ export class Writer {
   #sent: Waiting[] = []
   #ended: Error | undefined
   #hasFailed = false
+  #closing: Promise<void> | undefined
 
   constructor({ onFatal, onReadOnly, ...settings }: WriterOptions) {
     this.#onFatal = onFatal
     this.#onReadOnly = onReadOnly
-    this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: settings })
-    this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
-    this.#worker.on('message', (reply: BatchReply | EndReply) => {
-      if ('ended' in reply) this.#endedBy(reply.ended)
+    this.#worker = takeWriterThread(settings)
+    const closed = Promise.withResolvers<boolean>()
+    this.#closed = closed.promise
+    this.#worker.once('exit', () => closed.resolve(false))
+    this.#worker.on('message', (reply: BatchReply | EndReply | ClosedReply) => {
+      if ('closed' in reply) closed.resolve(true)
+      else if ('ended' in reply) this.#endedBy(reply.ended)
       else this.#settle(reply.replies)
     })
     this.#worker.on('error', (error) => this.#end(asError(error)))
@@ -70,14 +77,20 @@ export class Writer {
     })
   }
 
-  async close(): Promise<void> {
+  /** Safe to call twice: the thread may write another file by the second time. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     if (this.#hasFailed) return void (await this.#worker.terminate())
     while (this.#sent.length > 0 || this.#gathered.length > 0) {
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     this.#ended ??= new Error('The records are closed.')
     this.#worker.postMessage('close')
-    await this.#exited
+    if (await this.#closed) await giveBackWriterThread(this.#worker)
   }
 
   #send(): void {
