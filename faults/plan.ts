@@ -86,6 +86,8 @@ export const PLAN = {
   cutCommitsPerCheck: count(10, 20),
   /** Rounds of parallel uploads at the edge of a quota, over three instances. */
   fleetQuotaRounds: count(1, 20),
+  /** The same at the edge of what may be stored. */
+  fleetStoredRounds: count(3, 20),
   /** Requests for blocked content, once a block is two seconds old, over three instances under load. */
   blockedRequests: count(1000, 10_000),
   /** Rolling restarts of a fleet while it answers 100 requests a second. */
