@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { AdminOperations, AuditPage } from '@lade/client'
 import { type AuditChain, addAuditLine, EMPTY_AUDIT_CHAIN } from '@lade/core/wire'
+import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { Ended, EXIT } from '../exit-code.ts'
@@ -141,7 +141,7 @@ interface VerifyRequest {
 
 /** Says whether all entries follow each other. @throws {Ended} when they do not. */
 async function verifyLines(lines: AsyncIterable<string>, { head, json, terminal }: VerifyRequest): Promise<void> {
-  const sha256 = (text: string): string => hash('sha256', text, 'hex')
+  const sha256 = (text: string): string => sha256Hex(Buffer.from(text))
   let chain: AuditChain = EMPTY_AUDIT_CHAIN
   let fault: string | undefined
   let hasHead = head === undefined

@@ -35,6 +35,11 @@ describe('the chain of an audit log', () => {
   it('holds for the lines as they were written', () => {
     const lines = linesOf(5)
     expect(check(lines)).toEqual({ entries: 5, head: sha256Hex(lines[4] ?? '') })
+    // Computed with sha256sum.
+    expect(check(lines.slice(0, 2))).toEqual({
+      entries: 2,
+      head: '8aef2454d64b82e79ab989e4535a78b775432ead5e2c0c2ab93a8ab0fb724b23',
+    })
     expect(check([])).toEqual({ entries: 0, head: '0'.repeat(64) })
   })
 
