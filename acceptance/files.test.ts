@@ -108,6 +108,23 @@ describe('GET /api/files', () => {
     expect((await user.files('?contentType=audio/ogg')).files).toEqual([])
   })
 
+  test('kind filters', async (context) => {
+    const user = await target.freshUser(context)
+    const { cid } = await user.stage(sampleBytes(), { contentType: 'Text/Plain ; charset=utf-8' })
+    await user.stage(sampleBytes(), { contentType: 'image/png' })
+    expect((await user.files('?kind=text')).files.map((file) => file.cid)).toEqual([cid])
+    expect((await user.files('?kind=archive')).files).toEqual([])
+  })
+
+  test('endsWithinDays filters', async (context) => {
+    const user = await target.freshUser(context)
+    const { cid } = await user.stage(sampleBytes(), { headers: { 'X-Term-Days': '2' } })
+    await user.stage(sampleBytes(), { headers: { 'X-Term-Days': '9' } })
+    expect((await user.files('?endsWithinDays=1')).files).toEqual([])
+    expect((await user.files('?endsWithinDays=7')).files.map((file) => file.cid)).toEqual([cid])
+    expect((await user.files('?endsWithinDays=30')).files).toHaveLength(2)
+  })
+
   test('status filters', async (context) => {
     const user = await target.freshUser(context)
     const { cid } = await user.stage(sampleBytes())
@@ -116,12 +133,19 @@ describe('GET /api/files', () => {
     expect((await user.files('?status=expired')).files).toEqual([])
   })
 
-  test.for(['limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'limit=1&limit=2', 'status=nonsense'])(
-    'refuses ?%s',
-    async (query, context) => {
-      expectProblem(await (await target.anyUser(context)).get(`/api/files?${query}`), 400, 'bad_request')
-    },
-  )
+  test.for([
+    'limit=0',
+    'limit=-1',
+    'limit=x',
+    'limit=1.5',
+    'limit=1&limit=2',
+    'status=nonsense',
+    'kind=Image',
+    'endsWithinDays=0',
+    'endsWithinDays=9999',
+  ])('refuses ?%s', async (query, context) => {
+    expectProblem(await (await target.anyUser(context)).get(`/api/files?${query}`), 400, 'bad_request')
+  })
 
   test.for(['cursor=%00', 'cursor=', 'cursor=7', `cursor=${'A'.repeat(32)}`, `cursor=${'A'.repeat(2000)}`])(
     'refuses ?%s',

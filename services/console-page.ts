@@ -12,6 +12,8 @@ export interface ConsolePage {
   click(selector: string, text?: string): Promise<void>
   /** Types into a field in place of what is there. */
   fill(selector: string, text: string): Promise<void>
+  /** Chooses an option of a list. @param value - of the option. */
+  choose(selector: string, value: string): Promise<void>
   goTo(hash: string): Promise<void>
   /** What axe finds against the page as it is, a line each. */
   violations(): Promise<readonly string[]>
@@ -33,6 +35,12 @@ export function consolePage(page: Page): ConsolePage {
       await sees(selector, find(selector, ''))
       await page.evaluate(`(() => { const field = ${find(selector, '')}; field.focus(); field.select?.() })()`)
       await page.type(text)
+    },
+    async choose(selector, value) {
+      await sees(selector, find(selector, ''))
+      await page.evaluate(
+        `(() => { const list = ${find(selector, '')}; list.value = ${JSON.stringify(value)}; list.dispatchEvent(new Event('change', { bubbles: true })) })()`,
+      )
     },
     async goTo(hash) {
       await page.evaluate(`void (location.hash = ${JSON.stringify(hash)})`)

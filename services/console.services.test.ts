@@ -166,6 +166,15 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     await console_.fill('input[type=search]', 'notes')
     await console_.sees('the file alone', 'document.querySelectorAll(".file-name").length === 1')
     await checkLooks('files')
+    for (const [field, other, own] of [
+      ['kind', 'image', 'text'],
+      ['end', '1', '30'],
+    ] as const) {
+      await console_.choose(`select.filter-${field}`, other)
+      await console_.sees('nothing', 'document.querySelector(".empty")')
+      await console_.choose(`select.filter-${field}`, own)
+      await console_.sees('the file again', 'document.querySelectorAll(".file-name").length === 1')
+    }
     await console_.click('.file-name a', 'notes.md')
     await console_.sees('the deal', 'document.querySelector(".timeline")')
     await console_.sees('the preview', 'document.querySelector("iframe.preview")?.src.includes("/p/")')

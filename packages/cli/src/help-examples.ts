@@ -12,7 +12,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'tar c photos | lade put - --name photos.tar',
   ],
   get: ['lade get CID', 'lade get CID -o photo.jpg', 'lade get CID -o - | tar x'],
-  ls: ['lade ls', 'lade ls --type image/png photo', 'lade ls --json'],
+  ls: ['lade ls', 'lade ls --kind image --ends-within 7', 'lade ls --type image/png photo', 'lade ls --json'],
   edit: ['lade edit CID --private', 'lade edit CID --name report.pdf --days 90'],
   rm: ['lade rm CID', 'lade rm --yes CID CID'],
   share: ['lade share CID', 'lade share CID --hours 720'],

@@ -1,6 +1,7 @@
 import type {
   EndSessionResult,
   FileEntry,
+  FileKind,
   FileList,
   InfoResult,
   PieceCidsResult,
@@ -29,6 +30,7 @@ import type { SignedSignIn, SignInWallet, Wallet } from './wallet/wallet-options
 export type {
   EndSessionResult,
   FileEntry,
+  FileKind,
   FileList,
   InfoResult,
   PieceCidsResult,
@@ -207,6 +209,10 @@ export interface FileListOptions extends CallOptions {
   /** A part of the name or the cid. */
   readonly q?: string | undefined
   readonly contentType?: string | undefined
+  /** Only files of this kind, by their media type. */
+  readonly kind?: FileKind | undefined
+  /** Only live files that end within so many days, 1 to 3650. */
+  readonly endsWithinDays?: number | undefined
   /** Only files that are shown with this status. @default all live files */
   readonly status?: FileEntry['status'] | undefined
 }

@@ -458,6 +458,8 @@ describe('lade ls', () => {
       [['--type', 'image'], 'None of your files has the media type image. A media type has two halves'],
       [['--type', 'image/png'], 'None of your files has the media type image/png.\n'],
       [['--status', 'removed'], 'None of your files has the status removed.\n'],
+      [['--kind', 'video'], 'None of your files has the kind video.\n'],
+      [['--ends-within', '7'], 'None of your files has an end within 7 days.\n'],
       [['nope'], 'None of your files has "nope" in its name or cid.\n'],
     ] as const) {
       const { stderr } = await lade(['ls', ...args])
@@ -475,6 +477,8 @@ describe('lade ls', () => {
       (await lade(['ls', '--json', ...args])).json().map(({ filename }: { filename: string }) => filename)
     expect(await names()).toEqual(['three.txt', 'two.txt', 'one.txt'])
     expect(await names('two')).toEqual(['two.txt'])
+    expect(await names('--kind', 'text', '--ends-within', '365')).toEqual(['three.txt', 'two.txt', 'one.txt'])
+    expect(await names('--kind', 'image')).toEqual([])
     expect(await names('--limit', '2')).toEqual(['three.txt', 'two.txt'])
     expect((await lade(['ls', '--limit', '2'])).stderr).toBe(
       'There are more than 2 files. Raise --limit to see them.\n',

@@ -1,4 +1,11 @@
-import { FILE_STATUSES, type FileEntry, MAX_FILES_PER_PAGE } from '@lade/core/wire'
+import {
+  FILE_KINDS,
+  FILE_STATUSES,
+  type FileEntry,
+  type FileKind,
+  MAX_ENDS_WITHIN_DAYS,
+  MAX_FILES_PER_PAGE,
+} from '@lade/core/wire'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
@@ -15,6 +22,8 @@ interface LsFlags {
   readonly long?: boolean
   readonly limit: number
   readonly type?: string
+  readonly kind?: FileKind
+  readonly endsWithin?: number
   readonly status?: FileEntry['status']
   readonly json?: boolean
 }
@@ -29,6 +38,12 @@ export function addLs(program: Command, terminal: Terminal): void {
     .option('-l, --long', 'Show full ids, times and deals. Lines can be wider than the terminal.')
     .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAX_LISTED), DEFAULT_LISTED)
     .option('--type <type>', 'Only files with this media type.')
+    .addOption(new Option('--kind <kind>', 'Only files of this kind, by their media type.').choices(FILE_KINDS))
+    .option(
+      '--ends-within <days>',
+      'Only live files that end within this many days.',
+      wholeNumberIn(1, MAX_ENDS_WITHIN_DAYS),
+    )
     .addOption(
       new Option('--status <status>', 'Only files with this status (default: all live files).').choices(FILE_STATUSES),
     )
@@ -39,13 +54,15 @@ export function addLs(program: Command, terminal: Terminal): void {
 }
 
 async function ls(query: string | undefined, command: Command, terminal: Terminal): Promise<void> {
-  const { long, limit, type, status, json }: LsFlags = command.opts()
+  const { long, limit, type, kind, endsWithin, status, json }: LsFlags = command.opts()
   const { client } = await connect(command, terminal)
   const found = await takeFirst(
     client.files.list({
       limit: Math.min(limit + 1, MAX_FILES_PER_PAGE),
       q: query,
       contentType: type,
+      kind,
+      endsWithinDays: endsWithin,
       status,
       signal: terminal.interruption(),
     }),
@@ -55,7 +72,7 @@ async function ls(query: string | undefined, command: Command, terminal: Termina
   else {
     const lines = long ? longTable(found.items, terminal) : shortTable(found.items, terminal)
     if (found.items.length > 0) for (const line of lines) terminal.print(line)
-    else terminal.note(noFiles({ query, type, status }))
+    else terminal.note(noFiles({ query, type, kind, endsWithin, status }))
   }
   if (found.hasMore) terminal.note(`There are more than ${countOf(limit, 'file')}. Raise --limit to see them.`)
 }
@@ -63,14 +80,18 @@ async function ls(query: string | undefined, command: Command, terminal: Termina
 interface Asked {
   readonly query: string | undefined
   readonly type: string | undefined
+  readonly kind: string | undefined
+  readonly endsWithin: number | undefined
   readonly status: string | undefined
 }
 
 /** Says that nothing was found, and not that there is nothing, where the listing was asked for less than all. */
-function noFiles({ query, type, status }: Asked): string {
+function noFiles({ query, type, kind, endsWithin, status }: Asked): string {
   const asked = [
     ...(query === undefined ? [] : [`"${printable(query)}" in its name or cid`]),
     ...(type === undefined ? [] : [`the media type ${printable(type)}`]),
+    ...(kind === undefined ? [] : [`the kind ${kind}`]),
+    ...(endsWithin === undefined ? [] : [`an end within ${countOf(endsWithin, 'day')}`]),
     ...(status === undefined ? [] : [`the status ${status}`]),
   ]
   if (asked.length === 0) return 'No files yet. Upload one with "lade put FILE".'

@@ -20,6 +20,8 @@ const PAGE_OPTIONS: OptionNames<FilePageOptions> = {
   limit: true,
   q: true,
   contentType: true,
+  kind: true,
+  endsWithinDays: true,
   status: true,
   signal: true,
 }

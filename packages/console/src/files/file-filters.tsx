@@ -1,4 +1,4 @@
-import type { FileEntry } from '@lade/client'
+import type { FileEntry, FileKind } from '@lade/client'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
 import { changeFilter, clearFilter, filter, isFiltered } from './file-list.ts'
@@ -16,6 +16,9 @@ const TYPES = [
   'application/octet-stream',
   'application/vnd.ipld.car',
 ]
+const KINDS: readonly FileKind[] = ['image', 'video', 'audio', 'text', 'document', 'archive', 'other']
+/** Within how many days a file ends. */
+const TERMS = [1, 7, 30, 90]
 const STATUSES: readonly FileEntry['status'][] = [
   'staged',
   'proposed',
@@ -26,10 +29,10 @@ const STATUSES: readonly FileEntry['status'][] = [
   'removed',
 ]
 
-/** Looks for files on the server: by a part of the name or the cid, by type, by status. */
+/** Looks for files on the server: by a part of the name or the cid, by kind, media type, status and end. */
 export function FileFilters() {
   const { files: words } = texts.value
-  const { q, contentType, status } = filter.value
+  const { q, kind, contentType, status, endsWithinDays } = filter.value
   return (
     <search class="filters">
       <label class="filter filter-search">
@@ -42,6 +45,21 @@ export function FileFilters() {
           value={q}
           onInput={({ currentTarget: { value } }) => changeFilter({ q: value })}
         />
+      </label>
+      <label class="filter">
+        <span class="hidden">{words.kind}</span>
+        <select
+          class="input filter-kind"
+          value={kind}
+          onChange={({ currentTarget: { value } }) => changeFilter({ kind: KINDS.find((one) => one === value) ?? '' })}
+        >
+          <option value="">{words.anyKind}</option>
+          {KINDS.map((one) => (
+            <option key={one} value={one}>
+              {words.kinds[one]}
+            </option>
+          ))}
+        </select>
       </label>
       <label class="filter">
         <span class="hidden">{words.type}</span>
@@ -61,7 +79,7 @@ export function FileFilters() {
       <label class="filter">
         <span class="hidden">{words.status}</span>
         <select
-          class="input"
+          class="input filter-status"
           value={status}
           onChange={({ currentTarget: { value } }) =>
             changeFilter({ status: STATUSES.find((one) => one === value) ?? '' })
@@ -71,6 +89,23 @@ export function FileFilters() {
           {STATUSES.map((one) => (
             <option key={one} value={one}>
               {words.statuses[one]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="filter">
+        <span class="hidden">{words.ends}</span>
+        <select
+          class="input filter-end"
+          value={endsWithinDays === null ? '' : String(endsWithinDays)}
+          onChange={({ currentTarget: { value } }) =>
+            changeFilter({ endsWithinDays: TERMS.find((one) => String(one) === value) ?? null })
+          }
+        >
+          <option value="">{words.anyEnd}</option>
+          {TERMS.map((one) => (
+            <option key={one} value={String(one)}>
+              {words.endsWithin(one)}
             </option>
           ))}
         </select>

@@ -1,4 +1,4 @@
-import type { FileEntry } from '@lade/client'
+import type { FileEntry, FileKind } from '@lade/client'
 import { computed, signal } from '@preact/signals'
 import { messageOf } from '../app/api.ts'
 import { openClient } from '../app/client.ts'
@@ -11,11 +11,14 @@ const TYPING_MS = 250
 /** What is looked for; empty for all. */
 export interface FileFilter {
   readonly q: string
+  readonly kind: FileKind | ''
   readonly contentType: string
   readonly status: FileEntry['status'] | ''
+  /** How soon a file ends at the latest; null for whenever. */
+  readonly endsWithinDays: number | null
 }
 
-const NO_FILTER: FileFilter = { q: '', contentType: '', status: '' }
+const NO_FILTER: FileFilter = { q: '', kind: '', contentType: '', status: '', endsWithinDays: null }
 
 export const filter = signal<FileFilter>(NO_FILTER)
 export const files = signal<readonly FileEntry[]>([])
@@ -23,7 +26,7 @@ export const isLoading = signal(false)
 export const problem = signal<string | undefined>(undefined)
 /** The ids of the files that are chosen, to do something with all of them. */
 export const chosen = signal<ReadonlySet<string>>(new Set())
-export const isFiltered = computed(() => Object.values(filter.value).some((value) => value !== ''))
+export const isFiltered = computed(() => Object.values(filter.value).some((value) => value !== '' && value !== null))
 
 /** Undefined before the first page; null after the last. */
 const nextCursor = signal<string | null | undefined>(undefined)
@@ -68,13 +71,15 @@ async function load(before: readonly FileEntry[]): Promise<void> {
     let found: readonly FileEntry[] = []
     // A page of a search may be empty although there are more.
     do {
-      const { q, contentType, status } = filter.value
+      const { q, kind, contentType, status, endsWithinDays } = filter.value
       const page = await client.files.page({
         cursor,
         limit: PAGE_FILES,
         signal: controller.signal,
         ...(q !== '' && { q }),
+        ...(kind !== '' && { kind }),
         ...(contentType !== '' && { contentType }),
+        ...(endsWithinDays !== null && { endsWithinDays }),
         ...(status !== '' && { status }),
       })
       found = [...found, ...page.files]

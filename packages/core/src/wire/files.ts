@@ -19,7 +19,8 @@ import {
   userIdField,
   visibilityField,
 } from './fields.ts'
-import { MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS, MAX_USAGE_DAYS } from './limits.ts'
+import { FILE_KINDS } from './file-kind.ts'
+import { MAX_ENDS_WITHIN_DAYS, MAX_FILES_PER_PAGE, MAX_SHARE_SECONDS, MAX_USAGE_DAYS } from './limits.ts'
 import { fileBlock } from './moderation.ts'
 
 /** The first seven fields are what existing clients read; the others are additions. */
@@ -49,6 +50,16 @@ export const filesQuery = z.object({
   limit: pageLimit(MAX_FILES_PER_PAGE).optional(),
   q: textOf(255).optional().describe('Part of the name or cid'),
   contentType: textOf(255).optional(),
+  kind: z
+    .string()
+    .meta({ enum: FILE_KINDS })
+    .optional()
+    .describe(`By the media type: ${FILE_KINDS.join(', ')}`),
+  endsWithinDays: z
+    .string()
+    .meta({ type: 'integer', minimum: 1, maximum: MAX_ENDS_WITHIN_DAYS })
+    .optional()
+    .describe(`Live files that end within so many days, 1 to ${MAX_ENDS_WITHIN_DAYS}`),
   status: z
     .string()
     .meta({ enum: fileStatusField.options })

@@ -13,6 +13,9 @@ export const MAX_FILES_PER_PAGE = 1000
 /** The largest page of `GET /api/deals`. */
 export const MAX_DEALS_PER_PAGE = 1000
 
+/** The longest time within which `GET /api/files` looks for the ends of files, in days. */
+export const MAX_ENDS_WITHIN_DAYS = 3650
+
 /** How many days of usage are shown at most. */
 export const MAX_USAGE_DAYS = 90
 

@@ -98,7 +98,7 @@ export function isMultipartForm(value: string): boolean {
 }
 
 /** Type and subtype, in lower case. */
-function essenceOf(value: string): string {
+export function essenceOf(value: string): string {
   const semicolon = value.indexOf(';')
   return (semicolon === -1 ? value : value.slice(0, semicolon)).trim().toLowerCase()
 }

@@ -84,6 +84,19 @@ describe('listFiles', () => {
     expect(await names({ contentType: 'text/%' })).toEqual([])
   })
 
+  it('finds by kind, and what ends within days', async () => {
+    await fixture.stage(Buffer.from('a'), { head: { contentType: 'image/png', filename: '1', termDays: 9 } })
+    await fixture.stage(Buffer.from('b'), { head: { contentType: 'application/zip', filename: '2', termDays: 2 } })
+    expect(await names({ kind: 'image' })).toEqual(['1'])
+    expect(await names({ kind: 'archive' })).toEqual(['2'])
+    expect(await names({ endsWithinDays: '7' })).toEqual(['2'])
+    expect(await names({ endsWithinDays: '9' })).toEqual(['2', '1'])
+    expect(await names({ endsWithinDays: '9', kind: 'image' })).toEqual(['1'])
+    fixture.clock.now += 2 * DAY_MS
+    expect(await names({ endsWithinDays: '7' })).toEqual(['1'])
+    expect(await names({ endsWithinDays: '7', status: 'expired' })).toEqual([])
+  })
+
   it('lists what has ended only under its status', async () => {
     await stageAll(1)
     await fixture.stage(Buffer.from('b'), { head: { filename: '1', termDays: 1 } })
@@ -117,6 +130,14 @@ describe('listFiles', () => {
       await expect(list({ cursor, cursors })).rejects.toMatchObject({ code: 'invalid_cursor' })
     }
   })
+
+  it.each(['Image', '', 'constructor'])('refuses kind %j', (kind) =>
+    expect(list({ kind })).rejects.toMatchObject({ code: 'bad_request' }),
+  )
+
+  it.each(['0', '-1', '3651', '1.5', '', 'x'])('refuses endsWithinDays %j', (endsWithinDays) =>
+    expect(list({ endsWithinDays })).rejects.toMatchObject({ code: 'bad_request' }),
+  )
 
   it.each(['live', 'Staged', '', 'constructor'])('refuses status %j', (status) =>
     expect(list({ status })).rejects.toMatchObject({ code: 'bad_request' }),

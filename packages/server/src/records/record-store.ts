@@ -1,3 +1,4 @@
+import type { FileKind } from '@lade/core/wire'
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { AdminRecords } from './admin-records.ts'
 import type { AuditLogRecords } from './audit-log-records.ts'
@@ -376,6 +377,9 @@ export interface ListFilesRequest {
   /** A part of the name or the cid, ASCII case folded. */
   readonly search?: string
   readonly contentType?: string
+  readonly kind?: FileKind
+  /** Only live files that end at this time or before, in epoch milliseconds. */
+  readonly endsUntil?: number
   readonly ended?: FileEnd | 'live'
   /** Only live files whose deals stand here; a file that is not enrolled is `staged`. */
   readonly status?: PlacedStatus

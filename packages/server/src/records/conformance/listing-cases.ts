@@ -1,3 +1,4 @@
+import { FILE_KINDS, fileKindOf, KIND_TYPES } from '@lade/core/wire'
 import { expect } from 'vitest'
 import type { RecordStore } from '../record-store.ts'
 import { ALICE, BOB, type Cases, NOW, stage, times, type Upload, upload } from './case.ts'
@@ -82,6 +83,40 @@ export function listingCases({ it }: Cases): void {
     expect(await list(store, { contentType: 'text/plain' })).toEqual(['upper', 'with charset', 'plain'])
     expect(await list(store, { contentType: 'text/plain;charset=utf-8' })).toEqual(['with charset'])
     expect(await list(store, { contentType: 'text' })).toEqual([])
+  })
+
+  it('finds the kind of every media type as core does', async (store) => {
+    const types = [
+      ...KIND_TYPES.flatMap(({ prefixes = [], types = [], suffixes = [] }) => [
+        ...types,
+        ...prefixes.map((prefix) => `${prefix}x`),
+        ...suffixes.map((suffix) => `application/x${suffix}`),
+      ]),
+      ...['application/octet-stream', 'imagery/png', 'application/x; a="+zip"', 'IMAGE/PNG', 'application/ZIP ; a=b'],
+      ...['text\t/plain', 'application/pdf\t;v=1', 'application/_pdf', 'x/y'],
+    ]
+    for (const contentType of types) await stageNamed(store, contentType, { contentType })
+    for (const kind of FILE_KINDS) {
+      const wanted = types.filter((contentType) => fileKindOf(contentType) === kind)
+      expect(new Set(await list(store, { kind, ended: 'live' })), kind).toEqual(new Set(wanted))
+      expect(new Set(await list(store, { kind })), kind).toEqual(new Set(wanted))
+    }
+  })
+
+  it('finds live files that end until a time', async (store) => {
+    await stageNamed(store, 'later', { expiresAt: NOW + 101 })
+    await stageNamed(store, 'then', { expiresAt: NOW + 100 })
+    await stageNamed(store, 'soon', { expiresAt: NOW + 1 })
+    await stageNamed(store, 'removed', { expiresAt: NOW + 1 })
+    await stageNamed(store, 'unswept', { expiresAt: NOW })
+    await store.files.remove({ principal: ALICE, key: upload({ content: 'removed' }).key, now: NOW })
+    for (const ended of [{}, { ended: 'live' as const }]) {
+      expect(await list(store, { endsUntil: NOW + 100, ...ended })).toEqual(['soon', 'then'])
+      expect(await list(store, { endsUntil: NOW + 100, limit: 1, ...ended })).toEqual(['soon'])
+      expect(await list(store, { endsUntil: NOW, ...ended })).toEqual([])
+    }
+    expect(await list(store, { endsUntil: NOW + 100, ended: 'removed' })).toEqual([])
+    expect(await list(store, { endsUntil: NOW + 100, ended: 'expired' })).toEqual([])
   })
 
   it('counts back from the newest file or from any, over all or those that have not been ended', async (store) => {

@@ -9,6 +9,7 @@ import type {
   ServingFile,
 } from '../record-store.ts'
 import { type NamedObject, prepareContentReads } from './content-reads.ts'
+import { fileKindSql } from './file-kind.ts'
 import { endOf, FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 import { damagedRecords } from './seals.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
@@ -71,6 +72,8 @@ export function prepareFileReads(db: Sql) {
            OR ${db.dialect.includesFolded('cid', ':search')})
          AND (CAST(:contentType AS TEXT) IS NULL OR lower(content_type) = :contentType
            OR lower(content_type) LIKE :contentTypePrefix ESCAPE '\\')
+         AND (CAST(:kind AS TEXT) IS NULL OR :kind = ${fileKindSql('content_type', db.dialect)})
+         AND (${db.dialect.whole(':endsUntil')} IS NULL OR (${IS_LIVE} AND expires_at <= :endsUntil))
          AND ${hasStatus}
        ORDER BY sequence DESC LIMIT :limit`,
     )
@@ -239,6 +242,8 @@ export function prepareFileReads(db: Sql) {
         search: request.search ?? null,
         contentType: contentType ?? null,
         contentTypePrefix: contentType === undefined ? null : `${contentType.replace(/[\\%_]/g, '\\$&')};%`,
+        kind: request.kind ?? null,
+        endsUntil: request.endsUntil ?? null,
         ended: request.ended ?? null,
         status: status ?? null,
         expiring: isExpiring === undefined ? null : Number(isExpiring),

@@ -74,6 +74,8 @@ export interface Dialect {
   readonly nextSequence: string
   /** Whether the second text is in the first, by ASCII folded to lower case. */
   includesFolded(text: string, part: string): string
+  /** The first text up to the second, or all of it where that is not in it. */
+  before(text: string, part: string): string
   /**
    * The files of `:principal` staged before `:before` and from `:from` on, and their order, newest first: said so that they are found by
    * the index alone that begins with the principal. Not for a statement that also filters, whose plan depends on what is known of both.

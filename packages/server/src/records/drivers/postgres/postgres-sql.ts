@@ -19,6 +19,7 @@ const DIALECT: Dialect = {
   // Not part of any transaction, so that those who read it do not wait for those who move it.
   nextSequence: '(SELECT last_value + CASE WHEN is_called THEN 1 ELSE 0 END FROM files_sequence)',
   includesFolded: (text, part) => `strpos(lower(${text}), lower(CAST(${part} AS TEXT) COLLATE "C")) > 0`,
+  before: (text, part) => `split_part(${text}, ${part}, 1)`,
   // With an equal principal the primary key has the order as well, and is walked past the files of all others.
   ownFiles: {
     condition: '(principal, sequence) < (:principal, :before) AND (principal, sequence) >= (:principal, :from)',

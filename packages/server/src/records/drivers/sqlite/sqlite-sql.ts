@@ -7,6 +7,7 @@ export const DIALECT: Dialect = {
   greatest: (one, other) => `max(${one}, ${other})`,
   nextSequence: '(SELECT coalesce(MAX(sequence), 0) + 1 FROM files)',
   includesFolded: (text, part) => `instr(lower(${text}), lower(${part})) > 0`,
+  before: (text, part) => `substr(${text}, 1, instr(${text} || ${part}, ${part}) - 1)`,
   ownFiles: {
     condition: 'principal = :principal AND sequence < :before AND sequence >= :from',
     newestFirst: 'sequence DESC',
