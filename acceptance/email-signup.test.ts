@@ -67,6 +67,8 @@ describe.skipIf(isForeign)('signup by email', options, () => {
     server = await serve()
   }, 60_000)
   afterAll(async () => {
+    // One that follows another on its data writes there until it ends.
+    await Promise.all(started.map((one) => one.stop()))
     await Promise.all(started.map((one) => one.discard()))
     await mailbox.close()
   }, 60_000)

@@ -34,6 +34,8 @@ async function serve(changes: Record<string, string | undefined>, dataDir?: stri
 }
 
 afterAll(async () => {
+  // One that follows another on its data writes there until it ends.
+  await Promise.all(started.map((server) => server.stop()))
   await Promise.all(started.map((server) => server.discard()))
 })
 

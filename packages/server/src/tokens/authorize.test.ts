@@ -70,20 +70,19 @@ describe('createAuthorizer', () => {
   })
 
   it('refuses a token at once that this process revoked while it was being checked', async () => {
-    let release = (): void => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const [checked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const authorizer = authorizerWith({
       record: async (request) => {
-        await held
+        checked.resolve()
+        await held.promise
         await records.tokens.record(request)
       },
     })
     const first = authorizer.authorize(token)
+    await checked.promise
     await records.tokens.revokeAny({ jti: claims.jti, now: clock.now, keepsLinks: false })
     authorizer.forget(claims.jti)
-    release()
+    held.resolve()
     await first
     await expect(authorizer.authorize(token)).rejects.toMatchObject({ code: 'revoked_token' })
   })

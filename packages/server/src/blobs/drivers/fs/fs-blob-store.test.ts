@@ -208,7 +208,21 @@ describe('order of system calls', () => {
   })
 
   test('acknowledges no second writer of a digest before a directory sync of its own', async () => {
-    await Promise.all([put(home.store, BLOB), put(home.store, BLOB)])
+    let renames = 0
+    const both = Promise.withResolvers<void>()
+    const rename = async (from: string, to: string): Promise<void> => {
+      renames += 1
+      if (renames === 2) both.resolve()
+      await both.promise
+      await home.watched.files.rename(from, to)
+    }
+    const store = await openFsBlobStore({
+      dir: home.dir,
+      minFreeBytes: 0,
+      files: { ...home.watched.files, rename },
+    })
+    home.watched.forget()
+    await Promise.all([put(store, BLOB), put(store, BLOB)])
     expect(home.watched.calls('fsync').filter((call) => call === `fsync objects/${SHARD}`)).toHaveLength(2)
     expect(home.watched.calls('fsync').filter((call) => call.endsWith('/objects'))).toHaveLength(2)
   })
