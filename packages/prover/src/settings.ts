@@ -24,7 +24,7 @@ export const PROVER_SETTINGS = {
   findDelayMs: {
     name: 'LADE_PROVER_FIND_DELAY_MS',
     default: '5000',
-    about: 'Simulated delay between storing a piece and finding it, in milliseconds.',
+    about: 'Simulated delay until a new piece can be found and used, in milliseconds.',
   },
   confirmDelayMs: {
     name: 'LADE_PROVER_CONFIRM_DELAY_MS',

@@ -26,7 +26,7 @@ export function addAdminForget(admin: Command, terminal: Terminal): void {
     .summary('Export and erase what is kept of one person.')
     .description(
       'Erase what is kept of one person: end tokens, sessions and files, delete the bytes at once, and erase names, labels and email addresses. ' +
-        'Bytes that others have uploaded too stay. One of --email and --principal.',
+        'Bytes that another caller also uploaded are kept. Use either --email or --principal.',
     )
     .option('--email <address>', 'Email address of a user.')
     .option('--principal <principal>', 'user:ID, wallet:CHAIN:ADDRESS or an IP address.')

@@ -39,7 +39,10 @@ export function addAdminPrincipals(admin: Command, terminal: Terminal): void {
     .description('List callers that have uploaded something, have a token, or have limits of their own.')
     .argument('[query]', 'part of the principal, or an email address')
     .addOption(
-      new Option('--order <order>', 'stored and today: the most first.')
+      new Option(
+        '--order <order>',
+        'Sort order. stored: most stored bytes first. today: most bytes charged today first.',
+      )
         .choices(['principal', 'stored', 'today'])
         .default('stored'),
     )
@@ -90,8 +93,16 @@ export function addAdminPrincipals(admin: Command, terminal: Terminal): void {
     .summary('Set limits of one caller.')
     .description('Set the daily quota and the limit of stored bytes of one caller. They hold from the next upload on.')
     .argument('<caller>', CALLER)
-    .option('--daily <amount>', 'Daily quota, such as 500MB or 20GB; default for that of the tier.', limitMb)
-    .option('--stored <amount>', 'Most that may be stored at a time; default for that of the tier.', limitMb)
+    .option(
+      '--daily <amount>',
+      'Daily quota, such as 500MB or 20GB. "default" restores the quota of the tier.',
+      limitMb,
+    )
+    .option(
+      '--stored <amount>',
+      'Limit of stored bytes, such as 1TB. "default" restores the limit of the tier.',
+      limitMb,
+    )
     .option('--json', 'Print one JSON object.')
     .action(async (caller: string) => {
       const { daily, stored, json }: LimitFlags = limit.opts()

@@ -10,8 +10,8 @@ Environment variables (defaults in parentheses):
                                         https and public addresses (none).
   LADE_PROVER_ALLOW_PRIVATE             Hosts that pieces may also be pulled from
                                         over http or at private addresses (none).
-  LADE_PROVER_FIND_DELAY_MS             Simulated delay between storing a piece
-                                        and finding it, in milliseconds (5000).
+  LADE_PROVER_FIND_DELAY_MS             Simulated delay until a new piece can be
+                                        found and used, in milliseconds (5000).
   LADE_PROVER_CONFIRM_DELAY_MS          Simulated delay until a transaction is
                                         confirmed, in milliseconds (5000).
   LADE_PROVER_PARK_HOURS                How long a piece is stored while it is in

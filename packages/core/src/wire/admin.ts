@@ -64,7 +64,10 @@ export const adminPrincipalsQuery = z.object({
   cursor: cursorText.optional(),
   limit: pageLimit(MAX_ADMIN_PER_PAGE).optional(),
   q: textOf(255).optional().describe('Part of the principal, or an email address'),
-  order: z.enum(ADMIN_PRINCIPAL_ORDERS).optional().describe('principal by default; stored and today: the most first'),
+  order: z
+    .enum(ADMIN_PRINCIPAL_ORDERS)
+    .optional()
+    .describe('principal by default. stored: most stored bytes first. today: most bytes charged today first'),
   token: tokenText,
 })
 export const adminPrincipalList = z.object({

@@ -94,7 +94,7 @@ export const SETTINGS = {
     name: 'LADE_STORAGE',
     shownDefault: 'file:<data>/objects',
     meaning:
-      'Where file bytes are stored: a directory or an S3 bucket. With none, uploads and downloads get 503 storage_offline.',
+      'Where file bytes are stored: a directory or an S3 bucket. The value none turns file storage off: uploads and downloads get 503 storage_offline.',
   }),
   s3RedirectSeconds: setting(wholeNumber(0, MAXIMUM_REDIRECT_SECONDS), {
     name: 'LADE_S3_REDIRECT_SECONDS',
@@ -112,7 +112,7 @@ export const SETTINGS = {
     name: 'LADE_ACCEL',
     shownDefault: 'unset, so Lade sends every file itself',
     meaning:
-      'The internal nginx location that sends big files (X-Accel-Redirect). Requires a directory in LADE_STORAGE, and the address of the proxy in LADE_TRUSTED_PROXIES.',
+      'The internal nginx location that sends big files (X-Accel-Redirect). LADE_STORAGE must be a directory, and LADE_TRUSTED_PROXIES must contain the address of nginx.',
   }),
   provers: setting(proversForm, {
     name: 'LADE_PROVER',
@@ -383,7 +383,7 @@ export const SETTINGS = {
     name: 'LADE_TOMBSTONE_DAYS',
     default: '90',
     meaning:
-      'How long the name, type and owner of a file that has ended, the IP address of an anonymous upload, and an expired token are kept, in days. With 0, Lade keeps them.',
+      'Lade erases old personal data after this many days: the names, types and owners of expired and removed files, the IP addresses of anonymous uploads, and expired tokens. 0 keeps them forever.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',

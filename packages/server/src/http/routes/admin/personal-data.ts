@@ -54,7 +54,7 @@ export function personalDataRoutes(app: Routes, service: Service): void {
         summary: 'Erase what is kept of a caller',
         description:
           'Scope admin. Revokes tokens, signs out, ends files and deletes their bytes at once, and erases names, labels and email addresses. ' +
-          'Bytes that others have uploaded too stay. It can be repeated.',
+          'Bytes that another caller also uploaded are kept. It can be repeated.',
         querystring: tokenQuery,
         body: personalDataRequest,
         security: adminSecurity,
