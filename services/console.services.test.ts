@@ -136,7 +136,7 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     await keepScreenshot(page, 'unfinished')
     await page.slowDown({})
     await page.chooseFiles(CHOOSE, [path])
-    await console_.sees('the parts of before', '/parts? (was|were) there already/.test(document.body.innerText)')
+    await console_.sees('the parts of before', '/parts? (was|were) already stored/.test(document.body.innerText)')
     await console_.sees('the end', `${rowsIn('done')} === 1`, 120_000)
   })
 
