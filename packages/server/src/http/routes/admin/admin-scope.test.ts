@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { AdminOverview, Scope, TokenList } from '@lade/core/wire'
+import type { AdminOverview, Scope, SignupResult, TokenList } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
+import { TestBrowser } from '../../../testing/running/test-browser.ts'
 
 const ALL = ['put', 'get', 'list', 'pin'] as const
 
@@ -55,6 +56,24 @@ describe('the scope admin', () => {
     const admin = await service.mint(['admin', 'list'])
     const response = await post(service, '/api/auth/signup', { email: 'ops@example.org', label: 'x' }, admin)
     expect(((await response.json()) as { scopes: Scope[] }).scopes).not.toContain('admin')
+  })
+
+  it('is given by no session, also not by that of a token that has it', async () => {
+    const make = (browser: TestBrowser, wishes: object = {}) =>
+      browser.fetch('/api/auth/signup', { method: 'POST', json: { email: 'ops@example.org', label: 'x', ...wishes } })
+    const open = new TestBrowser(service)
+    await open.signIn({ email: 'ops@example.org' })
+    expect(await errorOf(await open.fetch('/api/admin/overview'))).toEqual([403, 'insufficient_scope'])
+
+    const browser = new TestBrowser(service)
+    await browser.signIn({ token: await service.mint(['admin', 'list']) })
+    expect(await errorOf(await browser.fetch('/api/admin/overview'))).toEqual([403, 'insufficient_scope'])
+    for (const one of [open, browser])
+      for (const scopes of [['admin'], ['list', 'admin']])
+        expect(await errorOf(await make(one, { scopes }))).toEqual([400, 'invalid_scopes'])
+    const { token, scopes } = (await (await make(browser)).json()) as SignupResult
+    expect(scopes).toEqual(['list'])
+    expect(await errorOf(await overview(service, token))).toEqual([403, 'insufficient_scope'])
   })
 
   it('is listed with the token that has it', async () => {
