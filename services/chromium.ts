@@ -31,6 +31,10 @@ export interface Page {
   slowDown(limits: SlowMachine): Promise<void>
   /** What the browser has said about the page since it was opened: scripts and loads that a policy blocked, and failures. */
   complaints(): readonly string[]
+  /** What scripts have logged since it was opened, in the page and in its frames, of other sites too. */
+  logged(): readonly string[]
+  /** The dialogs that scripts have opened since it was opened. Each is closed at once. */
+  dialogs(): readonly string[]
 }
 
 export interface View {
@@ -99,11 +103,18 @@ export async function startChromium(program: string): Promise<Chromium> {
       const { targetId } = await call('Target.createTarget', { url: 'about:blank' })
       const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true })
       const session = String(sessionId)
+      const own = new Set([session])
+      listeners.add(({ method, params, sessionId }) => {
+        if (method !== 'Target.attachedToTarget' || !own.has(sessionId ?? '')) return
+        const frame = String(params?.sessionId)
+        own.add(frame)
+        void call('Runtime.enable', {}, frame)
+      })
       return openPage(
         (method, params) => call(method, params, session),
         (listener) =>
           listeners.add((message) => {
-            if (message.sessionId === session) listener(message)
+            if (own.has(message.sessionId ?? '')) listener(message, message.sessionId === session)
           }),
       )
     },
@@ -127,17 +138,37 @@ export async function startChromium(program: string): Promise<Chromium> {
 
 type Call = (method: string, params?: object) => Promise<Record<string, unknown>>
 
-async function openPage(call: Call, listen: (listener: (message: Message) => void) => void): Promise<Page> {
+/** @param listen - to what the page and its frames say. */
+async function openPage(
+  call: Call,
+  listen: (listener: (message: Message, isOfPage: boolean) => void) => void,
+): Promise<Page> {
   for (const domain of ['Page', 'Log', 'Runtime']) await call(`${domain}.enable`)
+  await call('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true })
   let complaints: string[] = []
+  let dialogs: string[] = []
+  let logged: string[] = []
   let loads = 0
-  listen(({ method, params = {} }) => {
+  listen(({ method, params = {} }, isOfPage) => {
+    if (method === 'Runtime.consoleAPICalled') {
+      const values = (params.args as { value?: unknown; description?: string }[]).map(
+        (one) => one.value ?? one.description,
+      )
+      logged.push(values.join(' '))
+    }
+    if (!isOfPage) return
     if (method === 'Page.loadEventFired') loads += 1
+    if (method === 'Page.javascriptDialogOpening') {
+      dialogs.push(String(params.message))
+      void call('Page.handleJavaScriptDialog', { accept: false })
+    }
     if (method === 'Log.entryAdded') complaints.push((params.entry as { text: string }).text)
   })
   return {
     async open(url) {
       complaints = []
+      dialogs = []
+      logged = []
       const before = loads
       const { isDownload, errorText } = await call('Page.navigate', { url })
       if (isDownload === true) return { isDownload: true }
@@ -212,5 +243,7 @@ async function openPage(call: Call, listen: (listener: (message: Message) => voi
       return Buffer.from(String(data), 'base64')
     },
     complaints: () => complaints,
+    dialogs: () => dialogs,
+    logged: () => logged,
   }
 }

@@ -268,42 +268,6 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
     )
   })
 
-  test('runs nothing that others have uploaded or named', async () => {
-    await signIn('mallory@example.org')
-    const code = Buffer.from('document.title = "taken over"')
-    const cid = createHash('sha256').update(code).digest('hex')
-    await fetch(new URL(`/api/upload?cid=${cid}`, service.url), {
-      method: 'POST',
-      body: Uint8Array.from(code),
-      headers: { 'content-type': 'text/javascript' },
-    })
-    const run = `/p/${cid}`
-    for (const attack of [
-      `new Worker('${run}')`,
-      `Object.assign(document.createElement('script'), { src: '${run}' })`,
-      `document.body.innerHTML = '<img src=x onerror=1>'`,
-      `eval('1')`,
-    ]) {
-      await expect(page.run(attack)).rejects.toThrow(/TrustedScript|TrustedHTML|Content Security Policy|unsafe-eval/)
-    }
-    const payloads = [
-      '<img src=x onerror=document.title=1>.txt',
-      '"><svg onload=document.title=1>.txt',
-      '{{constructor}}.txt',
-    ]
-    await console_.goTo('#/')
-    await page.chooseFiles(
-      CHOOSE,
-      payloads.map((name) => fileOf(name.replaceAll('/', ''), randomBytes(100))),
-    )
-    await console_.sees('all', `${rowsIn('done')} === ${payloads.length}`)
-    await console_.goTo('#/files')
-    await console_.sees('the names', `document.querySelector('.files')?.innerText.includes('onerror')`)
-    await console_.click('.file-name a', 'onerror')
-    await console_.sees('the file', 'document.querySelector(".timeline")')
-    expect(await page.evaluate('document.title')).toBe('Files · Lade')
-  })
-
   test('shows its first content within a second on a slow machine', async () => {
     await page.slowDown(SLOW)
     await open()

@@ -25,7 +25,7 @@ export function addEmailCodeOptions(command: Command): void {
   command
     .option(
       '--challenge <text>',
-      'Finish an earlier run that mailed a code: pass the text that the earlier run printed after --challenge.',
+      'Finish a login that mailed you a code. The earlier run printed the command to use; copy the value of --challenge from it.',
     )
     .option(
       '--code <digits>',

@@ -47,7 +47,7 @@ export function addAdminAudit(admin: Command, terminal: Terminal): void {
     )
     .option(
       '--head <sha256>',
-      'With --verify: the log must have an entry with this hash, such as the last one of an earlier check.',
+      'With --verify: fail unless an entry has this hash. Pass the hash that an earlier --verify printed, to notice removed entries.',
     )
     .option('--json', 'Print one JSON array; with --verify one JSON object.')
     .action((query: string | undefined) => audit(query, command, terminal))

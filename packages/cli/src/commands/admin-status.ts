@@ -33,7 +33,7 @@ export function addAdminStatus(admin: Command, terminal: Terminal): void {
   const uploads = admin
     .command('uploads')
     .summary('List uploads in flight.')
-    .description('List uploads in flight, the oldest lease first, at most 1000.')
+    .description('List up to 1000 uploads in flight, with the bytes that they have reserved.')
     .option('--json', 'Print one JSON array.')
     .action(async () => {
       const { client } = await connect(uploads, terminal)

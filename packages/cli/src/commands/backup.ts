@@ -40,7 +40,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--verify <scope>',
-        'Which files to read and hash: all files of the service and the backup (all), all files of the backup and new files of the service (copy), or only new files (new).',
+        'Which files to read and hash. all: every file of the service and of the backup. copy: every file of the backup, and new files of the service. new: only new files.',
       )
         .choices(SCOPES)
         .default('all'),

@@ -52,7 +52,13 @@ export function FileSheet({ cid }: { readonly cid: string }) {
       {entry === undefined && problem.value === undefined && <p class="loading">{app.loading}</p>}
       {entry !== undefined && (
         <>
-          {isLive && <FilePreview file={entry} />}
+          {entry.blocked !== undefined && (
+            <Notice kind="warning">
+              <p>{words.blocked}</p>
+              <p>{entry.blocked.reason}</p>
+            </Notice>
+          )}
+          {isLive && entry.blocked === undefined && <FilePreview file={entry} />}
           <div class="sheet-actions">
             <CopyButton text={entry.retrievalUrl} what={texts.value.drop.link} label={words.copyLink} kind="primary" />
             <a class="button button-plain" href={entry.retrievalUrl} target="_blank" rel="noopener">
@@ -104,7 +110,7 @@ function Facts({ file }: { readonly file: FileEntry }) {
       <div>
         <dt>{words.status}</dt>
         <dd>
-          <StatusTag status={file.status} />
+          <StatusTag file={file} />
         </dd>
       </div>
       <div>

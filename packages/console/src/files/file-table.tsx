@@ -97,7 +97,7 @@ function FileCells({ file }: { readonly file: FileEntry }) {
       </td>
       <td class="file-size">{bytesOf(file.size)}</td>
       <td class="file-status">
-        <StatusTag status={file.status} />
+        <StatusTag file={file} />
       </td>
       <td class="file-end" title={timeOf(file.expiresAt)}>
         {fromNow(file.expiresAt)}

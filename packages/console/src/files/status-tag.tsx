@@ -1,7 +1,9 @@
 import type { FileEntry } from '@lade/client'
 import { texts } from '../texts/texts.ts'
 
-/** The status of a file, in a word and a colour. */
-export function StatusTag({ status }: { readonly status: FileEntry['status'] }) {
-  return <span class={`tag status status-${status}`}>{texts.value.files.statuses[status]}</span>
+/** The status of a file, in a word and a colour; of one that is not served, that it is blocked. */
+export function StatusTag({ file: { status, blocked } }: { readonly file: Pick<FileEntry, 'status' | 'blocked'> }) {
+  const { statuses, isBlocked } = texts.value.files
+  if (blocked !== undefined) return <span class="tag status status-failed">{isBlocked}</span>
+  return <span class={`tag status status-${status}`}>{statuses[status]}</span>
 }

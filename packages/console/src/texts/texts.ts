@@ -172,6 +172,8 @@ const EN = {
       removed: 'Removed',
       composed: 'Part of a file',
     },
+    isBlocked: 'Blocked',
+    blocked: 'The operator of this service blocked this file. Nobody can download it. The reason:',
     clear: 'Clear the search',
     none: 'No file matches',
     noneHint: 'Search for another part of the name or content id, or for all kinds, types, statuses and ends.',
@@ -565,6 +567,8 @@ const DE: Texts = {
       removed: 'Entfernt',
       composed: 'Teil einer Datei',
     },
+    isBlocked: 'Gesperrt',
+    blocked: 'Der Betreiber dieses Dienstes hat diese Datei gesperrt. Niemand kann sie herunterladen. Der Grund:',
     clear: 'Suche leeren',
     none: 'Keine Datei passt',
     noneHint:

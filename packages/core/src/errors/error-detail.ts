@@ -66,8 +66,7 @@ const DETAILS: Details = {
       : `The page at ${quoted(origin)} cannot do this. Use a page of this service, or the command line.`,
   caller_blocked: ({ caller, reason }) =>
     `This ${caller} is blocked: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
-  email_code_required: () =>
-    'Request a login code with POST /api/auth/start, or send a token that belongs to the same address.',
+  email_code_required: () => 'Request a login code with POST /api/auth/start, or send a token of this email address.',
   invalid_challenge: () => `A login code is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
     attemptsLeft === 0
@@ -177,7 +176,7 @@ function usedText(unit: ErrorEvidence['over_budget']['unit'], used: number, limi
     case 'requests':
       return `You have ${countText(used, 'request')} in progress or waiting; the limit is ${number(limit)}.`
     case 'bytes':
-      return `Your requests hold ${bytesText(used)} of memory; the limit for all callers together is ${bytesText(limit)}.`
+      return `The memory for the requests of all callers, ${bytesText(limit)}, is in use. Your requests hold ${bytesText(used)} of it.`
   }
 }
 

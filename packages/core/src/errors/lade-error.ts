@@ -39,7 +39,7 @@ export const ERROR_SENTENCES = {
   insufficient_scope: 'The token lacks the required scope.',
   unverified_account: 'Private files need a verified account.',
   invalid_session: 'The session has ended.',
-  admin_refused: 'The scope admin is refused while anyone can sign up.',
+  admin_refused: 'Tokens with the scope admin are refused while anyone can sign up.',
   signup_closed: 'Signup is closed.',
   foreign_origin: 'Requests from other websites are not allowed here.',
   caller_blocked: 'The operator blocked this caller.',

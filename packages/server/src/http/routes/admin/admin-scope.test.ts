@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { AdminOverview, Scope, TokenList } from '@lade/core/wire'
+import type { AdminOverview, Scope, SignupResult, TokenList } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
+import { TestBrowser } from '../../../testing/running/test-browser.ts'
 
 const ALL = ['put', 'get', 'list', 'pin'] as const
 
@@ -82,6 +83,23 @@ describe('the scope admin', () => {
     expect(await errorOf(await read(other.cookie))).toEqual([403, 'insufficient_scope'])
     expect((await post(service, '/api/tokens/revoke', { jti }, token)).status).toBe(200)
     expect((await read(cookie)).status).toBe(401)
+  })
+
+  it('is given by no session of a signup, and no session passes it on', async () => {
+    const make = (browser: TestBrowser, wishes: object = {}) =>
+      browser.fetch('/api/auth/signup', { method: 'POST', json: { email: 'ops@example.org', label: 'x', ...wishes } })
+    const open = new TestBrowser(service)
+    await open.signIn({ email: 'ops@example.org' })
+    expect(await errorOf(await open.fetch('/api/admin/overview'))).toEqual([403, 'insufficient_scope'])
+
+    const browser = new TestBrowser(service)
+    await browser.signIn({ token: await service.mint(['admin', 'list']) })
+    for (const one of [open, browser])
+      for (const scopes of [['admin'], ['list', 'admin']])
+        expect(await errorOf(await make(one, { scopes }))).toEqual([400, 'invalid_scopes'])
+    const { token, scopes } = (await (await make(browser)).json()) as SignupResult
+    expect(scopes).toEqual(['list'])
+    expect(await errorOf(await overview(service, token))).toEqual([403, 'insufficient_scope'])
   })
 
   it('is listed with the token that has it', async () => {

@@ -191,6 +191,25 @@ describe('the cookie', () => {
     await plain.remove()
   })
 
+  it('is Secure behind a trusted proxy that says https, or there is none', async () => {
+    const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.5' }
+    const proxied = { LADE_TRUSTED_PROXIES: '127.0.0.1' }
+    const named = await runService({ env: { ...proxied, LADE_HOST: '0.0.0.0', LADE_TRUSTED_HOSTS: 'lade.example' } })
+    const browser = new TestBrowser({ url: named.url.replace('0.0.0.0', '127.0.0.1') }, HOME)
+    expect((await browser.signIn({ email: ADA }, { headers: forwarded })).status).toBe(200)
+    expect(browser.setCookie).toMatch(
+      /^__Host-lade-session=[^;]+; Max-Age=2592000; Path=\/; Secure; HttpOnly; SameSite=Strict$/,
+    )
+    await named.remove()
+
+    // Nobody has told it that it is reached by https.
+    const unnamed = await runService({ env: proxied })
+    const other = new TestBrowser(unnamed, unnamed.url.replace('http:', 'https:'))
+    expect((await other.signIn({ email: ADA }, { headers: forwarded })).status).toBe(403)
+    expect(other.setCookie).toBeNull()
+    await unnamed.remove()
+  })
+
   it('opens no private file where content is shown, nor is it looked at there', async () => {
     const text = 'private'
     const cid = sha256Hex(Buffer.from(text))
