@@ -120,7 +120,9 @@ describeScenario(
       home.discard()
     })
 
-    test('shows each page as soon as it is there, to the end of the list, and any place of it at once', async () => {
+    test('shows each page as soon as it is there, to the end of the list, and any place of it at once', {
+      timeout: 180_000,
+    }, async () => {
       const loads = (await page.evaluate(LOAD_ALL)) as number[]
       expect(loads.length).toBeGreaterThan((FILES / PAGE_FILES) * 0.9)
       expect(await page.evaluate(`document.querySelector('.file-table').getAttribute('aria-rowcount')`)).toBe(
