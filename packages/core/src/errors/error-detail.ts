@@ -155,7 +155,7 @@ const GONE: Readonly<Record<string, string>> = {
   composed: 'This file was a part and is now in a composed file. Download the composed file instead, by its own cid.',
 }
 
-/** The sentence for people of one error. */
+/** What an error says to a person. */
 export function detailOf<Code extends ErrorCode>(code: Code, evidence: ErrorEvidence[Code]): string {
   const own = (DETAILS as { readonly [Known in ErrorCode]?: (evidence: ErrorEvidence[Code]) => string })[code]
   if (own !== undefined) return own(evidence)

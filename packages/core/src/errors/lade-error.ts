@@ -71,7 +71,7 @@ export const ERROR_SENTENCES = {
   lease_lost: 'The upload stalled and its reservation expired.',
   stage_failed: 'No prover accepted the file.',
   invalid_parts: 'These parts cannot be composed into a file.',
-  missing_parts: 'Some parts are not live files of yours, or their bytes are missing.',
+  missing_parts: 'Some parts were not uploaded by you, have ended, or lost their bytes.',
   foreign_parts: 'Some parts belong to another user.',
   not_enough_provers: 'There are not enough provers for that number of copies.',
   deal_ended: 'The deal has ended.',
@@ -101,7 +101,7 @@ export interface LadeErrorOptions extends ErrorOptions {
 /**
  * The one error that Lade raises on purpose.
  *
- * Everything a boundary needs to answer is in `code` and `evidence`. The message is what a person needs: what is wrong with this request, and
+ * `code` and `evidence` have everything that a response or an exit code is made of. The message is what a person needs: what is wrong with this request, and
  * what to do next. Misuse by a programmer is a `TypeError` instead.
  *
  * @example

@@ -72,7 +72,7 @@ export const SETTINGS = {
     name: 'LADE_CONTENT_URL',
     shownDefault: 'the public URL',
     meaning:
-      'A separate origin for file downloads, on another registrable domain. If it is set, browsers open HTML, SVG, PDF and other active files instead of downloading them. Its host serves nothing else.',
+      'A separate origin for file downloads, on another registrable domain. If it is set, browsers open HTML, SVG, PDF and other active files instead of downloading them. On this host, Lade serves only downloads, not the API or the console.',
   }),
   dataDir: setting(pathForm, {
     name: 'LADE_DATA_DIR',
@@ -254,7 +254,7 @@ export const SETTINGS = {
   tokenDailyMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_TOKEN_DAILY_MB',
     default: '1024',
-    meaning: 'The daily quota of a user, in MB per UTC day. A token keeps the quota that it was created with.',
+    meaning: 'The daily quota of a user, in MB per UTC day. A change applies to tokens that are created afterwards.',
   }),
   tokenDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_TOKEN_DAILY_FILES',
