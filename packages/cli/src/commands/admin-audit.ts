@@ -1,6 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { AdminOperations, AuditPage } from '@lade/client'
 import { type AuditChain, addAuditLine, EMPTY_AUDIT_CHAIN } from '@lade/core/wire'
@@ -8,6 +6,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { Ended, EXIT } from '../exit-code.ts'
+import { itemsOfPages } from '../items-of-pages.ts'
 import { readableFile } from '../local-file.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { countOf } from '../output/amounts.ts'
@@ -15,9 +14,10 @@ import { printable } from '../output/printable.ts'
 import { styleFor } from '../output/style.ts'
 import { type Column, formatTable } from '../output/table.ts'
 import { formatTime } from '../output/times.ts'
-import { DEFAULT_LISTED, MAX_LISTED } from '../take-first.ts'
+import { DEFAULT_LISTED, MAX_LISTED, takeFirst } from '../take-first.ts'
 import type { Terminal } from '../terminal.ts'
-import { LocalError, UsageError } from '../usage-error.ts'
+import { UsageError } from '../usage-error.ts'
+import { writeLines } from '../write-lines.ts'
 
 /** The largest page. */
 const PAGE = 1000
@@ -77,30 +77,27 @@ interface ShowRequest {
 }
 
 async function show(admin: AdminOperations, { query, limit, json, terminal }: ShowRequest): Promise<void> {
-  const entries: AuditPage['entries'] = []
-  let cursor: string | undefined
-  // A page of a search may be empty before a page that follows.
-  do {
-    const page = await admin.audit({
-      limit: Math.min(PAGE, limit - entries.length),
-      ...(query !== undefined && { q: query }),
-      ...(cursor !== undefined && { cursor }),
+  const listed = itemsOfPages(async (page) => {
+    const search = query === undefined ? {} : { q: query }
+    const { entries: items, nextCursor } = await admin.audit({
+      limit: Math.min(PAGE, limit + 1),
+      ...search,
+      ...page,
       signal: terminal.interruption(),
     })
-    entries.push(...page.entries)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined && entries.length < limit)
+    return { items, nextCursor }
+  })
+  const { items: entries, hasMore } = await takeFirst(listed, limit)
   if (json) terminal.print(JSON.stringify(entries))
   else if (entries.length > 0) for (const line of auditTable(entries, terminal)) terminal.print(line)
   else terminal.note(query === undefined ? 'The audit log is empty.' : `No entry has "${printable(query)}".`)
-  if (cursor !== undefined)
-    terminal.note(`There are more than ${countOf(limit, 'entry', 'entries')}. Raise --limit to see them.`)
+  if (hasMore) terminal.note(`There are more than ${countOf(limit, 'entry', 'entries')}. Raise --limit to see them.`)
 }
 
 /** Nothing of an entry is cut: lines can be wider than the terminal. */
 const COLUMNS: readonly Column[] = ['entry', 'time', 'action', 'by', 'subject', 'detail'].map((title) => ({ title }))
 
-function auditTable(entries: AuditPage['entries'], { stdout }: Terminal): string[] {
+function auditTable(entries: readonly AuditPage['entries'][number][], { stdout }: Terminal): string[] {
   const rows = entries.map(({ sequence, at, action, actor, subject, detail }) => [
     String(sequence),
     formatTime(at),
@@ -115,16 +112,7 @@ function auditTable(entries: AuditPage['entries'], { stdout }: Terminal): string
 }
 
 async function exportLog(admin: AdminOperations, file: string, terminal: Terminal): Promise<void> {
-  const handle = await open(resolve(terminal.cwd, file), 'wx', 0o600).catch((error: unknown) => {
-    throw new LocalError(`Cannot write ${file}.`, { cause: error })
-  })
-  await using _ = handle
-  let count = 0
-  for await (const line of admin.auditLines({ signal: terminal.interruption() })) {
-    await handle.write(`${line}\n`)
-    count += 1
-  }
-  await handle.sync()
+  const count = await writeLines(file, terminal.cwd, admin.auditLines({ signal: terminal.interruption() }))
   terminal.print(`Wrote ${countOf(count, 'entry', 'entries')} to ${printable(file)}.`)
 }
 

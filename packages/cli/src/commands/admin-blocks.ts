@@ -1,6 +1,7 @@
 import type { BlockedCallerEntry, BlockList, ContentBlockEntry } from '@lade/client'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { itemsOfPages } from '../items-of-pages.ts'
 import { countOf } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import { styleFor } from '../output/style.ts'
@@ -69,17 +70,13 @@ export function addAdminBlocks(admin: Command, terminal: Terminal): void {
     .action(async () => {
       const { client } = await connect(blocks, terminal)
       const entries: ContentBlockEntry[] = []
-      let page: BlockList | undefined
-      do {
-        const cursor = page?.nextCursor ?? undefined
-        page = await client.admin.blocks.page({
-          limit: PAGE,
-          ...(cursor !== undefined && { cursor }),
-          signal: terminal.interruption(),
-        })
-        entries.push(...page.blocks)
-      } while (page.nextCursor !== null)
-      const { denylists } = page
+      let denylists: BlockList['denylists'] = []
+      const listed = itemsOfPages(async (page) => {
+        const answer = await client.admin.blocks.page({ limit: PAGE, ...page, signal: terminal.interruption() })
+        denylists = answer.denylists
+        return { items: answer.blocks, nextCursor: answer.nextCursor }
+      })
+      for await (const entry of listed) entries.push(entry)
       if (blocks.opts().json) return terminal.print(JSON.stringify({ blocks: entries, denylists }))
       for (const line of blockTable(entries, terminal)) terminal.print(line)
       for (const { file, rules, invalid } of denylists) {
@@ -158,16 +155,12 @@ export function addAdminBlockedCallers(admin: Command, terminal: Terminal): void
     .action(async () => {
       const { client } = await connect(list, terminal)
       const callers: BlockedCallerEntry[] = []
-      let cursor: string | undefined
-      do {
-        const page = await client.admin.blockedCallers.page({
-          limit: PAGE,
-          ...(cursor !== undefined && { cursor }),
-          signal: terminal.interruption(),
-        })
-        callers.push(...page.callers)
-        cursor = page.nextCursor ?? undefined
-      } while (cursor !== undefined)
+      const listed = itemsOfPages(async (page) => {
+        const request = { limit: PAGE, ...page, signal: terminal.interruption() }
+        const { callers: items, nextCursor } = await client.admin.blockedCallers.page(request)
+        return { items, nextCursor }
+      })
+      for await (const caller of listed) callers.push(caller)
       if (list.opts().json) return terminal.print(JSON.stringify(callers))
       for (const line of callerTable(callers, terminal)) terminal.print(line)
     })

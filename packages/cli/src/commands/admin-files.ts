@@ -1,12 +1,13 @@
 import type { AdminFileList } from '@lade/client'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { itemsOfPages } from '../items-of-pages.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
 import { styleFor } from '../output/style.ts'
 import { type Column, formatTable } from '../output/table.ts'
 import { formatFromNow } from '../output/times.ts'
-import { DEFAULT_LISTED, MAX_LISTED } from '../take-first.ts'
+import { DEFAULT_LISTED, MAX_LISTED, takeFirst } from '../take-first.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** The largest page. */
@@ -35,25 +36,22 @@ export function addAdminFiles(admin: Command, terminal: Terminal): void {
 async function list(query: string | undefined, command: Command, terminal: Terminal): Promise<void> {
   const { caller, limit, json }: FilesFlags = command.opts()
   const { client } = await connect(command, terminal)
-  const files: AdminFileList['files'] = []
-  let cursor: string | undefined
-  // A page of a search may be empty before a page that follows.
-  do {
-    const page = await client.admin.files({
-      limit: Math.min(PAGE, limit - files.length),
-      ...(query !== undefined && { q: query }),
-      ...(caller !== undefined && { principal: caller }),
-      ...(cursor !== undefined && { cursor }),
+  const listed = itemsOfPages(async (page) => {
+    const search = { ...(query !== undefined && { q: query }), ...(caller !== undefined && { principal: caller }) }
+    const { files: items, nextCursor } = await client.admin.files({
+      limit: Math.min(PAGE, limit + 1),
+      ...search,
+      ...page,
       signal: terminal.interruption(),
     })
-    files.push(...page.files)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined && files.length < limit)
+    return { items, nextCursor }
+  })
+  const { items: files, hasMore } = await takeFirst(listed, limit)
   if (json) terminal.print(JSON.stringify(files))
   else if (files.length === 0) {
     terminal.note(query === undefined && caller === undefined ? 'No files yet.' : 'No live file matches.')
   } else for (const line of fileTable(files, terminal)) terminal.print(line)
-  if (cursor !== undefined) terminal.note(`There are more than ${countOf(limit, 'file')}. Raise --limit to see them.`)
+  if (hasMore) terminal.note(`There are more than ${countOf(limit, 'file')}. Raise --limit to see them.`)
 }
 
 const COLUMNS: readonly Column[] = [
@@ -65,7 +63,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'name', minimum: 10, rank: 1 },
 ]
 
-function fileTable(files: AdminFileList['files'], { stdout, now }: Terminal): string[] {
+function fileTable(files: readonly AdminFileList['files'][number][], { stdout, now }: Terminal): string[] {
   const at = now()
   const rows = files.map(({ cid, size, uploadedAt, visibility, blocked, principal, owner, filename }) => [
     cid,

@@ -1,6 +1,4 @@
-import { open } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import type { AdminOperations, PersonalDataErased } from '@lade/client'
+import type { PersonalDataErased } from '@lade/client'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { Ended, EXIT } from '../exit-code.ts'
@@ -8,7 +6,8 @@ import { countOf, formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import { canAsk, confirm } from '../prompt.ts'
 import type { Terminal } from '../terminal.ts'
-import { LocalError, UsageError } from '../usage-error.ts'
+import { UsageError } from '../usage-error.ts'
+import { writeLines } from '../write-lines.ts'
 
 interface ForgetFlags {
   readonly email?: string
@@ -49,7 +48,7 @@ async function forget(command: Command, terminal: Terminal): Promise<void> {
   const { admin } = client
   const signal = terminal.interruption()
   const kept = await admin.principal(caller, { signal })
-  const lines = file === undefined ? 0 : await writeExport(admin, { caller, file, terminal })
+  const lines = file === undefined ? 0 : await writeLines(file, terminal.cwd, admin.personalData(caller, { signal }))
   const summary = `${printable(caller)}: ${countOf(kept.stored.files, 'live file')} (${formatBytes(kept.stored.bytes)}), ${countOf(kept.tokens.length, 'token')}.`
   if (!json) {
     terminal.print(summary)
@@ -71,23 +70,4 @@ function erasedLines({ files, ended, tokens, sessions, kept }: PersonalDataErase
     'Kept:',
     ...kept.map((one) => `- ${one}`),
   ]
-}
-
-/** Answers how many lines there are. @throws {LocalError} when the file is there, or cannot be written. */
-async function writeExport(
-  admin: AdminOperations,
-  { caller, file, terminal }: { readonly caller: string; readonly file: string; readonly terminal: Terminal },
-): Promise<number> {
-  const path = resolve(terminal.cwd, file)
-  const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
-    throw new LocalError(`Cannot write ${file}.`, { cause: error })
-  })
-  await using _ = handle
-  let lines = 0
-  for await (const line of admin.personalData(caller, { signal: terminal.interruption() })) {
-    await handle.write(`${line}\n`)
-    lines += 1
-  }
-  await handle.sync()
-  return lines
 }

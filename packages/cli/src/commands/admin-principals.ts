@@ -1,6 +1,7 @@
 import type { AdminLimits, AdminPrincipal, AdminPrincipalList } from '@lade/client'
 import { type Command, Option } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
+import { itemsOfPages } from '../items-of-pages.ts'
 import { limitMb } from '../limit-option.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
@@ -8,7 +9,7 @@ import { printable } from '../output/printable.ts'
 import { styleFor } from '../output/style.ts'
 import { type Column, formatFacts, formatTable } from '../output/table.ts'
 import { formatFromNow } from '../output/times.ts'
-import { DEFAULT_LISTED, MAX_LISTED } from '../take-first.ts'
+import { DEFAULT_LISTED, MAX_LISTED, takeFirst } from '../take-first.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -51,26 +52,23 @@ export function addAdminPrincipals(admin: Command, terminal: Terminal): void {
     .action(async (query: string | undefined) => {
       const { order, limit, json }: ListFlags = list.opts()
       const { client } = await connect(list, terminal)
-      const found: AdminPrincipalEntry[] = []
-      let cursor: string | undefined
-      do {
-        const size = Math.min(PAGE, limit - found.length)
-        const page = await client.admin.principals({
+      const listed = itemsOfPages(async (page) => {
+        const search = query === undefined ? {} : { q: query }
+        const { principals: items, nextCursor } = await client.admin.principals({
           order,
-          limit: size,
-          ...(query !== undefined && { q: query }),
-          ...(cursor !== undefined && { cursor }),
+          limit: Math.min(PAGE, limit + 1),
+          ...search,
+          ...page,
           signal: terminal.interruption(),
         })
-        found.push(...page.principals)
-        cursor = page.nextCursor ?? undefined
-      } while (cursor !== undefined && found.length < limit)
+        return { items, nextCursor }
+      })
+      const { items: found, hasMore } = await takeFirst(listed, limit)
       if (json) terminal.print(JSON.stringify(found))
       else if (found.length === 0)
         terminal.note(query === undefined ? 'No callers yet.' : `No caller has "${printable(query)}".`)
       else for (const line of callerTable(found, terminal)) terminal.print(line)
-      if (cursor !== undefined)
-        terminal.note(`There are more than ${countOf(limit, 'caller')}. Raise --limit to see them.`)
+      if (hasMore) terminal.note(`There are more than ${countOf(limit, 'caller')}. Raise --limit to see them.`)
     })
   addAccountOptions(list)
 
