@@ -1,4 +1,5 @@
 import { utcDay } from '../quotas/utc-day.ts'
+import { auditSubjectOf } from '../records/audit-log-records.ts'
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
 import type { Person } from './person.ts'
 
@@ -8,6 +9,12 @@ const FIRST_DAY = '0000-01-01'
 type Deps = {
   readonly records: Pick<RecordStore, 'tokens' | 'sessions' | 'limits' | 'quotas' | 'files' | 'audit'>
   readonly now: () => number
+}
+
+/** Adds to the audit log whose data is exported. @param by - the principal of the operator. */
+export async function noteExport({ records, now }: Deps, { principal }: Person, by: string): Promise<void> {
+  const subject = auditSubjectOf(principal)
+  await records.audit.append({ at: now(), actor: by, action: 'caller.exported', subject })
 }
 
 /**

@@ -14,6 +14,11 @@ export interface NewAuditEntry {
   readonly detail?: AuditDetail | undefined
 }
 
+/** How the audit log names a principal: it has no IP addresses. */
+export function auditSubjectOf(principal: string): string {
+  return principal.startsWith('ip:') ? 'address' : principal
+}
+
 /** An entry as it was written: one line of JSON, which holds the SHA-256 of the line before it. */
 export interface AuditLine {
   readonly sequence: number

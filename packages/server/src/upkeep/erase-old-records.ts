@@ -8,6 +8,8 @@ const EVERY_MS = 600_000
 const ROWS_AT_ONCE = 500
 /** Each may have the files of a day. */
 const ADDRESSES_AT_ONCE = 20
+/** Transactions of each kind in one round: the first round is waited for at the start, and what is left goes on in the next ones. */
+const MOST_TRANSACTIONS = 4
 
 export interface EraseOldRecordsDeps {
   readonly records: Pick<RecordStore, 'erasure'>
@@ -27,16 +29,20 @@ export function oldRecordEraser({ records, now, tombstoneMs }: EraseOldRecordsDe
     const at = now()
     if (tombstoneMs === 0 || Math.abs(at - erasedAt) < EVERY_MS) return
     const endedBefore = at - tombstoneMs
-    await untilNone(ROWS_AT_ONCE, (limit) => erasure.oldFiles({ endedBefore, limit }))
+    const files = await hasErasedAll(ROWS_AT_ONCE, (limit) => erasure.oldFiles({ endedBefore, limit }))
     const day = utcDay(endedBefore)
-    await untilNone(ADDRESSES_AT_ONCE, (limit) => erasure.oldAddresses({ day, endedBefore, limit }))
+    const addresses = await hasErasedAll(ADDRESSES_AT_ONCE, (limit) =>
+      erasure.oldAddresses({ day, endedBefore, limit }),
+    )
     // A link that a token made may go on after it, and is asked about by the token.
     const expiredBefore = at - Math.max(tombstoneMs, MAX_SHARE_SECONDS * 1000 + DAY_MS)
-    await untilNone(ROWS_AT_ONCE, (limit) => erasure.oldTokens({ expiredBefore, limit }))
-    erasedAt = at
+    const tokens = await hasErasedAll(ROWS_AT_ONCE, (limit) => erasure.oldTokens({ expiredBefore, limit }))
+    if (files && addresses && tokens) erasedAt = at
   }
 }
 
-async function untilNone(limit: number, step: (limit: number) => Promise<number>): Promise<void> {
-  while ((await step(limit)) === limit);
+/** False when there is more to erase. */
+async function hasErasedAll(limit: number, step: (limit: number) => Promise<number>): Promise<boolean> {
+  for (let count = 0; count < MOST_TRANSACTIONS; count += 1) if ((await step(limit)) < limit) return true
+  return false
 }

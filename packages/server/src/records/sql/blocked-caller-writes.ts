@@ -84,8 +84,7 @@ export function prepareBlockedCallerWrites(
     *endFiles({ principal, now, limit }: { principal: string; now: number; limit: number }): Steps<number> {
       const rows = yield* openFiles.all(principal, limit)
       yield* forEach(rows, function* (row) {
-        const isOver = row.expires_at <= now
-        yield* files.end(row, isOver ? row.expires_at : now, isOver ? 'expired' : 'removed', now)
+        yield* files.endNow(row, now)
         yield* releaseObject(row.object, now)
       })
       return rows.length

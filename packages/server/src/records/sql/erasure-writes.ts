@@ -1,4 +1,5 @@
 import { MAX_SHARE_SECONDS } from '@lade/core/wire/limits'
+import { auditSubjectOf } from '../audit-log-records.ts'
 import type { ErasedFiles, EraseFilesRequest, EraseSignInsRequest } from '../erasure-records.ts'
 import type { AuditLogWrites } from './audit-log-writes.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow } from './file-row.ts'
@@ -50,10 +51,6 @@ export function prepareErasureWrites(db: Sql, { files, release, tokens, audit }:
   const isOfOthers = db
     .prepare<[number, string], number>('SELECT 1 FROM files WHERE object = ? AND principal <> ? LIMIT 1')
     .pluck()
-  const dueNow = db.prepare<[{ object: number; now: number }]>(
-    `UPDATE discards SET due_at = :now
-     WHERE due_at > :now AND sha256 = (SELECT sha256 FROM objects WHERE id = :object)`,
-  )
   const letGo = db.prepare<[number], string>(`SELECT sha256 FROM objects WHERE id = ? AND place = 'none'`).pluck()
 
   /** Lets go of bytes at once, unless others have uploaded them too: then as it is for every file. Answers the digest to delete. */
@@ -63,7 +60,7 @@ export function prepareErasureWrites(db: Sql, { files, release, tokens, audit }:
       return undefined
     }
     yield* release.releaseAtOnce(object, now)
-    yield* dueNow.run({ object, now })
+    yield* release.discardNow(object, now)
     const handle = yield* letGo.get(object)
     return handle?.startsWith('piece:') ? undefined : handle
   }
@@ -89,18 +86,14 @@ export function prepareErasureWrites(db: Sql, { files, release, tokens, audit }:
       }
       yield* eraseLimits.run(principal)
       yield* eraseGiven.run(principal)
-      // The audit log has no IP addresses.
-      const subject = principal.startsWith('ip:') ? 'address' : principal
+      const subject = auditSubjectOf(principal)
       yield* audit.append({ at: now, actor: by, action: 'caller.erased', subject, detail: { ...ended, sessions } })
       return { ...ended, sessions }
     },
 
     *endFiles({ principal, now, limit }: EraseFilesRequest): Steps<ErasedFiles> {
       const rows = yield* openFiles.all(principal, limit)
-      yield* forEach(rows, function* (row) {
-        const isOver = row.expires_at <= now
-        yield* files.end(row, isOver ? row.expires_at : now, isOver ? 'expired' : 'removed', now)
-      })
+      yield* forEach(rows, (row) => files.endNow(row, now))
       const objects = new Set(rows.map(({ object }) => object))
       return { files: rows.length, deleted: yield* releaseAll(objects, principal, now) }
     },

@@ -37,6 +37,12 @@ export function prepareFileWrites(db: Sql, { releaseObject, releaseLater }: Obje
     /** Ends a file that has not ended; what becomes of its bytes is for the caller to decide. */
     end,
 
+    /** As `end`, at its owner's or the operator's wish: what is past its term has expired, and was not removed. */
+    *endNow(row: FileRow, now: number): Steps<void> {
+      const isOver = row.expires_at <= now
+      yield* end(row, isOver ? row.expires_at : now, isOver ? 'expired' : 'removed', now)
+    },
+
     *remove({ principal, key, now, endedAt = now }: RemoveFileRequest): Steps<FileRecord | undefined> {
       for (const { object } of yield* content.objectsNamedBy(key)) {
         const row = yield* content.openFile(principal, object, key)

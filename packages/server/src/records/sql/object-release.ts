@@ -38,6 +38,10 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
     )
     .pluck()
   const forget = db.prepare<[number]>('DELETE FROM ended_objects WHERE object = ?')
+  const dueNow = db.prepare<[{ object: number; now: number }]>(
+    `UPDATE discards SET due_at = :now
+     WHERE due_at > :now AND sha256 = (SELECT sha256 FROM objects WHERE id = :object)`,
+  )
 
   /** Lets go of the bytes of an object, and of what it was composed of, as far as nothing else needs them. */
   function* releaseObject(object: number, now: number): Steps<void> {
@@ -59,6 +63,11 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
     *releaseAtOnce(object: number, now: number): Steps<void> {
       yield* forget.run(object)
       yield* releaseObject(object, now)
+    },
+
+    /** Removes what was put for an object, and is not needed any more, without waiting for its readers. */
+    *discardNow(object: number, now: number): Steps<void> {
+      yield* dueNow.run({ object, now })
     },
 
     /** Lets go of the bytes of an object later, unless they are needed then. */

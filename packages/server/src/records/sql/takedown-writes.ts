@@ -61,10 +61,6 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
   const nameOfPiece = db.prepare<[number], { readonly piece_root: Buffer; readonly size_bytes: number }>(
     'SELECT piece_root, size_bytes FROM pieces WHERE id = ?',
   )
-  const dueNow = db.prepare<[{ object: number; now: number }]>(
-    `UPDATE discards SET due_at = :now
-     WHERE due_at > :now AND sha256 = (SELECT sha256 FROM objects WHERE id = :object)`,
-  )
   const handleOf = db.prepare<[number], string>('SELECT sha256 FROM objects WHERE id = ?').pluck()
 
   /** The number of the takedown, which has this reason from now on. */
@@ -106,7 +102,7 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
     for (const object of [...whole].reverse()) yield* release.releaseAtOnce(object, now)
     const deleted: string[] = []
     for (const object of whole) {
-      yield* dueNow.run({ object, now })
+      yield* release.discardNow(object, now)
       const handle = yield* handleOf.get(object)
       if (handle !== undefined && !handle.startsWith('piece:')) deleted.push(handle)
     }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { personalDataErased, personalDataRequest } from '@lade/core/wire'
 import { erasePersonalData } from '../../../admin/erase-personal-data.ts'
-import { exportPersonalData } from '../../../admin/export-personal-data.ts'
+import { exportPersonalData, noteExport } from '../../../admin/export-personal-data.ts'
 import { findPerson } from '../../../admin/person.ts'
 import { deleteBytes } from '../../../uploads/delete-bytes.ts'
 import { callerOf } from '../../authenticate.ts'
@@ -33,12 +33,7 @@ export function personalDataRoutes(app: Routes, service: Service): void {
       const { principal: by } = await callerOf(service, request.raw, 'admin')
       await authorizer.flushUses()
       const person = await findPerson(records, request.body.caller)
-      await records.audit.append({
-        at: service.now(),
-        actor: by,
-        action: 'caller.exported',
-        subject: subjectOf(person),
-      })
+      await noteExport(service, person, by)
       reply.header('content-type', 'application/jsonl; charset=utf-8')
       reply.header('cache-control', 'no-store')
       return reply.send(Readable.from(exportPersonalData(service, person), { objectMode: false }))
@@ -73,9 +68,4 @@ export function personalDataRoutes(app: Routes, service: Service): void {
       return erased
     },
   )
-}
-
-/** The audit log has no IP addresses. */
-function subjectOf({ principal }: { readonly principal: string }): string {
-  return principal.startsWith('ip:') ? 'address' : principal
 }
