@@ -25,6 +25,7 @@ test('all metrics of rules and pages are those of a running service on PostgreSQ
   const ofDatabase = [...exposed].filter((name) => name.startsWith('lade_database_'))
   expect(ofDatabase.filter((name) => !named.includes(name))).toEqual([])
   expect(text).toMatch(/^lade_database_transactions_total\{outcome="committed"\} [1-9]/m)
-  expect(text).toMatch(/^lade_database_connections\{pool="writers",state="idle"\} [1-9]/m)
+  // The jobs of a start may use the only writer just then.
+  expect(text).toMatch(/^lade_database_connections\{pool="writers",state="(idle|in_use)"\} [1-9]/m)
   await server.stop()
 })
