@@ -1,5 +1,5 @@
 import { type ContentId, digestsWanted, MAX_BLOCK_BYTES } from '@lade/core/content'
-import { IMPORT_PROFILES, type ImportProfileName } from '@lade/core/dag/import'
+import type { ImportProfileName } from '@lade/core/dag/import'
 import { type LeafKind, leafKindOf } from './leaves.ts'
 
 /** What is to be computed over some bytes. */
@@ -31,7 +31,7 @@ export function wantBoth(one: HashWants, other: HashWants): HashWants {
  * @param sizeBytes - undefined while nobody knows it.
  */
 export function wantsFor(id: ContentId, sizeBytes: number | undefined): HashWants {
-  const { blake3, blake2b256 } = digestsWanted(id, sizeBytes ?? 0)
+  const { blake3, blake2b256 } = digestsWanted(id, sizeBytes)
   const isDagPb = id.form === 'cid-dag-pb'
   const canBeBlock = sizeBytes === undefined || sizeBytes <= MAX_BLOCK_BYTES
   return {
@@ -45,6 +45,5 @@ export function wantsFor(id: ContentId, sizeBytes: number | undefined): HashWant
 
 /** The import profiles that can have made the id. */
 export function profilesFor(id: ContentId, sizeBytes: number | undefined): readonly ImportProfileName[] {
-  if (sizeBytes !== undefined) return digestsWanted(id, sizeBytes).profiles
-  return id.form === 'cid-dag-pb' ? (Object.keys(IMPORT_PROFILES) as ImportProfileName[]) : []
+  return digestsWanted(id, sizeBytes).profiles
 }

@@ -30,10 +30,14 @@ export interface SaidOfContent {
   readonly profile?: ImportProfileName | undefined
 }
 
-/** What has to be computed over `sizeBytes` bytes so that `checkContent` can check them against `id`. */
+/**
+ * What has to be computed over `sizeBytes` bytes so that `checkContent` can check them against `id`.
+ *
+ * @param sizeBytes - undefined for bytes whose number is known at their end: then what any number needs.
+ */
 export function digestsWanted(
   id: ContentId,
-  sizeBytes: number,
+  sizeBytes: number | undefined,
   { mayBeCar = false, profile }: SaidOfContent = {},
 ): DigestsWanted {
   return {

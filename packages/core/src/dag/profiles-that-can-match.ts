@@ -3,7 +3,8 @@ import { IMPORT_PROFILES, type ImportProfileName } from './import-profile.ts'
 
 /** The file whose import profile is looked for. */
 export interface ProfilesInQuestion {
-  readonly sizeBytes: number
+  /** Undefined while it is not known. */
+  readonly sizeBytes: number | undefined
   readonly only?: ImportProfileName | undefined
 }
 
@@ -12,6 +13,8 @@ export interface ProfilesInQuestion {
  *
  * Profiles with raw leaves drop out for a file of one chunk: its root is the raw leaf, whose CID is not dag-pb. Where two
  * profiles make the same DAG, the one that IPIP-0499 names stands for both.
+ *
+ * Of a file of unknown size, all that any size needs: every profile, or those that have the leaves of `only`.
  *
  * @param only - the one profile that is in question; what stands for it is answered, if any.
  * @throws {TypeError} when `sizeBytes` is no byte count.
@@ -22,6 +25,7 @@ export interface ProfilesInQuestion {
  * profilesThatCanMatch({ sizeBytes: 2 ** 30, only: 'raw-1m-174' }) // ['raw-1m-174']
  */
 export function profilesThatCanMatch({ sizeBytes, only }: ProfilesInQuestion): ImportProfileName[] {
+  if (sizeBytes === undefined) return withLeavesOf(only)
   const layouts = Object.values(IMPORT_PROFILES)
     .map((profile) => new DagLayout(profile, sizeBytes))
     .filter(({ profile, leafCount }) => profile.leaves === 'dag-pb' || leafCount > 1)
@@ -31,6 +35,13 @@ export function profilesThatCanMatch({ sizeBytes, only }: ProfilesInQuestion): I
     .filter((layout, place) => !layouts.slice(0, place).some((earlier) => makeTheSameDag(earlier, layout)))
     .filter((layout) => asked.some((one) => one === layout || makeTheSameDag(one, layout)))
     .map(({ profile }) => profile.name)
+}
+
+function withLeavesOf(only: ImportProfileName | undefined): ImportProfileName[] {
+  const asked = only && IMPORT_PROFILES[only]
+  return Object.values(IMPORT_PROFILES)
+    .filter(({ chunkBytes, leaves }) => !asked || (chunkBytes === asked.chunkBytes && leaves === asked.leaves))
+    .map(({ name }) => name)
 }
 
 /** The same leaves under one root are the same DAG, however many more the root could take. */

@@ -15,7 +15,7 @@ export function chunkCount(sizeBytes: number): number {
 /**
  * The sha2-256 of every chunk of 1 MiB of a body, while the body arrives; the last chunk may be shorter.
  *
- * With a `sha256` whose streams put their work off, bytes are free once that is done, and it has to be done before `finish`.
+ * A body of unknown length is ended by `end`. With a `sha256` whose streams put their work off, bytes are free once that is done, and it has to be done before `finish`.
  *
  * @example
  * const hasher = new ChunkHasher({ sizeBytes: 3_000_000, sha256 })
@@ -23,14 +23,14 @@ export function chunkCount(sizeBytes: number): number {
  * hasher.finish().length // 96: three digests
  */
 export class ChunkHasher {
-  readonly #sizeBytes: number
+  readonly #sizeBytes: number | undefined
   readonly #stream: Sha256Stream
   /** Pages never move, since a digest may be written long after its chunk has ended. */
   readonly #pages: Uint8Array[] = []
   #chunks = 0
   #receivedBytes = 0
 
-  constructor({ sizeBytes, sha256 }: { readonly sizeBytes: number; readonly sha256: Sha256 }) {
+  constructor({ sizeBytes, sha256 }: { readonly sizeBytes?: number | undefined; readonly sha256: Sha256 }) {
     this.#sizeBytes = sizeBytes
     this.#stream = streamOf(sha256)
   }
@@ -38,7 +38,7 @@ export class ChunkHasher {
   /** Takes the next bytes. */
   update(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {
-      const end = Math.min((this.#chunks + 1) * CHUNK_BYTES, this.#sizeBytes)
+      const end = Math.min((this.#chunks + 1) * CHUNK_BYTES, this.#sizeBytes ?? Infinity)
       const part = bytes.subarray(at, at + end - this.#receivedBytes)
       if (part.length === 0) throw new TypeError(`a body of ${this.#sizeBytes} bytes has more`)
       at += part.length
@@ -50,6 +50,13 @@ export class ChunkHasher {
       this.#stream.end(part, this.#placeForDigest())
       this.#chunks += 1
     }
+  }
+
+  /** Says that no bytes follow: to be called once for a body of unknown length, and harmless for others. */
+  end(): void {
+    if (this.#sizeBytes !== undefined || this.#receivedBytes === this.#chunks * CHUNK_BYTES) return
+    this.#stream.end(new Uint8Array(), this.#placeForDigest())
+    this.#chunks += 1
   }
 
   /** All digests, 32 bytes each. */

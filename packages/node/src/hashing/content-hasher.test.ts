@@ -1,10 +1,10 @@
 import type { DigestsWanted } from '@lade/core/content'
-import { carHeader, carSection } from '@lade/core/dag'
+import { carHeader, carSection, profilesThatCanMatch } from '@lade/core/dag'
 import fc from 'fast-check'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type ContentHashers, digestWhole, hashContentHere, hashersHere } from './content-hasher.ts'
+import { type BodyWanted, type ContentHashers, digestWhole, hashContentHere, hashersHere } from './content-hasher.ts'
 import { startHashThreads } from './hash-threads.ts'
 import { sha256 } from './sha256.ts'
 import { sha256HashingWith } from './sha256-hashing.ts'
@@ -26,7 +26,12 @@ const someLengths = fc
 
 const bytes = scatteredBytes(300_000, 1)
 
-async function hashChunks(hashers: ContentHashers, wanted: DigestsWanted, chunks: Iterable<Uint8Array>, size: number) {
+async function hashChunks(
+  hashers: ContentHashers,
+  wanted: BodyWanted,
+  chunks: Iterable<Uint8Array>,
+  size: number | undefined,
+) {
   const hasher = hashers(wanted, size)
   for (const chunk of chunks) await hasher.update(chunk)
   return hasher.digests()
@@ -75,6 +80,19 @@ describe.each([
         const body = scatteredBytes(size, seed)
         const digests = await hashChunks(hashers, wanted, chunksOf(body, lengths), size)
         expect(digests).toEqual(expectedDigests(body, wanted))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('computes the same of a body whose length only its end tells, but no DAG twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(someWanted, someSize, someLengths, fc.integer(), async (wanted, size, lengths, seed) => {
+        const body = scatteredBytes(size, seed)
+        const digests = await hashChunks(hashers, { ...wanted, chunks: true }, chunksOf(body, lengths), undefined)
+        const profiles = profilesThatCanMatch({ sizeBytes: size }).filter((name) => wanted.profiles.includes(name))
+        const { chunkDigests } = await hashChunks(hashers, { ...PLAIN, chunks: true }, [body], size)
+        expect(digests).toEqual({ ...expectedDigests(body, { ...wanted, profiles }), chunkDigests })
       }),
       { numRuns: 40 },
     )
@@ -136,6 +154,7 @@ describe.each([
         },
       })
       expect(digestWhole(car, { ...PLAIN, carRoot })).toEqual(digests)
+      expect(await hashChunks(hashers, { ...PLAIN, carRoot }, chunksOf(car, [999]), undefined)).toEqual(digests)
     })
 
     test('says what is wrong with bytes that are none', async () => {

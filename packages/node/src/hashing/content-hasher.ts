@@ -37,11 +37,11 @@ export interface ContentHasher {
 }
 
 /**
- * Makes hashers for bodies of exactly `sizeBytes`.
+ * Makes hashers for bodies of exactly `sizeBytes`, or of a length that is known at their end.
  *
  * @param bill - who waits for the hashing and is charged for it. @default nobody
  */
-export type ContentHashers = (wanted: BodyWanted, sizeBytes: number, bill?: BodyBill) => ContentHasher
+export type ContentHashers = (wanted: BodyWanted, sizeBytes: number | undefined, bill?: BodyBill) => ContentHasher
 
 /**
  * Computes everything that is wanted of bytes that are all there, on the calling thread.

@@ -1,5 +1,5 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
-import { IMPORT_PROFILES, type ImportedDag, type ImportProfileName } from '@lade/core/dag'
+import { IMPORT_PROFILES, type ImportedDag, type ImportProfileName, profilesThatCanMatch } from '@lade/core/dag'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { CHUNK_BYTES, CHUNK_DIGEST_BYTES, chunkCount } from './chunk-digests.ts'
 import type { StreamResult, StreamSpec } from './hash-streams.ts'
@@ -22,8 +22,12 @@ export interface BodyDigests extends ContentDigests {
   readonly pieceSectionRoots?: Uint8Array
 }
 
-/** The streams that find out what is wanted, sha2-256 and the piece commitment always among them. */
-export function streamsFor(wanted: BodyWanted, sizeBytes: number): readonly StreamSpec[] {
+/**
+ * The streams that find out what is wanted, sha2-256 and the piece commitment always among them.
+ *
+ * @param sizeBytes - the length of the body, undefined where its end tells: then all that any length needs.
+ */
+export function streamsFor(wanted: BodyWanted, sizeBytes: number | undefined): readonly StreamSpec[] {
   const { blake3, blake2b256, profiles, carRoot } = wanted
   const piece: StreamSpec = wanted.pieceSections ? { kind: 'piece', withSections: true } : { kind: 'piece' }
   const streams: StreamSpec[] = [{ kind: 'sha2-256' }, piece]
@@ -42,9 +46,15 @@ export function streamsFor(wanted: BodyWanted, sizeBytes: number): readonly Stre
 /**
  * Puts together what the streams of `streamsFor(wanted)` found out, whose order does not matter.
  *
- * @throws {TypeError} when sha2-256 or the piece commitment is not among it, or the body had another length.
+ * Of a body of unknown length, DAGs that are the same for its length are one, as if the length had been known.
+ *
+ * @throws {TypeError} when sha2-256 or the piece commitment is not among it, or the body had another length than was announced.
  */
-export function digestsFrom(results: readonly StreamResult[], wanted: BodyWanted, sizeBytes: number): BodyDigests {
+export function digestsFrom(
+  results: readonly StreamResult[],
+  wanted: BodyWanted,
+  announcedBytes: number | undefined,
+): BodyDigests {
   let sha256: string | undefined
   let piece: HashedPiece | undefined
   let blake3: string | undefined
@@ -78,9 +88,12 @@ export function digestsFrom(results: readonly StreamResult[], wanted: BodyWanted
     }
   }
   if (sha256 === undefined || piece === undefined) throw new TypeError('a stream that every body has is missing')
-  if (piece.rawSizeBytes !== sizeBytes)
-    throw new TypeError(`${piece.rawSizeBytes} bytes came of a body of ${sizeBytes}`)
+  const { rawSizeBytes: sizeBytes } = piece
+  if (announcedBytes !== undefined && sizeBytes !== announcedBytes)
+    throw new TypeError(`${sizeBytes} bytes came of a body of ${announcedBytes}`)
   if (needsChunks(wanted, sizeBytes)) chunkDigests ??= chunkLeavesOf(dags, sizeBytes)
+  else chunkDigests = undefined
+  const known = new Set(announcedBytes === undefined ? profilesThatCanMatch({ sizeBytes }) : wanted.profiles)
   const placeOf = ({ profile }: ImportedDag): number => wanted.profiles.indexOf(profile)
   return {
     sizeBytes,
@@ -89,14 +102,14 @@ export function digestsFrom(results: readonly StreamResult[], wanted: BodyWanted
     pieceSubtreeRoots: piece.subtreeRoots,
     blake3,
     blake2b256,
-    dags: dags.sort((one, other) => placeOf(one) - placeOf(other)),
+    dags: dags.filter(({ profile }) => known.has(profile)).sort((one, other) => placeOf(one) - placeOf(other)),
     car,
     ...(chunkDigests !== undefined && { chunkDigests }),
     ...(piece.sectionRoots !== undefined && { pieceSectionRoots: piece.sectionRoots }),
   }
 }
 
-function needsChunks({ chunks = false }: BodyWanted, sizeBytes: number): boolean {
+function needsChunks({ chunks = false }: BodyWanted, sizeBytes = Infinity): boolean {
   return chunks && sizeBytes > CHUNK_BYTES
 }
 

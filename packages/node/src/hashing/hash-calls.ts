@@ -10,7 +10,7 @@ export type HashCall =
       readonly call: 'open'
       readonly body: number
       readonly streams: readonly StreamSpec[]
-      readonly sizeBytes: number
+      readonly sizeBytes: number | undefined
       /** True to hash sha2-256 by node:crypto in any case. */
       readonly withoutAddon: boolean
     }

@@ -66,7 +66,8 @@ export type StreamResult<Kind extends StreamKind = StreamKind> = {
 interface HashStream<Value> {
   /** Takes the next bytes, which may lie in shared memory. They are read before this returns, or when sha2-256 is run. */
   update(block: Uint8Array): void
-  /** Ends the body. */
+  /** Says that no bytes follow; what sha2-256 has put off is done between this and `finish`. */
+  end?(): void
   finish(): Value
   /** Forgets a body that is not read to its end; absent where that gives no memory back. */
   readonly discard?: (() => void) | undefined
@@ -88,7 +89,8 @@ export interface BodyStreams {
 
 /** What a stream is told about the body, whatever its kind. */
 interface StreamBody {
-  readonly sizeBytes: number
+  /** Undefined where the end of the body tells. */
+  readonly sizeBytes: number | undefined
   readonly sha256: BodySha256
 }
 
@@ -128,10 +130,13 @@ const STREAMS: { readonly [Kind in StreamKind]: StreamMaker<Kind> } = {
   },
 }
 
-/** Starts streams over a body of `sizeBytes`. */
+/** Starts streams over a body of `sizeBytes`, or of unknown length. */
 export function openStreams(
   specs: readonly StreamSpec[],
-  { sizeBytes, hashing = sha256Hashing }: { readonly sizeBytes: number; readonly hashing?: Sha256Hashing | undefined },
+  {
+    sizeBytes,
+    hashing = sha256Hashing,
+  }: { readonly sizeBytes: number | undefined; readonly hashing?: Sha256Hashing | undefined },
 ): BodyStreams {
   const sha256 = hashing.forBody()
   const streams = specs.map((spec) => createStream(spec, { sizeBytes, sha256 }))
@@ -144,6 +149,7 @@ export function openStreams(
       }
     },
     finish() {
+      for (const stream of streams) stream.end?.()
       // The leaf of an empty body has ended without any block.
       sha256.run()
       return streams.map((stream) => stream.finish())
@@ -187,6 +193,7 @@ function createStream<Kind extends StreamKind>(
   const stream = STREAMS[spec.kind].create(spec, body)
   return {
     update: (block) => stream.update(block),
+    end: () => stream.end?.(),
     finish: () => ({ kind: spec.kind, value: stream.finish() }),
     discard: stream.discard,
     heldBytes: stream.heldBytes,

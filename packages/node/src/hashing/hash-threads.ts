@@ -102,7 +102,7 @@ export function startHashThreads({
     hashers(wanted, sizeBytes, bill) {
       // Reading the links of a block that was made to be slow to read can take a third of a second.
       const isCar = wanted.carRoot !== undefined
-      if (sizeBytes < minBytes && !isCar) return hashersBelow(wanted, sizeBytes, bill)
+      if (sizeBytes !== undefined && sizeBytes < minBytes && !isCar) return hashersBelow(wanted, sizeBytes, bill)
       if (!isClosed) {
         startThreads()
         if (isCar) carThread ??= new HashThread({ budget, calls: CAR_CALLS, resourceLimits: CAR_LIMITS })
@@ -138,7 +138,7 @@ interface Threads {
 }
 
 interface BodyOptions {
-  readonly sizeBytes: number
+  readonly sizeBytes: number | undefined
   readonly withoutPieces: boolean
   readonly hashing: Sha256Hashing
   readonly bill: BodyBill | undefined
@@ -178,6 +178,7 @@ function hashOn(
   // The first block tells of it.
   opened.catch(() => {})
   let isOpen = true
+  let takenBytes = 0
   const release = (): void => {
     isOpen = false
     threads.carMemory.set(holder, 0)
@@ -191,6 +192,7 @@ function hashOn(
     },
     async update(block) {
       bill?.pay(block.length, pays)
+      takenBytes += block.length
       try {
         const turn = turns?.take()
         if (turn !== undefined) await turn
@@ -217,7 +219,7 @@ function hashOn(
       const replies = await Promise.all(shares.map((share) => ask(share, { call: 'close', body })))
       await opened
       const results = replies.flatMap(({ results = [] }) => results)
-      if (withoutPieces) results.push({ kind: 'piece', value: noPiece(sizeBytes) })
+      if (withoutPieces) results.push({ kind: 'piece', value: noPiece(takenBytes) })
       return digestsFrom(results, wanted, sizeBytes)
     },
     discard() {

@@ -12,7 +12,7 @@ import { SECTION_BYTES } from './section-roots.ts'
  */
 export function cacheLevels(hashers: ContentHashers, levels: LevelCache): ContentHashers {
   return (...[wanted, sizeBytes, ...rest]) => {
-    if (sizeBytes <= SECTION_BYTES) return hashers(wanted, sizeBytes, ...rest)
+    if (sizeBytes !== undefined && sizeBytes <= SECTION_BYTES) return hashers(wanted, sizeBytes, ...rest)
     const hasher = hashers({ ...wanted, pieceSections: true }, sizeBytes, ...rest)
     return {
       ...hasher,

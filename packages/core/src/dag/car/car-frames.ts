@@ -33,7 +33,10 @@ export class CarFrames {
   /** How long that frame is with its varint, and how long the varint; undefined while the varint is not whole. */
   #span: { readonly wholeBytes: number; readonly prefixBytes: number } | undefined
 
-  constructor({ sizeBytes, takeFrame }: { readonly sizeBytes: number; readonly takeFrame: TakeFrame }) {
+  constructor({
+    sizeBytes = Infinity,
+    takeFrame,
+  }: { readonly sizeBytes?: number | undefined; readonly takeFrame: TakeFrame }) {
     this.#sizeBytes = sizeBytes
     this.#takeFrame = takeFrame
   }

@@ -12,8 +12,8 @@ import { type BlockHash, readSection } from './read-section.ts'
 export interface CarIndexerOptions {
   /** The root whose DAG the CAR has to hold; its version, 1 unless given, only decides how it is written in a fault. */
   readonly root: { readonly version?: 0 | 1; readonly codec: number; readonly multihash: Uint8Array }
-  /** The length of the CAR. */
-  readonly sizeBytes: number
+  /** The length of the CAR. @default known at its end */
+  readonly sizeBytes?: number | undefined
   /** The function of a hash by its multicodec, to digests of 32 bytes; undefined for what is not checked. */
   readonly hashes: (multihashCode: number) => BlockHash | undefined
   /** The most sections that are read. @default 262_144 */
