@@ -17,6 +17,7 @@ export function heldRecords(records: RecordStore, endsAt: () => number | undefin
     quotas: {
       ...quotas,
       reserve: (request) => quotas.reserve(held(request)),
+      grow: (request) => quotas.grow(held(request)),
       preview: (request) => quotas.preview(held(request)),
       commit: (commit) => quotas.commit(held(commit)),
       commitAtOnce: ({ admit, commit }) => quotas.commitAtOnce({ admit: held(admit), commit: held(commit) }),

@@ -1,6 +1,6 @@
 import { NETWORK_SHARES } from '@lade/core/wire'
 import { describe, expect, test } from 'vitest'
-import { decideQuota, type QuotaRequest, type QuotaState, remainingOf } from './decide-quota.ts'
+import { decideGrowth, decideQuota, type QuotaRequest, type QuotaState, remainingOf } from './decide-quota.ts'
 
 const CAPS = { capBytes: 100, capFiles: 3 }
 const ONE_OF_10 = { bytes: 10, files: 1 }
@@ -67,6 +67,30 @@ describe('decideQuota', () => {
     const request = { asked: ONE_OF_10, ...CAPS, maxInFlight: 2 }
     expect(decideQuota({ ...used(100), inFlight: 2 }, request)).toEqual({ outcome: 'too_many_in_flight', inFlight: 2 })
     expect(decideQuota({ ...used(0), inFlight: 1 }, request).outcome).toBe('fits')
+  })
+})
+
+describe('decideGrowth', () => {
+  const growth = { asked: { bytes: 40, files: 1 }, leastBytes: 5, reservedBytes: 10, ...CAPS }
+
+  test.each<[string, QuotaState, Partial<QuotaRequest>, number]>([
+    ['all that is asked for', used(20), {}, 40],
+    ['what is left of the day', used(85), {}, 25],
+    ['what is left of the network', inNetwork(100 * NETWORK_SHARES - 3), { reservedBytes: 0 }, 3],
+    ['the least of several limits', { ...used(85), storedBytes: 90 }, { capStoredBytes: 100 }, 20],
+    ['what it has, at a cap that was lowered', used(200), { asked: { bytes: 10, files: 1 } }, 10],
+  ])('gives %s', (_, state, request, bytes) => {
+    const leastBytes = Math.min(growth.leastBytes, bytes)
+    expect(decideGrowth(state, { ...growth, ...request, leastBytes })).toEqual({ outcome: 'fits', bytes })
+  })
+
+  test('refuses what does not fit even at the least, and says how much is used beside it', () => {
+    expect(decideGrowth(used(100), { ...growth, leastBytes: 11 })).toEqual({
+      outcome: 'over_quota',
+      usedBytes: 90,
+      over: { unit: 'bytes', used: 90, limit: 100 },
+    })
+    expect(decideGrowth(used(0, 3), { ...growth, reservedBytes: 0 })).toMatchObject({ over: { unit: 'files' } })
   })
 })
 

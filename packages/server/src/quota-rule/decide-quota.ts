@@ -95,7 +95,7 @@ export function decideQuota(state: QuotaState, request: QuotaRequest | NewUpload
   const own = { bytes: reservedBytes, files: reservedBytes > 0 ? 1 : 0 }
   const used = less(state.used, own)
   const more = {
-    bytes: request.asked.bytes === reservedBytes ? 0 : request.asked.bytes,
+    bytes: request.asked.bytes <= reservedBytes ? 0 : request.asked.bytes,
     files: request.asked.files - own.files,
   }
   const over =
@@ -104,6 +104,29 @@ export function decideQuota(state: QuotaState, request: QuotaRequest | NewUpload
   return over === undefined
     ? { outcome: 'fits', usedBytes: used.bytes }
     : { outcome: 'over_quota', usedBytes: used.bytes, over }
+}
+
+/**
+ * How much an upload may have reserved whose size is not known yet: the most bytes from `leastBytes` to `asked.bytes` that fit.
+ *
+ * @returns the refusal of `leastBytes` where not even those fit.
+ *
+ * @example
+ * const state = { inFlight: 1, used: { bytes: 90, files: 1 } }
+ * const asked = { bytes: 40, files: 1 }
+ * decideGrowth(state, { asked, leastBytes: 5, capBytes: 100, capFiles: 10 }) // { outcome: 'fits', bytes: 10 }
+ */
+export function decideGrowth(
+  state: QuotaState,
+  { leastBytes, ...request }: QuotaRequest & { readonly leastBytes: number },
+): { readonly outcome: 'fits'; readonly bytes: number } | OverQuota {
+  for (let bytes = request.asked.bytes; ; ) {
+    const decision = decideQuota(state, { ...request, asked: { ...request.asked, bytes } })
+    if (decision.outcome === 'fits') return { outcome: 'fits', bytes }
+    if (bytes <= leastBytes) return decision
+    const { unit, used, limit } = decision.over
+    bytes = unit === 'bytes' ? Math.max(leastBytes, Math.min(bytes - 1, limit - used)) : leastBytes
+  }
 }
 
 /** What is left of a day. @example remainingOf({ bytes: 90, files: 1 }, { capBytes: 100, capFiles: 1 }) // { bytes: 10, files: 0 } */

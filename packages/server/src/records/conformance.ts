@@ -22,6 +22,7 @@ import { enrolmentCases } from './conformance/enrolment-cases.ts'
 import { erasureCases } from './conformance/erasure-cases.ts'
 import { extensionCases } from './conformance/extension-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
+import { growthCases } from './conformance/growth-cases.ts'
 import { installationCases } from './conformance/installation-cases.ts'
 import { instanceCases } from './conformance/instance-cases.ts'
 import { integrityCases } from './conformance/integrity-cases.ts'
@@ -73,6 +74,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     const titles = new Set<string>()
     const cases = casesOf(subject, titles)
     describe('reservations and charges', () => quotaCases(cases))
+    describe('uploads whose size is not known', () => growthCases(cases))
     describe('files of a day, and networks', () => dayCases(cases))
     describe('limits', () => limitCases(cases))
     describe('races', () => raceCases(cases))

@@ -239,7 +239,29 @@ export interface ReserveRequest extends AdmitRequest {
   readonly reservationId: string
   readonly instanceId: string
   readonly leaseUntil: number
+  /**
+   * True for an upload whose size only its end tells: `sizeBytes` is the least that the quota must have room for. Nothing is reserved until
+   * `grow`. @default false
+   */
+  readonly grows?: boolean
 }
+
+/** What an upload whose size is not known yet needs of its quota, in all. */
+export interface GrowRequest {
+  readonly reservationId: string
+  readonly principal: string
+  readonly key: string
+  readonly leastBytes: number
+  /** What is reserved where there is room; at least `leastBytes`. */
+  readonly wantedBytes: number
+  readonly now: number
+}
+
+/** `grown`: the upload may bring `allowedBytes` in all. `lost`: the reservation was returned meanwhile. */
+export type GrowOutcome =
+  | { readonly outcome: 'grown'; readonly allowedBytes: number }
+  | (OverQuota & WithDay)
+  | { readonly outcome: 'lost' }
 
 /** `usedBytes` is what is charged and reserved for the principal and day; after a reservation it includes that one. */
 export type ReserveOutcome =
@@ -342,6 +364,8 @@ export interface UsageDrift {
 export interface QuotaRecords {
   /** A live file of the same principal that the key is known to name makes this a retry, which reserves nothing. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
+  /** Reserves more for an upload whose size is not known yet. Where not even the least fits, nothing changes. */
+  grow(request: GrowRequest): Promise<GrowOutcome>
   /** Announces the digest before its bytes become readable, so that a crash between the two leaves a trace. */
   claim(request: BlobName & { reservationId: string; key: string }): Promise<ClaimOutcome>
   commit(commit: UploadCommit): Promise<CommitOutcome>

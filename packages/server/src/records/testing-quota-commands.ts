@@ -58,6 +58,7 @@ export type Step =
   | {
       readonly do: 'reserve'
       readonly storedCap: number
+      readonly grows: boolean
       readonly token: number
       readonly user: number
       readonly content: number
@@ -76,6 +77,7 @@ export type Step =
       readonly fileCap: number
       readonly isShort: boolean
     }
+  | { readonly do: 'grow'; readonly pick: number; readonly quarters: number; readonly isAhead: boolean }
   | { readonly do: 'commit'; readonly pick: number; readonly isShort: boolean }
   | {
       readonly do: 'commit at once'
@@ -122,7 +124,8 @@ const token = mostlyFirst(TOKENS.length)
 const pick = fc.nat({ max: 60 })
 const is = <Name extends string>(name: Name) => fc.constant(name)
 
-const reserve = fc.record({ do: is('reserve'), storedCap, token, user, content, cap, fileCap, on })
+const reserve = fc.record({ do: is('reserve'), storedCap, token, user, content, cap, fileCap, grows: fc.boolean(), on })
+const grow = fc.record({ do: is('grow'), pick, quarters: fc.integer({ min: 1, max: 5 }), isAhead: fc.boolean() })
 const commit = fc.record({ do: is('commit'), pick, isShort: fc.boolean() })
 const atOnce = fc.record({
   do: is('commit at once'),
@@ -168,6 +171,7 @@ const claim = fc.record({
 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
+  { arbitrary: grow, weight: 4 },
   { arbitrary: commit, weight: 5 },
   { arbitrary: atOnce, weight: 4 },
   { arbitrary: part, weight: 4 },

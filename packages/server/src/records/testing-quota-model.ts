@@ -26,6 +26,17 @@ export type QuotaCall =
       readonly capBytes: number
       readonly capFiles: number
       readonly maxInFlight: number
+      /** True when the size is not known yet, and the reservation begins empty. */
+      readonly grows: boolean
+      readonly now: number
+    }
+  | {
+      readonly name: 'grow'
+      readonly id: string
+      readonly principal: string
+      readonly key: string
+      readonly leastBytes: number
+      readonly wantedBytes: number
       readonly now: number
     }
   | {
@@ -169,6 +180,8 @@ export class QuotaModel {
     switch (call.name) {
       case 'reserve':
         return this.#reserve(call)
+      case 'grow':
+        return this.#grow(call)
       case 'commit':
         return this.#commit(call)
       case 'commit at once':
@@ -219,8 +232,30 @@ export class QuotaModel {
     const usedBytes = this.#usedBytes(principal, day)
     const over = bytes > 0 ? this.#limitInTheWay(call, { bytes, files: 1 }) : undefined
     if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
-    this.#reservations.set(id, { principal, instance, day, bytes, capBytes, capFiles, capStoredBytes, token })
-    return { outcome: 'reserved', reservedBytes: bytes, usedBytes: usedBytes + bytes }
+    const reservedBytes = call.grows ? 0 : bytes
+    const reservation = { principal, instance, day, bytes: reservedBytes, capBytes, capFiles, capStoredBytes, token }
+    this.#reservations.set(id, reservation)
+    return { outcome: 'reserved', reservedBytes, usedBytes: usedBytes + reservedBytes }
+  }
+
+  #grow(call: Extract<QuotaCall, { name: 'grow' }>): QuotaAnswer {
+    const { id, principal, leastBytes, wantedBytes, now } = call
+    const held = this.#reservations.get(id)
+    if (held === undefined) return { outcome: 'lost' }
+    if (this.#liveFile(call) !== undefined) return { outcome: 'grown', allowedBytes: wantedBytes }
+    this.#reservations.delete(id)
+    const limitFor = (bytes: number) => this.#limitInTheWay({ ...held, now }, moreThan(held.bytes, bytes))
+    const over = limitFor(leastBytes)
+    let [fits, tooMany] = [leastBytes, wantedBytes + 1]
+    while (over === undefined && tooMany - fits > 1) {
+      const bytes = Math.floor((fits + tooMany) / 2)
+      if (limitFor(bytes) === undefined) fits = bytes
+      else tooMany = bytes
+    }
+    const allowedBytes = Math.max(held.bytes, fits)
+    this.#reservations.set(id, over === undefined ? { ...held, bytes: allowedBytes } : held)
+    if (over === undefined) return { outcome: 'grown', allowedBytes }
+    return { outcome: 'over_quota', usedBytes: this.#usedBytes(principal, held.day) - held.bytes, over }
   }
 
   #commit(call: Extract<QuotaCall, { name: 'commit' }>): QuotaAnswer {
@@ -236,9 +271,7 @@ export class QuotaModel {
     }
     this.#reservations.delete(id)
     const others = this.#usedBytes(principal, held.day)
-    // What reserved bytes was let in with them, and as a file.
-    const over =
-      held.bytes > 0 ? undefined : this.#limitInTheWay({ ...held, now }, { bytes: bytes.sizeBytes, files: 1 })
+    const over = this.#limitInTheWay({ ...held, now }, moreThan(held.bytes, bytes.sizeBytes))
     if (over !== undefined) {
       this.#reservations.set(id, held)
       return { outcome: 'over_quota', usedBytes: others, over }
@@ -484,6 +517,11 @@ export class QuotaModel {
     const { unit, which, used, cap } = over
     return { unit, ...(which && { which }), used, limit: cap, ...(over.network && { network: over.network }) }
   }
+}
+
+/** What an upload of `bytes` asks for: what has reserved bytes was let in with them, and as a file. */
+function moreThan(heldBytes: number, bytes: number): { bytes: number; files: number } {
+  return { bytes: bytes <= heldBytes ? 0 : bytes, files: heldBytes > 0 ? 0 : 1 }
 }
 
 function isFileOf(file: StagedFile, principal: string, { key, sha256 }: { key: string; sha256: string }): boolean {

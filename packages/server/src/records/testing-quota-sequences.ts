@@ -95,12 +95,29 @@ class Sequence {
           instance: this.#instance(step.on),
           day: this.#today(),
           key: this.#content(step.content).key,
-          sizeBytes: this.#content(step.content).sizeBytes,
+          sizeBytes: step.grows ? 1 : this.#content(step.content).sizeBytes,
           capBytes: CAPS[step.cap] ?? 0,
           capFiles: FILE_CAPS[step.fileCap] ?? 0,
           capStoredBytes: STORED_CAPS[step.storedCap],
           token: TOKENS[step.token],
           maxInFlight: MAX_IN_FLIGHT,
+          grows: step.grows,
+          now,
+        }
+      }
+      case 'grow': {
+        const picked = this.#picked(step.pick)
+        if (picked === undefined) return undefined
+        const { key, sizeBytes } = this.#content(picked.content)
+        const leastBytes = Math.ceil((sizeBytes * step.quarters) / 4)
+        const wantedBytes = leastBytes + (step.isAhead ? sizeBytes : 0)
+        return {
+          name: 'grow',
+          id: picked.id,
+          principal: this.#principal(picked.user),
+          key,
+          leastBytes,
+          wantedBytes,
           now,
         }
       }
@@ -231,6 +248,8 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
       const request = { ...rest, reservationId, instanceId, leaseUntil: call.now + LONG_TERM }
       return withoutDay(await store.quotas.reserve(request))
     }
+    case 'grow':
+      return withoutDay(await store.quotas.grow({ reservationId: call.id, ...call }))
     case 'commit':
       return answerOf(await store.quotas.commit({ reservationId: call.id, ...fileCommitOf(call) }))
     case 'commit at once': {

@@ -94,7 +94,10 @@ export function pieceRootOf(content: string): string {
   return digestOf(`piece of ${content}`)
 }
 
-export async function tryReserve(store: RecordStore, of: Upload): Promise<{ id: string; reserved: ReserveOutcome }> {
+export async function tryReserve(
+  store: RecordStore,
+  of: Upload & { readonly grows?: boolean },
+): Promise<{ id: string; reserved: ReserveOutcome }> {
   const id = randomUUID()
   const reserved = await store.quotas.reserve({ ...of, reservationId: id })
   return { id, reserved }

@@ -1,4 +1,4 @@
-import { type Caps, decideQuota, type QuotaState } from '../../quota-rule/decide-quota.ts'
+import { type Caps, decideGrowth, decideQuota, type QuotaState } from '../../quota-rule/decide-quota.ts'
 import type { BlobName } from '../inventory-records.ts'
 import { pieceHandle, sha256Of } from '../object-handle.ts'
 import type {
@@ -7,6 +7,8 @@ import type {
   CommitOutcome,
   DayLeft,
   FileCommit,
+  GrowOutcome,
+  GrowRequest,
   ReserveOutcome,
   ReserveRequest,
   UploadCommit,
@@ -77,6 +79,7 @@ export function prepareQuotaWrites(
   )
   const reservation = db.prepare<[string], ReservationRow>('SELECT * FROM reservations WHERE id = ?')
   const deleteReservation = db.prepare<[string]>('DELETE FROM reservations WHERE id = ?')
+  const setReserved = db.prepare<[number, string]>('UPDATE reservations SET bytes = ? WHERE id = ?')
   const claimBytes = db.prepare<[string, string, string]>(
     'UPDATE reservations SET claimed_sha256 = ?, claimed_put = ? WHERE id = ?',
   )
@@ -154,11 +157,29 @@ export function prepareQuotaWrites(
     *reserve(request: ReserveRequest): Steps<ReserveOutcome> {
       const { outcome, caps } = yield* decide(request)
       if (outcome.outcome !== 'reserved') return outcome
-      const { reservationId, instanceId, principal, day, token, leaseUntil } = request
+      const { reservationId, instanceId, principal, day, token, leaseUntil, grows = false } = request
       const { capBytes, capFiles, capStoredBytes = null } = caps
-      const upload = [reservationId, instanceId, principal, day, outcome.reservedBytes, capBytes, capFiles, leaseUntil]
+      const reservedBytes = grows ? 0 : outcome.reservedBytes
+      const upload = [reservationId, instanceId, principal, day, reservedBytes, capBytes, capFiles, leaseUntil]
       yield* insertReservation.run(...upload, capStoredBytes, token?.id ?? null, token?.capBytes ?? null)
-      return outcome
+      return { ...outcome, reservedBytes, usedBytes: outcome.usedBytes - outcome.reservedBytes + reservedBytes }
+    },
+
+    *grow({ reservationId, principal, key, leastBytes, wantedBytes, now }: GrowRequest): Steps<GrowOutcome> {
+      const held = yield* reservation.get(reservationId)
+      if (held === undefined) return { outcome: 'lost' }
+      // An upload of a file that the principal has already asks for nothing.
+      if ((yield* content.liveFile(principal, key, now)) !== undefined) {
+        return { outcome: 'grown', allowedBytes: wantedBytes }
+      }
+      const caps = heldCaps(held)
+      const request = { asked: { bytes: wantedBytes, files: 1 }, reservedBytes: held.bytes }
+      const state = yield* stateFor({ ...heldAsking(held), ...caps }, caps, { ...request, now })
+      const decision = decideGrowth(state, { ...caps, ...request, leastBytes })
+      if (decision.outcome === 'over_quota') return { ...decision, ...heldDayLeft(held, state, 0) }
+      const allowedBytes = Math.max(held.bytes, decision.bytes)
+      yield* setReserved.run(allowedBytes, reservationId)
+      return { outcome: 'grown', allowedBytes }
     },
 
     *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {

@@ -21,6 +21,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     ...own,
     quotas: {
       reserve: (request) => write('quotas.reserve', request),
+      grow: (request) => write('quotas.grow', request),
       claim: (request) => write('quotas.claim', request),
       preview: (request) => read('quotas.preview', request),
       async commit(commit) {

@@ -74,6 +74,7 @@ export function prepareWrites(db: Sql) {
 
   return {
     'quotas.reserve': quotas.reserve,
+    'quotas.grow': quotas.grow,
     'quotas.claim': quotas.claim,
     'quotas.commit': quotas.commit,
     'quotas.commitAtOnce': quotas.commitAtOnce,

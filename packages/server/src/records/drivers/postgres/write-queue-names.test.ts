@@ -22,6 +22,7 @@ describe('queueNameOf', () => {
     const bob = { principal: 'user:bob', file: { principal: 'user:bob' }, admit: { principal: 'user:bob' } } as never
     const writes = [
       'quotas.reserve',
+      'quotas.grow',
       'quotas.commit',
       'quotas.commitAtOnce',
       'compositions.commit',
@@ -55,6 +56,7 @@ describe('queueNameOf', () => {
         'quotas.claim',
         'quotas.commit',
         'quotas.commitAtOnce',
+        'quotas.grow',
         'compositions.commit',
         'blockedCallers.endFiles',
         'claims.take',

@@ -15,6 +15,7 @@ const chain = (): string => 'chain'
 /** By write; null for those that rarely meet another one. */
 const QUEUE_NAMES: QueueNames = {
   'quotas.reserve': principalOf,
+  'quotas.grow': principalOf,
   'quotas.claim': null,
   'quotas.commit': ({ file }) => principalOf(file),
   'quotas.commitAtOnce': ({ admit }) => principalOf(admit),
@@ -125,6 +126,7 @@ export const CONTENTION = 'crowd'
 
 const CONTENDING: ReadonlySet<WriteName> = new Set<WriteName>([
   'quotas.reserve',
+  'quotas.grow',
   'quotas.claim',
   'quotas.commit',
   'quotas.commitAtOnce',

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { refuseSetAside, setRecordsAside } from './set-aside.ts'
 import { openSqliteRecordStore } from './sqlite-record-store.ts'
 
@@ -38,8 +38,8 @@ describe('setRecordsAside', () => {
   test('is undone by one rename', async () => {
     renameSync(setRecordsAside({ file, where: WHERE, now: NOW }), file)
     const records = await open()
-    onTestFinished(() => records.close())
     expect(await records.secrets.find('kept')).toBe('still here')
+    await records.close()
   })
 
   test('error: refuses while somebody has the file open, and leaves it', async () => {
