@@ -99,14 +99,6 @@ describe('Content-Length and Transfer-Encoding', () => {
 
   const chunked = `5\r\n${BODY}\r\n0\r\n\r\n`
 
-  test('refuses a chunked upload with 411', async (context) => {
-    const raw = await uploadWith(
-      context,
-      ({ line, host, user }) => head(line, host, ...common(user), 'Transfer-Encoding: chunked') + chunked + SMUGGLED,
-    )
-    expectRefused(raw, [411], ['length_required'])
-  })
-
   test.for([
     ['Transfer-Encoding and Content-Length', ['Transfer-Encoding: chunked', 'Content-Length: 5']],
     ['Content-Length and Transfer-Encoding', ['Content-Length: 5', 'Transfer-Encoding: chunked']],
@@ -115,9 +107,8 @@ describe('Content-Length and Transfer-Encoding', () => {
     ['chunked, chunked', ['Transfer-Encoding: chunked, chunked']],
     ['identity', ['Transfer-Encoding: identity']],
     ['an unknown coding', ['Transfer-Encoding: xchunked']],
-    ['an obfuscated coding', ['Transfer-Encoding:\tchunked']],
+    ['an obfuscated coding', ['Transfer-Encoding: chunked;x=y']],
     ['an empty coding', ['Transfer-Encoding:']],
-    ['upper case', ['TRANSFER-ENCODING: CHUNKED']],
   ] as const)('refuses %s', async ([, lines], context) => {
     const raw = await uploadWith(
       context,

@@ -23,7 +23,7 @@ interface Faults {
 }
 
 const ALL: Required<Faults> = {
-  framing: 'Transfer-Encoding: chunked',
+  framing: 'Transfer-Encoding: gzip, chunked',
   cid: 'no',
   length: 'Content-Length: 0',
   contentType: 'nonsense',

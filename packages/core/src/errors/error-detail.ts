@@ -31,9 +31,10 @@ const DETAILS: Details = {
   misdirected_request: ({ host }) =>
     `Host is ${quoted(host)}, which is not a name of this service. The operator can add the name to LADE_TRUSTED_HOSTS.`,
   length_required: () =>
-    'Transfer-Encoding is not accepted. Send Content-Length instead. With curl, use --data-binary @- instead of -T -.',
-  no_body: () => 'There is no Content-Length. Send the bytes of the file as the body of the request.',
-  empty_body: () => 'Content-Length is 0, but the cid is not the cid of an empty file. Send the bytes of the file.',
+    'Transfer-Encoding: chunked is accepted only for the body of an upload to /api/upload. Send Content-Length instead.',
+  no_body: () =>
+    'The request has no body: it has neither Content-Length nor Transfer-Encoding. Send the bytes of the file as its body.',
+  empty_body: () => 'The body is empty, but the cid is not the cid of an empty file. Send the bytes of the file.',
   invalid_cursor: () =>
     'The cursor is not a nextCursor that this service returned to you. Leave it out to get the first page.',
   idempotency_key_reused: () => 'The key belongs to a request with other values. Send a new key with each new request.',
@@ -101,8 +102,12 @@ const DETAILS: Details = {
   read_only: ({ retryAfterSeconds }) =>
     `The disk or database of the service refuses writes; downloads still work. The operator must restore write access. ${again(retryAfterSeconds)}`,
   shutting_down: ({ retryAfterSeconds }) => `The service is stopping or restarting. ${again(retryAfterSeconds)}`,
-  incomplete_body: ({ expectedBytes, receivedBytes }) =>
-    `Content-Length is ${expectedBytes}, but only ${countText(receivedBytes, 'byte')} arrived. Nothing was stored. Send the file again.`,
+  incomplete_body: ({ expectedBytes, receivedBytes }) => {
+    const arrived = countText(receivedBytes, 'byte')
+    return expectedBytes === undefined
+      ? `The connection ended after ${arrived}, before the last chunk. Nothing was stored. Send the file again.`
+      : `Content-Length is ${expectedBytes}, but only ${arrived} arrived. Nothing was stored. Send the file again.`
+  },
   cid_mismatch: ({ actual, received }) =>
     received === undefined
       ? `The cid of the received bytes is ${actual}. Nothing was stored. Send them under that cid, or send the right bytes.`

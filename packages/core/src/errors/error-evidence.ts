@@ -73,7 +73,8 @@ export interface ErrorEvidence {
   read_only: { retryAfterSeconds: number }
   shutting_down: { retryAfterSeconds: number }
   // The door
-  incomplete_body: { expectedBytes: number; receivedBytes: number }
+  /** `expectedBytes`: what the request declared; absent where it declared no length. */
+  incomplete_body: { expectedBytes?: number; receivedBytes: number }
   /** `received`: what the bytes look like, where that explains the mismatch. */
   cid_mismatch: { expected: string; actual: string; received?: string }
   cid_conflict: { cid: string; actual: string }

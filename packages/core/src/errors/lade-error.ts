@@ -63,7 +63,7 @@ export const ERROR_SENTENCES = {
   storage_failed: 'The storage backend failed.',
   read_only: 'The service is read-only.',
   shutting_down: 'The service is shutting down.',
-  incomplete_body: 'The body ended before its declared length.',
+  incomplete_body: 'The body is incomplete.',
   cid_mismatch: 'The received bytes do not match the cid.',
   cid_conflict: 'This cid already belongs to other bytes.',
   invalid_car: 'The CAR is invalid or unsupported.',

@@ -7,6 +7,9 @@ export const MAX_JSON_BYTES = 65_536
 /** The request line and the headers together. */
 export const MAX_HEAD_BYTES = 16_384
 
+/** The largest body that has no `Content-Length`: as much as 10,000 parts of an S3 store hold. */
+export const UNKNOWN_LENGTH_MAX_BYTES = 48 * 1024 ** 3
+
 /** The largest page of `GET /api/files`. */
 export const MAX_FILES_PER_PAGE = 1000
 

@@ -164,7 +164,7 @@ export interface BlobStore {
   readonly traits: BlobStoreTraits
   readonly installation: InstallationText
   /**
-   * Starts a blob of `sizeBytes` in the pending place of `holder` (an instance id: letters, digits and dashes).
+   * Starts a blob of `sizeBytes`, or of a length that is known at its end, in the pending place of `holder` (an instance id: letters, digits and dashes).
    *
    * Its room is promised for good only as its bytes arrive: one that never comes keeps nobody out.
    *
@@ -172,7 +172,7 @@ export interface BlobStore {
    */
   begin(options: {
     holder: string
-    sizeBytes: number
+    sizeBytes: number | undefined
     /** Whose it is: one principal holds no more than a share of the room, unless this is its only blob on the way. */
     principal?: string | undefined
     /** The digest that the caller expects to commit, where it knows one: a hint that may spare a copy. */

@@ -23,8 +23,8 @@ export interface BodySource {
 
 /** How a body is taken in. Sizes are bytes. */
 export interface BodyIntakeOptions {
-  /** The length the sender declared; more and less are both refused. */
-  readonly sizeBytes: number
+  /** The length the sender declared; more and less are both refused. Undefined where the end of the body tells. */
+  readonly sizeBytes: number | undefined
   /** The size of a block. */
   readonly blockBytes: number
   /** True when nobody else looks at the chunks, so that their memory may be given back at once. @default false */
@@ -64,6 +64,7 @@ export class BodyIntake {
   readonly #source: BodySource
   readonly #options: BodyIntakeOptions
   readonly #isShared: boolean
+  readonly #mostBytes: number
   #receivedBytes = 0
   #filling: Buffer | undefined
   #filledBytes = 0
@@ -82,8 +83,9 @@ export class BodyIntake {
   constructor(source: BodySource, options: BodyIntakeOptions) {
     this.#source = source
     this.#options = options
+    this.#mostBytes = options.sizeBytes ?? Infinity
     // A body of one block brings a buffer of its own size: it may be kept, and a small one costs little memory.
-    this.#isShared = options.blockBytes === sharedBlocks.blockBytes && options.sizeBytes > options.blockBytes
+    this.#isShared = options.blockBytes === sharedBlocks.blockBytes && this.#mostBytes > options.blockBytes
     source.pause()
     source.on('data', this.#accept)
     source.on('end', this.#finish)
@@ -148,7 +150,7 @@ export class BodyIntake {
   readonly #accept = (chunk: Uint8Array): void => {
     if (chunk.length === 0) return
     this.#receivedBytes += chunk.length
-    if (this.#receivedBytes > this.#options.sizeBytes) {
+    if (this.#receivedBytes > this.#mostBytes) {
       this.#fail(new LadeError('bad_request', { reason: 'The body is longer than declared.' }))
       return
     }
@@ -179,7 +181,7 @@ export class BodyIntake {
       } else {
         this.#waiting[0] = { chunk: chunk.subarray(room), memory }
       }
-      const isLast = this.#waiting.length === 0 && this.#receivedBytes === this.#options.sizeBytes
+      const isLast = this.#waiting.length === 0 && (this.#receivedBytes === this.#mostBytes || this.#hasEnded)
       if (this.#filledBytes === this.#filling.length || isLast) this.#hand(this.#filling)
     }
     this.#regulate()
@@ -195,7 +197,7 @@ export class BodyIntake {
   #regulate(): void {
     const hasRoom = this.#filling !== undefined || this.#mayTake()
     // After its last byte a body has only its end to say, which a paused stream would not.
-    const isDone = this.#receivedBytes === this.#options.sizeBytes && this.#waiting.length === 0
+    const isDone = this.#receivedBytes === this.#mostBytes && this.#waiting.length === 0
     const mustPause = !hasRoom && !isDone
     if (mustPause === this.#isPaused || !this.#isStarted || !this.#isListening) return
     this.#isPaused = mustPause
@@ -215,7 +217,7 @@ export class BodyIntake {
     if (!this.#mayTake()) return undefined
     this.#blocksInUse += 1
     if (this.#isShared) return (sharedBlocks.lent < CONTENDED_BLOCKS ? sharedBlocks : smallBlocks).take()
-    return Buffer.allocUnsafeSlow(Math.min(this.#options.blockBytes, this.#options.sizeBytes))
+    return Buffer.allocUnsafeSlow(Math.min(this.#options.blockBytes, this.#mostBytes))
   }
 
   #giveBack(block: Uint8Array): void {
@@ -226,17 +228,20 @@ export class BodyIntake {
   }
 
   readonly #finish = (): void => {
-    if (this.#receivedBytes < this.#options.sizeBytes) {
+    if (this.#receivedBytes < (this.#options.sizeBytes ?? 0)) {
       this.#cutShort()
       return
     }
     this.#hasEnded = true
     this.#detach()
+    // The end is what tells that this block is the last one. One that has not all of its bytes is handed on when they are in it.
+    if (this.#filling !== undefined && this.#waiting.length === 0) this.#hand(this.#filling)
     this.#wake()
   }
 
   readonly #cutShort = (cause?: unknown): void => {
-    const evidence = { expectedBytes: this.#options.sizeBytes, receivedBytes: this.#receivedBytes }
+    const { sizeBytes: expectedBytes } = this.#options
+    const evidence = { ...(expectedBytes !== undefined && { expectedBytes }), receivedBytes: this.#receivedBytes }
     this.#fail(LadeError.is(cause) ? cause : new LadeError('incomplete_body', evidence, { cause }))
   }
 

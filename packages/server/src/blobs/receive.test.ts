@@ -7,7 +7,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { blobOf, expectBytes, expectInvisible, get, HOLDER } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'
 import { openMemoryBlobStore } from './drivers/memory/memory-blob-store.ts'
-import { type ReceiveOptions, receiveBlob, receiveInline } from './receive.ts'
+import { receiveBlob, receiveInline, type SizedReceiveOptions } from './receive.ts'
 import { PushedBody } from './testing-pushed-body.ts'
 import { BLOB, bodyOf, expectNothingLeft, idOf, optionsFor, storeWith } from './testing-receive.ts'
 
@@ -53,11 +53,13 @@ describe('receiveBlob', () => {
       fc.asyncProperty(
         fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 30 }),
         fc.integer({ min: 1, max: 300 }),
-        async (chunks, bufferBytes) => {
+        fc.boolean(),
+        async (chunks, bufferBytes, isSized) => {
           const whole = blobOf(Buffer.concat(chunks))
           const store = openMemoryBlobStore()
           const body = new PushedBody()
-          const receiving = receiveBlob(store, HOLDER, body, optionsFor(whole, { bufferBytes }))
+          const options = optionsFor(whole, { bufferBytes })
+          const receiving = receiveBlob(store, HOLDER, body, isSized ? options : { ...options, sizeBytes: undefined })
           for (const chunk of chunks) {
             body.push(chunk)
             if (chunk.length % 3 === 0) await null
@@ -251,7 +253,7 @@ describe('receiveBlob', () => {
 
   test('tells the store which digest it expects, where the id or the sender says it', async () => {
     const raw = idOf('bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e')
-    const expectedOf = async (options: Partial<ReceiveOptions>) => {
+    const expectedOf = async (options: Partial<SizedReceiveOptions>) => {
       const store = openMemoryBlobStore()
       const begin = store.begin.bind(store)
       let expected: string | undefined = 'never asked'

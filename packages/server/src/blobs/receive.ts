@@ -18,8 +18,8 @@ export type { BodySource } from './body-intake.ts'
 
 /** What `receive` is told about a body before its first byte. Sizes are bytes. */
 export interface ReceiveOptions {
-  /** The length the sender declared. */
-  readonly sizeBytes: number
+  /** The length the sender declared; undefined where the end of the body tells. */
+  readonly sizeBytes: number | undefined
   /** The id that the bytes must have. */
   readonly id: ContentId
   /** Whose body it is, as `begin` of the store has it. */
@@ -49,6 +49,9 @@ export interface ReceiveOptions {
   readonly bufferBytes?: number
 }
 
+/** The same for a body of known length. */
+export type SizedReceiveOptions = ReceiveOptions & { readonly sizeBytes: number }
+
 /** What the door learned about a body that it let in. */
 export interface VerifiedBody {
   readonly digests: BodyDigests
@@ -68,7 +71,7 @@ export interface ReceivedBlob extends VerifiedBody {
 /**
  * Streams a body once through every hasher that its id needs, into a pending blob of `store`.
  *
- * Resolves when the bytes have the length and the id that were announced, and are flushed; the caller records what it must
+ * Resolves when the bytes have the id that was announced, and the length where one was, and are flushed; the caller records what it must
  * and commits. When it rejects, the pending blob is already gone. Memory is four buffers, or twelve while few bodies arrive, whatever
  * the size and however slow the store: the source is paused meanwhile. Listeners are attached before the call returns, so no byte is
  * missed; the source is left paused after a failure, and what becomes of the connection is its owner's business.
@@ -178,7 +181,7 @@ async function drain(
 /**
  * Takes a body that fits in memory, and answers it verified; no store is involved.
  *
- * Holds `sizeBytes` from the first byte on, so the caller bounds it. The result's buffer is its own.
+ * Holds `sizeBytes` from the first byte on, so the caller bounds it; they have to be known. The result's buffer is its own.
  *
  * @throws {LadeError} as `receiveBlob`, without the store's.
  *
@@ -188,7 +191,7 @@ async function drain(
  */
 export async function receiveInline(
   source: BodySource,
-  options: ReceiveOptions,
+  options: SizedReceiveOptions,
 ): Promise<VerifiedBody & { readonly bytes: Uint8Array }> {
   const { sizeBytes, signal, onProgress } = options
   const intake = new BodyIntake(source, { sizeBytes, blockBytes: sizeBytes, signal, onProgress })

@@ -5,7 +5,7 @@ import type { BlobStore, PendingBlob } from './blob-store.ts'
 import { blobOf, expectInvisible, HOLDER, type SampleBlob } from './conformance/case.ts'
 import { seededBytes } from './conformance/seeded-bytes.ts'
 import { openMemoryBlobStore } from './drivers/memory/memory-blob-store.ts'
-import type { ReceiveOptions } from './receive.ts'
+import type { SizedReceiveOptions } from './receive.ts'
 import { PushedBody } from './testing-pushed-body.ts'
 
 export const BLOB = blobOf(seededBytes(100_000, 1))
@@ -18,7 +18,7 @@ export function bodyOf(bytes: Uint8Array, chunkBytes = 16_384): PushedBody {
   return body.end()
 }
 
-export function optionsFor(blob: SampleBlob, more: Partial<ReceiveOptions> = {}): ReceiveOptions {
+export function optionsFor(blob: SampleBlob, more: Partial<SizedReceiveOptions> = {}): SizedReceiveOptions {
   return { sizeBytes: blob.bytes.length, id: idOf(blob.sha256), bufferBytes: 10_000, ...more }
 }
 

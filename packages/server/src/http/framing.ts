@@ -47,11 +47,12 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
   const repeated = repeatedHeader(rawHeaders)
   if (repeated !== undefined) return malformed(`Two ${canonical(repeated)} headers. Send one.`)
   if (headers['transfer-encoding'] !== undefined) {
-    return headers['content-length'] === undefined && request.httpVersion === '1.1'
-      ? new LadeError('length_required', {})
-      : malformed(
-          'A request cannot have both Transfer-Encoding and Content-Length, and HTTP/1.0 does not support Transfer-Encoding. Send only Content-Length.',
-        )
+    if (headers['content-length'] !== undefined || request.httpVersion !== '1.1') {
+      return malformed(
+        'A request cannot have both Transfer-Encoding and Content-Length, and HTTP/1.0 does not support Transfer-Encoding. Send only Content-Length.',
+      )
+    }
+    if (!isChunked(request) || !mayBeChunked(request)) return new LadeError('length_required', {})
   }
   if (!HOST.test(headers.host ?? (request.httpVersion === '1.0' ? 'none' : ''))) {
     return malformed('The Host header is missing or is not a host and port. Send one, such as Host: lade.example.')
@@ -70,6 +71,21 @@ export function framingProblem(request: IncomingMessage): LadeError | undefined 
       `A ${method} request must not have a body, but Content-Length is ${length}. Send it without a body.`,
     )
   return undefined
+}
+
+/** True for a body whose length its chunks tell. Only `chunked` alone is: readers differ on lists of codings. */
+export function isChunked({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding']?.toLowerCase() === 'chunked'
+}
+
+/** True for a request that says that it has a body. */
+export function announcesBody(request: IncomingMessage): boolean {
+  return (declaredBytes(request) ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined
+}
+
+/** The bodies of all other requests are small, and are read into memory of their declared length. */
+function mayBeChunked({ method, url = '' }: IncomingMessage): boolean {
+  return (method === 'POST' || method === 'PUT') && /^\/api\/upload(?:\?|$)/.test(url)
 }
 
 /** The declared length of the body; undefined when the request declares none. Only for requests with a sound frame. */

@@ -4,7 +4,7 @@ import { HEADER } from '@lade/core/wire'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { exchangeOf, requestIdOf } from './exchange.ts'
-import { declaredBytes } from './framing.ts'
+import { announcesBody, declaredBytes } from './framing.ts'
 import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
 
 /** What hooks have set on a reply so far, to be taken along when the answer is written past the framework. */
@@ -85,8 +85,4 @@ export function sendProblem(
 function isRestShort(request: IncomingMessage): boolean {
   const sizeBytes = declaredBytes(request)
   return sizeBytes !== undefined && sizeBytes <= SHORT_BODY_BYTES && request.headers.expect === undefined
-}
-
-function announcesBody(request: IncomingMessage): boolean {
-  return (declaredBytes(request) ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined
 }

@@ -6,7 +6,7 @@ import type { Wallet } from '../wallets/wallet.ts'
 import type { WalletChain } from '../wallets/wallet-chains.ts'
 import type { WalletAudience } from '../wallets/wallet-token.ts'
 import { contentSha256 } from './body-digest.ts'
-import { declaredBytes } from './framing.ts'
+import { announcesBody } from './framing.ts'
 import { STATUS } from './problem.ts'
 import { requestPrincipal } from './request-principal.ts'
 import type { Service } from './service.ts'
@@ -68,7 +68,7 @@ export async function walletOfRequest(
     target: url,
     rawHeaders,
     publicUrl: service.publicUrl(),
-    hasBody: hasBody(request),
+    hasBody: announcesBody(request),
     hasSha256: contentSha256(request) !== undefined,
   })
 }
@@ -85,13 +85,9 @@ export function signatureRequestHeaders(
   if (STATUS[error.code] !== 401 || walletRulesOf(service) === undefined) return {}
   const components = ['@method', '@authority', '@path']
   if (request.url?.includes('?')) components.push('@query')
-  if (hasBody(request)) components.push('content-digest')
+  if (announcesBody(request)) components.push('content-digest')
   const covered = components.map((name) => `"${name}"`).join(' ')
   return { 'accept-signature': `eth=(${covered});created;expires;nonce;keyid` }
-}
-
-function hasBody(request: IncomingMessage): boolean {
-  return (declaredBytes(request) ?? 0) > 0
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

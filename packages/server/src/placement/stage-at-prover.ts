@@ -14,7 +14,7 @@ export interface ProverStaging {
   /** The synthetic id of a deal. */
   dealId(subject: DealSubject): string
   /** True when an upload is answered only after a prover has its bytes. */
-  isNeeded(upload: { readonly sizeBytes: number; readonly visibility: Visibility | undefined }): boolean
+  isNeeded(upload: { readonly sizeBytes: number | undefined; readonly visibility: Visibility | undefined }): boolean
   /**
    * Stages published bytes at a prover: the first that takes them all.
    *
@@ -75,7 +75,10 @@ export function createProverStaging(deps: ProverStagingDeps): ProverStaging {
   return {
     dealId: (subject) => dealIdOf(deps.salt, subject),
     isNeeded: ({ sizeBytes, visibility }) =>
-      network.length > 0 && deps.stage === 'sync' && visibility !== 'private' && sizeBytes >= deps.aggregateBelowBytes,
+      network.length > 0 &&
+      deps.stage === 'sync' &&
+      visibility !== 'private' &&
+      (sizeBytes ?? Infinity) >= deps.aggregateBelowBytes,
     stageAtProver,
   }
 }

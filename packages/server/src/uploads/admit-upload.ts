@@ -1,7 +1,7 @@
 import type { ContentId } from '@lade/core/content'
 import type { ImportProfileName } from '@lade/core/dag'
 import { bytesText, comparedBytes, type ErrorEvidence, LadeError } from '@lade/core/errors'
-import { CAR_MEDIA_TYPE, isCarMediaType } from '@lade/core/wire'
+import { CAR_MEDIA_TYPE, isCarMediaType, UNKNOWN_LENGTH_MAX_BYTES } from '@lade/core/wire'
 import { secondsToNextDay, utcDay } from '../quotas/utc-day.ts'
 import type { AdmitRequest, DayLeft, OverQuota, ReserveOutcome, Visibility } from '../records/record-store.ts'
 import { requireVerified } from '../tokens/verified-account.ts'
@@ -16,7 +16,8 @@ export const LEASE_MS = 60_000
 /** What the head of an upload request says, each field checked for its form. */
 export interface UploadHead {
   readonly cid: ContentId
-  readonly sizeBytes: number
+  /** Undefined where the end of the body tells. */
+  readonly sizeBytes: number | undefined
   readonly contentType: string
   readonly filename: string | null
   /** Undefined where the caller says nothing: public, or as the file is that the caller has already. */
@@ -29,6 +30,9 @@ export interface UploadHead {
   /** The import profile that a dag-pb cid comes from, where the caller knows it. */
   readonly profile?: ImportProfileName | undefined
 }
+
+/** The same of an upload whose length is known. */
+export type SizedHead = UploadHead & { readonly sizeBytes: number }
 
 /** An upload that may send its body: its bytes are reserved until it is committed or released. */
 export interface Admission {
@@ -74,17 +78,15 @@ export function agreeTerms({ tier, head, isStorageBound }: AdmitInput, now: numb
   if (termDays > tier.maxTermDays) {
     throw new LadeError('invalid_term', { reason: termSentence(tier, termDays) })
   }
-  const limit = Math.min(tier.fileBytes, blockLimitOf(head))
-  if (head.sizeBytes > limit) {
-    const reason = sizeSentence(tier, head)
-    throw new LadeError('too_large', { limit, size: head.sizeBytes, reason })
-  }
+  // A body of unknown length has a byte at least.
+  const { sizeBytes = 1 } = head
+  if (sizeBytes > fileLimitOf({ tier, head })) throw tooLarge({ tier, head, sizeBytes })
   if (!isStorageBound) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   const admit = {
     principal: tier.principal,
     day: utcDay(now),
     key: head.cid.key,
-    sizeBytes: head.sizeBytes,
+    sizeBytes,
     capBytes: tier.dailyBytes,
     capFiles: tier.dailyFiles,
     capStoredBytes: tier.storedBytes,
@@ -100,10 +102,34 @@ function termSentence({ name, maxTermDays }: UploadTier, termDays: number): stri
   return name === 'sponsored' ? `${most} without a token.` : `${most}.`
 }
 
+/** The most bytes that a file can have: by its tier, by the kind of its id, and where its length is not known. */
+export function fileLimitOf({ tier, head }: Pick<AdmitInput, 'tier' | 'head'>): number {
+  return Math.min(
+    tier.fileBytes,
+    blockLimitOf(head),
+    head.sizeBytes === undefined ? UNKNOWN_LENGTH_MAX_BYTES : Infinity,
+  )
+}
+
+/** The refusal of a file that has, or has brought so far, more than `fileLimitOf`. */
+export function tooLarge({
+  tier,
+  head,
+  sizeBytes,
+}: Pick<AdmitInput, 'tier' | 'head'> & { readonly sizeBytes: number }): LadeError {
+  const limit = fileLimitOf({ tier, head })
+  return new LadeError('too_large', { limit, size: sizeBytes, reason: sizeSentence(tier, { head, sizeBytes }) })
+}
+
 /** Why a file is too large, and what to do about it. */
-function sizeSentence({ name, fileBytes, withToken }: UploadTier, head: UploadHead): string {
-  const { sizeBytes } = head
+function sizeSentence(
+  { name, fileBytes, withToken }: UploadTier,
+  { head, sizeBytes }: { readonly head: UploadHead; readonly sizeBytes: number },
+): string {
   const blockLimit = blockLimitOf(head)
+  if (head.sizeBytes === undefined && UNKNOWN_LENGTH_MAX_BYTES < Math.min(fileBytes, blockLimit)) {
+    return `Without Content-Length, a file can be at most ${bytesText(UNKNOWN_LENGTH_MAX_BYTES)}. Send Content-Length.`
+  }
   if (blockLimit < fileBytes) {
     const [size, limit] = comparedBytes(sizeBytes, blockLimit)
     return `The body is ${size}, but this cid names one block, and a block can be at most ${limit}. Send a CAR (${CAR_MEDIA_TYPE}), or use the cid of the file.`
@@ -134,8 +160,9 @@ export async function admitUpload(deps: AdmitDeps, input: AdmitInput): Promise<A
   const reservationId = deps.newId()
   const { instanceId } = deps
   const leaseUntil = now + LEASE_MS
-  const reserved = await deps.reservations.make({ ...admit, reservationId, instanceId, leaseUntil })
-  if (reserved.outcome !== 'reserved') throw quotaRefusal({ tier, sizeBytes: head.sizeBytes }, reserved, now)
+  const grows = head.sizeBytes === undefined
+  const reserved = await deps.reservations.make({ ...admit, reservationId, instanceId, leaseUntil, grows })
+  if (reserved.outcome !== 'reserved') throw quotaRefusal({ tier, ...askedBy(head) }, reserved, now)
   return { reservationId, tier, head, termDays }
 }
 
@@ -146,6 +173,13 @@ export type RefusedByQuota = OverQuota & { readonly day?: DayLeft }
 export interface Asking {
   readonly tier: UploadTier
   readonly sizeBytes: number
+  /** True when the file may have more bytes than that. @default false */
+  readonly isGrowing?: boolean
+}
+
+/** How much an upload asks of its quota before its first byte. */
+function askedBy({ sizeBytes }: UploadHead): Omit<Asking, 'tier'> {
+  return sizeBytes === undefined ? { sizeBytes: 1, isGrowing: true } : { sizeBytes }
 }
 
 /** The quota's no, under the code that its tier has. */
@@ -160,7 +194,7 @@ export function quotaRefusal(
 }
 
 /** The refusal of a quota, under the code that its tier has. The next day does not help where it is about what is stored. */
-export function overQuota({ tier, sizeBytes }: Asking, refused: RefusedByQuota, now: number): LadeError {
+export function overQuota({ tier, sizeBytes, isGrowing }: Asking, refused: RefusedByQuota, now: number): LadeError {
   const { usedBytes, over, day = { usedBytes, limitBytes: tier.dailyBytes } } = refused
   const { unit, which = 'day', used, limit, network } = over
   const evidence: ErrorEvidence['quota_exceeded'] = {
@@ -173,7 +207,7 @@ export function overQuota({ tier, sizeBytes }: Asking, refused: RefusedByQuota, 
     ...(isHopeless({ over, sizeBytes }) ? {} : { retryAfterSeconds: secondsToNextDay(now) }),
     ...((unit === 'files' || network !== undefined || which !== 'day') && day),
     ...(network !== undefined && { network: network.slice('ip:'.length) }),
-    reason: quotaSentence(tier, { over, sizeBytes }),
+    reason: quotaSentence(tier, { over, sizeBytes, isGrowing }),
   }
   return tier.name === 'sponsored' ? new LadeError('rate_limited', evidence) : new LadeError('quota_exceeded', evidence)
 }

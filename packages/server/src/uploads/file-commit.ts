@@ -58,7 +58,7 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
       key: head.cid.key,
       cid: head.cid.text,
       sha256: digests.sha256,
-      sizeBytes: head.sizeBytes,
+      sizeBytes: digests.sizeBytes,
       contentType: head.contentType,
       filename: head.filename,
       visibility: head.visibility ?? 'public',
@@ -114,6 +114,6 @@ export function stagedBy(
       throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
     case 'over_quota':
     case 'too_many_in_flight':
-      throw quotaRefusal({ tier: upload.tier, sizeBytes: upload.head.sizeBytes }, outcome, now)
+      throw quotaRefusal({ tier: upload.tier, sizeBytes: upload.digests.sizeBytes }, outcome, now)
   }
 }

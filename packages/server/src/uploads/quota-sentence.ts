@@ -7,6 +7,8 @@ export interface Refused {
   readonly over: QuotaLimit
   /** Of the upload. */
   readonly sizeBytes: number
+  /** True when these are the bytes that have come so far. @default false */
+  readonly isGrowing?: boolean | undefined
 }
 
 /** True for a file that no day has room for, and where the limit is not of a day: waiting for the next one does not help. */
@@ -20,12 +22,12 @@ function isLargerThanDay({ over, sizeBytes }: Refused): boolean {
 
 /** Why the quota has no room for an upload, with its numbers, and what to do. */
 export function quotaSentence(tier: UploadTier, refused: Refused): string {
-  const { over, sizeBytes } = refused
+  const { over } = refused
   const { unit, which, used, limit, network } = over
   if (which === 'stored') return storedText(tier, refused)
   if (unit === 'bytes' && limit === 0) return nothingText(tier, over)
   if (isLargerThanDay(refused)) return largerThanDayText(tier, refused)
-  const asked = unit === 'bytes' ? `; this upload is ${bytesText(sizeBytes)}` : ''
+  const asked = unit === 'bytes' ? `; this upload ${sizeText(refused)}` : ''
   const sum =
     unit === 'bytes'
       ? `${bytesText(used)} of ${bytesText(limit)}`
@@ -49,10 +51,15 @@ function whoseText({ name }: UploadTier, { which }: QuotaLimit): string {
   return name === 'sponsored' ? ' from this IP address' : ''
 }
 
-function storedText(tier: UploadTier, { over, sizeBytes }: Refused): string {
+function sizeText({ sizeBytes, isGrowing = false }: Refused): string {
+  return isGrowing ? `has at least ${bytesText(sizeBytes)}` : `is ${bytesText(sizeBytes)}`
+}
+
+function storedText(tier: UploadTier, refused: Refused): string {
+  const { over } = refused
   const { used, limit, network } = over
   const whose = network === undefined ? whoseText(tier, over) : ` by all addresses in ${network.slice('ip:'.length)}`
-  const sum = `${bytesText(used)} of ${bytesText(limit)} stored${whose}; this upload is ${bytesText(sizeBytes)}.`
+  const sum = `${bytesText(used)} of ${bytesText(limit)} stored${whose}; this upload ${sizeText(refused)}.`
   if (tier.name === 'sponsored') return `${sum} Wait until files expire, or log in: a token has its own limit.`
   return `${sum} Remove files, wait until some expire, or ask the operator for a higher limit.`
 }
@@ -64,9 +71,10 @@ function nothingText({ name, owner }: UploadTier, { which }: QuotaLimit): string
   return 'Uploads without a token are not possible here. Log in with `lade login` or POST /api/auth/signup.'
 }
 
-function largerThanDayText({ name, withToken }: UploadTier, { over, sizeBytes }: Refused): string {
+function largerThanDayText({ name, withToken }: UploadTier, { over, sizeBytes, isGrowing = false }: Refused): string {
   const whose = name === 'sponsored' ? ' without a token' : over.which === 'token' ? ' of this token' : ''
-  const sum = `This file (${bytesText(sizeBytes)}) is larger than a day's quota${whose} (${bytesText(over.limit)}).`
+  const size = `${isGrowing ? 'at least ' : ''}${bytesText(sizeBytes)}`
+  const sum = `This file (${size}) is larger than a day's quota${whose} (${bytesText(over.limit)}).`
   if (name === 'wallet') return `${sum} Add USDC to the wallet, or upload parts over several days and compose them.`
   if (withToken !== undefined && withToken.dailyBytes >= sizeBytes) {
     return `${sum} Log in: a token has ${bytesText(withToken.dailyBytes)} a day.`

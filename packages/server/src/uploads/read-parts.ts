@@ -6,7 +6,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { PartFile, RecordStore } from '../records/record-store.ts'
 import { composedBody } from '../retrieval/composed-body.ts'
 import { openObject } from '../retrieval/open-object.ts'
-import { type AdmitInput, LEASE_MS, quotaRefusal, type Terms } from './admit-upload.ts'
+import { type AdmitInput, LEASE_MS, quotaRefusal, type SizedHead, type Terms } from './admit-upload.ts'
 import type { Reservations } from './reservations.ts'
 
 const BLOCK_BYTES = 1024 * 1024
@@ -23,7 +23,8 @@ export interface ReadPartsDeps {
   readonly newId: () => string
 }
 
-export interface ReadPartsInput extends Pick<AdmitInput, 'tier' | 'head'> {
+export interface ReadPartsInput extends Pick<AdmitInput, 'tier'> {
+  readonly head: SizedHead
   readonly admit: Terms['admit']
   readonly parts: readonly PartFile[]
   /** Ends the reading; its reason is what the call rejects with. */

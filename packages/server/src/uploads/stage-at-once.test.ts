@@ -8,7 +8,7 @@ import {
   type StagingFixture,
   tierOf,
 } from '../testing/running/staging-fixture.ts'
-import type { UploadHead } from './admit-upload.ts'
+import type { SizedHead } from './admit-upload.ts'
 import { type AtOnceDeps, stageAtOnce } from './stage-at-once.ts'
 import type { UploadTier } from './upload-tier.ts'
 
@@ -20,7 +20,7 @@ const OPAQUE = 'myfile0001'
 interface Options {
   readonly cid?: string
   readonly tier?: Partial<UploadTier>
-  readonly head?: Partial<UploadHead>
+  readonly head?: Partial<SizedHead>
   readonly deps?: Partial<AtOnceDeps>
 }
 
@@ -43,7 +43,7 @@ describe('stageAtOnce', () => {
         now: () => fixture.clock.now,
         ...deps,
       },
-      { tier: tierOf(tier), head: headOf(bytes, cid, head) },
+      { tier: tierOf(tier), head: { ...headOf(bytes, cid), sizeBytes: bytes.length, ...head } },
       () => {
         taken += 1
         return Uint8Array.from(bytes)

@@ -5,7 +5,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { type VerifiedBody, verifyWhole } from '../blobs/receive.ts'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
 import type { RecordStore } from '../records/record-store.ts'
-import { type AdmitInput, agreeTerms, quotaRefusal } from './admit-upload.ts'
+import { type AdmitInput, agreeTerms, quotaRefusal, type SizedHead } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
 import { checkedUploadOf, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
 import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedHead } from './refuse-blocked.ts'
@@ -27,7 +27,7 @@ export interface AtOnceDeps extends RefuseBlockedDeps {
  */
 export async function stageAtOnce(
   deps: AtOnceDeps,
-  input: Omit<AdmitInput, 'isStorageBound'> & { readonly bill?: BodyBill | undefined },
+  input: Omit<AdmitInput, 'isStorageBound'> & { readonly head: SizedHead; readonly bill?: BodyBill | undefined },
   takeBody: () => Uint8Array,
 ): Promise<StagedUpload> {
   const { tier, head, bill } = input
@@ -52,7 +52,7 @@ export async function stageAtOnce(
     if (!LadeError.is(error)) throw error
     // Wrong bytes never reach the transaction that decides about the quota, whose refusal goes first all the same.
     const hint = await deps.records.quotas.preview(admit)
-    if (hint.outcome !== 'reserved') throw quotaRefusal({ tier, sizeBytes: head.sizeBytes }, hint, now)
+    if (hint.outcome !== 'reserved') throw quotaRefusal({ tier, sizeBytes: inline.length }, hint, now)
     throw error
   }
   const { sha256 } = body.digests

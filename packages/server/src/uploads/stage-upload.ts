@@ -11,6 +11,7 @@ import { settleBill, settleFailedBill } from './body-bills.ts'
 import { contentFactsOf } from './content-facts.ts'
 import { discardBlob } from './discard-objects.ts'
 import { type BlobPlace, checkedUploadOf, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { openBodyOfUnknownLength } from './open-body.ts'
 import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedUpload } from './refuse-blocked.ts'
 import type { Reservations } from './reservations.ts'
 
@@ -54,13 +55,13 @@ type Arrived = VerifiedBody &
   )
 
 /**
- * Takes an admitted upload through the door, to the prover, and into the records.
+ * Takes an admitted upload through the door, to the prover, and into the records. One of unknown length reserves its quota as it comes.
  *
  * Resolves when bytes and record are durable and the file is readable. However it ends otherwise, the reservation is
  * returned and nothing is left: the pending bytes are removed here, and bytes that were readable for a moment are
  * discarded through the records.
  *
- * @throws {LadeError} `incomplete_body`, `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `blocked`,
+ * @throws {LadeError} `incomplete_body`, `empty_body`, `too_large`, `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, `blocked`,
  *   `caller_blocked`, `cid_conflict`, `stage_failed`,
  *   `insufficient_storage`, `storage_failed`, `lease_lost`, `rate_limited`, `quota_exceeded`, `over_budget`, and the reason of `signal`.
  */
@@ -79,7 +80,7 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     await refuseBlockedUpload(deps, uploader, {
       key: head.cid.key,
       sha256,
-      sizeBytes: head.sizeBytes,
+      sizeBytes: digests.sizeBytes,
       content: contentFactsOf(head.cid, { digests, verified }),
     })
     if (arrived.kind === 'blob') {
@@ -127,9 +128,20 @@ function placeOf({ blobs }: StageDeps, { put }: BlobName, now: number): BlobPlac
 }
 
 async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
-  const { sizeBytes, cid, sha256, contentType, profile } = input.admission.head
+  const { sizeBytes } = input.admission.head
+  if (sizeBytes !== undefined) return receiveOpen(deps, input, sizeBytes)
+  const opened = await openBodyOfUnknownLength(deps, input)
+  try {
+    const { body } = opened
+    return await receiveOpen(deps, { ...input, body, onProgress: () => {}, onReady: () => {} }, opened.sizeBytes)
+  } finally {
+    opened.close()
+  }
+}
+
+async function receiveOpen(deps: StageDeps, input: StageInput, sizeBytes: number | undefined): Promise<Arrived> {
+  const { cid, sha256, contentType, profile } = input.admission.head
   const options = {
-    sizeBytes,
     principal: input.admission.tier.principal,
     id: cid,
     sha256,
@@ -141,12 +153,13 @@ async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
     ownsChunks: input.ownsChunks ?? false,
     bill: input.bill,
   }
-  if (sizeBytes <= deps.inlineBytes) {
+  if (sizeBytes !== undefined && sizeBytes <= deps.inlineBytes) {
     await deps.blobs.requireRoom(sizeBytes)
-    const { bytes, ...body } = await receiveInline(input.body, options)
+    const { bytes, ...body } = await receiveInline(input.body, { ...options, sizeBytes })
     return { kind: 'inline', inline: bytes, ...body }
   }
-  const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, { ...options, hashers: deps.hashers })
+  const { hashers } = deps
+  const blob = await receiveBlob(deps.blobs, deps.instanceId, input.body, { ...options, sizeBytes, hashers })
   const { digests, verified } = blob
   return { kind: 'blob', inline: undefined, digests, verified, blob }
 }

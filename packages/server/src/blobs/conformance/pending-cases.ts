@@ -23,6 +23,23 @@ export const PENDING_CASES: readonly ConformanceCase[] = [
     },
   },
   {
+    title: 'takes a blob whose size only its end tells',
+    async run({ store, subject }) {
+      const boundary = subject.boundaryBytes ?? 4096
+      for (const sizeBytes of [0, 1, boundary - 1, boundary, boundary + 1, 3 * boundary + 7]) {
+        const blob = blobOf(seededBytes(sizeBytes, sizeBytes))
+        const pending = await store.begin({ holder: HOLDER, sizeBytes: undefined })
+        for (let at = 0; at < sizeBytes; at += 100_000) await pending.write(blob.bytes.subarray(at, at + 100_000))
+        await pending.flush()
+        await expectInvisible(store, blob.sha256)
+        await pending.commit(blob.sha256)
+        expect(await store.stat(blob.sha256)).toMatchObject({ sizeBytes })
+        expectBytes(await get(store, blob.sha256), blob.bytes)
+      }
+      expect(await store.sweepPending(HOLDER)).toBe(0)
+    },
+  },
+  {
     title: 'joins writes of any length in order',
     async run({ store }) {
       for (const pieceBytes of [1, 7, 4096, 65_537]) {

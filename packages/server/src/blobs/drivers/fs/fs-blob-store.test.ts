@@ -392,6 +392,20 @@ describe('headroom', () => {
     await pending.abort()
   })
 
+  test('holds a few MiB for a blob of unknown size, and ends it when its room is gone', async () => {
+    small.watched.freeBytes = 70 * MIB
+    const pending = await small.store.begin({ holder: HOLDER, sizeBytes: undefined })
+    expect([await fits(52 * MIB), await fits(52 * MIB + 1)]).toEqual([true, false])
+    await writeTimes(pending, 20)
+    expect(await fits(48 * MIB)).toBe(true)
+    small.watched.freeBytes = 10 * MIB
+    await expect(writeTimes(pending, 9)).rejects.toSatisfy(isCode('insufficient_storage'))
+    await pending.abort()
+    small.watched.freeBytes = 18 * MIB - 1
+    const beginning = small.store.begin({ holder: HOLDER, sizeBytes: undefined })
+    await expect(beginning).rejects.toSatisfy(isCode('insufficient_storage'))
+  })
+
   test('ends a blob whose room is gone, and leaves nothing of it', async () => {
     const pending = await small.store.begin({ holder: HOLDER, sizeBytes: 20 * MIB })
     small.watched.freeBytes = 11 * MIB

@@ -20,7 +20,7 @@ export class FsPendingDirectory {
   }
 
   /** Makes a new file for the holder, whatever an earlier process left there. */
-  async create(holder: string, sizeBytes: number): Promise<{ path: string; file: PendingFile }> {
+  async create(holder: string, sizeBytes: number | undefined): Promise<{ path: string; file: PendingFile }> {
     const holderDir = join(this.path, holder)
     let hasMadeHolderDir = false
     let path = join(holderDir, String(this.#count++))

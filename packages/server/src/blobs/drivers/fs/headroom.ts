@@ -32,7 +32,9 @@ interface Payer {
 
 interface Claim {
   readonly payer: Payer | undefined
-  /** What it has not written. */
+  /** How far it may hold room ahead of what it writes, by what it has brought. */
+  readonly heldByBrought: number
+  /** What it has not written; without end where nobody knows its size. */
   leftBytes: number
   /** What of that nobody else may have. */
   heldBytes: number
@@ -43,7 +45,8 @@ interface Claim {
  * Keeps `minFreeBytes` of the medium free, counting what the pending blobs of this process hold and have not yet written.
  *
  * A blob is admitted when all of it fits beside what others hold. It then holds little, and more as its bytes arrive, so that uploads that
- * are announced and never sent keep nobody out. When the room is gone before a blob has brought a quarter, its next write fails.
+ * are announced and never sent keep nobody out. When the room is gone before a blob has brought a quarter, its next write fails. A blob of
+ * unknown size holds little more than its next writes, and is never certain of more.
  *
  * Other writers of the same medium are seen only through its free space, which is looked at again as a blob grows: between two processes
  * that look at the same moment the floor can be undercut by what both hold, and `ENOSPC` remains the last word.
@@ -89,13 +92,14 @@ export class Headroom {
    * @param principal - whose blob it is, where one is not to hold the room of all.
    * @throws {LadeError} `insufficient_storage`.
    */
-  async claim(sizeBytes: number, principal?: string): Promise<SpaceClaim> {
+  async claim(sizeBytes: number | undefined, principal?: string): Promise<SpaceClaim> {
     const roomBytes = await this.#look()
-    if (roomBytes() < sizeBytes) throw insufficientStorage()
+    if (roomBytes() < (sizeBytes ?? LEAST_HELD_BYTES)) throw insufficientStorage()
     const payer = principal === undefined ? undefined : this.#payerOf(principal)
     if (payer !== undefined) payer.claims += 1
-    const claim: Claim = { payer, leftBytes: sizeBytes, heldBytes: 0, broughtBytes: 0 }
-    this.#hold(claim, Math.min(sizeBytes, LEAST_HELD_BYTES))
+    const heldByBrought = sizeBytes === undefined ? 0 : HELD_BY_BROUGHT
+    const claim: Claim = { payer, heldByBrought, leftBytes: sizeBytes ?? Infinity, heldBytes: 0, broughtBytes: 0 }
+    this.#hold(claim, Math.min(claim.leftBytes, LEAST_HELD_BYTES))
     let isReleased = false
     return {
       hold: (bytes) => (isReleased ? undefined : this.#holdMore(claim, Math.min(bytes, claim.leftBytes))),
@@ -118,7 +122,7 @@ export class Headroom {
 
   /** Undefined where the claim holds about what it may. */
   #holdMore(claim: Claim, bytes: number): Promise<void> | undefined {
-    const aheadBytes = Math.max(LEAST_HELD_BYTES, HELD_BY_BROUGHT * (claim.broughtBytes + bytes))
+    const aheadBytes = Math.max(LEAST_HELD_BYTES, claim.heldByBrought * (claim.broughtBytes + bytes))
     const wantedBytes = Math.min(claim.leftBytes, bytes + aheadBytes) - claim.heldBytes
     // In steps that grow with what is held, so that a big blob looks at the medium now and then.
     const stepBytes = Math.max(LEAST_HELD_BYTES, claim.heldBytes) / 2

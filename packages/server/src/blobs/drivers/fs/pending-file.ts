@@ -15,8 +15,8 @@ export interface PendingFileOptions {
   readonly files: Files
   readonly path: string
   readonly mode: number
-  /** How long the file is going to be. */
-  readonly sizeBytes: number
+  /** How long the file is going to be; undefined where nobody knows, which is taken for long. */
+  readonly sizeBytes: number | undefined
 }
 
 /**
@@ -42,7 +42,8 @@ export class PendingFile {
   static async create({ files, path, mode, sizeBytes }: PendingFileOptions): Promise<PendingFile> {
     const fd = await files.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
     try {
-      return new PendingFile(files, fd, sizeBytes < DIRECT_MIN_BYTES ? undefined : await openDirect(files, path))
+      const isSmall = sizeBytes !== undefined && sizeBytes < DIRECT_MIN_BYTES
+      return new PendingFile(files, fd, isSmall ? undefined : await openDirect(files, path))
     } catch (error) {
       await files.close(fd)
       await files.unlink(path)

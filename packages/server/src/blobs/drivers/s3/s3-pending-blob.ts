@@ -11,7 +11,8 @@ const MOST_PARTS = 10_000
 const MIB = 1024 * 1024
 
 export interface S3PendingBlobParts extends PendingUploadParts {
-  readonly sizeBytes: number
+  /** Undefined where nobody knows it: then it takes parts as soon as it does not fit into one. */
+  readonly sizeBytes: number | undefined
   readonly buffers: BufferList
   /** Called once it is committed, with the digest, or aborted. */
   readonly onEnd: (sha256: string | undefined) => void
@@ -39,7 +40,8 @@ export class S3PendingBlob implements PendingBlob {
   /** Begins the upload at once when one is needed, so that a store that is down is found before any byte is asked for. */
   static async begin(parts: S3PendingBlobParts): Promise<S3PendingBlob> {
     const pending = new S3PendingBlob(parts)
-    if (parts.sizeBytes > pending.#partBytes) pending.#upload = await PendingUpload.begin(parts)
+    if (parts.sizeBytes !== undefined && parts.sizeBytes > pending.#partBytes)
+      pending.#upload = await PendingUpload.begin(parts)
     return pending
   }
 
@@ -133,7 +135,7 @@ export class S3PendingBlob implements PendingBlob {
   async #flush(): Promise<void> {
     if (this.#upload === undefined) return
     // A part that is not the last has a least size, so that what is left over goes now only when nothing comes after it.
-    const isAll = this.#writtenBytes >= this.#parts.sizeBytes
+    const isAll = this.#writtenBytes >= (this.#parts.sizeBytes ?? Infinity)
     if (isAll && this.#filling !== undefined) await this.#ship(this.#upload)
     await this.#upload.flush()
   }
@@ -147,7 +149,7 @@ export class S3PendingBlob implements PendingBlob {
   }
 
   /** A blob in memory takes what it says it needs; the digest of all of it will be told, so that only parts are hashed. */
-  #newBuffer(sizeBytes = this.isInMemory ? this.#parts.sizeBytes : this.#partBytes): PartBuffer {
+  #newBuffer(sizeBytes = (this.isInMemory ? this.#parts.sizeBytes : undefined) ?? this.#partBytes): PartBuffer {
     return new PartBuffer({ sizeBytes, list: this.#parts.buffers, hashesSha256: !this.isInMemory })
   }
 
@@ -158,7 +160,7 @@ export class S3PendingBlob implements PendingBlob {
 }
 
 /** The size of a part: the usual one, or as many whole MiB as make 10,000 of them enough. */
-function partBytesFor(sizeBytes: number, usualBytes: number): number {
-  if (sizeBytes <= usualBytes * MOST_PARTS) return usualBytes
+function partBytesFor(sizeBytes: number | undefined, usualBytes: number): number {
+  if (sizeBytes === undefined || sizeBytes <= usualBytes * MOST_PARTS) return usualBytes
   return Math.ceil(sizeBytes / MOST_PARTS / MIB) * MIB
 }

@@ -3,7 +3,7 @@ import { LadeError } from '@lade/core/errors'
 import { BodyBill } from '@lade/node/budget/body-bill'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
-import { admitUpload, type UploadHead } from '../../../uploads/admit-upload.ts'
+import { admitUpload, type SizedHead, type UploadHead } from '../../../uploads/admit-upload.ts'
 import { applyHead } from '../../../uploads/apply-head.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'
 import { stageAtOnce } from '../../../uploads/stage-at-once.ts'
@@ -38,7 +38,7 @@ export async function createUpload(
   const { notes } = exchangeOf(request)
   const head = readUploadHead(request, query, service.config.opaqueIds)
   notes.cid = head.cid.text
-  notes.sizeBytes = head.sizeBytes
+  if (head.sizeBytes !== undefined) notes.sizeBytes = head.sizeBytes
   const tier = await tierOf(service, request, query)
   notes.tier = tier.name
   const bill = new BodyBill({ budget: service.budget, principal: tier.principal })
@@ -53,6 +53,7 @@ export async function createUpload(
     } = await (hasSmallBody(service, request, head)
       ? stageAtOnce(service, { tier, head, bill }, () => takeBody(request))
       : stageStream(service, request, response, { tier, head, bill }))
+    notes.sizeBytes = staged.sizeBytes
     notes.dealId = staged.dealId
     const file = isNew ? staged : await applyHead(service, { tier, head, file: staged })
     if (isPlaced || file !== staged) service.placementJob.wake()
@@ -81,7 +82,8 @@ export async function createUpload(
 }
 
 /** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */
-function hasSmallBody(service: Service, request: IncomingMessage, head: UploadHead): boolean {
+function hasSmallBody(service: Service, request: IncomingMessage, head: UploadHead): head is SizedHead {
+  if (head.sizeBytes === undefined) return false
   // Nothing follows, whatever the request expects.
   if (head.sizeBytes === 0) return true
   return (
@@ -115,10 +117,13 @@ async function stageStream(
   const exchange = exchangeOf(request)
   exchange.onBodyCut = () => {
     // Bytes that came behind the head, and that nobody has read yet, arrived as well.
-    const evidence = { expectedBytes: head.sizeBytes, receivedBytes: receivedBytes + request.readableLength }
-    controller.abort(new LadeError('incomplete_body', evidence))
+    const evidence = { receivedBytes: receivedBytes + request.readableLength }
+    const declared = head.sizeBytes !== undefined && { expectedBytes: head.sizeBytes }
+    controller.abort(new LadeError('incomplete_body', { ...declared, ...evidence }))
   }
   if (exchange.isBodyCut) exchange.onBodyCut()
+  // From here on it is the store that takes its time, not the caller.
+  request.once('end', () => watched.end())
   try {
     return await stageUpload(
       { ...service, blobs },
@@ -135,8 +140,6 @@ async function stageStream(
         onProgress: (totalBytes) => {
           receivedBytes = totalBytes
           watched.progress(totalBytes)
-          // From here on it is the store that takes its time, not the caller.
-          if (totalBytes === head.sizeBytes) watched.end()
         },
       },
     )

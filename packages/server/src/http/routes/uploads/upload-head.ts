@@ -8,7 +8,7 @@ import type { Visibility } from '../../../records/record-store.ts'
 import type { UploadHead } from '../../../uploads/admit-upload.ts'
 import { namesEmptyFile } from '../../../uploads/empty-file.ts'
 import { announcedSha256 } from '../../body-digest.ts'
-import { declaredBytes, singleHeader } from '../../framing.ts'
+import { declaredBytes, isChunked, singleHeader } from '../../framing.ts'
 import type { Query } from '../../query.ts'
 import { requireRawBytes } from './raw-bytes.ts'
 
@@ -22,7 +22,7 @@ import { requireRawBytes } from './raw-bytes.ts'
 export function readUploadHead(request: IncomingMessage, query: Query, opaqueIds: 'accept' | 'refuse'): UploadHead {
   const cid = cidOf(query, opaqueIds)
   const sizeBytes = declaredBytes(request)
-  if (sizeBytes === undefined) throw new LadeError('no_body', {})
+  if (sizeBytes === undefined && !isChunked(request)) throw new LadeError('no_body', {})
   if (sizeBytes === 0 && !namesEmptyFile(cid)) throw new LadeError('empty_body', {})
   requireRawBytes(request)
   return {

@@ -21,7 +21,8 @@ export function uploadRoutes(app: Routes, service: Service): void {
       summary: 'Stage a file',
       description:
         'The body is the raw bytes; POST and PUT do the same. Without a token, the upload is sponsored and counts against the IP address of the ' +
-        'caller. The response is sent when the file is durable and can be downloaded.',
+        'caller. A body of unknown length has `Transfer-Encoding: chunked` in place of `Content-Length`. ' +
+        'The response is sent when the file is durable and can be downloaded.',
       security: [{}, ...security],
       querystring: uploadQuery.extend({
         profile: uploadQuery.shape.profile.meta({ enum: Object.keys(IMPORT_PROFILES) }),
