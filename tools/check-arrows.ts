@@ -35,6 +35,7 @@ const USE_CASES = [
   'uploads',
   'retrieval',
   'gateway',
+  'lfs',
   'tokens',
   'sessions',
   'wallets',

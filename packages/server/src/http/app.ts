@@ -19,6 +19,7 @@ import { changeFileRoutes } from './routes/files/change-file.ts'
 import { claimFileRoutes } from './routes/files/claim-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
 import { gatewayRoutes } from './routes/gateway/gateway.ts'
+import { lfsRoutes } from './routes/lfs/lfs.ts'
 import { consoleRoutes } from './routes/operations/console.ts'
 import { documentRoutes } from './routes/operations/docs.ts'
 import { faviconRoute } from './routes/operations/favicon.ts'
@@ -86,6 +87,7 @@ export async function createApp(
   challengeRoutes(routes, service)
   gatewayRoutes(routes, service)
   pieceRoutes(routes, service, responseCache)
+  lfsRoutes(routes, service)
   pdpRoutes(routes, service)
   providerRoutes(routes, service)
   fileRoutes(routes, service)

@@ -1,5 +1,6 @@
 import cors from '@fastify/cors'
 import { LadeError } from '@lade/core/errors'
+import { LFS_MEDIA_TYPE } from '@lade/core/wire'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { apiHeaders, commonHeaders } from './api-headers.ts'
@@ -27,7 +28,8 @@ const LONG_JSON_BYTES = 16_384
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const takeTurn = oneATurn()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+  const types = ['application/json', LFS_MEDIA_TYPE]
+  app.addContentTypeParser(types, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     if (body.length > LONG_JSON_BYTES) await takeTurn()
     checkBodyDigest(request.raw, body)
     return parseJsonBody(body)

@@ -32,6 +32,9 @@ export function sendJson(
   response.end(bytes)
 }
 
+/** The paths of the Git LFS API. */
+const LFS_PREFIX = '/lfs/'
+
 /** A body up to this length is read to its end after a refusal, and the connection stays open: a new one costs more. */
 const SHORT_BODY_BYTES = 1024 * 1024
 
@@ -53,7 +56,10 @@ export function sendProblem(
     response.destroy(error)
     return
   }
-  const bytes = Buffer.from(JSON.stringify(problemBody(error, requestId)))
+  const body = problemBody(error, requestId)
+  // Clients of Git LFS show `message`, and nothing else.
+  const isOfLfs = request.url?.startsWith(LFS_PREFIX) === true
+  const bytes = Buffer.from(JSON.stringify(isOfLfs ? { ...body, message: body.detail } : body))
   const bodyMayFollow = !request.complete && announcesBody(request)
   const status = STATUS[error.code]
   const mustClose =

@@ -48,6 +48,12 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   headContent: `curl --head {url}/p/${SAMPLE_CID}`,
   getBlocks: `curl --fail --output hello.car '{url}/ipfs/${SAMPLE_CID}?format=car'`,
   headBlocks: `curl --head '{url}/ipfs/${SAMPLE_CID}?format=raw'`,
+  findLfsObjects: `curl {url}/lfs/project/objects/batch \\
+  --user "git:$TOKEN" \\
+  --json '{"operation": "upload", "objects": [{"oid": "${UNWANTED_SHA256}", "size": 3}]}'`,
+  uploadLfsObject: `echo 'A design' > design.psd
+curl --upload-file design.psd "{url}/lfs/project/objects/$(sha256sum design.psd | cut -c 1-64)" \\
+  --user "git:$TOKEN"`,
   getPiece: 'curl --fail --output hello.txt "{url}/piece/$PIECE_CID"',
   headPiece: 'curl --head "{url}/piece/$PIECE_CID"',
   challengeContent: `curl {url}/p/${SAMPLE_CID}/challenge --json '{"nonce": "'"$(date +%s%N)"'"}'`,

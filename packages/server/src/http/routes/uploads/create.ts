@@ -35,11 +35,29 @@ export async function createUpload(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   guardChange(service, request)
-  const { notes } = exchangeOf(request)
   const head = readUploadHead(request, query, service.config.opaqueIds)
-  notes.cid = head.cid.text
-  if (head.sizeBytes !== undefined) notes.sizeBytes = head.sizeBytes
+  noteHead(request, head)
   const tier = await tierOf(service, request, query)
+  await takeUpload(service, request, response, { head, tier, headers })
+}
+
+/**
+ * Takes the body of an upload whose head and tier are known, and answers what it was staged as.
+ *
+ * @throws {LadeError} every refusal; the caller answers it.
+ */
+export async function takeUpload(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    head,
+    tier,
+    headers,
+  }: { readonly head: UploadHead; readonly tier: UploadTier; readonly headers: OutgoingHttpHeaders },
+): Promise<void> {
+  const { notes } = exchangeOf(request)
+  noteHead(request, head)
   notes.tier = tier.name
   const bill = new BodyBill({ budget: service.budget, principal: tier.principal })
   bill.require()
@@ -79,6 +97,13 @@ export async function createUpload(
     }
     throw error
   }
+}
+
+/** Also for the log line of an upload that is refused for its credentials. */
+function noteHead(request: IncomingMessage, { cid, sizeBytes }: UploadHead): void {
+  const { notes } = exchangeOf(request)
+  notes.cid = cid.text
+  if (sizeBytes !== undefined) notes.sizeBytes = sizeBytes
 }
 
 /** True when the whole body of a small upload has come in behind its head, as small bodies mostly do. */
