@@ -25,7 +25,7 @@ export const lfsBatchRequest = z.object({
   hash_algo: z.literal('sha256').optional(),
   objects: z.array(lfsObject).max(MAX_LFS_OBJECTS),
 })
-export type LfsBatchRequest = z.infer<typeof lfsBatchRequest>
+
 export type LfsObject = z.infer<typeof lfsObject>
 
 const lfsAction = z.object({
