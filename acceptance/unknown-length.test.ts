@@ -178,7 +178,9 @@ describe('an upload of unknown length', () => {
         if (end === 'end') {
           expect(await connection.until(() => connection.isClosed, 10_000)).toBe(true)
           for (const { status, body } of connection.finals) {
-            expect([status, (JSON.parse(body) as Problem).error]).toEqual([400, 'incomplete_body'])
+            expect(status).toBe(400)
+            // The parser of the server may have seen the end before its route has.
+            expect(['incomplete_body', 'bad_request']).toContain((JSON.parse(body) as Problem).error)
           }
         }
         connection.destroy()

@@ -6,10 +6,13 @@ type Sentences = { readonly [Code in ErrorCode]?: (evidence: ErrorEvidence[Code]
 /** What to say in place of the service's sentence, which speaks of requests. */
 const INSTEAD: Sentences = {
   no_token: () => 'This needs a token. Get one with "lade login --email ADDRESS", or save one with "lade login".',
-  insufficient_scope: ({ required, scopes }) =>
-    scopes === undefined
-      ? undefined
-      : `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'no scopes' : scopes.join(', ')}. Create a token with the scope ${required}: "lade token new".`,
+  insufficient_scope: ({ required, scopes }) => {
+    if (scopes === undefined) return undefined
+    const has = `This needs the scope ${required}; the token has ${scopes.length === 0 ? 'no scopes' : scopes.join(', ')}.`
+    return required === 'admin'
+      ? `${has} The operator creates a token with it: "lade keys mint --scopes admin".`
+      : `${has} Create a token with the scope ${required}: "lade token new".`
+  },
   empty_body: () => 'The file is empty. Upload a file with at least one byte.',
   email_code_required: () => 'Signup needs a login code. "lade login --email ADDRESS" requests one and asks for it.',
   invalid_challenge: () =>

@@ -19,7 +19,8 @@ export const PROVER_SETTINGS = {
   privateHosts: {
     name: 'LADE_PROVER_ALLOW_PRIVATE',
     default: 'none',
-    about: 'Hosts that pieces may also be pulled from over http or at private addresses: lade:8080, 127.0.0.1:*.',
+    about:
+      'Further hosts that pieces may be pulled from, over http too, and at private addresses: lade:8080, 127.0.0.1:*.',
   },
   findDelayMs: {
     name: 'LADE_PROVER_FIND_DELAY_MS',

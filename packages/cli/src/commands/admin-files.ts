@@ -25,7 +25,7 @@ export function addAdminFiles(admin: Command, terminal: Terminal): void {
     .command('files')
     .summary('List the files of anybody.')
     .description('List the live files of all callers, or of one, newest first.')
-    .argument('[query]', 'part of the name, cid, owner or principal')
+    .argument('[query]', 'part of the file name, the cid, the email address or wallet of the owner, or the principal')
     .option('--caller <caller>', 'Only files of this email address, principal or IP address.')
     .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAX_LISTED), DEFAULT_LISTED)
     .option('--json', 'Print one JSON array with all fields.')

@@ -89,16 +89,18 @@ export function addAdminPrincipals(admin: Command, terminal: Terminal): void {
   const limit = admin
     .command('limit')
     .summary('Set limits of one caller.')
-    .description('Set the daily quota and the limit of stored bytes of one caller. They hold from the next upload on.')
+    .description(
+      'Set the daily quota and the limit of stored bytes of one caller. They hold from the next upload on. The daily quota is for all tokens of a user together; each token also keeps its own, and only "lade keys mint --quota-mb" creates tokens with a larger one.',
+    )
     .argument('<caller>', CALLER)
     .option(
       '--daily <amount>',
-      'Daily quota, such as 500MB or 20GB. "default" restores the quota of the tier.',
+      'Daily quota, such as 500MB or 20GB. "default" removes the quota that was set.',
       limitMb,
     )
     .option(
       '--stored <amount>',
-      'Limit of stored bytes, such as 1TB. "default" restores the limit of the tier.',
+      'Limit of stored bytes, such as 1TB. "default" removes the limit that was set.',
       limitMb,
     )
     .option('--json', 'Print one JSON object.')

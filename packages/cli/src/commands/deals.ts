@@ -21,7 +21,7 @@ interface DealFlags {
   readonly json?: boolean
 }
 
-/** `lade deals [ID]`: where the storage of my files stands; and what there is to do about one deal. */
+/** `lade deals [ID]`: the deals of the caller's files, and the actions on one deal. */
 export function addDeals(program: Command, terminal: Terminal): void {
   const command = program.command('deals')
   command

@@ -27,12 +27,12 @@ export function addGet(program: Command, terminal: Terminal): void {
     .command('get')
     .summary('Download a file and verify it against its id.')
     .description(
-      'Download a file and verify it against its content id. The download is written to FILE.part-… until complete; run the command again to resume it.',
+      'Download a file and verify it against its content id. Until it is complete, the name of the file ends in .part-…; run the command again to resume it.',
     )
     .argument('<cid>', 'any id of the file, ipfs://CID, or its retrieval URL')
     .option(
       '-o, --output <file>',
-      'File or folder to write to; - is standard output. Bytes go to standard output before they are verified, so check the exit code.',
+      'File or folder to write to (default: the working directory, under the name that the file was uploaded with); - is standard output. Bytes go to standard output before they are verified, so check the exit code.',
     )
     .option('-f, --force', 'Replace an existing file.')
     .option('--json', 'Print one JSON object.')

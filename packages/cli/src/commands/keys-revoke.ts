@@ -22,7 +22,10 @@ export function addKeysRevoke(keys: Command, terminal: Terminal): void {
     .description(
       'Revoke one token, or every token issued to a user so far. Running servers refuse revoked tokens within 2 seconds. The share links of the tokens end too. This cannot be undone.',
     )
-    .option('--jti <id>', 'Revoke the token with this id, as "lade token ls" shows it.')
+    .option(
+      '--jti <id>',
+      'Revoke the token with this id (jti). Users see it in "lade token ls", operators in "lade admin caller CALLER --json".',
+    )
     .option('--email <address>', 'Revoke all tokens of the user with this email address.')
     .option('--keep-links', 'Keep the share links of the tokens.')
     .option('--json', 'Print one JSON object.')

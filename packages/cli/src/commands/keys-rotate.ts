@@ -18,7 +18,7 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
     .command('rotate')
     .summary('Replace the signing key.')
     .description(
-      'Replace the signing key. All tokens and share links become invalid at once. With --overlap, they stay valid for the given number of days. Running servers use the new key within 2 seconds.',
+      'Replace the signing key in the data directory or the database. Within 2 seconds, running servers refuse all old tokens and share links, unless --overlap keeps them valid. If LADE_TOKEN_KEY is set, change it and restart every server instead.',
     )
     .option(
       '--overlap <days>',

@@ -28,7 +28,7 @@ interface LsFlags {
   readonly json?: boolean
 }
 
-/** `lade ls [QUERY]`: my files, newest first. */
+/** `lade ls [QUERY]`: the caller's files, newest first. */
 export function addLs(program: Command, terminal: Terminal): void {
   const command = program
     .command('ls')

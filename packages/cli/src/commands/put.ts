@@ -54,7 +54,10 @@ export function addPut(program: Command, terminal: Terminal): void {
     .option('--name <name>', 'Name to store the file under (default: the local file name).')
     .option('--type <type>', 'Media type (default: guessed from the file extension).')
     .addOption(
-      new Option('--cid <kind>', 'Kind of content id. unixfs is the CID that IPFS tools print.')
+      new Option(
+        '--cid <kind>',
+        'Kind of content id. unixfs is the CID of an IPFS import under the profile unixfs-v1-2025, as Helia computes it; "lade hash" also prints the one of a plain "ipfs add".',
+      )
         .choices(['unixfs', 'raw', 'piece', 'sha256'])
         .default('unixfs'),
     )

@@ -45,16 +45,21 @@ const DETAILS: Details = {
     `Use ${choiceText(allow)} here${method === undefined ? '' : `, not ${method}`}.${hint === undefined ? '' : ` ${hint}`}`,
   internal_error: () =>
     'The service failed in an unforeseen way. Try again. If it fails again, give the operator the request id.',
-  no_token: () => `There is no Authorization header. Send "Authorization: Bearer pk_live_…". ${SIGN_UP}`,
+  no_token: ({ reason }) =>
+    reason ?? `There is no Authorization header. Send "Authorization: Bearer pk_live_…". ${SIGN_UP}`,
   invalid_token: ({ reason }) =>
     reason ??
     `The token is damaged, or was signed with a key that is no longer used. Copy it again, or get a new one with \`lade login\` or POST /api/auth/signup.`,
   revoked_token: ({ jti }) =>
     `The token ${jti} was revoked. Get a new one with \`lade login\` or POST /api/auth/signup.`,
-  insufficient_scope: ({ required, scopes }) =>
-    scopes === undefined
-      ? `This request needs the scope ${required}. Create a token with the scope ${required}.`
-      : `This request needs the scope ${required}; the token has ${scopes.length === 0 ? 'no scopes' : scopes.join(', ')}. Create a token with the scope ${required}.`,
+  insufficient_scope: ({ required, scopes }) => {
+    const has = scopes && `; the token has ${scopes.length === 0 ? 'no scopes' : scopes.join(', ')}`
+    const next =
+      required === 'admin'
+        ? 'The operator creates a token with it: lade keys mint --scopes admin.'
+        : `Create a token with the scope ${required}.`
+    return `This request needs the scope ${required}${has ?? ''}. ${next}`
+  },
   unverified_account: ({ setting }) =>
     `${setting} is open, so email addresses are not verified. Use a wallet, or ask the operator to set ${setting} to email or closed.`,
   admin_refused: ({ setting }) =>

@@ -32,7 +32,7 @@ export interface ErrorEvidence {
   method_not_allowed: { allow: readonly string[]; method?: string; hint?: string }
   internal_error: Record<never, never>
   // Credentials
-  no_token: Record<never, never>
+  no_token: { reason?: string }
   invalid_token: { reason?: string }
   revoked_token: { jti: string }
   /** `scopes`: what the token has. */

@@ -157,7 +157,8 @@ export const SETTINGS = {
   }),
   tokenKey: setting(tokenKeyForm, {
     name: 'LADE_TOKEN_KEY',
-    shownDefault: '<data>/token.key (HS256) or token.rs256.key, created at the first start',
+    shownDefault:
+      'created at the first start: with SQLite in <data>/token.key (HS256) or token.rs256.key, with PostgreSQL in the database',
     meaning:
       'The key that signs tokens. HS256: at least 64 hex digits, base64 of at least 32 bytes, or any other text of at least 32 bytes. RS256: an RSA private key. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
@@ -196,7 +197,7 @@ export const SETTINGS = {
     name: 'LADE_SIGNUPS_PER_HOUR',
     default: '10',
     meaning:
-      'Maximum signups per IP address and hour. Not applied to requests from this machine while host and public URL are loopback addresses.',
+      'Maximum signups, requests for a login code, and sign-ins by email to the console, together per IP address and hour. Not applied to requests from this machine while host and public URL are loopback addresses.',
   }),
   queryToken: setting(oneOf('accept', 'refuse'), {
     name: 'LADE_QUERY_TOKEN',
@@ -254,7 +255,8 @@ export const SETTINGS = {
   tokenDailyMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_TOKEN_DAILY_MB',
     default: '1024',
-    meaning: 'The daily quota of a user, in MB per UTC day. A change applies to tokens that are created afterwards.',
+    meaning:
+      'The daily quota of a new token, in MB per UTC day. Existing tokens keep theirs. All tokens of a user together have the largest of their quotas, and at least this value, unless `lade admin limit` sets another.',
   }),
   tokenDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_TOKEN_DAILY_FILES',
@@ -348,7 +350,7 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names of this service, such as the public name of a proxy. While Lade listens on a loopback address, it accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names. Requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade builds returned URLs from the Host header of the request, but only for names listed here.',
+      'Additional host names of this service, such as the public name of a proxy. While Lade listens on a loopback address, it accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names. Requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade builds returned URLs from the Host header of the request, but only for names listed here. Requests for other names get URLs with localhost, which work only on this machine.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',
@@ -394,7 +396,7 @@ export const SETTINGS = {
     name: 'LADE_MAX_CONNECTIONS',
     default: '4096',
     meaning:
-      'Maximum connections per process. Lade lowers it if the open-file limit (ulimit -n) is too low. One IP address can use at most a quarter of them.',
+      'Maximum connections per process. Lade lowers it if the open-file limit (ulimit -n) is too low. One IP address can use at most a quarter of them, except addresses in LADE_TRUSTED_PROXIES. There is no such limit while Lade listens on a loopback address.',
   }),
   metricsToken: setting(secretForm(16), {
     name: 'LADE_METRICS_TOKEN',

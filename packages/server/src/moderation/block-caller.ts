@@ -38,11 +38,13 @@ export async function blockCaller(
   { request, by }: { readonly request: BlockCallerRequest; readonly by: string },
 ): Promise<BlockedCallerRecord> {
   const subject = subjectOf(request, deps.userIdOf)
-  if (subject.value === blockedValueOf(by)) throw wrong('This is the user of your own token.')
+  if (subject.value === blockedValueOf(by)) throw wrong('You cannot block the user of your own token.')
   const { files } = request
   const prefix = Number(subject.value.split('/')[1])
   if (files === 'remove' && subject.kind === 'network' && subject.value.includes(':') && prefix > SHARED_PREFIX) {
-    throw wrong('Files of IPv6 callers are kept by /64. Block the /64 to remove them, or set files to keep.')
+    throw wrong(
+      'IPv6 callers are counted per /64, so files of a smaller network cannot be removed. Block the /64, or send "files": "keep".',
+    )
   }
   const caller = await deps.records.blockedCallers.block({
     ...subject,

@@ -56,7 +56,7 @@ export async function unblockContent(
   const lifted = await deps.records.takedowns.lift({ name: blockedNameOf(cid.key), by, now: deps.now() })
   if (lifted === undefined) {
     throw new LadeError('not_found', {
-      reason: `${cid.text} is not blocked by itself. GET /api/admin/blocks lists what is; a denylist may name it.`,
+      reason: `No operator has blocked ${cid.text}. GET /api/admin/blocks lists the blocks. If it is on a denylist, remove it from that file.`,
     })
   }
   await deps.moderation.refresh()

@@ -22,6 +22,7 @@ export function signInOf(request: SessionRequest): SignIn {
     return { via: 'wallet', message, signature }
   }
   throw new LadeError('bad_request', {
-    reason: 'Send token, email, challenge and code, email and code, or message and signature, and nothing else.',
+    reason:
+      'Send exactly one of these sets of fields: {token}, {email}, {challenge, code}, {email, code}, or {message, signature}.',
   })
 }

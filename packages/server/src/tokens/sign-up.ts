@@ -72,7 +72,10 @@ async function boundsOf(rules: SignUpRules, email: string, { bearer, session }: 
 function boundsOfSession(rules: SignUpRules, email: string, session: SessionRecord): TokenBounds {
   const { quotaMb, jti, endsAt } = session
   if (session.email === null || quotaMb === null) {
-    throw new LadeError('bad_request', { reason: 'A wallet has no tokens of its own. It signs requests, or signs in.' })
+    throw new LadeError('bad_request', {
+      reason:
+        'You are signed in with a wallet, and signup creates tokens only for email addresses. Sign requests with the wallet, or sign in with it to get a token for 15 minutes.',
+    })
   }
   if (session.email !== email) {
     throw new LadeError('bad_request', { reason: `You are signed in as ${session.email}. Send that address.` })

@@ -1,4 +1,4 @@
-import { countText, LadeError, waitText } from '@lade/core/errors'
+import { LadeError, waitText } from '@lade/core/errors'
 import { HOUR_MS } from '@lade/core/time'
 
 /** The hour that signups and mails are counted in. */
@@ -18,7 +18,7 @@ export function signupsLimited(
   now: number,
   { used, limit }: Pick<RateLimit, 'used' | 'limit'>,
 ): LadeError<'rate_limited'> {
-  const reached = `This IP address has reached its limit of ${countText(limit, 'signup')} per hour.`
+  const reached = `This IP address has reached its limit of ${limit} signups and sign-ins per hour.`
   return rateLimited(now, { used, limit, reached })
 }
 

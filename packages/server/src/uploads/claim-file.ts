@@ -109,5 +109,5 @@ function claimDigestOf(secret: string): string {
 }
 
 function absentSentence(cid: ContentId): string {
-  return `No upload without an account has left a file ${cid.text} for this secret, or its term is over. Upload the file again.`
+  return `There is no file ${cid.text} to claim with this secret: the secret is wrong, or the term of the file has ended. Check the secret, or upload the file again.`
 }

@@ -26,7 +26,7 @@ export function dealRoutes(app: Routes, service: Service): void {
         description: 'Scope list. Includes deals that have ended, unless status is set.',
         querystring: dealsQuery,
         security,
-        response: { 200: dealList.describe('My deals'), ...problems(400, 401, 403, 503) },
+        response: { 200: dealList.describe('The deals'), ...problems(400, 401, 403, 503) },
       },
     },
     async (request) => {

@@ -33,7 +33,7 @@ export function fileRoutes(app: Routes, service: Service): void {
           'it was returned to.',
         querystring: filesQuery,
         security,
-        response: { 200: fileList.describe('My files'), ...problems(400, 401, 403, 503) },
+        response: { 200: fileList.describe('The files'), ...problems(400, 401, 403, 503) },
       },
     },
     async (request) => {
@@ -147,7 +147,7 @@ export function fileRoutes(app: Routes, service: Service): void {
         description: 'Scope list. An upload counts on the UTC day on which it was admitted.',
         querystring: usageQuery,
         security,
-        response: { 200: usageResult.describe('My usage'), ...problems(400, 401, 403, 503) },
+        response: { 200: usageResult.describe('The usage'), ...problems(400, 401, 403, 503) },
       },
     },
     async (request) => {

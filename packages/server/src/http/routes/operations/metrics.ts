@@ -33,13 +33,16 @@ export function metricsRoutes(app: Routes, service: Service, requests: RequestCo
     },
     async (request, reply) => {
       const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-      if (given === undefined) throw new LadeError('no_token', {})
-      if (!isSame(given, metricsToken.reveal())) throw new LadeError('invalid_token', {})
+      if (given === undefined) throw new LadeError('no_token', { reason: NEEDED })
+      if (!isSame(given, metricsToken.reveal())) throw new LadeError('invalid_token', { reason: WRONG })
       reply.header('cache-control', 'no-store').type(registry.contentType)
       return registry.metrics()
     },
   )
 }
+
+const NEEDED = 'Send the token of LADE_METRICS_TOKEN: "Authorization: Bearer TOKEN". No other token works here.'
+const WRONG = 'The token is not the one in LADE_METRICS_TOKEN. No other token works here.'
 
 function isSame(one: string, other: string): boolean {
   const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -133,7 +133,7 @@ export function sessionRoutes(app: Routes, service: Service): void {
         description: 'Scope list. The browsers that are signed in, the one that was used last first.',
         querystring: tokenQuery,
         security: [...security, ...cookie],
-        response: { 200: sessionList.describe('My sessions'), ...problems(401, 403, 503) },
+        response: { 200: sessionList.describe('The sessions'), ...problems(401, 403, 503) },
       },
     },
     async (request) => {

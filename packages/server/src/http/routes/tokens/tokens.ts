@@ -27,7 +27,7 @@ export function tokenRoutes(app: Routes, service: Service): void {
             "wallet's sign-in, is listed from its first use on.",
           querystring: tokenQuery,
           security,
-          response: { 200: tokenList.describe('My tokens'), ...problems(401, 403, 503) },
+          response: { 200: tokenList.describe('The tokens'), ...problems(401, 403, 503) },
         },
       },
       async (request) => {
