@@ -2,6 +2,9 @@ import type { Agent } from 'node:http'
 import { type Answer, type Caller, send, upload } from './caller.ts'
 import type { Content } from './content.ts'
 
+/** Of the hexadecimal ids, the quarter whose bytes are uploaded without their length. */
+const CHUNKED_BELOW = '4'
+
 /**
  * What the caller knows about one upload. `unknown` is an upload whose answer never came, or a 5xx that came while the
  * service was being broken: it may have happened or not.
@@ -82,7 +85,8 @@ export class Ledger {
   /** Uploads the content of `staging` once more, and notes what the caller was told. */
   async again(origin: URL, staging: Staging, agent?: Agent): Promise<Answer | undefined> {
     const { caller, content } = staging
-    const answer = await orUndefined(upload(origin, caller, content, agent === undefined ? {} : { agent }))
+    const door = content.cid < CHUNKED_BELOW ? 'chunked' : 'declared'
+    const answer = await orUndefined(upload(origin, caller, content, { door, ...(agent !== undefined && { agent }) }))
     if (answer !== undefined) staging.status = answer.status
     if (answer?.status === 200) staging.outcome = 'ack'
     else if (answer !== undefined && answer.status < 500) staging.outcome = 'refused'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, type Caller, errorCode, sponsoredCaller, tokenCaller, upload } from './caller.ts'
+import { type Answer, type Caller, doorFor, errorCode, sponsoredCaller, tokenCaller, upload } from './caller.ts'
 import { newContent } from './content.ts'
 import { readDataDirectory } from './data-directory.ts'
 import { atRest } from './invariants.ts'
@@ -33,7 +33,7 @@ function uploadAtOnce(callers: readonly Caller[], sizeBytes: number): Promise<An
       const server = servers[index % servers.length]
       const caller = callers[index % callers.length]
       if (server === undefined || caller === undefined) throw new TypeError('nobody to upload, or nothing to upload to')
-      return upload(server.url, caller, content)
+      return upload(server.url, caller, content, { door: doorFor(caller, index) })
     }),
   )
 }

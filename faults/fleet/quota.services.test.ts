@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Answer, type Caller, errorCode, sponsoredCaller, tokenCaller, upload } from '../caller.ts'
+import { type Answer, type Caller, doorFor, errorCode, sponsoredCaller, tokenCaller, upload } from '../caller.ts'
 import { newContent } from '../content.ts'
 import { atRest } from '../invariants.ts'
 import { PLAN } from '../plan.ts'
@@ -22,7 +22,7 @@ function uploadAtOnce({ fleet }: FleetHarness, caller: Caller, sizeBytes: number
     contents.map((content, index) => {
       const instance = fleet.instances[index % fleet.instances.length]
       if (instance === undefined) throw new TypeError('nothing to upload to')
-      return upload(instance.url, caller, content)
+      return upload(instance.url, caller, content, { door: doorFor(caller, index) })
     }),
   )
 }

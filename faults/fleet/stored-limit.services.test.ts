@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Answer, type Caller, errorCode, send, sponsoredCaller, tokenCaller, upload } from '../caller.ts'
+import { type Answer, type Caller, doorFor, errorCode, send, sponsoredCaller, tokenCaller, upload } from '../caller.ts'
 import { type Content, newContent } from '../content.ts'
 import { atRest } from '../invariants.ts'
 import { PLAN } from '../plan.ts'
@@ -59,7 +59,11 @@ async function uploadAtOnce(
   of: { readonly sizeBytes: number; readonly count: number; readonly code: string; readonly story: () => string },
 ): Promise<Content[]> {
   const contents = Array.from({ length: of.count }, () => newContent(of.sizeBytes))
-  const answers = await Promise.all(contents.map((content, index) => upload(instanceOf(fleet, index), caller, content)))
+  const answers = await Promise.all(
+    contents.map((content, index) =>
+      upload(instanceOf(fleet, index), caller, content, { door: doorFor(caller, index) }),
+    ),
+  )
   const refusals = answers.filter(({ status }) => status !== 200)
   expect(new Set(refusals.map(refusalOf)), of.story()).toEqual(new Set([`429 ${of.code} stored ${LIMIT_MB * MB}`]))
   return contents.filter((_, index) => answers[index]?.status === 200)
