@@ -86,7 +86,8 @@ describe('a quota with room for some of many uploads at once', () => {
     const { sizeBytes, processes } = subject
     await start(processes)
     for (let round = 0; round < PLAN.quotaRounds; round += 1) {
-      const prefix = `2001:db8:1:${(round + 1).toString(16)}`
+      // Each in a /48 of its own, whose day has no room for twenty of them.
+      const prefix = `2001:db8:${(round + 1).toString(16)}:7`
       const hosts = Array.from({ length: PLAN.quotaUploads }, (_, host) =>
         sponsoredCaller(`${prefix}:${(host + 1).toString(16)}::${(host * 7).toString(16)}`),
       )
