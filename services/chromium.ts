@@ -21,8 +21,8 @@ export interface Page {
   screenshot(): Promise<Buffer>
   /** Gives files to the field of a selector, as if they were chosen in the dialog. @param paths - on this machine. */
   chooseFiles(selector: string, paths: readonly string[]): Promise<void>
-  /** A key, pressed and let go, such as `Tab`, `Enter` or `Escape`. */
-  press(key: string): Promise<void>
+  /** A key, pressed and let go, such as `Tab`, `Enter`, `Space` or `ArrowDown`. */
+  press(key: string, options?: { readonly shift?: boolean }): Promise<void>
   /** Types into what has the focus. */
   type(text: string): Promise<void>
   /** The size of the window, and which colours the user prefers. */
@@ -33,8 +33,12 @@ export interface Page {
   complaints(): readonly string[]
   /** What scripts have logged since it was opened, in the page and in its frames, of other sites too. */
   logged(): readonly string[]
-  /** The dialogs that scripts have opened since it was opened. Each is closed at once. */
+  /** The dialogs that scripts have opened since it was opened. Each is closed at once; one that asks whether to leave the page lets it go. */
   dialogs(): readonly string[]
+  /** A command of the protocol that has no name here. */
+  command(method: string, params?: object): Promise<Record<string, unknown>>
+  /** Hears the events of the page itself. */
+  onEvent(listener: (method: string, params: Readonly<Record<string, unknown>>) => void): void
 }
 
 export interface View {
@@ -51,7 +55,17 @@ export interface SlowMachine {
   readonly latencyMs?: number
 }
 
-const KEY_CODES: Readonly<Record<string, number>> = { Tab: 9, Enter: 13, Escape: 27, Space: 32 }
+const KEY_CODES: Readonly<Record<string, number>> = {
+  Tab: 9,
+  Enter: 13,
+  Escape: 27,
+  Space: 32,
+  ArrowUp: 38,
+  ArrowDown: 40,
+}
+/** What a key types, where it types something. */
+const KEY_TEXTS: Readonly<Record<string, string>> = { Enter: '\r', Space: ' ' }
+const SHIFT = 8
 
 export interface Chromium {
   newPage(): Promise<Page>
@@ -159,8 +173,8 @@ async function openPage(
     if (!isOfPage) return
     if (method === 'Page.loadEventFired') loads += 1
     if (method === 'Page.javascriptDialogOpening') {
-      dialogs.push(String(params.message))
-      void call('Page.handleJavaScriptDialog', { accept: false })
+      dialogs.push(params.type === 'beforeunload' ? 'beforeunload' : String(params.message))
+      void call('Page.handleJavaScriptDialog', { accept: params.type === 'beforeunload' })
     }
     if (method === 'Log.entryAdded') complaints.push((params.entry as { text: string }).text)
   })
@@ -205,12 +219,14 @@ async function openPage(
       const { nodeId } = await call('DOM.querySelector', { nodeId: (root as { nodeId: number }).nodeId, selector })
       await call('DOM.setFileInputFiles', { nodeId, files })
     },
-    async press(key) {
+    async press(key, { shift = false } = {}) {
+      const text = KEY_TEXTS[key]
       const event = {
-        key,
+        key: key === 'Space' ? ' ' : key,
         code: key,
         windowsVirtualKeyCode: KEY_CODES[key] ?? 0,
-        ...(key === 'Enter' && { text: '\r' }),
+        modifiers: shift ? SHIFT : 0,
+        ...(text !== undefined && { text }),
       }
       await call('Input.dispatchKeyEvent', { type: 'keyDown', ...event })
       await call('Input.dispatchKeyEvent', { type: 'keyUp', ...event })
@@ -245,5 +261,10 @@ async function openPage(
     complaints: () => complaints,
     dialogs: () => dialogs,
     logged: () => logged,
+    command: call,
+    onEvent: (listener) =>
+      listen(({ method, params = {} }, isOfPage) => {
+        if (isOfPage && method !== undefined) listener(method, params)
+      }),
   }
 }

@@ -1,13 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { Page } from './chromium.ts'
+import type { Page, View } from './chromium.ts'
 import type { ConsolePage } from './console-page.ts'
 
 /** Where somebody wants to look at what was seen. */
 const screenshots = process.env.LADE_TEST_SCREENSHOTS
 const SCHEMES = ['light', 'dark'] as const
 const WIDTHS = [390, 820, 1440]
+const DESK: View = { width: 1440, height: 900, scheme: 'light' }
 
 /** Keeps what a page looks like, where somebody wants to see it. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
@@ -16,11 +17,20 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   writeFileSync(join(screenshots, `${name}.png`), await page.screenshot())
 }
 
+export interface Looks {
+  /** What is to be seen in the middle of the window. */
+  readonly subject?: string
+  /** How the page is seen afterwards. @default a wide window, light */
+  readonly after?: View
+}
+
 /** Looks at a page in both schemes and at every width: axe finds nothing, and nothing is wider than the window. */
-export async function checkLooks(page: Page, console_: ConsolePage, name: string): Promise<void> {
+export async function checkLooks(page: Page, console_: ConsolePage, name: string, looks: Looks = {}): Promise<void> {
+  const { subject, after = DESK } = looks
   for (const scheme of SCHEMES) {
     for (const width of WIDTHS) {
       await page.look({ width, height: 900, scheme })
+      if (subject !== undefined && screenshots !== undefined) await page.evaluate(scrollTo(subject))
       await keepScreenshot(page, `${name}-${width}-${scheme}`)
       // A chart takes its new width a frame later.
       const overflow = () => page.evaluate('document.documentElement.scrollWidth - innerWidth')
@@ -28,5 +38,13 @@ export async function checkLooks(page: Page, console_: ConsolePage, name: string
     }
     expect([name, scheme, await console_.violations()]).toEqual([name, scheme, []])
   }
-  await page.look({ width: 1440, height: 900, scheme: 'light' })
+  await page.look(after)
+}
+
+/** A frame later, so that it is drawn at its place. */
+function scrollTo(selector: string): string {
+  return `new Promise((resolve) => {
+    document.querySelector(${JSON.stringify(selector)})?.scrollIntoView({ block: 'center' })
+    setTimeout(resolve, 100)
+  })`
 }

@@ -12,11 +12,13 @@ import { isUser, loadSession, session } from './app/session.ts'
 import { Shell } from './app/shell.tsx'
 import { loadUsage } from './app/usage-today.ts'
 import { isBusy, reconsiderRefused, watchQueue } from './drop/queue.ts'
+import { keepFocus } from './parts/keep-focus.ts'
 import { restrictCode } from './trusted-types.ts'
 
 restrictCode()
 applyPreferences()
 watchQueue()
+keepFocus()
 void loadInfo()
 void loadSession()
 effect(() => {

@@ -53,7 +53,6 @@ export function ListTable<Entry>(props: ListTableProps<Entry>) {
             <VirtualRows
               rows={entries}
               rowHeight={ROW_HEIGHT}
-              columns={columns.length}
               keyOf={keyOf}
               onNearEnd={pages.loadMore}
               render={render}

@@ -22,7 +22,9 @@ export function daysOf(days: number): string {
 
 /** A day and a time of day, in the browser's time zone. */
 export function timeOf(time: string | number): string {
-  return new Date(time).toLocaleString(language.value, { dateStyle: 'medium', timeStyle: 'short' })
+  const text = new Date(time).toLocaleString(language.value, { dateStyle: 'medium', timeStyle: 'short' })
+  // A line ends before the time of day, never within it.
+  return text.replace(/\s(?=[AP]M$)/, '\u00a0')
 }
 
 export function dateOf(time: string | number): string {

@@ -31,10 +31,10 @@ export function DropPage() {
         </p>
       </header>
       <DropTarget isBig={isEmpty.value} />
+      <UnfinishedList />
       <TierFacts />
       {session.value != null && <KeepingChoices />}
       <ClaimOffer />
-      <UnfinishedList />
       <QueuePanel />
       <EarlierList />
     </>

@@ -5,10 +5,13 @@ import { Icon } from '../parts/icon.tsx'
 import { ProgressBar } from '../parts/progress-bar.tsx'
 import { texts } from '../texts/texts.ts'
 import { cancelAll, clearEnded, isBusy, isPaused, pause, rate, resume, secondsLeft, totals, uploads } from './queue.ts'
+import type { Upload } from './upload.ts'
 import { UploadRow } from './upload-row.tsx'
 
 /** Rows beyond these are shown when somebody asks: two hundred rows help nobody. */
 const ROWS = 50
+/** Those beyond, too, that somebody has to do something about. */
+const isShownAlways = ({ state }: Upload) => state.value === 'failed' || state.value === 'refused'
 const links = computed(() => uploads.value.flatMap(({ result }) => result.value?.retrievalUrl ?? []))
 
 /** What is on its way and what has arrived. */
@@ -17,7 +20,8 @@ export function QueuePanel() {
   const { drop } = texts.value
   const all = uploads.value
   if (all.length === 0) return null
-  const hidden = all.length - shown.value
+  const rows = all.filter((upload, at) => at < shown.value || isShownAlways(upload))
+  const hidden = all.length - rows.length
   return (
     <section class="panel" aria-labelledby="queue-title">
       <div class="panel-head">
@@ -35,7 +39,7 @@ export function QueuePanel() {
       </div>
       <QueueProgress />
       <ul class="rows">
-        {all.slice(0, shown.value).map((upload) => (
+        {rows.map((upload) => (
           <UploadRow key={upload.id} upload={upload} isAlone={all.length === 1} />
         ))}
       </ul>
@@ -114,7 +118,8 @@ function QueueProgress() {
 function Announcements() {
   const { drop } = texts.value
   const { done, failed } = totals.value
-  const last = uploads.value.findLast(({ hasEnded }) => hasEnded.value)
+  const ended = uploads.value.filter(({ hasEnded }) => hasEnded.value)
+  const last = ended.toSorted((one, other) => one.number - other.number).at(-1)
   let said = ''
   if (!isBusy.value && done > 1) said = drop.announceAll(countOf(done))
   else if (last?.state.value === 'done') said = drop.announceDone(last.name)

@@ -22,6 +22,7 @@ export interface KeepingWishes {
   readonly termDays: number | undefined
 }
 
+/** Newest first, files of one choice in their order: what was chosen just now is seen. They are sent in the order of their numbers. */
 export const uploads = signal<readonly Upload[]>([])
 export const isPaused = signal(false)
 /** Bytes a second of all files together; undefined until it is known. */
@@ -76,7 +77,7 @@ export function addFiles(files: readonly File[]): void {
     }
     fresh.push(upload)
   }
-  uploads.value = [...uploads.value, ...fresh]
+  uploads.value = [...fresh, ...uploads.value]
   for (const upload of fresh) if (upload.state.value === 'waiting') void beginUnfinished(upload.file)
   next()
 }
@@ -136,7 +137,7 @@ export function reconsiderRefused(): void {
 
 function next(): void {
   if (isPaused.value) return
-  for (const upload of uploads.value) {
+  for (const upload of uploads.value.toSorted((one, other) => one.number - other.number)) {
     if (upload.state.value !== 'waiting') continue
     const slots = upload.sizeBytes > PARTED_BYTES ? PARTED_SLOTS : 1
     if (slots > freeSlots) return

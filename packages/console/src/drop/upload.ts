@@ -8,10 +8,12 @@ export interface Refusal {
   readonly limitBytes: number
 }
 
-let lastId = 0
+let lastNumber = 0
 
 /** One file on its way, as the page shows it. */
 export class Upload {
+  /** Larger than those of all before it. */
+  readonly number: number
   readonly id: string
   readonly name: string
   readonly sizeBytes: number
@@ -36,8 +38,9 @@ export class Upload {
   controller = new AbortController()
 
   constructor(file: File) {
-    lastId += 1
-    this.id = `upload-${lastId}`
+    lastNumber += 1
+    this.number = lastNumber
+    this.id = `upload-${lastNumber}`
     this.file = file
     this.name = file.name
     this.sizeBytes = file.size

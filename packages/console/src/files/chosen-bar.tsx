@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { countOf } from '../app/amounts.ts'
 import { messageOf } from '../app/api.ts'
+import { loadUsage } from '../app/usage-today.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -91,7 +92,10 @@ export function ChosenBar() {
       {asksToRemove.value && (
         <ConfirmRemoval
           title={words.removeMany(countOf(all.length))}
-          onConfirm={() => forEach(({ cid }) => removeFile(cid))}
+          onConfirm={async () => {
+            await forEach(({ cid }) => removeFile(cid))
+            void loadUsage()
+          }}
           onClose={() => {
             asksToRemove.value = false
           }}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { timeOf } from '../app/amounts.ts'
 import { openClient } from '../app/client.ts'
 import { goTo } from '../app/route.ts'
+import { loadUsage } from '../app/usage-today.ts'
 import { CopyField } from '../parts/copy-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -79,6 +80,7 @@ export function FileControls({ file, deal, onChanged }: FileControlsProps) {
             step.run(async () => {
               await removeFile(file.cid)
               goTo('files')
+              void loadUsage()
             })
           }
           onClose={() => {

@@ -20,6 +20,9 @@ import { StatusTag } from './status-tag.tsx'
 
 const ENDED: readonly FileEntry['status'][] = ['expired', 'removed', 'failed', 'composed']
 
+/** How often a deal is looked at whose copies are on their way to a prover. */
+const REFRESH_MS = 10_000
+
 /** All that there is to know about one file, and to do with it. */
 export function FileSheet({ cid }: { readonly cid: string }) {
   const file = useSignal<FileEntry | undefined>(files.value.find((one) => one.cid === cid))
@@ -32,6 +35,7 @@ export function FileSheet({ cid }: { readonly cid: string }) {
       const entry = await client.files.get(cid)
       file.value = entry
       deal.value = await client.deals.get(entry.dealId)
+      problem.value = undefined
     } catch (error) {
       problem.value = messageOf(error)
       noteEnded(error)
@@ -42,6 +46,14 @@ export function FileSheet({ cid }: { readonly cid: string }) {
   }, [cid])
   const entry = file.value
   const isLive = entry !== undefined && !ENDED.includes(entry.status)
+  const isUnproved = isLive && entry.visibility === 'public' && deal.value?.provedAt === null
+  useEffect(() => {
+    if (!isUnproved) return
+    const timer = setInterval(() => {
+      if (!document.hidden) void load()
+    }, REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [isUnproved])
   return (
     <Dialog kind="sheet" title={entry?.filename ?? entry?.cid ?? cid} onClose={() => leave(cid)}>
       {problem.value !== undefined && (

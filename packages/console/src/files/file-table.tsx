@@ -20,7 +20,6 @@ import {
 import { StatusTag } from './status-tag.tsx'
 
 const ROW_HEIGHT = 60
-const COLUMNS = 5
 
 /** All files, a row each, however many there are. */
 export function FileTable() {
@@ -60,7 +59,6 @@ export function FileTable() {
         <VirtualRows
           rows={all}
           rowHeight={ROW_HEIGHT}
-          columns={COLUMNS}
           keyOf={({ cid }) => cid}
           onNearEnd={loadMore}
           render={(file) => <FileCells file={file} />}
@@ -92,7 +90,7 @@ function FileCells({ file }: { readonly file: FileEntry }) {
         </a>
         <small>
           <span class="file-size-small">{bytesOf(file.size)} · </span>
-          {file.contentType}
+          <span class="file-type">{file.contentType.replace(/;.*/, '')}</span>
         </small>
       </td>
       <td class="file-size">{bytesOf(file.size)}</td>

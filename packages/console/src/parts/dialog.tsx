@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { texts } from '../texts/texts.ts'
 import { Icon } from './icon.tsx'
+import { holdFocus } from './keep-focus.ts'
 
 export interface DialogProps {
   readonly title: string
@@ -16,11 +17,9 @@ export function Dialog({ title, kind = 'box', onClose, children }: DialogProps) 
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
-    const before = document.activeElement
+    const giveBack = holdFocus()
     dialog.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
+    return giveBack
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it as well

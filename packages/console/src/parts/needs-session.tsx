@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { linkTo } from '../app/route.ts'
+import { linkTo, route } from '../app/route.ts'
 import { session } from '../app/session.ts'
 import { texts } from '../texts/texts.ts'
 import { Empty } from './empty.tsx'
@@ -10,13 +10,18 @@ export function NeedsSession({ children }: { readonly children: ComponentChildre
   if (session.value === undefined) return <p class="loading">{app.loading}</p>
   if (session.value !== null) return children
   return (
-    <section class="panel">
-      <Empty icon="lock" title={app.needsSession}>
-        <p>{app.needsSessionHint}</p>
-        <a class="button button-primary" href={linkTo('sign-in')}>
-          {app.signIn}
-        </a>
-      </Empty>
-    </section>
+    <>
+      <header class="page-head">
+        <h1>{app.pages[route.value.page]}</h1>
+      </header>
+      <section class="panel">
+        <Empty icon="lock" title={app.needsSession}>
+          <p>{app.needsSessionHint}</p>
+          <a class="button button-primary" href={linkTo('sign-in')}>
+            {app.signIn}
+          </a>
+        </Empty>
+      </section>
+    </>
   )
 }

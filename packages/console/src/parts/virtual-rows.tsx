@@ -8,7 +8,6 @@ const SPARE_ROWS = 12
 export interface VirtualRowsProps<Row> {
   readonly rows: readonly Row[]
   readonly rowHeight: number
-  readonly columns: number
   readonly keyOf: (row: Row) => string
   /** The cells of a row. */
   readonly render: (row: Row) => ComponentChildren
@@ -17,7 +16,7 @@ export interface VirtualRowsProps<Row> {
 }
 
 /** The body of a table with many rows of one height, of which only those that are seen are in the page. */
-export function VirtualRows<Row>({ rows, rowHeight, columns, keyOf, render, onNearEnd }: VirtualRowsProps<Row>) {
+export function VirtualRows<Row>({ rows, rowHeight, keyOf, render, onNearEnd }: VirtualRowsProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const first = useSignal(0)
   const count = useSignal(40)
@@ -43,24 +42,24 @@ export function VirtualRows<Row>({ rows, rowHeight, columns, keyOf, render, onNe
   }, [end, rows.length])
   return (
     <tbody ref={body}>
-      <Space height={start * rowHeight} columns={columns} />
+      <Space height={start * rowHeight} />
       {rows.slice(start, end).map((row, at) => (
         <tr key={keyOf(row)} aria-rowindex={start + at + 2} style={{ blockSize: `${rowHeight}px` }}>
           {render(row)}
         </tr>
       ))}
-      <Space height={(rows.length - end) * rowHeight} columns={columns} />
+      <Space height={(rows.length - end) * rowHeight} />
     </tbody>
   )
 }
 
-/** Takes the place of rows that are not seen. */
-function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+/** Takes the place of rows that are not seen. It spans no columns: on a phone some are hidden, and a wider row would bring their place back. */
+function Space({ height }: { readonly height: number }) {
   if (height === 0) return null
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: white space has no focus
     <tr aria-hidden="true" class="space">
-      <td colSpan={columns} style={{ blockSize: `${height}px` }} />
+      <td style={{ blockSize: `${height}px` }} />
     </tr>
   )
 }

@@ -159,7 +159,7 @@ const EN = {
       other: 'Other files',
     },
     type: 'Media type',
-    anyType: 'Any media type',
+    anyType: 'Media type',
     status: 'Status',
     live: 'All live files',
     statuses: {
@@ -206,7 +206,7 @@ const EN = {
     controls: 'Change',
     rename: 'Rename',
     share: 'Make a link',
-    shareFor: 'Share link that works for',
+    shareFor: 'Share link valid for',
     shareLink: 'Link',
     shareUntil: (time: string) => `Works until ${time}, for anyone who has it.`,
     lifetimes: (seconds: number) =>
@@ -255,7 +255,7 @@ const EN = {
     checking: 'Checking …',
     checkHint: 'Asks a prover with a fresh random nonce, and verifies the answer in this browser.',
     provedBy: (prover: string, leaves: number) =>
-      `${prover} has proved ${leaves} random leaves of the piece. Verified here.`,
+      `Prover ${prover} proved ${leaves} random leaves of the piece. Verified here.`,
     pieceUnknown: 'The service says that this piece belongs to the file; the content id does not show it.',
     passed: 'passed',
     notPassed: 'not passed',
@@ -554,7 +554,7 @@ const DE: Texts = {
       other: 'Andere Dateien',
     },
     type: 'Medientyp',
-    anyType: 'Jeder Medientyp',
+    anyType: 'Medientyp',
     status: 'Status',
     live: 'Alle aktuellen Dateien',
     statuses: {
@@ -602,7 +602,7 @@ const DE: Texts = {
     controls: 'Ändern',
     rename: 'Umbenennen',
     share: 'Link erstellen',
-    shareFor: 'Freigabe-Link, der so lange gilt',
+    shareFor: 'Freigabe-Link gültig für',
     shareLink: 'Link',
     shareUntil: (time) => `Gilt bis ${time}, für alle, die ihn haben.`,
     lifetimes: (seconds) =>
@@ -650,7 +650,7 @@ const DE: Texts = {
     check: 'Hier prüfen',
     checking: 'Wird geprüft …',
     checkHint: 'Fragt einen Prover mit einer frischen Zufallszahl und prüft die Antwort in diesem Browser.',
-    provedBy: (prover, leaves) => `${prover} hat ${leaves} zufällige Blätter des Pieces bewiesen. Hier geprüft.`,
+    provedBy: (prover, leaves) => `Prover ${prover} hat ${leaves} zufällige Blätter des Pieces bewiesen. Hier geprüft.`,
     pieceUnknown: 'Dass dieses Piece zur Datei gehört, sagt der Dienst; die Content-ID zeigt es nicht.',
     passed: 'bestanden',
     notPassed: 'nicht bestanden',

@@ -55,7 +55,7 @@ export function SessionList() {
                   <Icon name="system" />
                 </span>
                 <div class="row-words">
-                  <p class="row-name">{words.since(timeOf(createdAt))}</p>
+                  <p class="row-name row-name-whole">{words.since(timeOf(createdAt))}</p>
                   <p class="row-state">
                     <span>{texts.value.signIn.ways[via]}</span>
                     <span>{words.used(fromNow(lastUsedAt))}</span>
