@@ -13,7 +13,6 @@ const INSTEAD: Sentences = {
       ? `${has} The operator creates a token with it: "lade keys mint --scopes admin".`
       : `${has} Create a token with the scope ${required}: "lade token new".`
   },
-  empty_body: () => 'The file is empty. Upload a file with at least one byte.',
   email_code_required: () => 'Signup needs a login code. "lade login --email ADDRESS" requests one and asks for it.',
   invalid_challenge: () =>
     'The login attempt is unknown, finished or expired. Leave out --challenge to get a new code.',

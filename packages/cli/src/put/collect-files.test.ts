@@ -41,12 +41,12 @@ describe('collectFiles', () => {
         ['photos/2025/c.jpg', 'c.jpg', 17],
         ['photos/a.jpg', 'a.jpg', 12],
         ['photos/b.jpg', 'b.jpg', 12],
+        ['photos/empty', 'empty', 0],
       ],
       leftOut: [
         ['photos/.env', 'hidden'],
         ['photos/.git', 'hidden'],
         ['photos/2025/up', 'link'],
-        ['photos/empty', 'empty'],
         ['photos/link', 'link'],
       ],
     })
@@ -60,6 +60,7 @@ describe('collectFiles', () => {
       'photos/2025/c.jpg',
       'photos/a.jpg',
       'photos/b.jpg',
+      'photos/empty',
     ])
   })
 

@@ -20,7 +20,7 @@ export interface LocalFile {
 /** Something in a folder that is not put, and why. */
 export interface LeftOut {
   readonly shown: string
-  readonly because: 'hidden' | 'link' | 'empty' | 'special'
+  readonly because: 'hidden' | 'link' | 'special'
 }
 
 /** The files below the paths that were named, and the entries that are left out. */
@@ -41,7 +41,7 @@ export interface CollectOptions {
  * Finds the files that `names` mean, in the order of their paths.
  *
  * What is named is taken whatever it is called, and followed where it is a link. Below a folder, links are not followed,
- * and hidden files, empty ones (nothing can be staged of them) and what is no file are left out, and listed.
+ * and hidden files and what is no file are left out, and listed.
  *
  * @throws {LocalError} for a name that leads to nothing, or to what cannot be put.
  * @throws {UsageError} for a folder without `isRecursive`.
@@ -76,11 +76,7 @@ async function collectFolder(
     const because = reasonAgainst(entry, options)
     if (because !== undefined) into.leftOut.push({ shown, because })
     else if (entry.isDirectory()) await collectFolder(path, shown, options, into)
-    else {
-      const found = await statOf(path, shown)
-      if (found.size === 0) into.leftOut.push({ shown, because: 'empty' })
-      else into.files.push(localFileOf(path, shown, found))
-    }
+    else into.files.push(localFileOf(path, shown, await statOf(path, shown)))
   }
 }
 

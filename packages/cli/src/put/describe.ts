@@ -71,11 +71,10 @@ export function describeSum(sum: {
 const REASONS: Readonly<Record<LeftOut['because'], (count: number) => string>> = {
   hidden: (count) => `${count} hidden (--hidden includes them)`,
   link: (count) => countOf(count, 'symbolic link'),
-  empty: (count) => `${count} empty`,
   special: (count) => `${count} not regular files`,
 }
 
-/** What was left out, by reason; undefined when nothing was. @example 'Skipped: 2 hidden (--hidden includes them), 1 empty.' */
+/** What was left out, by reason; undefined when nothing was. @example 'Skipped: 2 hidden (--hidden includes them), 1 symbolic link.' */
 export function describeLeftOut(leftOut: readonly LeftOut[]): string | undefined {
   const counts = Object.entries(REASONS).flatMap(([because, phrase]) => {
     const count = leftOut.filter((one) => one.because === because).length

@@ -46,7 +46,7 @@ export class LeafHasher {
   #gathered = new Uint8Array(0)
   #gatheredBytes = 0
 
-  /** @param sizeBytes - of the file, at least 1. */
+  /** @param sizeBytes - of the file. */
   constructor(kind: LeafKind, sizeBytes: number, digest: Digest) {
     this.#layout = new DagLayout(PROFILE_OF[kind], sizeBytes)
     this.#digest = digest
@@ -68,6 +68,11 @@ export class LeafHasher {
       this.#gatheredBytes += bytes.length
       if (this.#gatheredBytes === leafBytes) await this.#end(this.#gathered.subarray(0, leafBytes))
     }
+  }
+
+  /** Ends the one leaf of an empty file, for which no chunk comes. */
+  async endEmpty(): Promise<void> {
+    await this.#end(new Uint8Array())
   }
 
   /** The digest of every leaf, 32 bytes each, once all bytes have come. */

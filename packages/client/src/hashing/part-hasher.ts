@@ -47,6 +47,7 @@ export class PartHasher {
     const leaves = wants.leaves.map((kind) => [kind, new LeafHasher(kind, sizeBytes, tools.digest)] as const)
     // Loaded when somebody wants a piece: its WebAssembly is the biggest thing here, and not every page may run it.
     const piece = wants.piece ? new (await import('@lade/core/piece')).PieceHasher() : undefined
+    if (sizeBytes === 0) for (const [, hasher] of leaves) await hasher.endEmpty()
     return new PartHasher(sizeBytes, leaves, piece, wants.partSha256 ? tools.sha256.create() : undefined)
   }
 

@@ -14,8 +14,8 @@ const ASK_MIN_BYTES = 64 * 1024
 export async function putWhole(job: PutJob, source: KnownSource): Promise<UploadResult> {
   const { sizeBytes } = source
   const { progress, platform, own, form, group } = job
-  if (sizeBytes === 0)
-    throw new LadeError('empty_body', {}, { detail: 'The file is empty. Upload a file with at least one byte.' })
+  if (sizeBytes === 0 && form === 'piece')
+    throw new LadeError('empty_body', {}, { detail: 'An empty file has no piece CID. Choose another kind of id.' })
   progress.known(sizeBytes, 1)
   const slice = source.slice(0, sizeBytes)
   const digests = await group.run(() => hashWhole(job, source))

@@ -200,10 +200,16 @@ describe('put of a file that goes in one piece', () => {
     expect(service.count('GET /api/files')).toBe(1)
   })
 
-  it('refuses what has no bytes without asking anybody', async () => {
+  it('puts what has no bytes under the id of the empty file', async () => {
     for (const nothing of [new Uint8Array(), new Blob([]), await fileOf(new Uint8Array()), Readable.from([])]) {
-      await expect(clientOf().put(nothing)).rejects.toMatchObject({ code: 'empty_body' })
+      const { cid } = await clientOf().put(nothing)
+      // The empty file under unixfs-v1-2025, in the table of IPIP-0499.
+      expect(cid).toBe('bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku')
     }
+  })
+
+  it('refuses an empty file under a piece CID, which it has none of, without asking anybody', async () => {
+    await expect(clientOf().put(new Uint8Array(), { cid: 'piece' })).rejects.toMatchObject({ code: 'empty_body' })
     expect(service.seen).toEqual([])
   })
 
