@@ -90,7 +90,7 @@ export function addAdminPrincipals(admin: Command, terminal: Terminal): void {
     .command('limit')
     .summary('Set limits of one caller.')
     .description(
-      'Set the daily quota and the limit of stored bytes of one caller. They hold from the next upload on. The daily quota is for all tokens of a user together; each token also keeps its own, and only "lade keys mint --quota-mb" creates tokens with a larger one.',
+      'Set the daily quota and the limit of stored bytes of one caller. They hold from the next upload on. The daily quota covers all tokens of a user together. Each token also has its own quota, which this command does not change. To create a token with a quota above the default, use "lade keys mint --quota-mb".',
     )
     .argument('<caller>', CALLER)
     .option(

@@ -35,7 +35,7 @@ export function addMigrateStorage(program: Command, terminal: Terminal): void {
     .command('migrate-storage')
     .summary('Move a stopped service to another file storage or database.')
     .description(
-      'Move a stopped service to another file storage, or from SQLite to PostgreSQL, or both at once. Blobs are hashed while they are copied; --verify also reads them back. The source stays, but an old SQLite database is renamed, so that no service uses it. Run the command again to resume.',
+      'Move a stopped service to another file storage, or from SQLite to PostgreSQL, or both at once. Blobs are hashed while they are copied; --verify also reads them back. The source is not deleted. After a move to PostgreSQL, the source SQLite database is renamed so that no service uses it. Run the command again to resume.',
     )
     .option('--to-database <url>', 'New database: postgres://user@host/database. PGPASSWORD can hold the password.')
     .option('--to-storage <url>', 'New file storage, in the syntax of LADE_STORAGE.')

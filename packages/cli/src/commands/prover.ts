@@ -6,11 +6,11 @@ const SETTINGS_HELP = `
 Environment variables (defaults in parentheses):
   LADE_PROVER_HOST, LADE_PROVER_PORT    Address to listen on (127.0.0.1:8090).
   LADE_PROVER_DIR                       Directory for the data (./prover-data).
-  LADE_PROVER_ALLOW                     Hosts that pieces may be pulled from. Only
-                                        https and public addresses (none).
-  LADE_PROVER_ALLOW_PRIVATE             Further hosts that pieces may be pulled from:
-                                        over http too, and at private addresses
-                                        (none).
+  LADE_PROVER_ALLOW                     Hosts that pieces may be pulled from over
+                                        https, at public addresses (default: none).
+  LADE_PROVER_ALLOW_PRIVATE             Hosts that pieces may also be pulled from
+                                        over http or at private addresses
+                                        (default: none).
   LADE_PROVER_FIND_DELAY_MS             Simulated delay until a new piece can be
                                         found and used, in milliseconds (5000).
   LADE_PROVER_CONFIRM_DELAY_MS          Simulated delay until a transaction is

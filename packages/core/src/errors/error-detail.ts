@@ -73,7 +73,8 @@ const DETAILS: Details = {
   caller_blocked: ({ caller, reason }) =>
     `This ${caller} is blocked: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
   email_code_required: () => 'Request a login code with POST /api/auth/start, or send a token of this email address.',
-  invalid_challenge: () => `A login code is valid for 15 minutes, five attempts and one token. ${NEW_CODE}`,
+  invalid_challenge: () =>
+    `A login code expires after 15 minutes, after five wrong attempts, or once it has been used to get a token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
     attemptsLeft === 0
       ? `The code does not match, and no attempts are left. ${NEW_CODE}`

@@ -71,7 +71,7 @@ export const ERROR_SENTENCES = {
   lease_lost: 'The upload stalled and its reservation expired.',
   stage_failed: 'No prover accepted the file.',
   invalid_parts: 'These parts cannot be composed into a file.',
-  missing_parts: 'Some parts are not stored here, have ended, or lost their bytes.',
+  missing_parts: 'Some parts are not stored here, have expired, or are damaged.',
   foreign_parts: 'Some parts are stored here only as public files of another user.',
   not_enough_provers: 'There are not enough provers for that number of copies.',
   deal_ended: 'The deal has ended.',

@@ -72,7 +72,7 @@ export const SETTINGS = {
     name: 'LADE_CONTENT_URL',
     shownDefault: 'the public URL',
     meaning:
-      'A separate origin for file downloads, on another registrable domain. If it is set, browsers open HTML, SVG, PDF and other active files instead of downloading them. On this host, Lade serves only downloads, not the API or the console.',
+      'A separate origin for file downloads, on another registrable domain. If it is set, browsers show HTML, SVG, PDF and other active files instead of saving them. This origin serves only files, not the API or the console.',
   }),
   dataDir: setting(pathForm, {
     name: 'LADE_DATA_DIR',
@@ -158,7 +158,7 @@ export const SETTINGS = {
   tokenKey: setting(tokenKeyForm, {
     name: 'LADE_TOKEN_KEY',
     shownDefault:
-      'created at the first start: with SQLite in <data>/token.key (HS256) or token.rs256.key, with PostgreSQL in the database',
+      'created at the first start, in <data>/token.key (HS256) or <data>/token.rs256.key (RS256) if the database is SQLite, and in the database if it is PostgreSQL',
     meaning:
       'The key that signs tokens. HS256: at least 64 hex digits, base64 of at least 32 bytes, or any other text of at least 32 bytes. RS256: an RSA private key. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
@@ -256,7 +256,7 @@ export const SETTINGS = {
     name: 'LADE_TOKEN_DAILY_MB',
     default: '1024',
     meaning:
-      'The daily quota of a new token, in MB per UTC day. Existing tokens keep theirs. All tokens of a user together have the largest of their quotas, and at least this value, unless `lade admin limit` sets another.',
+      'The daily quota of a new token, in MB per UTC day. Existing tokens keep theirs. The tokens of a user share one daily quota: the largest quota of any of these tokens, but at least this value. `lade admin limit` can set a different quota for a user.',
   }),
   tokenDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_TOKEN_DAILY_FILES',
@@ -350,7 +350,7 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names of this service, such as the public name of a proxy. While Lade listens on a loopback address, it accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names. Requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade builds returned URLs from the Host header of the request, but only for names listed here. Requests for other names get URLs with localhost, which work only on this machine.',
+      'Additional host names of this service, such as the public name of a proxy. While Lade listens on a loopback address, it accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names. Then requests for any other name get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade accepts every name. It uses the Host header in returned URLs only if the name is listed here; otherwise the URLs contain localhost and work only on this machine.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',
@@ -396,7 +396,7 @@ export const SETTINGS = {
     name: 'LADE_MAX_CONNECTIONS',
     default: '4096',
     meaning:
-      'Maximum connections per process. Lade lowers it if the open-file limit (ulimit -n) is too low. One IP address can use at most a quarter of them, except addresses in LADE_TRUSTED_PROXIES. There is no such limit while Lade listens on a loopback address.',
+      'Maximum connections per process. Lade lowers it if the open-file limit (ulimit -n) is too low. One IP address can use at most a quarter of them, except addresses in LADE_TRUSTED_PROXIES. The limit per IP address does not apply while Lade listens on a loopback address.',
   }),
   metricsToken: setting(secretForm(16), {
     name: 'LADE_METRICS_TOKEN',
