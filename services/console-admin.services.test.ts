@@ -112,7 +112,16 @@ describeScenario(
       await console_.fill('dialog input[maxlength="500"]', 'Spam')
       await console_.click('dialog button', 'Block')
       await expect.poll(usage).toBe(403)
+      await console_.sees(
+        'why it is blocked',
+        'document.querySelector("dialog .notice-warning")?.innerText.includes("Spam")',
+      )
+      await checkLooks('admin-caller-blocked')
       await page.press('Escape')
+      await console_.sees(
+        'that it is blocked',
+        'document.querySelector(".file-name small")?.innerText.includes("Blocked")',
+      )
       await console_.click('.tabs a', 'Blocks')
       await console_.sees('the blocked caller', hasText('Spam'))
       await checkLooks('admin-blocked')

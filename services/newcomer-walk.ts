@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { MailServer } from '@lade/server/testing/mail-server'
 import { expect } from 'vitest'
 import type { Page } from './chromium.ts'
 import type { ConsolePage } from './console-page.ts'
@@ -24,7 +23,8 @@ export interface Newcomer {
   readonly console_: ConsolePage
   readonly hands: Hands
   readonly service: Lade
-  readonly inbox: MailServer
+  /** Where login codes arrive. */
+  readonly inbox: { codeFor(address: string): string; countFor(address: string): number }
   /** A folder of theirs. */
   readonly folder: string
   readonly sent: SentUploads

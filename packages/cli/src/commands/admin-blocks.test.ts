@@ -57,6 +57,8 @@ describe('lade admin', () => {
       'remove',
     ])
     expect(user).toMatchObject({ exitCode: 0, stdout: 'Blocked spam@example.org as number 1.\n' })
+    expect((await lade(['admin', 'caller', 'spam@example.org'])).stdout).toMatch(/^ +blocked +Spam \(.+\)$/m)
+    expect((await lade(['admin', 'caller', 'ham@example.org'])).stdout).not.toContain('blocked')
     const network = ['admin', 'block-caller', '--network', '192.0.2.0/24', '--reason', 'Scraping', '--json']
     expect((await lade(network)).json()).toMatchObject({ id: 2, kind: 'network', files: 'keep' })
     expect((await lade(['admin', 'blocked-callers'])).stdout).toMatch(

@@ -75,7 +75,7 @@ export function addAdminPrincipals(admin: Command, terminal: Terminal): void {
   const show = admin
     .command('caller')
     .summary('Show one caller.')
-    .description('Show what one caller stores, its limits, tokens, and uploads in flight.')
+    .description('Show what one caller stores, its limits, tokens, uploads in flight, and whether it is blocked.')
     .argument('<caller>', CALLER)
     .option('--json', 'Print one JSON object.')
     .action(async (caller: string) => {
@@ -128,8 +128,8 @@ const COLUMNS: readonly Column[] = [
 ]
 
 function callerTable(callers: readonly AdminPrincipalEntry[], { stdout }: Terminal): string[] {
-  const rows = callers.map(({ principal, email, stored, today, lastUploadDay, limits }) => [
-    email ?? principal,
+  const rows = callers.map(({ principal, email, stored, today, lastUploadDay, limits, blocked }) => [
+    `${email ?? principal}${blocked === undefined ? '' : ' (blocked)'}`,
     formatBytes(stored.bytes),
     stored.files.toLocaleString('en-US'),
     formatBytes(today.bytes),
@@ -140,7 +140,7 @@ function callerTable(callers: readonly AdminPrincipalEntry[], { stdout }: Termin
 }
 
 function callerLines(found: AdminPrincipal, { stdout, now }: Terminal): string[] {
-  const { principal, email, stored, today, lastUploadDay, lastSeenAt, limits, tokens, uploads } = found
+  const { principal, email, stored, today, lastUploadDay, lastSeenAt, limits, tokens, uploads, blocked } = found
   const style = styleFor(stdout)
   const live = tokens.filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && Date.parse(expiresAt) > now().getTime(),
@@ -150,6 +150,9 @@ function callerLines(found: AdminPrincipal, { stdout, now }: Terminal): string[]
       [
         ['caller', principal],
         ...(email === null ? [] : [['email', email] as const]),
+        ...(blocked === undefined
+          ? []
+          : [['blocked', `${printable(blocked.reason)} (${formatFromNow(blocked.blockedAt, now())})`] as const]),
         ['stored', `${formatBytes(stored.bytes)}, ${countOf(stored.files, 'file')}`],
         ['today', `${formatBytes(today.bytes)}, ${countOf(today.files, 'file')}`],
         ['last upload', lastUploadDay ?? 'never'],

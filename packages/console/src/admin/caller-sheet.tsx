@@ -1,7 +1,7 @@
 import type { AdminPrincipal } from '@lade/client'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { bytesOf, countOf, fromNow } from '../app/amounts.ts'
+import { bytesOf, countOf, fromNow, timeOf } from '../app/amounts.ts'
 import { messageOf } from '../app/api.ts'
 import { openClient } from '../app/client.ts'
 import { linkTo } from '../app/route.ts'
@@ -55,9 +55,16 @@ export function CallerSheet({ caller, onClose, onChanged }: CallerSheetProps) {
                 {words.showFiles}
               </a>
             </div>,
+            seen.blocked !== undefined && (
+              <Notice key="blocked" kind="warning">
+                <p>{words.blockedSince(timeOf(seen.blocked.blockedAt))}</p>
+                <p>{seen.blocked.reason}</p>
+                <a href={linkTo('admin', 'blocks')}>{words.tabs.blocks}</a>
+              </Notice>
+            ),
             <Facts key="facts" caller={seen} />,
             <LimitsForm key="limits" caller={seen} onSaved={changed} />,
-            <BlockCallerForm key="block" caller={seen} onBlocked={changed} />,
+            seen.blocked === undefined && <BlockCallerForm key="block" caller={seen} onBlocked={changed} />,
           ]}
     </Dialog>
   )

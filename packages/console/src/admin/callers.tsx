@@ -84,14 +84,19 @@ function leave(caller: string): void {
 
 function CallerCells({ caller }: { readonly caller: Entry }) {
   const words = adminTexts.value
-  const { principal, email, stored, today, lastUploadDay } = caller
+  const { principal, email, stored, today, lastUploadDay, blocked } = caller
   return (
     <>
       <td class="file-name">
         <a href={linkTo('admin', `callers/${principal}`)}>
           <span>{email ?? principal}</span>
         </a>
-        {email !== null && <small>{principal}</small>}
+        {(email !== null || blocked !== undefined) && (
+          <small>
+            {blocked !== undefined && <span class="bad">{words.blocked} · </span>}
+            {email !== null && principal}
+          </small>
+        )}
       </td>
       <td class="file-size">{bytesOf(stored.bytes)}</td>
       <td class="file-size middle">{countOf(stored.files)}</td>

@@ -71,6 +71,7 @@ const EN = {
     'Within 2 seconds, every id of it answers 451, and uploading it again is refused. Provers release their copies. Owners are told the reason.',
   deleteBytes: 'Also remove all files with it and delete the bytes. This cannot be undone.',
   blocked: 'Blocked',
+  blockedSince: (time: string) => `Blocked since ${time}. Every request of this caller is refused. The reason:`,
   blockedNow: (files: number) =>
     files === 1 ? 'Blocked: 1 live file is refused.' : `Blocked: ${files} live files are refused.`,
   noFiles: 'No files yet',
@@ -172,6 +173,7 @@ const DE: typeof EN = {
     'Binnen 2 Sekunden antwortet jede seiner Ids mit 451, und ein neuer Upload wird abgelehnt. Prover geben ihre Kopien frei. Besitzer erfahren den Grund.',
   deleteBytes: 'Auch alle Dateien damit entfernen und die Bytes löschen. Das kann nicht rückgängig gemacht werden.',
   blocked: 'Gesperrt',
+  blockedSince: (time) => `Gesperrt seit ${time}. Jede Anfrage dieses Aufrufers wird abgelehnt. Der Grund:`,
   blockedNow: (files) =>
     files === 1 ? 'Gesperrt: 1 Datei wird abgelehnt.' : `Gesperrt: ${files} Dateien werden abgelehnt.`,
   noFiles: 'Noch keine Dateien',

@@ -47,6 +47,8 @@ const limits = z.object({
   storedBytes: bytesField.nullable().describe('Limit of stored bytes that was set; null for that of the tier'),
 })
 
+const callerBlock = z.object({ reason: z.string(), blockedAt: timeField })
+
 const principalEntry = z.object({
   principal: principalField,
   email: emailField.describe('Of a user, as its tokens have it; null for others'),
@@ -55,6 +57,7 @@ const principalEntry = z.object({
   lastUploadDay: dayField.nullable(),
   lastSeenAt: timeField.nullable().describe('Last use of a token; null for callers without one'),
   limits,
+  blocked: callerBlock.optional().describe('Since when the operator refuses the caller, and why; absent for others'),
 })
 export type AdminPrincipalEntry = z.infer<typeof principalEntry>
 

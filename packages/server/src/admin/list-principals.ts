@@ -8,6 +8,8 @@ import {
 } from '@lade/core/wire'
 import { readPage } from '../files/page.ts'
 import type { PageCursors } from '../files/page-cursor.ts'
+import type { BlockedCallers } from '../moderation/blocked-callers.ts'
+import type { Moderation } from '../moderation/moderation.ts'
 import { utcDay, utcDayBefore } from '../quotas/utc-day.ts'
 import type { ListPrincipalsRequest, PrincipalTotals, RecordStore, RunningUpload } from '../records/record-store.ts'
 import { tokenEntryOf } from '../tokens/token-entry.ts'
@@ -16,7 +18,10 @@ import { readPrincipal } from './read-principal.ts'
 
 const MOST_UPLOADS = 1000
 
-type Deps = Pick<RecordStore, 'admin' | 'quotas' | 'tokens'>
+interface Deps {
+  readonly records: Pick<RecordStore, 'admin' | 'quotas' | 'tokens'>
+  readonly moderation: Pick<Moderation, 'callers' | 'refresh'>
+}
 
 /**
  * A page of callers that have uploaded something, have a token, or have limits of their own. Cursors count, so that callers that come or go
@@ -25,7 +30,7 @@ type Deps = Pick<RecordStore, 'admin' | 'quotas' | 'tokens'>
  * @throws {LadeError} `bad_request` for a limit that is none; `invalid_cursor`, `invalid_email`.
  */
 export async function listPrincipals(
-  records: Deps,
+  { records, moderation }: Deps,
   asked: {
     readonly cursor?: string | undefined
     readonly limit?: string | undefined
@@ -39,16 +44,17 @@ export async function listPrincipals(
   const offset = request.beforeSequence ?? 0
   const { q = '', order = 'principal', now } = asked
   const which = q.includes('@') ? { principal: readPrincipal(q) } : { search: q }
+  await moderation.refresh()
   const found = await records.admin.principals({ today: utcDay(now), order, offset, limit: request.limit, ...which })
   return {
-    principals: found.slice(0, limit).map(entryOf),
+    principals: found.slice(0, limit).map((totals) => entryOf(totals, moderation.callers)),
     nextCursor: found.length > limit ? cursors.write(offset + limit) : null,
   }
 }
 
 /** One caller, also one that nobody knows yet. @throws {LadeError} `bad_request`, `invalid_email`. */
 export async function showPrincipal(
-  records: Deps,
+  { records, moderation }: Deps,
   { asked, now }: { readonly asked: string; readonly now: number },
 ): Promise<AdminPrincipal> {
   const principal = readPrincipal(asked)
@@ -59,7 +65,8 @@ export async function showPrincipal(
   const uploads = await records.admin.uploads({ principal, limit: MOST_UPLOADS })
   const sub = subOf(principal)
   const tokens = sub === undefined ? [] : await records.tokens.list({ sub })
-  const entry = known === undefined ? unknownEntry(principal) : entryOf(known)
+  await moderation.refresh()
+  const entry = known === undefined ? unknownEntry(principal, moderation.callers) : entryOf(known, moderation.callers)
   return {
     ...entry,
     stored: usage.stored,
@@ -77,7 +84,7 @@ export async function listUploads(records: Pick<RecordStore, 'admin'>): Promise<
   return { uploads: (await records.admin.uploads({ limit: MOST_UPLOADS })).map(uploadOf) }
 }
 
-function entryOf(totals: PrincipalTotals): AdminPrincipalEntry {
+function entryOf(totals: PrincipalTotals, blocked: BlockedCallers): AdminPrincipalEntry {
   return {
     principal: totals.principal,
     email: totals.email === '' ? null : totals.email,
@@ -86,13 +93,31 @@ function entryOf(totals: PrincipalTotals): AdminPrincipalEntry {
     lastUploadDay: totals.lastDay,
     lastSeenAt: totals.seenAt === null ? null : new Date(totals.seenAt).toISOString(),
     limits: { dailyBytes: totals.dailyLimit, storedBytes: totals.storedLimit },
+    ...blockOf(totals.principal, blocked),
   }
 }
 
-function unknownEntry(principal: string): AdminPrincipalEntry {
+function unknownEntry(principal: string, blocked: BlockedCallers): AdminPrincipalEntry {
   const nothing = { bytes: 0, files: 0 }
   const limits = { dailyBytes: null, storedBytes: null }
-  return { principal, email: null, stored: nothing, today: nothing, lastUploadDay: null, lastSeenAt: null, limits }
+  const block = blockOf(principal, blocked)
+  return {
+    principal,
+    email: null,
+    stored: nothing,
+    today: nothing,
+    lastUploadDay: null,
+    lastSeenAt: null,
+    limits,
+    ...block,
+  }
+}
+
+function blockOf(principal: string, blocked: BlockedCallers): Pick<AdminPrincipalEntry, 'blocked'> {
+  const block = blocked.find(principal)
+  return block === undefined
+    ? {}
+    : { blocked: { reason: block.reason, blockedAt: new Date(block.blockedAt).toISOString() } }
 }
 
 function uploadOf({ leaseUntil, ...upload }: RunningUpload) {

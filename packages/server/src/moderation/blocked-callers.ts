@@ -47,9 +47,14 @@ export class BlockedCallers {
 
   /** The refusal of a user, a wallet, or the address that an anonymous caller is charged by. */
   ofPrincipal(principal: string): LadeError<'caller_blocked'> | undefined {
+    return refusalOf(this.find(principal))
+  }
+
+  /** The block of a principal; undefined for one that is served. */
+  find(principal: string): BlockedCallerRecord | undefined {
     if (this.#callers.size === 0) return undefined
-    if (principal.startsWith(ADDRESS)) return refusalOf(this.#ofAddressPrincipal(principal.slice(ADDRESS.length)))
-    return refusalOf(this.#byValue.get(blockedValueOf(principal)))
+    if (principal.startsWith(ADDRESS)) return this.#ofAddressPrincipal(principal.slice(ADDRESS.length))
+    return this.#byValue.get(blockedValueOf(principal))
   }
 
   #ofAddressPrincipal(text: string): BlockedCallerRecord | undefined {

@@ -1,4 +1,10 @@
-import type { BlockedCallerEntry, BlockedCallerList, FileList } from '@lade/core/wire'
+import type {
+  AdminPrincipal,
+  AdminPrincipalList,
+  BlockedCallerEntry,
+  BlockedCallerList,
+  FileList,
+} from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
@@ -71,6 +77,26 @@ describe('/api/admin/blocked-callers', () => {
       await send('DELETE', `/api/admin/blocked-callers/${caller.id}`)
       expect(await answerOf(await upload('192.0.2.1', token))).toEqual([200])
     }
+  })
+
+  it('says of a caller, alone and in the list, that it is blocked', async () => {
+    const { userId } = await service.signUp('watched@example.org')
+    await upload('192.0.2.200')
+    const shown = async (principal: string) =>
+      (await (await send('GET', `/api/admin/principals/${principal}`)).json()) as AdminPrincipal
+    expect(await shown(`user:${userId}`)).not.toHaveProperty('blocked')
+    const { id, blockedAt } = await block({ email: 'watched@example.org' })
+    await block({ network: '192.0.2.192/26', reason: 'Scraping' })
+    expect((await shown(`user:${userId}`)).blocked).toEqual({ reason: REASON, blockedAt })
+    expect((await shown('192.0.2.200')).blocked).toMatchObject({ reason: 'Scraping' })
+    expect((await shown('192.0.2.201')).blocked).toMatchObject({ reason: 'Scraping' })
+    const { principals } = (await (await send('GET', '/api/admin/principals')).json()) as AdminPrincipalList
+    const blocked = principals.flatMap((one) =>
+      one.blocked === undefined ? [] : [[one.principal, one.blocked.reason]],
+    )
+    expect(Object.fromEntries(blocked)).toEqual({ [`user:${userId}`]: REASON, 'ip:192.0.2.200': 'Scraping' })
+    await send('DELETE', `/api/admin/blocked-callers/${id}`)
+    expect(await shown(`user:${userId}`)).not.toHaveProperty('blocked')
   })
 
   it('refuses addresses and networks, whatever they ask for, also what is answered from memory', async () => {

@@ -39,7 +39,7 @@ export function adminCallerRoutes(app: Routes, service: Service): void {
       const { principal } = await callerOf(service, request.raw, 'admin')
       await service.authorizer.flushUses()
       const cursors = pageCursors(() => service.keys.current(), { listing: 'admin principals', principal })
-      return listPrincipals(records, { ...request.query, cursors, now: now() })
+      return listPrincipals(service, { ...request.query, cursors, now: now() })
     },
   )
 
@@ -50,7 +50,8 @@ export function adminCallerRoutes(app: Routes, service: Service): void {
         tags: ['admin'],
         operationId: 'getPrincipal',
         summary: 'Show a caller',
-        description: 'Scope admin. What it stores and was charged, its limits, running uploads and tokens.',
+        description:
+          'Scope admin. What it stores and was charged, its limits, running uploads and tokens, and whether it is blocked.',
         params: adminPrincipalParams,
         querystring: tokenQuery,
         security: adminSecurity,
@@ -60,7 +61,7 @@ export function adminCallerRoutes(app: Routes, service: Service): void {
     async (request) => {
       await callerOf(service, request.raw, 'admin')
       await service.authorizer.flushUses()
-      return showPrincipal(records, { asked: request.params.principal, now: now() })
+      return showPrincipal(service, { asked: request.params.principal, now: now() })
     },
   )
 
