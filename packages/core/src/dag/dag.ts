@@ -16,21 +16,10 @@ export { resolvePath } from './car/resolve-path.ts'
 export { type DagScope, type DagWalk, type EntityBytes, walkDag } from './car/walk-dag.ts'
 export * from './dag-hasher.ts'
 export * from './dag-layout.ts'
-export { type BuiltDirectory, buildDirectory, type DirectoryBuild } from './directory/build-directory.ts'
-export {
-  type ChangedDirectory,
-  changeDirectory,
-  type DirectoryChange,
-  type DirectoryChangeRequest,
-} from './directory/change-directory.ts'
-export type { DirectoryEntry, FileEntry, FolderEntry, SymlinkEntry } from './directory/directory-entry.ts'
+export { buildDirectory } from './directory/build-directory.ts'
+export { changeDirectory, type DirectoryChange } from './directory/change-directory.ts'
 export * from './directory/directory-limits.ts'
-export {
-  type DirectoryListing,
-  type DirectoryPage,
-  type ListedEntry,
-  listDirectory,
-} from './directory/list-directory.ts'
+export { type DirectoryPage, listDirectory } from './directory/list-directory.ts'
 export * from './encode-block.ts'
 export * from './fold-leaves.ts'
 export * from './import-profile.ts'

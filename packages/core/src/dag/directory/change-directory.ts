@@ -42,7 +42,7 @@ export interface ChangedDirectory {
  * Changes a UnixFS directory: the result is the directory that `buildDirectory` makes of the entries after the changes.
  *
  * Reads the blocks on the ways to what changes. Where a sharded directory gets smaller, it also reads shards until it has counted 262,144
- * bytes of links, since with fewer the directory is sharded no more. Memory is these blocks and the new ones.
+ * bytes of links, since with fewer the directory is sharded no more: some 80 of them, by their size. Memory is these blocks and the new ones.
  *
  * This holds for directories of the import profile `unixfs-v1-2025`. A directory by other rules is refused where an entry could be lost, as
  * those with times and modes are; it is written by the rules of the profile where it changes.

@@ -6,7 +6,10 @@ import { type DagRoot, type DirectoryLink, directoryLink } from './directory-lin
 import { EMPTY_DIRECTORY_BYTES, encodeSymlink, linkBytes } from './encode-directory.ts'
 import { encodeEntries, SHARDING_THRESHOLD_BYTES } from './encode-entries.ts'
 import { readDirectory, readShard } from './read-directory.ts'
-import type { ReadShard, ShardTrie } from './shard-trie.ts'
+import type { ReadShard, ShardTrie, UnreadShard } from './shard-trie.ts'
+
+/** The least that a shard adds to the block of its directory: the links of two entries, each with a CID of 4 bytes. */
+const MIN_SHARD_BYTES = 26
 
 /** Reads the blocks of a directory that changes, and notes them in the list of those that need not be made. */
 export class DirectoryBlocks {
@@ -114,6 +117,8 @@ export class OpenFolder {
   async close(): Promise<DagRoot> {
     const { made } = this.#blocks
     for (const [name, pending] of this.#pending) {
+      const before = await this.#link(name)
+      if (before !== undefined) made.leaveOut(before.cid)
       const root = typeof pending === 'string' ? made.add(encodeSymlink(pending), []) : await pending.close()
       if (typeof pending === 'string' || root !== pending.root) await this.put(name, root)
     }
@@ -134,14 +139,26 @@ export class OpenFolder {
   async #fewLinks(trie: ShardTrie): Promise<readonly DirectoryLink[] | undefined> {
     // It was above the threshold.
     if (this.#growthBytes >= 0) return undefined
-    const links = [...trie.links()]
-    let blockBytes = links.reduce((sum, link) => sum + linkBytes(link), EMPTY_DIRECTORY_BYTES)
-    if (blockBytes > SHARDING_THRESHOLD_BYTES) return undefined
-    for await (const link of trie.unreadLinks(this.#blocks.readShard)) {
-      links.push(link)
-      blockBytes += linkBytes(link)
-      if (blockBytes > SHARDING_THRESHOLD_BYTES) return undefined
+    const links: DirectoryLink[] = []
+    const unread: UnreadShard[] = []
+    let leastBytes = EMPTY_DIRECTORY_BYTES
+    const count = (shard: ShardTrie) => {
+      for (const link of shard.links()) {
+        links.push(link)
+        leastBytes += linkBytes(link)
+      }
+      for (const below of shard.unreadShards()) {
+        unread.push(below)
+        leastBytes += MIN_SHARD_BYTES
+      }
     }
-    return links
+    count(trie)
+    // Level by level, since the upper shards have most of the entries.
+    for (const { shard, place } of unread) {
+      if (leastBytes > SHARDING_THRESHOLD_BYTES) return undefined
+      leastBytes -= MIN_SHARD_BYTES
+      count(await this.#blocks.readShard(shard, place))
+    }
+    return leastBytes > SHARDING_THRESHOLD_BYTES ? undefined : links
   }
 }

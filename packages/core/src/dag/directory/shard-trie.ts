@@ -10,13 +10,14 @@ export interface PlacedLink {
   readonly link: DirectoryLink
 }
 
-/** A shard that is not in memory. */
+/** A shard that is not in memory, and where it is. */
 export interface UnreadShard {
-  readonly unread: DagRoot
+  readonly shard: DagRoot
+  readonly place: ShardPlace
 }
 
 /** What a bucket holds. */
-export type Slot = PlacedLink | ShardTrie | UnreadShard
+export type Slot = PlacedLink | ShardTrie | { readonly unread: DagRoot }
 
 /** Reads a shard that is not in memory yet. */
 export type ReadShard = (shard: DagRoot, place: ShardPlace) => Promise<ShardTrie>
@@ -113,16 +114,11 @@ export class ShardTrie {
     }
   }
 
-  /** The entries that are not in memory. Shards are read one by one, as far as the caller goes on, and not kept. */
-  async *unreadLinks(read: ReadShard): AsyncGenerator<DirectoryLink, void, undefined> {
+  /** The shards that are not in memory. */
+  *unreadShards(): Generator<UnreadShard, void, undefined> {
     for (const [bucket, slot] of this.#slots.entries()) {
-      if (slot instanceof ShardTrie) {
-        yield* slot.unreadLinks(read)
-      } else if (slot !== undefined && 'unread' in slot) {
-        const shard = await read(slot.unread, this.#placeOf(bucket))
-        yield* shard.links()
-        yield* shard.unreadLinks(read)
-      }
+      if (slot instanceof ShardTrie) yield* slot.unreadShards()
+      else if (slot !== undefined && 'unread' in slot) yield { shard: slot.unread, place: this.#placeOf(bucket) }
     }
   }
 
