@@ -19,7 +19,7 @@ export class BlockList {
     this.#sha256 = sha256
   }
 
-  /** Leaves out a block that whoever asks has already. */
+  /** Leaves out a block that the caller has already. */
   leaveOut({ multihash }: CID): void {
     if (multihash.code === SHA2_256) this.#known.numberOf(multihash.digest)
   }

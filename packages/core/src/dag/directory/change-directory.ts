@@ -14,7 +14,7 @@ import { DirectoryBlocks, OpenFolder } from './open-folder.ts'
 
 /** One change of a directory. */
 export type DirectoryChange =
-  /** Puts a file or symlink, in place of another one, or makes a folder if it is not there. Folders on the way are made. */
+  /** Puts a file or symlink, in place of another one, or makes a folder if it is not there. Missing parent folders are made. */
   | { readonly put: DirectoryEntry }
   /** Removes what is at a path, with all that is below it. The folder that it was in stays, also when it is empty. */
   | { readonly remove: string }
@@ -41,11 +41,11 @@ export interface ChangedDirectory {
 /**
  * Changes a UnixFS directory: the result is the directory that `buildDirectory` makes of the entries after the changes.
  *
- * Reads the blocks on the ways to what changes. Where a sharded directory gets smaller, it also reads shards until it has counted 262,144
- * bytes of links, since with fewer the directory is sharded no more: some 80 of them, by their size. Memory is these blocks and the new ones.
+ * Reads only the blocks on the paths that change. If a sharded directory gets smaller, it also reads shards until it has counted 262,144 bytes
+ * of links, because a directory with fewer is not sharded: up to about 80 shards. Memory is these blocks and the new ones.
  *
- * This holds for directories of the import profile `unixfs-v1-2025`. A directory by other rules is refused where an entry could be lost, as
- * those with times and modes are; it is written by the rules of the profile where it changes.
+ * The guarantee holds for directories of the import profile `unixfs-v1-2025`. A directory block of another form is refused if rewriting it could
+ * lose something, such as a mode, a time or a name that is not UTF-8. Other directories get the form of the profile where they change.
  *
  * @throws {LadeError} `bad_request` for a change that cannot be made: a malformed path, a file that is used as a folder, or a folder that a
  *   file would replace; a block that is no directory, or in another form. `not_found` for a block that is not stored, and for a path to

@@ -14,7 +14,7 @@ export interface FileEntry {
   readonly sizeBytes: number
 }
 
-/** A folder, which may be empty. The folders on the way to an entry need no entry of their own. */
+/** A folder, which may be empty. Parent folders of an entry need no entry of their own. */
 export interface FolderEntry {
   readonly path: string
   readonly kind: 'folder'

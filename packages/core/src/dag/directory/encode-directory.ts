@@ -92,7 +92,7 @@ export function encodeSymlink(target: string): Uint8Array {
   return encodeNode([], Uint8Array.from([UNIXFS_TYPE, TYPE.symlink, UNIXFS_DATA, ...varintBytes(path.length), ...path]))
 }
 
-/** A link, and its name in two parts, of which either may be empty. */
+/** A link, and its name in two parts; either may be empty. */
 interface LabelledLink {
   readonly link: DagRoot
   readonly label: Uint8Array

@@ -44,8 +44,8 @@ const CURSOR = /^\d+(?:\.\d+)*$/
 /**
  * Lists a UnixFS directory, sharded or not, page by page.
  *
- * All pages together have each link of the directory once. A cursor is good for this root for ever. A page reads the root, the shards on the
- * way to the cursor and those that its entries are in; memory is the entries and one path of shards.
+ * All pages together have each link of the directory once. A cursor stays valid for its root. A page reads the root, the shards above the
+ * cursor and the shards of its entries. Memory is the entries and one path of shards.
  *
  * @throws {LadeError} `bad_request` for a root that is no directory, `invalid_cursor`.
  * @throws {DagReadError} `missing`, `undecodable`, `excessive`, `unsupported`, and `inconsistent` for shards that are none, or lead to
@@ -87,7 +87,7 @@ class ShardLister {
   readonly #reader: BlockReader
   readonly #root: PackedShard
   /** The shards from the root to the one that is being listed. */
-  readonly #way: OpenShard[] = []
+  readonly #path: OpenShard[] = []
   readonly #entries: ListedEntry[] = []
   #shardCount = 0
 
@@ -109,14 +109,14 @@ class ShardLister {
     }
     const isDone = this.#last() === undefined
     // A place is that of the link which is open, and in the last shard that of the next one.
-    const cursor = this.#way.map(({ next }, index) => (index < this.#way.length - 1 ? next - 1 : next)).join('.')
+    const cursor = this.#path.map(({ next }, index) => (index < this.#path.length - 1 ? next - 1 : next)).join('.')
     return { entries: this.#entries, nextCursor: isDone ? undefined : cursor }
   }
 
   /** Opens the shards that a cursor names. */
   async #goTo(places: readonly number[]): Promise<void> {
     for (const [index, place] of places.entries()) {
-      const shard = this.#way[index]
+      const shard = this.#path[index]
       if (shard === undefined || place >= shard.node.links.ends.length) throw new LadeError('invalid_cursor', {})
       const isLast = index === places.length - 1
       shard.next = isLast ? place : place + 1
@@ -128,9 +128,9 @@ class ShardLister {
 
   /** The last shard that has links left. */
   #last(): OpenShard | undefined {
-    for (let last = this.#way.at(-1); last !== undefined; last = this.#way.at(-1)) {
+    for (let last = this.#path.at(-1); last !== undefined; last = this.#path.at(-1)) {
       if (last.next < last.node.links.ends.length) return last
-      this.#way.pop()
+      this.#path.pop()
     }
     return undefined
   }
@@ -141,7 +141,7 @@ class ShardLister {
     this.#shardCount += 1
     // Shards that lead to no entries would make a page of any length, and those that name themselves one without an end.
     const isTooMany = this.#shardCount > levels * (this.#entries.length + 1)
-    if (isTooMany || this.#way.length >= levels) throw new DagReadError('inconsistent', cid)
+    if (isTooMany || this.#path.length >= levels) throw new DagReadError('inconsistent', cid)
     await this.#reader.follow()
     const { answer: node } = await this.#reader.read(cid, { ask: 'node' })
     if (node.kind !== 'hamt' || node.fanout !== this.#root.fanout) throw new DagReadError('inconsistent', cid)
@@ -150,7 +150,7 @@ class ShardLister {
 
   #push(cid: CID, node: PackedShard): void {
     if (node.links.ends.length > node.fanout) throw new DagReadError('inconsistent', cid)
-    this.#way.push({ node, next: 0 })
+    this.#path.push({ node, next: 0 })
   }
 }
 

@@ -32,10 +32,10 @@ export interface ShardPlace {
 export const ROOT_PLACE: ShardPlace = { level: 0, prefix: 0n }
 
 /**
- * A shard of a directory and those below it, of which some may be unread.
+ * A shard of a directory and the shards below it. Some of them may be unread.
  *
- * A shard below the root has at least two entries below it: one that loses all but one gives way to that one. So the trie depends on its
- * entries alone, and not on their history.
+ * A shard below the root has at least two entries: when one is left, it takes the place of the shard. So the trie depends on its entries
+ * alone, and not on their history.
  */
 export class ShardTrie {
   readonly #place: ShardPlace
@@ -54,7 +54,7 @@ export class ShardTrie {
     return trie
   }
 
-  /** Reads the shards on the way to a hash. */
+  /** Reads the shards on the path of a hash. The other methods need the path of their name open. */
   async open(hash: bigint, read: ReadShard): Promise<void> {
     const bucket = this.#bucketOf(hash)
     let slot = this.#slots[bucket]
@@ -66,7 +66,7 @@ export class ShardTrie {
     await slot.open(hash, read)
   }
 
-  /** The entry of a name, on a way that is open. */
+  /** The entry of a name. */
   get(name: string, hash: bigint): DirectoryLink | undefined {
     const slot = this.#openSlot(this.#bucketOf(hash))
     if (slot === undefined) return undefined
@@ -75,7 +75,7 @@ export class ShardTrie {
   }
 
   /**
-   * Puts an entry on a way that is open, in place of the one of this name.
+   * Puts an entry in place of the one of this name.
    *
    * @throws {LadeError} `bad_request` when another name has the same hash.
    */
@@ -94,7 +94,7 @@ export class ShardTrie {
     }
   }
 
-  /** Removes the entry of a name, if there is one, on a way that is open. */
+  /** Removes the entry of a name, if there is one. */
   remove(name: string, hash: bigint): void {
     const bucket = this.#bucketOf(hash)
     const slot = this.#openSlot(bucket)
@@ -146,7 +146,7 @@ export class ShardTrie {
 
   #openSlot(bucket: number): PlacedLink | ShardTrie | undefined {
     const slot = this.#slots[bucket]
-    if (slot !== undefined && 'unread' in slot) throw new TypeError('The way to this name is not open')
+    if (slot !== undefined && 'unread' in slot) throw new TypeError('The path of this name is not open')
     return slot
   }
 

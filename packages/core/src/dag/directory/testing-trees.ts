@@ -81,17 +81,20 @@ export function someTree(seed: number, { entries, depth, bigFolderEntries, extra
     tree.delete(folder)
     tree.set(path, content)
   }
+  const addFolder = (parent: string) => {
+    const path = parent === '' ? someName(numbers) : `${parent}/${someName(numbers)}`
+    if (taken.has(path)) return
+    add('', path, undefined)
+    tree.delete(parent)
+    folders.push(path)
+  }
+  // One tree in three has a folder as deep as it may be.
+  if (numbers.below(3) === 0) while (folders.length < depth) addFolder(folders.at(-1) ?? '')
   for (let count = 0; count < entries; count += 1) {
     const parent = numbers.of(folders)
     const kind = numbers.below(10)
     if (kind < 2 && parent.split('/').length < depth) {
-      const path = parent === '' ? someName(numbers) : `${parent}/${someName(numbers)}`
-      if (taken.has(path)) continue
-      taken.add(path)
-      tree.delete(parent)
-      tree.set(path, undefined)
-      // Deep trees are likelier where the last folder is chosen more often.
-      folders.push(path, ...(numbers.below(2) === 0 ? [path, path] : []))
+      addFolder(parent)
     } else if (kind === 2) {
       add(parent, someName(numbers), `../${someName(numbers)}`)
     } else {
