@@ -9,6 +9,7 @@ export const LONG_TESTS: readonly string[] = [
   'packages/cli/src/doctor/adopt-here.test.ts',
   'packages/client/src/client-parts.test.ts',
   'packages/client/src/suite.test.ts',
+  'packages/core/src/dag/directory/reference-directories.test.ts',
   'packages/core/src/dag/reference-importer.test.ts',
   'packages/prover/src/chain/deal-follower.test.ts',
   'packages/prover/src/driver-faults.test.ts',

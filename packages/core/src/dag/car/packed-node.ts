@@ -1,6 +1,6 @@
-import { fromString } from 'multiformats/bytes'
 import { RAW } from '../links.ts'
 import { readUnixfsNode, type UnixfsFault, type UnixfsFileNode } from '../unixfs-file.ts'
+import { utf8Bytes, utf8Text } from '../utf8.ts'
 import { excessOf } from './block-limits.ts'
 import { EMPTY_LIST, type LinkList, listBytes, packLinks } from './link-list.ts'
 
@@ -24,6 +24,8 @@ export interface PackedDirectory {
   readonly kind: 'directory'
   readonly links: LinkList
   readonly names: PackedTexts
+  /** The Tsize of each link; NaN where it has none. */
+  readonly dagSizes: Float64Array<ArrayBuffer>
 }
 
 /** A node of a sharded UnixFS directory. */
@@ -36,6 +38,8 @@ export interface PackedShard {
   readonly names: PackedTexts
   /** 1 for each link that leads to the next shard. */
   readonly isShard: Uint8Array<ArrayBuffer>
+  /** The Tsize of each link; NaN where it has none. */
+  readonly dagSizes: Float64Array<ArrayBuffer>
 }
 
 /** Texts in UTF-8, end to end, and where each ends. */
@@ -58,6 +62,7 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
         kind: 'directory',
         links: packLinks(node.entries.map(({ cid }) => cid.bytes)),
         names: packTexts(node.entries.map(({ name }) => name)),
+        dagSizes: packDagSizes(node.entries),
       }
     case 'hamt':
       return {
@@ -67,6 +72,7 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
         links: packLinks(node.links.map(({ cid }) => cid.bytes)),
         names: packTexts(node.links.map(({ bucket, name = '' }) => bucket + name)),
         isShard: Uint8Array.from(node.links, ({ name }) => (name === undefined ? 1 : 0)),
+        dagSizes: packDagSizes(node.links),
       }
     default:
       return node
@@ -75,7 +81,7 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
 
 /** The place of the first text that is one of `wanted`; undefined when none is. */
 export function placeOfText({ bytes, ends }: PackedTexts, wanted: readonly string[]): number | undefined {
-  const texts = wanted.map((text) => fromString(text))
+  const texts = wanted.map((text) => utf8Bytes(text))
   let start = 0
   for (let place = 0; place < ends.length; place += 1) {
     const end = ends[place] ?? 0
@@ -88,8 +94,14 @@ export function placeOfText({ bytes, ends }: PackedTexts, wanted: readonly strin
 /** The memory that a node takes. */
 export function nodeBytes(node: PackedNode): number {
   if (!('links' in node)) return 0
-  const beside = node.kind === 'file' ? node.partSizes.byteLength : node.names.bytes.length + node.names.ends.byteLength
-  return listBytes(node.links) + beside
+  if (node.kind === 'file') return listBytes(node.links) + node.partSizes.byteLength
+  const { bytes, ends } = node.names
+  return listBytes(node.links) + bytes.length + ends.byteLength + node.dagSizes.byteLength
+}
+
+/** One text of a list. */
+export function textAt({ bytes, ends }: PackedTexts, place: number): string {
+  return utf8Text(bytes.subarray(ends[place - 1] ?? 0, ends[place]))
 }
 
 function isAt(text: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
@@ -112,8 +124,12 @@ function packFile({ sizeBytes, data, children }: UnixfsFileNode, bytes: Uint8Arr
   return { kind: 'file', sizeBytes, dataStart, dataEnd: dataStart + data.length, links, partSizes }
 }
 
+function packDagSizes(links: readonly { readonly dagBytes: number | undefined }[]): Float64Array<ArrayBuffer> {
+  return Float64Array.from(links, ({ dagBytes = Number.NaN }) => dagBytes)
+}
+
 function packTexts(texts: readonly string[]): PackedTexts {
-  const encoded = texts.map((text) => fromString(text))
+  const encoded = texts.map((text) => utf8Bytes(text))
   const ends = new Uint32Array(texts.length)
   let sizeBytes = 0
   for (const [index, { length }] of encoded.entries()) {

@@ -52,6 +52,13 @@ describe('resolvePath', () => {
     })
   })
 
+  test('tells names apart whose characters have the same lower eight bits', async () => {
+    const root = directory({ Łódź: leaf.cid })
+    const store = storeOf(root)
+    expect(await resolved(root.cid, 'Łódź', store)).toMatchObject({ terminal: leaf.cid.toString() })
+    expect(await resolved(root.cid, 'Aódz', store)).toMatchObject({ missingSegment: 'Aódz' })
+  })
+
   test('follows directories, and does not fetch the end', async () => {
     const inner = directory({ other: inlineCid(0x55, utf8('x')), 'ä b.txt': leaf.cid })
     const root = directory({ dir: inner.cid })

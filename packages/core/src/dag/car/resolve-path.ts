@@ -4,8 +4,8 @@ import { type BlockReader, readerOf } from './block-reader.ts'
 import { DagReadError } from './dag-read-error.ts'
 import { linkAt } from './link-list.ts'
 import type { GetBlock } from './load-block.ts'
-import { murmur3x64 } from './murmur3.ts'
 import { type PackedShard, placeOfText } from './packed-node.ts'
+import { bucketAt, bucketText, hashOfName, levelsOf, MURMUR3_X64_64 } from './shard-bucket.ts'
 
 /** Where a path leads, and the blocks by which it gets there. */
 export interface ResolvedPath {
@@ -27,8 +27,6 @@ type Step =
   | { readonly next: CID; readonly rest: readonly string[]; readonly through: readonly CID[] }
   | { readonly isInside: true }
   | { readonly missing: string; readonly through: readonly CID[] }
-
-const MURMUR3_X64_64 = 0x22
 
 /**
  * Follows a path from a root: names of UnixFS directories, also sharded ones, and keys and indices of dag-cbor and
@@ -100,15 +98,12 @@ interface ShardStep {
 
 async function stepThroughShards(cid: CID, root: PackedShard, { name, rest, reader }: ShardStep): Promise<Step> {
   if (root.hashCode !== MURMUR3_X64_64) throw new DagReadError('unsupported', cid)
-  const bits = Math.log2(root.fanout)
-  const digits = (root.fanout - 1).toString(16).length
-  const hash = murmur3x64(utf8(name))
+  const hash = hashOfName(name)
   const through = [cid]
   let shard = root
   // Each level is named by the next bits of the hash, from its top; a trie that goes on after the last of them has no end.
-  for (let usedBits = bits; usedBits <= 64; usedBits += bits) {
-    const bucketNumber = (hash >> BigInt(64 - usedBits)) % BigInt(root.fanout)
-    const bucket = bucketNumber.toString(16).toUpperCase().padStart(digits, '0')
+  for (let level = 0; level < levelsOf(root.fanout); level += 1) {
+    const bucket = bucketText(bucketAt(hash, root.fanout, level), root.fanout)
     const place = placeOfText(shard.names, [bucket, bucket + name])
     if (place === undefined) return { missing: name, through }
     const link = linkAt(shard.links, place)
@@ -120,9 +115,4 @@ async function stepThroughShards(cid: CID, root: PackedShard, { name, rest, read
     shard = node
   }
   return { missing: name, through }
-}
-
-function utf8(text: string): Uint8Array {
-  const bytes = encodeURIComponent(text.toWellFormed()).match(/%..|./g) ?? []
-  return Uint8Array.from(bytes, (byte) => (byte.length === 1 ? byte.charCodeAt(0) : Number.parseInt(byte.slice(1), 16)))
 }
