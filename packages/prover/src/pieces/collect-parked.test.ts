@@ -8,6 +8,9 @@ import { synapseClient } from '../testing/synapse-client.ts'
 import { collectParked } from './collect-parked.ts'
 import { PieceStore } from './piece-store.ts'
 
+/** Long enough for a piece to be added to a data set meanwhile, on a machine that has much else to do. */
+const PARK_MS = 2000
+
 const RECORD_KEEPER = '0x8408502033C418E1bbC97cE9ac48E5528F371A9f'
 
 async function openHarness() {
@@ -96,13 +99,14 @@ describe('collectParked', () => {
   })
 
   test('is done by a running prover', async () => {
-    const prover = await startTestProver({ parkHours: 100 / HOUR_MS, sweepMs: 20 })
+    const prover = await startTestProver({ parkHours: PARK_MS / HOUR_MS, sweepMs: 20 })
     const client = synapseClient(prover.url)
     const [left, added] = [pieceOf(500, 1), pieceOf(500, 2)]
     await client.uploadPiece(added.pieceCid, added.bytes)
     await client.createDataSetAndAddPieces(RECORD_KEEPER, '0x01', [added.pieceCid])
     await client.uploadPiece(left.pieceCid, left.bytes)
-    await expect.poll(() => client.download(left.pieceCid).catch(() => 'gone'), { interval: 30 }).toBe('gone')
+    const download = () => client.download(left.pieceCid).catch(() => 'gone')
+    await expect.poll(download, { interval: 30, timeout: 10 * PARK_MS }).toBe('gone')
     expect(await client.download(added.pieceCid)).toEqual(added.bytes)
   })
 })
