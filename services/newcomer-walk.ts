@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { MailServer } from '@lade/server/testing/mail-server'
 import { expect } from 'vitest'
 import type { Page } from './chromium.ts'
 import type { ConsolePage } from './console-page.ts'
@@ -18,13 +17,20 @@ const UP_BYTES_PER_SECOND = 20 * MIB
 const LARGE_MS = 300_000
 /** The prover of the service takes new files within a minute. */
 const PROOF_MS = 180_000
+/** Where the codes arrive. */
+interface Inbox {
+  countFor(address: string): number
+  /** The code of the latest mail. */
+  codeFor(address: string): string
+}
+
 /** Somebody who opens the console for the first time, and what is around them. */
 export interface Newcomer {
   readonly page: Page
   readonly console_: ConsolePage
   readonly hands: Hands
   readonly service: Lade
-  readonly inbox: MailServer
+  readonly inbox: Inbox
   /** A folder of theirs. */
   readonly folder: string
   readonly sent: SentUploads
