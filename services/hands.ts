@@ -17,6 +17,8 @@ export interface Hands {
   drop(files: readonly string[]): Promise<void>
   /** Closes the dialog that is open. */
   close(): Promise<void>
+  /** Checks that the dialog that is open has the focus for itself, all the way round. */
+  goRound(): Promise<void>
   /** Checks what must hold between two steps. @param selector - of what must have the focus of somebody without a pointer. */
   rest(step: string, selector?: string): Promise<void>
 }

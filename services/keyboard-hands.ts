@@ -83,6 +83,17 @@ export function keyboardHands(page: Page): Hands {
     },
     drop: (files) => choose('.drop button', '', files),
     close: () => page.press('Escape'),
+    async goRound() {
+      const seen = new Set<string>()
+      for (;;) {
+        await page.press('Tab')
+        const { what, fault } = await focusOn()
+        expect(`${what}: ${fault}`).toBe(`${what}: `)
+        if (seen.has(what)) break
+        seen.add(what)
+      }
+      expect(seen.size).toBeGreaterThan(2)
+    },
     async rest(step, selector = '*') {
       if (!hasBegun) return
       let fault = ''

@@ -17,14 +17,20 @@ const UP_BYTES_PER_SECOND = 20 * MIB
 const LARGE_MS = 300_000
 /** The prover of the service takes new files within a minute. */
 const PROOF_MS = 180_000
+/** Where the codes arrive. */
+interface Inbox {
+  countFor(address: string): number
+  /** The code of the latest mail. */
+  codeFor(address: string): string
+}
+
 /** Somebody who opens the console for the first time, and what is around them. */
 export interface Newcomer {
   readonly page: Page
   readonly console_: ConsolePage
   readonly hands: Hands
   readonly service: Lade
-  /** Where login codes arrive. */
-  readonly inbox: { codeFor(address: string): string; countFor(address: string): number }
+  readonly inbox: Inbox
   /** A folder of theirs. */
   readonly folder: string
   readonly sent: SentUploads
@@ -213,6 +219,7 @@ async function useToken({ page, console_, hands, folder, film }: Newcomer): Prom
   )
   await hands.use('[aria-labelledby=live-tokens] button', 'Revoke')
   await console_.sees('the question', 'document.querySelector("dialog[open]")')
+  await hands.goRound()
   await film('revoke')
   await hands.use('button', 'Revoke')
   await console_.sees('that it has ended', 'document.querySelector(".ended")')
@@ -232,6 +239,7 @@ async function removeFile({ console_, hands, film }: Newcomer, shared: string): 
   await console_.sees('the file', 'document.querySelector("dialog[open] .timeline")')
   await hands.use('button', 'Remove')
   await console_.sees('the question', 'document.querySelectorAll("dialog[open]").length === 2')
+  await hands.goRound()
   await film('remove')
   await hands.use('button', 'Remove')
   await console_.sees('the list without it', 'location.hash === "#/files" && !document.querySelector("dialog")')

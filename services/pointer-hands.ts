@@ -62,6 +62,7 @@ export function pointerHands(page: Page): Hands {
         await page.command('Input.dispatchDragEvent', { type, ...point, data })
     },
     close: () => click('.dialog-head button'),
+    goRound: async () => {},
     rest: async () => {},
   }
 }

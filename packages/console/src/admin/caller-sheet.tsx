@@ -59,7 +59,7 @@ export function CallerSheet({ caller, onClose, onChanged }: CallerSheetProps) {
               <Notice key="blocked" kind="warning">
                 <p>{words.blockedSince(timeOf(seen.blocked.blockedAt))}</p>
                 <p>{seen.blocked.reason}</p>
-                <a href={linkTo('admin', 'blocks')}>{words.tabs.blocks}</a>
+                <a href={linkTo('admin', 'blocks')}>{words.showBlocks}</a>
               </Notice>
             ),
             <Facts key="facts" caller={seen} />,
@@ -87,7 +87,7 @@ function Facts({ caller }: { readonly caller: AdminPrincipal }) {
   return (
     <dl class="sheet-facts">
       {facts.map(([name, value]) => (
-        <div key={name}>
+        <div key={name} class={value === principal ? 'fact-whole' : undefined}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

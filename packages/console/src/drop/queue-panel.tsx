@@ -10,8 +10,10 @@ import { UploadRow } from './upload-row.tsx'
 
 /** Rows beyond these are shown when somebody asks: two hundred rows help nobody. */
 const ROWS = 50
-/** Those beyond, too, that somebody has to do something about. */
-const isShownAlways = ({ state }: Upload) => state.value === 'failed' || state.value === 'refused'
+const LARGE_BYTES = 16_777_216
+/** True for a file beyond those rows that somebody has to do something about, or waits for. */
+const isShownAlways = ({ state, isRunning, sizeBytes }: Upload) =>
+  state.value === 'failed' || state.value === 'refused' || (isRunning.value && sizeBytes > LARGE_BYTES)
 const links = computed(() => uploads.value.flatMap(({ result }) => result.value?.retrievalUrl ?? []))
 
 /** What is on its way and what has arrived. */
