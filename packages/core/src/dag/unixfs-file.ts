@@ -7,7 +7,9 @@ export type UnixfsNode =
   | UnixfsFileNode
   | { readonly kind: 'directory'; readonly entries: readonly UnixfsEntry[] }
   | UnixfsShard
-  /** No UnixFS at all, or a kind of it that holds neither bytes nor entries, such as a symlink. */
+  /** A symbolic link, and the path that it leads to, as it was written. */
+  | { readonly kind: 'symlink'; readonly target: Uint8Array }
+  /** No UnixFS at all, or a kind of it that holds neither bytes nor entries, such as metadata. */
   | { readonly kind: 'other' }
   | UnixfsFault
 
@@ -31,6 +33,8 @@ export interface UnixfsChild {
 export interface UnixfsEntry {
   readonly name: string
   readonly cid: CID
+  /** The `Tsize` of the link: of all blocks below it, as the writer says; undefined where he does not. */
+  readonly dagBytes: number | undefined
 }
 
 /** One node of a directory that is sharded as a hash array mapped trie. */
@@ -49,6 +53,8 @@ export interface UnixfsShardLink {
   readonly bucket: string
   readonly name: string | undefined
   readonly cid: CID
+  /** As in `UnixfsEntry`. */
+  readonly dagBytes: number | undefined
 }
 
 /** A block that is not what it says of itself: no dag-pb, or a file or shard that breaks its own rules; one sentence says how. */
@@ -59,7 +65,7 @@ export interface UnixfsFault {
 }
 
 /** `Data.DataType` of the UnixFS message. */
-const TYPE = { raw: 0, directory: 1, file: 2, hamt: 5 } as const
+const TYPE = { raw: 0, directory: 1, file: 2, symlink: 4, hamt: 5 } as const
 const MAX_FANOUT = 1024
 
 /**
@@ -68,7 +74,7 @@ const MAX_FANOUT = 1024
  * A raw block is a file of its own bytes. Of a dag-pb file node, also of the old type Raw, it checks what one block can
  * tell: that links and block sizes are equally many, that their links are unnamed, and that sizes add up to the announced
  * file size, which counts as 0 where it is absent. Whether the children have these sizes is for whoever reads them. Tsize
- * is never looked at.
+ * is passed on for entries of directories, and never checked.
  *
  * @param codec - the multicodec of the block's CID.
  * @returns never throws for what is in the bytes: a fault is a result.
@@ -92,7 +98,12 @@ export function unixfsNodeOf({ Data, Links }: PBNode): UnixfsNode {
     case TYPE.file:
       return fileNode(message, Links)
     case TYPE.directory:
-      return { kind: 'directory', entries: Links.map(({ Name, Hash }) => ({ name: Name ?? '', cid: Hash })) }
+      return {
+        kind: 'directory',
+        entries: Links.map(({ Name = '', Hash, Tsize }) => ({ name: Name, cid: Hash, dagBytes: Tsize })),
+      }
+    case TYPE.symlink:
+      return { kind: 'symlink', target: message.data }
     case TYPE.hamt:
       return shardNode(message, Links)
     default:
@@ -119,10 +130,11 @@ function shardNode({ fanout, hashCode }: Message, links: PBNode['Links']): Unixf
   if (!isPowerOfTwo || fanout < 8 || fanout > MAX_FANOUT)
     return fault('shard', `Its fanout is ${fanout}, which is not a power of two from 8 to ${MAX_FANOUT}.`)
   const digits = (fanout - 1).toString(16).length
-  const shardLinks = links.map(({ Name = '', Hash }) => ({
+  const shardLinks = links.map(({ Name = '', Hash, Tsize }) => ({
     bucket: Name.slice(0, digits),
     name: Name.length === digits ? undefined : Name.slice(digits),
     cid: Hash,
+    dagBytes: Tsize,
   }))
   if (shardLinks.some(({ bucket }) => bucket.length < digits)) return fault('shard', 'One of its links has no bucket.')
   return { kind: 'hamt', fanout, hashCode, links: shardLinks }

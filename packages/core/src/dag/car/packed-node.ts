@@ -1,11 +1,18 @@
-import { fromString } from 'multiformats/bytes'
+import { fromString, toString as toText } from 'multiformats/bytes'
 import { RAW } from '../links.ts'
 import { readUnixfsNode, type UnixfsFault, type UnixfsFileNode } from '../unixfs-file.ts'
 import { excessOf } from './block-limits.ts'
 import { EMPTY_LIST, type LinkList, listBytes, packLinks } from './link-list.ts'
 
 /** A node of UnixFS in a few arrays, as `LinkList` is one of links. */
-export type PackedNode = PackedFile | PackedDirectory | PackedShard | { readonly kind: 'other' } | UnixfsFault
+export type PackedNode =
+  | PackedFile
+  | PackedDirectory
+  | PackedShard
+  /** `target` is the path that the link leads to; bytes that are no UTF-8 are replaced in it. */
+  | { readonly kind: 'symlink'; readonly target: string }
+  | { readonly kind: 'other' }
+  | UnixfsFault
 
 /** A file node of UnixFS, or a raw block. */
 export interface PackedFile {
@@ -24,6 +31,8 @@ export interface PackedDirectory {
   readonly kind: 'directory'
   readonly links: LinkList
   readonly names: PackedTexts
+  /** The `Tsize` of each link; NaN where there is none. */
+  readonly dagSizes: Float64Array<ArrayBuffer>
 }
 
 /** A node of a sharded UnixFS directory. */
@@ -34,6 +43,7 @@ export interface PackedShard {
   readonly links: LinkList
   /** Of each link the bucket, and behind it the name where it leads to an entry. */
   readonly names: PackedTexts
+  readonly dagSizes: Float64Array<ArrayBuffer>
   /** 1 for each link that leads to the next shard. */
   readonly isShard: Uint8Array<ArrayBuffer>
 }
@@ -58,6 +68,7 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
         kind: 'directory',
         links: packLinks(node.entries.map(({ cid }) => cid.bytes)),
         names: packTexts(node.entries.map(({ name }) => name)),
+        dagSizes: packSizes(node.entries),
       }
     case 'hamt':
       return {
@@ -66,11 +77,19 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
         hashCode: node.hashCode,
         links: packLinks(node.links.map(({ cid }) => cid.bytes)),
         names: packTexts(node.links.map(({ bucket, name = '' }) => bucket + name)),
+        dagSizes: packSizes(node.links),
         isShard: Uint8Array.from(node.links, ({ name }) => (name === undefined ? 1 : 0)),
       }
+    case 'symlink':
+      return { kind: 'symlink', target: toText(node.target) }
     default:
       return node
   }
+}
+
+/** The text at a place of the list. */
+export function textAt({ bytes, ends }: PackedTexts, place: number): string {
+  return toText(bytes.subarray(ends[place - 1] ?? 0, ends[place]))
 }
 
 /** The place of the first text that is one of `wanted`; undefined when none is. */
@@ -88,8 +107,9 @@ export function placeOfText({ bytes, ends }: PackedTexts, wanted: readonly strin
 /** The memory that a node takes. */
 export function nodeBytes(node: PackedNode): number {
   if (!('links' in node)) return 0
-  const beside = node.kind === 'file' ? node.partSizes.byteLength : node.names.bytes.length + node.names.ends.byteLength
-  return listBytes(node.links) + beside
+  if (node.kind === 'file') return listBytes(node.links) + node.partSizes.byteLength
+  const { links, names, dagSizes } = node
+  return listBytes(links) + names.bytes.length + names.ends.byteLength + dagSizes.byteLength
 }
 
 function isAt(text: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
@@ -110,6 +130,10 @@ function packFile({ sizeBytes, data, children }: UnixfsFileNode, bytes: Uint8Arr
   const links = packLinks(children.map(({ cid }) => cid.bytes))
   const partSizes = Float64Array.from(children, (child) => child.sizeBytes)
   return { kind: 'file', sizeBytes, dataStart, dataEnd: dataStart + data.length, links, partSizes }
+}
+
+function packSizes(links: readonly { readonly dagBytes: number | undefined }[]): Float64Array<ArrayBuffer> {
+  return Float64Array.from(links, ({ dagBytes }) => dagBytes ?? Number.NaN)
 }
 
 function packTexts(texts: readonly string[]): PackedTexts {

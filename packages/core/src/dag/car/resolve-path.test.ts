@@ -46,6 +46,7 @@ describe('resolvePath', () => {
   test('ends at the root for no segments, without looking at it', async () => {
     expect(await resolvePath(leaf.cid, [], new TestStore().getBlock)).toEqual({
       path: [],
+      roots: [leaf.cid],
       terminal: leaf.cid,
       remainder: [],
       missingSegment: undefined,

@@ -4,7 +4,7 @@ import { type BlockReader, readerOf } from './block-reader.ts'
 import { DagReadError } from './dag-read-error.ts'
 import { linkAt } from './link-list.ts'
 import type { GetBlock } from './load-block.ts'
-import { murmur3x64 } from './murmur3.ts'
+import { MURMUR3_X64_64, nameHash } from './name-hash.ts'
 import { type PackedShard, placeOfText } from './packed-node.ts'
 
 /** Where a path leads, and the blocks by which it gets there. */
@@ -14,6 +14,11 @@ export interface ResolvedPath {
    * identity blocks not. A CAR for the path is these, then the walk from `terminal`. Their bytes are not held.
    */
   readonly path: readonly CID[]
+  /**
+   * The root, and behind it what each segment leads to, as far as there is something: shards of directories are not among them, and segments
+   * inside of a dag-cbor or dag-json block have none of their own.
+   */
+  readonly roots: readonly CID[]
   /** What the path ends at; undefined when `missingSegment` says why it does not. */
   readonly terminal: CID | undefined
   /** The segments that lead to a value inside the terminal block; only of dag-cbor and dag-json, else empty. */
@@ -27,8 +32,6 @@ type Step =
   | { readonly next: CID; readonly rest: readonly string[]; readonly through: readonly CID[] }
   | { readonly isInside: true }
   | { readonly missing: string; readonly through: readonly CID[] }
-
-const MURMUR3_X64_64 = 0x22
 
 /**
  * Follows a path from a root: names of UnixFS directories, also sharded ones, and keys and indices of dag-cbor and
@@ -51,7 +54,8 @@ export async function resolvePath(
 ): Promise<ResolvedPath> {
   const reader = readerOf(getBlock)
   const path: CID[] = []
-  const ended = { remainder: [], missingSegment: undefined }
+  const roots = [root]
+  const ended = { roots, remainder: [], missingSegment: undefined }
   let cid = root
   let rest = segments
   while (rest.length > 0) {
@@ -61,6 +65,7 @@ export async function resolvePath(
     path.push(...step.through.filter((through) => inlineBytes(through) === undefined))
     if ('missing' in step) return { ...ended, path, terminal: undefined, missingSegment: step.missing }
     cid = step.next
+    roots.push(cid)
     rest = step.rest
   }
   return { ...ended, path, terminal: cid }
@@ -100,15 +105,13 @@ interface ShardStep {
 
 async function stepThroughShards(cid: CID, root: PackedShard, { name, rest, reader }: ShardStep): Promise<Step> {
   if (root.hashCode !== MURMUR3_X64_64) throw new DagReadError('unsupported', cid)
-  const bits = Math.log2(root.fanout)
-  const digits = (root.fanout - 1).toString(16).length
-  const hash = murmur3x64(utf8(name))
+  const hash = nameHash(name, root.fanout)
   const through = [cid]
   let shard = root
-  // Each level is named by the next bits of the hash, from its top; a trie that goes on after the last of them has no end.
-  for (let usedBits = bits; usedBits <= 64; usedBits += bits) {
-    const bucketNumber = (hash >> BigInt(64 - usedBits)) % BigInt(root.fanout)
-    const bucket = bucketNumber.toString(16).toUpperCase().padStart(digits, '0')
+  // A trie that goes on after the last bits of the hash has no end.
+  for (let level = 0; ; level += 1) {
+    const bucket = hash.bucketAt(level)
+    if (bucket === undefined) return { missing: name, through }
     const place = placeOfText(shard.names, [bucket, bucket + name])
     if (place === undefined) return { missing: name, through }
     const link = linkAt(shard.links, place)
@@ -119,10 +122,4 @@ async function stepThroughShards(cid: CID, root: PackedShard, { name, rest, read
     through.push(link)
     shard = node
   }
-  return { missing: name, through }
-}
-
-function utf8(text: string): Uint8Array {
-  const bytes = encodeURIComponent(text.toWellFormed()).match(/%..|./g) ?? []
-  return Uint8Array.from(bytes, (byte) => (byte.length === 1 ? byte.charCodeAt(0) : Number.parseInt(byte.slice(1), 16)))
 }
