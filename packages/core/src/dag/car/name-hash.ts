@@ -1,4 +1,5 @@
 import { murmur3x64 } from './murmur3.ts'
+import { toUtf8 } from './utf8.ts'
 
 /** The multicodec of the one hash that names in sharded directories are placed by. */
 export const MURMUR3_X64_64 = 0x22
@@ -20,7 +21,7 @@ export interface NameHash {
 export function nameHash(name: string, fanout: number): NameHash {
   const bits = Math.log2(fanout)
   const digits = (fanout - 1).toString(16).length
-  const hash = murmur3x64(utf8(name))
+  const hash = murmur3x64(toUtf8(name))
   return {
     bucketAt(level) {
       const usedBits = (level + 1) * bits
@@ -29,9 +30,4 @@ export function nameHash(name: string, fanout: number): NameHash {
       return bucket.toString(16).toUpperCase().padStart(digits, '0')
     },
   }
-}
-
-function utf8(text: string): Uint8Array {
-  const bytes = encodeURIComponent(text.toWellFormed()).match(/%..|./g) ?? []
-  return Uint8Array.from(bytes, (byte) => (byte.length === 1 ? byte.charCodeAt(0) : Number.parseInt(byte.slice(1), 16)))
 }

@@ -1,8 +1,8 @@
-import { fromString, toString as toText } from 'multiformats/bytes'
 import { RAW } from '../links.ts'
 import { readUnixfsNode, type UnixfsFault, type UnixfsFileNode } from '../unixfs-file.ts'
 import { excessOf } from './block-limits.ts'
 import { EMPTY_LIST, type LinkList, listBytes, packLinks } from './link-list.ts'
+import { fromUtf8, toUtf8 } from './utf8.ts'
 
 /** A node of UnixFS in a few arrays, as `LinkList` is one of links. */
 export type PackedNode =
@@ -81,7 +81,7 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
         isShard: Uint8Array.from(node.links, ({ name }) => (name === undefined ? 1 : 0)),
       }
     case 'symlink':
-      return { kind: 'symlink', target: toText(node.target) }
+      return { kind: 'symlink', target: fromUtf8(node.target) }
     default:
       return node
   }
@@ -89,12 +89,12 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
 
 /** The text at a place of the list. */
 export function textAt({ bytes, ends }: PackedTexts, place: number): string {
-  return toText(bytes.subarray(ends[place - 1] ?? 0, ends[place]))
+  return fromUtf8(bytes.subarray(ends[place - 1] ?? 0, ends[place]))
 }
 
 /** The place of the first text that is one of `wanted`; undefined when none is. */
 export function placeOfText({ bytes, ends }: PackedTexts, wanted: readonly string[]): number | undefined {
-  const texts = wanted.map((text) => fromString(text))
+  const texts = wanted.map((text) => toUtf8(text))
   let start = 0
   for (let place = 0; place < ends.length; place += 1) {
     const end = ends[place] ?? 0
@@ -137,7 +137,7 @@ function packSizes(links: readonly { readonly dagBytes: number | undefined }[]):
 }
 
 function packTexts(texts: readonly string[]): PackedTexts {
-  const encoded = texts.map((text) => fromString(text))
+  const encoded = texts.map((text) => toUtf8(text))
   const ends = new Uint32Array(texts.length)
   let sizeBytes = 0
   for (const [index, { length }] of encoded.entries()) {

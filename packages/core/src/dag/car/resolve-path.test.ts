@@ -154,6 +154,19 @@ describe('resolvePath', () => {
     })
   })
 
+  test('tells names apart that differ in the high bytes of their characters only', async () => {
+    const other = rawBlock(utf8('other'))
+    const inner = directory({ 'z.txt': leaf.cid, 'ź.txt': other.cid, '日.txt': leaf.cid })
+    for (const [name, end] of [
+      ['ź.txt', other.cid],
+      ['z.txt', leaf.cid],
+      ['日.txt', leaf.cid],
+      ['å.txt', undefined],
+    ] as const) {
+      expect((await resolved(inner.cid, name, storeOf(inner))).terminal).toBe(end?.toString())
+    }
+  })
+
   test('names the block that cannot be read', async () => {
     const broken = { cid: cidOf(0x71, utf8('?!')), bytes: utf8('?!') }
     const notPb = { cid: cidOf(0x70, utf8('?!')), bytes: utf8('?!') }
