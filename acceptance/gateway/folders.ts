@@ -1,6 +1,7 @@
 import * as dagPb from '@ipld/dag-pb'
 import { UnixFS } from 'ipfs-unixfs'
 import { CID } from 'multiformats/cid'
+import { create as createDigest } from 'multiformats/hashes/digest'
 import type { Caller } from '../caller.ts'
 import { carOf, stageCar } from '../car-files.ts'
 import { CODEC } from '../content-ids.ts'
@@ -51,6 +52,24 @@ export function symlinkFolder(target: string): Dag {
   const link = pbBlock('symlink', Buffer.from(target), [])
   const folder = pbBlock('directory', undefined, [{ Name: 'bar', Hash: link.cid, Tsize: link.bytes.length }])
   return { root: folder.cid, blocks: [link, folder] }
+}
+
+/** A folder with one file for each of these hashes, which is its name. */
+export function folderOfHashes(hashes: readonly BlockHash[]): Dag {
+  const files = hashes.map(({ name, code, digest }) => {
+    const bytes = Buffer.concat([mark(), Buffer.from(name)])
+    return { name, bytes, cid: CID.createV1(CODEC.raw, createDigest(code, digest(bytes))) }
+  })
+  const links = files.map(({ name, bytes, cid }) => ({ Name: name, Hash: cid, Tsize: bytes.length }))
+  const folder = pbBlock('directory', undefined, links)
+  return { root: folder.cid, blocks: [...files, folder] }
+}
+
+/** A hash, by its name and code in the multicodec table. */
+export interface BlockHash {
+  readonly name: string
+  readonly code: number
+  readonly digest: (bytes: Uint8Array) => Uint8Array
 }
 
 /** The CID of some bytes as one raw block. */

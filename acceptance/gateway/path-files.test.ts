@@ -4,12 +4,16 @@
  *
  * @see https://specs.ipfs.tech/http-gateways/path-gateway/
  */
+import { hash } from 'node:crypto'
+import { blake2b, blake2s } from '@noble/hashes/blake2.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Caller, headerOf } from '../caller.ts'
+import { carOf, uploadCar } from '../car-files.ts'
 import { importFile, PROFILES } from '../network-ids.ts'
 import { expectProblem } from '../problem.ts'
 import { sampleBytes, useTarget } from '../target.ts'
-import { rawCid, stageDag, stageFolder, symlinkFolder } from './folders.ts'
+import { type BlockHash, folderOfHashes, rawCid, stageDag, stageFolder, symlinkFolder } from './folders.ts'
 
 const target = useTarget()
 const TEXT = 'hello application/vnd.ipld.car\n'
@@ -191,6 +195,47 @@ describe('a file that lacks a block', () => {
     }
     await expect(caller.get(`/ipfs/${root}`)).rejects.toThrow()
     expectProblem(await caller.get(`/ipfs/${root}`, { Range: 'bytes=262144-262145' }), 404, 'not_found')
+  })
+})
+
+/** In the order of their names. Those that Kubo takes by default, sha1 aside, with what it takes to be told apart. */
+const HASHES: readonly BlockHash[] = [
+  { name: 'blake2b-384', code: 0xb230, digest: (bytes) => blake2b(bytes, { dkLen: 48 }) },
+  { name: 'blake2s-256', code: 0xb260, digest: (bytes) => blake2s(bytes) },
+  { name: 'dbl-sha2-256', code: 0x56, digest: (bytes) => openssl('sha256', openssl('sha256', bytes)) },
+  { name: 'keccak-256', code: 0x1b, digest: (bytes) => keccak_256(bytes) },
+  { name: 'sha2-512', code: 0x13, digest: (bytes) => openssl('sha512', bytes) },
+  { name: 'sha3-224', code: 0x17, digest: (bytes) => openssl('sha3-224', bytes) },
+]
+const SHA1: BlockHash = { name: 'sha1', code: 0x11, digest: (bytes) => openssl('sha1', bytes) }
+const openssl = (name: string, bytes: Uint8Array): Uint8Array => hash(name, bytes, 'buffer')
+
+describe('blocks of other hashes', () => {
+  test('are verified in a CAR, and given at their paths', async () => {
+    const caller = target.anonymous()
+    const dag = folderOfHashes(HASHES)
+    const root = await stageDag(caller, dag)
+    for (const [place, { name }] of HASHES.entries()) {
+      const bytes = Buffer.from(dag.blocks[place]?.bytes ?? [])
+      for (const query of ['', '?format=raw']) {
+        const answer = await caller.get(`/ipfs/${root}/${name}${query}`)
+        expect([answer.status, answer.body.toString()], name).toEqual([200, bytes.toString()])
+      }
+    }
+    const tar = await caller.get(`/ipfs/${root}?format=tar`)
+    expect(tar.status).toBe(200)
+  })
+
+  test.for(HASHES)('are refused with other bytes: $name', async (one) => {
+    const wrong = folderOfHashes([{ ...one, digest: (bytes) => one.digest(Buffer.concat([bytes, Buffer.from('x')])) }])
+    const answer = await uploadCar(target.anonymous(), wrong.root.toString(), await carOf(wrong))
+    expectProblem(answer, 422, 'cid_mismatch')
+  })
+
+  test('are refused by sha1', async () => {
+    const dag = folderOfHashes([SHA1])
+    const answer = await uploadCar(target.anonymous(), dag.root.toString(), await carOf(dag))
+    expect(expectProblem(answer, 400, 'invalid_car').detail).toContain('0x11')
   })
 })
 
