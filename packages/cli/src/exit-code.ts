@@ -107,6 +107,7 @@ const EXIT_OF = {
   precondition_failed: EXIT.failed,
   range_not_satisfiable: EXIT.failed,
   not_acceptable: EXIT.failed,
+  not_implemented: EXIT.failed,
   only_if_cached: EXIT.failed,
   invalid_share_link: EXIT.refused,
   unreachable: EXIT.unreachable,

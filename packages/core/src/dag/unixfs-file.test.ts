@@ -139,25 +139,28 @@ describe('readUnixfsNode', () => {
   })
 
   test('takes dag-pb without UnixFS in it, and UnixFS that holds no bytes, for other', () => {
-    const symlink = new UnixFS({ type: 'symlink', data: utf8('target') }).marshal()
     for (const data of [
       undefined,
       new Uint8Array(),
       utf8('no protobuf'),
       unixfsMessage([3, 4]),
       unixfsMessage([1, 9]),
-      symlink,
     ]) {
       expect(read(data, links('x'))).toEqual({ kind: 'other' })
     }
+  })
+
+  test('reads a symbolic link, and the path that it leads to', () => {
+    const symlink = new UnixFS({ type: 'symlink', data: utf8('../a target') }).marshal()
+    expect(read(symlink)).toEqual({ kind: 'symlink', target: utf8('../a target') })
   })
 
   test('says that bytes are no dag-pb, and throws for none', () => {
     expect(faultOf(readUnixfsNode(dagPb.code, utf8('x')))).toBe('block: It does not decode as dag-pb.')
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        expect(readUnixfsNode(dagPb.code, bytes).kind).toMatch(/^(?:file|directory|hamt|other|fault)$/)
-        expect(read(bytes).kind).toMatch(/^(?:file|directory|hamt|other|fault)$/)
+        expect(readUnixfsNode(dagPb.code, bytes).kind).toMatch(/^(?:file|directory|hamt|symlink|other|fault)$/)
+        expect(read(bytes).kind).toMatch(/^(?:file|directory|hamt|symlink|other|fault)$/)
       }),
     )
   })

@@ -7,7 +7,9 @@ export type UnixfsNode =
   | UnixfsFileNode
   | { readonly kind: 'directory'; readonly entries: readonly UnixfsEntry[] }
   | UnixfsShard
-  /** No UnixFS at all, or a kind of it that holds neither bytes nor entries, such as a symlink. */
+  /** A symbolic link, and the path that it leads to, as it was written. */
+  | { readonly kind: 'symlink'; readonly target: Uint8Array }
+  /** No UnixFS at all, or a kind of it that holds neither bytes nor entries, such as metadata. */
   | { readonly kind: 'other' }
   | UnixfsFault
 
@@ -63,7 +65,7 @@ export interface UnixfsFault {
 }
 
 /** `Data.DataType` of the UnixFS message. */
-const TYPE = { raw: 0, directory: 1, file: 2, hamt: 5 } as const
+const TYPE = { raw: 0, directory: 1, file: 2, symlink: 4, hamt: 5 } as const
 const MAX_FANOUT = 1024
 
 /**
@@ -98,8 +100,10 @@ export function unixfsNodeOf({ Data, Links }: PBNode): UnixfsNode {
     case TYPE.directory:
       return {
         kind: 'directory',
-        entries: Links.map(({ Name, Hash, Tsize }) => ({ name: Name ?? '', cid: Hash, dagBytes: Tsize })),
+        entries: Links.map(({ Name = '', Hash, Tsize }) => ({ name: Name, cid: Hash, dagBytes: Tsize })),
       }
+    case TYPE.symlink:
+      return { kind: 'symlink', target: message.data }
     case TYPE.hamt:
       return shardNode(message, Links)
     default:

@@ -1,4 +1,4 @@
-/** A hash function whose digests have 32 bytes. */
+/** A hash function. Its digests all have the same length, 32 bytes unless it is said otherwise. */
 export interface DigestFunction {
   /** A running hash. Many may run at once. */
   create(): RunningDigest

@@ -2,9 +2,7 @@ import { type Block, carHeader, carSection, type DagWalk, resolvePath, walkDag }
 import { LadeError } from '@lade/core/errors'
 import type { CID } from 'multiformats/cid'
 import type { DagReader } from '../retrieval/dag-reader.ts'
-
-/** Small blocks go out together, about this much at a time. */
-const BATCH_BYTES = 65_536
+import { inBatches } from './in-batches.ts'
 
 export interface OpenCarInput extends Pick<DagWalk, 'scope' | 'entityBytes' | 'dups'> {
   readonly root: CID
@@ -32,7 +30,7 @@ export async function openCar(
   if (terminal === undefined) throw new LadeError('not_found', {})
   const walk = walkDag({ root: terminal, getBlock: reader, ...how })
   const first = await walk.next()
-  return inBatches(sections(terminal, blocksOf(path, reader), first, walk), reader)
+  return inBatches(sections(terminal, blocksOf(path, reader), first, walk), reader, { isRestGiven: true })
 }
 
 async function* blocksOf(path: readonly CID[], reader: DagReader): AsyncGenerator<Block> {
@@ -55,37 +53,4 @@ async function* sections(
 function* section({ cid, bytes }: Block): Generator<Uint8Array> {
   yield carSection(cid, bytes.length)
   yield bytes
-}
-
-/** Small parts together, big ones as they are: a block is not copied for this. */
-async function* inBatches(parts: AsyncIterable<Uint8Array>, reader: DagReader): AsyncGenerator<Uint8Array> {
-  let waiting: Uint8Array[] = []
-  let waitingBytes = 0
-  const batch = (): Uint8Array => {
-    const bytes = Buffer.concat(waiting)
-    waiting = []
-    waitingBytes = 0
-    reader.moved(bytes.length)
-    return bytes
-  }
-  try {
-    for await (const part of parts) {
-      const isBig = part.length >= BATCH_BYTES
-      if (isBig && waitingBytes > 0) yield batch()
-      waiting.push(part)
-      waitingBytes += part.length
-      if (waitingBytes < BATCH_BYTES) continue
-      if (!isBig) yield batch()
-      else {
-        waiting = []
-        waitingBytes = 0
-        reader.moved(part.length)
-        yield part
-      }
-    }
-  } catch (error) {
-    if (waitingBytes > 0) yield batch()
-    throw error
-  }
-  if (waitingBytes > 0) yield batch()
 }

@@ -28,6 +28,7 @@ import { operationRoutes } from './routes/operations/operations.ts'
 import { pdpRoutes } from './routes/pieces/pdp.ts'
 import { pieceRoutes } from './routes/pieces/pieces.ts'
 import { challengeRoutes } from './routes/retrieval/challenge.ts'
+import { filePathRoutes } from './routes/retrieval/file-paths.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { providerRoutes } from './routes/routing/providers.ts'
 import { sessionRoutes } from './routes/sessions/sessions.ts'
@@ -84,6 +85,7 @@ export async function createApp(
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
   retrievalRoutes(routes, service, responseCache)
+  filePathRoutes(routes, service)
   challengeRoutes(routes, service)
   gatewayRoutes(routes, service)
   pieceRoutes(routes, service, responseCache)

@@ -10,6 +10,9 @@ export type RangeAnswer =
   | { readonly kind: 'unsatisfiable' }
 
 const WHOLE: RangeAnswer = { kind: 'whole' }
+/** Several ranges in one header. */
+const FIRST_OF_SEVERAL = /^(bytes=)((?:[ \t]*[0-9]*-[0-9]*[ \t]*,)+)[ \t]*[0-9]*-[0-9]*[ \t]*$/i
+const MAX_RANGES_CHARACTERS = 1024
 const SINGLE = /^bytes=(?:([0-9]{1,16})-([0-9]{0,16})|-([0-9]{1,16}))$/i
 
 /**
@@ -44,18 +47,29 @@ function part(offset: number, length: number): RangeAnswer {
  * ranges (RFC 9110 section 14.2).
  *
  * @param representation - its tag and, where it has one, its `Last-Modified`.
+ * @param several - what several ranges ask for: all of it, or, as gateways of IPFS answer, the first of them alone, which the RFC allows as
+ *   well (section 15.3.7).
  * @throws {LadeError} `range_not_satisfiable`.
  */
 export function askedRange(
   request: IncomingMessage,
   { etag, 'last-modified': lastModified }: { readonly etag: string; readonly 'last-modified'?: string },
   sizeBytes: number,
+  { several = 'whole' }: { readonly several?: 'whole' | 'first' } = {},
 ): ByteRange | undefined {
   if (request.method !== 'GET' || !rangeMayApply(singleHeader(request, 'if-range'), etag, lastModified))
     return undefined
-  const answer = parseRange(singleHeader(request, 'range'), sizeBytes)
+  const header = singleHeader(request, 'range')
+  const answer = parseRange(several === 'first' ? firstRange(header) : header, sizeBytes)
   if (answer.kind === 'unsatisfiable') throw new LadeError('range_not_satisfiable', { size: sizeBytes })
   return answer.kind === 'part' ? answer.range : undefined
+}
+
+/** The first of several ranges as a header of its own; every other header as it is. */
+function firstRange(header: string | undefined): string | undefined {
+  if (header === undefined || header.length > MAX_RANGES_CHARACTERS) return header
+  const [, unit, ranges] = FIRST_OF_SEVERAL.exec(header.trim()) ?? []
+  return unit === undefined || ranges === undefined ? header : unit + (ranges.split(',', 1)[0] ?? '').trim()
 }
 
 /** The headers that say how much of `sizeBytes` is sent. */

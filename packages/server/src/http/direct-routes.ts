@@ -5,16 +5,28 @@ import { exchangeOf } from './exchange.ts'
 import { pathOf } from './query.ts'
 import type { ResponseCache } from './response-cache.ts'
 import { gatewayHandler } from './routes/gateway/gateway.ts'
+import { answerGatewayOptions } from './routes/gateway/gateway-cors.ts'
 import { pieceHandler } from './routes/pieces/pieces.ts'
 import { answerRaw, type RawHandler } from './routes/raw-route.ts'
+import { filePathHandler } from './routes/retrieval/file-paths.ts'
 import { retrievalHandler } from './routes/retrieval/retrieval.ts'
 import { uploadHandler } from './routes/uploads/uploads.ts'
 import type { Service } from './service.ts'
 
-const FILE_PREFIX = '/p/'
+const GATEWAY_PREFIX = '/ipfs/'
+const CHALLENGE = /^\/p\/[^/]+\/challenge$/
 
 /** Answers a request when it is one of those that carry content; false leaves it to the framework. */
 export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** An address that carries content, and what answers there and below it. */
+interface ContentRoute {
+  readonly prefix: string
+  readonly route: string
+  readonly handler: RawHandler
+  /** Undefined where there is nothing below. */
+  readonly below?: { readonly route: string; readonly handler: RawHandler }
+}
 
 /**
  * The short way of uploads and retrievals: the same handlers that the framework's routes lead to, without its hooks. Only
@@ -22,10 +34,21 @@ export type DirectRoutes = (request: IncomingMessage, response: ServerResponse) 
  */
 export function directRoutes(service: Service, responseCache: ResponseCache | undefined): DirectRoutes {
   const upload = uploadHandler(service)
-  const retrievals: readonly (readonly [prefix: string, route: string, handler: RawHandler])[] = [
-    [FILE_PREFIX, '/p/{cid}', retrievalHandler(service, responseCache)],
-    ['/ipfs/', '/ipfs/{cid}', gatewayHandler(service)],
-    ['/piece/', '/piece/{pieceCid}', pieceHandler(service, responseCache)],
+  const gateway = gatewayHandler(service)
+  const retrievals: readonly ContentRoute[] = [
+    {
+      prefix: '/p/',
+      route: '/p/{cid}',
+      handler: retrievalHandler(service, responseCache),
+      below: { route: '/p/{cid}/{path}', handler: filePathHandler(service) },
+    },
+    {
+      prefix: GATEWAY_PREFIX,
+      route: '/ipfs/{cid}',
+      handler: gateway,
+      below: { route: '/ipfs/{cid}/{path}', handler: gateway },
+    },
+    { prefix: '/piece/', route: '/piece/{pieceCid}', handler: pieceHandler(service, responseCache) },
   ]
   return (request, response) => {
     const { method, url = '' } = request
@@ -34,16 +57,20 @@ export function directRoutes(service: Service, responseCache: ResponseCache | un
       void answerRaw(service, upload, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
       return true
     }
-    if (method !== 'GET' && method !== 'HEAD') return false
-    for (const [prefix, route, handler] of retrievals) {
-      if (!url.startsWith(prefix)) continue
-      // Below a file there are other routes, which may have other methods.
-      if (prefix === FILE_PREFIX && pathOf(url).includes('/', prefix.length)) return false
-      exchangeOf(request).route = route
-      void answerRaw(service, handler, request, response, {})
+    if (method === 'OPTIONS' && url.startsWith(GATEWAY_PREFIX)) {
+      answerGatewayOptions(request, response)
       return true
     }
-    return false
+    if (method !== 'GET' && method !== 'HEAD') return false
+    const found = retrievals.find(({ prefix }) => url.startsWith(prefix))
+    if (found === undefined) return false
+    // Only for POST, as the framework says to others.
+    if (CHALLENGE.test(pathOf(url))) return false
+    const isBelow = pathOf(url).includes('/', found.prefix.length)
+    const { route, handler } = (isBelow ? found.below : undefined) ?? found
+    exchangeOf(request).route = route
+    void answerRaw(service, handler, request, response, {})
+    return true
   }
 }
 

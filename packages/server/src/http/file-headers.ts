@@ -36,6 +36,14 @@ const PAGE_POLICY =
   "sandbox allow-scripts allow-modals allow-popups allow-downloads; default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; " +
   "base-uri 'none'; form-action 'none'; object-src 'none'"
 
+/**
+ * A page of a folder is shown with the styles, fonts, images and media beside it, and runs nothing: folders of different uploaders share this
+ * origin. What it links to may be saved.
+ */
+const FOLDER_POLICY =
+  "sandbox allow-downloads; default-src 'none'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self'; media-src 'self'; " +
+  "base-uri 'none'; form-action 'none'"
+
 /** The viewers of some browsers do not start in a sandbox. They run what is in a PDF apart from its origin. */
 const PDF_POLICY = "default-src 'none'; object-src 'self'; img-src 'self'; style-src 'unsafe-inline'"
 
@@ -118,7 +126,7 @@ export function fileHeaders(served: ServedFile, options: FileHeaderOptions): Rec
   const disposition = dispositionOf(served, options)
   return {
     ...CONTENT_GUARD,
-    ...(disposition.startsWith('inline') ? shownPolicyOf(contentType) : {}),
+    ...(disposition.startsWith('inline') ? policyHeader(shownPolicyOf(contentType)) : {}),
     'content-type': contentType,
     'content-disposition': disposition,
     ...validatorsOf(options.cid, served),
@@ -136,10 +144,21 @@ export function validatorsOf(
   return { etag: entityTagOf(cid, served), ...lastModifiedHeader(served.file.uploadedAt) }
 }
 
-/** The policy of a document that is opened; only an origin of its own opens pages. */
-function shownPolicyOf(contentType: string): Record<string, string> {
-  if (!isPageMediaType(contentType)) return {}
-  return { 'content-security-policy': isPdfMediaType(contentType) ? PDF_POLICY : PAGE_POLICY }
+/**
+ * The policy of a document that is opened; undefined for that of everything but pages. Only an origin of its own opens pages that stand alone.
+ */
+export function shownPolicyOf(contentType: string): string | undefined {
+  if (!isPageMediaType(contentType)) return undefined
+  return isPdfMediaType(contentType) ? PDF_POLICY : PAGE_POLICY
+}
+
+/** The same for a file of a folder, on whatever origin. */
+export function folderPolicyOf(contentType: string): string {
+  return isPdfMediaType(contentType) ? PDF_POLICY : FOLDER_POLICY
+}
+
+function policyHeader(policy: string | undefined): Record<string, string> {
+  return policy === undefined ? {} : { 'content-security-policy': policy }
 }
 
 /** What a cache may do with the file, also said on 304. A private file is asked for again each time. */

@@ -84,6 +84,7 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   blocked: [451, { reason: 'It is a test.', blockedAt: '2026-11-25T00:00:00.000Z' }],
   not_acceptable: [406, reason],
   only_if_cached: [412, none],
+  not_implemented: [501, reason],
   range_not_satisfiable: [416, { size: 10 }],
   precondition_failed: [412, { etag: '"a"' }],
   invalid_share_link: [403, none],

@@ -76,6 +76,7 @@ export const STATUS = {
   gone: 410,
   blocked: 451,
   not_acceptable: 406,
+  not_implemented: 501,
   only_if_cached: 412,
   range_not_satisfiable: 416,
   precondition_failed: 412,

@@ -3,7 +3,8 @@
  *
  * @example
  * routeTemplate('/api/files/:cid/share') // '/api/files/{cid}/share'
+ * routeTemplate('/ipfs/:cid/*') // '/ipfs/{cid}/{path}'
  */
 export function routeTemplate(url: string | undefined): string | undefined {
-  return url?.startsWith('/') ? url.replace(/:(\w+)/g, '{$1}') : undefined
+  return url?.startsWith('/') ? url.replace(/:(\w+)/g, '{$1}').replace(/\}\/\*$/, '}/{path}') : undefined
 }

@@ -1,7 +1,7 @@
 import { MAX_BLOCK_BYTES } from '@lade/core/content'
 import { DagLayout, encodeBlock, IMPORT_PROFILES, type ImportProfileName } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
-import { blockHashOf } from '@lade/node/hashing/block-hash'
+import { blockDigestInTurns } from '@lade/node/hashing/block-hash'
 import type { CID } from 'multiformats/cid'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { blockedError } from '../moderation/content-block.ts'
@@ -87,7 +87,7 @@ export class BlockSource {
     if (place.kind === 'identity') return cid.multihash.digest
     if (sizeBytes > MAX_BLOCK_BYTES) throw new TypeError(`A block of ${sizeBytes} bytes is not read into memory`)
     const bytes = await this.#bytesOf(place)
-    const digest = blockHashOf(cid.multihash.code)?.(bytes)
+    const digest = await blockDigestInTurns(cid.multihash.code, bytes)
     if (digest === undefined || Buffer.compare(digest, cid.multihash.digest) !== 0) {
       throw failed(`the block ${cid} in the object ${place.object} does not hash to its CID`)
     }

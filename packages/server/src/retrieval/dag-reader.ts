@@ -13,6 +13,7 @@ import {
 import { LadeError } from '@lade/core/errors'
 import { measuredResult } from '@lade/node/budget/measured'
 import { PAID_MS_PER_BYTE, type WorkBudget } from '@lade/node/budget/work-budget'
+import { blockHashWeight } from '@lade/node/hashing/block-hash'
 import type { CID } from 'multiformats/cid'
 import type { BlockReadings } from './block-readings.ts'
 import type { BlockSource, FoundBlock } from './block-source.ts'
@@ -129,7 +130,8 @@ export class DagReader implements BlockReader {
   }
 
   async #load(found: FoundBlock): Promise<Uint8Array> {
-    await this.#work(found.sizeBytes * READ_MS_PER_BYTE)
+    const { code } = found.cid.multihash
+    await this.#work(found.sizeBytes * READ_MS_PER_BYTE * blockHashWeight(code))
     return this.#deps.source.read(found)
   }
 

@@ -1,9 +1,8 @@
 import type { ContentId } from '@lade/core/content'
-import { DagReadError, readUnixfsFile } from '@lade/core/dag'
+import { DagReadError } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
-import type { CID } from 'multiformats/cid'
-import type { BlobBody, BlobStore, ByteRange } from '../blobs/blob-store.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Moderation } from '../moderation/moderation.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import type { BlockReadings } from './block-readings.ts'
@@ -12,6 +11,7 @@ import { fileRootOf } from './content-cid.ts'
 import { DagReader } from './dag-reader.ts'
 import type { FileContent } from './open-bytes.ts'
 import { checkObject, type ObjectId } from './open-object.ts'
+import { unixfsBody } from './unixfs-body.ts'
 
 export interface UnixfsContentDeps {
   readonly records: RecordStore
@@ -47,37 +47,12 @@ export async function openUnixfsContent(deps: UnixfsContentDeps, cid: ContentId,
     const { answer: node } = await reader.read(root, { ask: 'node' })
     if (node.kind !== 'file') throw failed(new Error(`${root} in the object ${object} is no file`))
     const { sizeBytes } = node
-    const body = fileBody({ reader, root, sizeBytes, close })
+    const body = unixfsBody({ reader, root, sizeBytes, close, faultOf: failed })
     const check = () => checkObject(deps, id)
     return { sizeBytes, open: async () => ({ kind: 'blob', body }), check, close }
   } catch (error) {
     await close()
     throw error instanceof DagReadError ? failed(error) : error
-  }
-}
-
-interface FileInCar {
-  readonly reader: DagReader
-  readonly root: CID
-  readonly sizeBytes: number
-  readonly close: () => Promise<void>
-}
-
-function fileBody({ reader, root, sizeBytes, close }: FileInCar): BlobBody {
-  return {
-    sizeBytes,
-    version: undefined,
-    async *chunks(range?: ByteRange) {
-      try {
-        for await (const chunk of readUnixfsFile({ root, getBlock: reader, range })) {
-          yield chunk
-          reader.moved(chunk.length)
-        }
-      } catch (error) {
-        throw error instanceof DagReadError ? failed(error) : error
-      }
-    },
-    close,
   }
 }
 

@@ -4,7 +4,8 @@ import { type UnixfsNode, unixfsNodeOf } from '../unixfs-file.ts'
 import { excessOf } from './block-limits.ts'
 import { BytesTable } from './bytes-table.ts'
 import { type CarFault, malformed } from './car-index.ts'
-import { type BlockName, type CidAtHead, cidText, hasDigestLength, MAX_DIGEST_BYTES, readCidAtHead } from './cid-at.ts'
+import { type BlockName, type CidAtHead, cidText, readCidAtHead } from './cid-at.ts'
+import { hasDigestLength, MAX_DIGEST_BYTES } from './digest-length.ts'
 import { growingFloat64, growingUint8, growingUint32 } from './growing-array.ts'
 
 /** The most links that the blocks of one CAR may have in all. */

@@ -14,7 +14,7 @@ export interface CarIndexerOptions {
   readonly root: { readonly version?: 0 | 1; readonly codec: number; readonly multihash: Uint8Array }
   /** The length of the CAR. @default known at its end */
   readonly sizeBytes?: number | undefined
-  /** The function of a hash by its multicodec, to digests of 32 bytes; undefined for what is not checked. */
+  /** The function of a hash by its multicodec, to digests of its full length; undefined for what is not checked. */
   readonly hashes: (multihashCode: number) => BlockHash | undefined
   /** The most sections that are read. @default 262_144 */
   readonly maxBlocks?: number

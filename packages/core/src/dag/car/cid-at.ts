@@ -1,6 +1,6 @@
 import { CID } from 'multiformats/cid'
 import { create as createDigest, decode as decodeDigest } from 'multiformats/hashes/digest'
-import { DAG_PB, IDENTITY } from '../links.ts'
+import { DAG_PB } from '../links.ts'
 import { readVarint } from './varint.ts'
 
 /** A block by its CID: how that is written, what the bytes are decoded as, and what they hash to. */
@@ -17,10 +17,8 @@ export interface CidAtHead extends BlockName {
   readonly endBytes: number
 }
 
-/** The length of every digest that is checked here. */
+/** The length of the digest of a CID of version 0. */
 const DIGEST_BYTES = 32
-/** What kubo takes as the most that a CID may carry, also inline. */
-export const MAX_DIGEST_BYTES = 128
 
 /**
  * Reads the CID at the head of a CAR section, of version 0 or 1, whose varints have to be minimal.
@@ -55,11 +53,6 @@ function readMultihash(
     digest: bytes.subarray(size.end, endBytes),
     endBytes,
   }
-}
-
-/** True for a digest that has the length of its hash, or, inline, for bytes that are few enough. */
-export function hasDigestLength(hashCode: number, { length }: Uint8Array): boolean {
-  return hashCode === IDENTITY ? length <= MAX_DIGEST_BYTES : length === DIGEST_BYTES
 }
 
 /** The CID of a block as text: base58 for version 0, else base32. */

@@ -1,8 +1,9 @@
 import { CID } from 'multiformats/cid'
 import { FIRST_LINKED_CODEC, IDENTITY, type LinksFault, linkBytesOf, READABLE_CODECS } from '../links.ts'
 import { excessOf } from './block-limits.ts'
-import { MAX_DIGEST_BYTES, readCidAtHead } from './cid-at.ts'
+import { readCidAtHead } from './cid-at.ts'
 import { DagReadError } from './dag-read-error.ts'
+import { MAX_DIGEST_BYTES } from './digest-length.ts'
 
 /** The links of a block in two arrays: they cross from one thread to another in one piece, and a CID is made when it is needed. */
 export interface LinkList {

@@ -14,6 +14,8 @@ export interface OpenBlock<Content> {
   next: number
   /** Where in the file the next part begins; 0 where there is no file. */
   offset: number
+  /** The names that lead to the directory; only in walks through trees. */
+  readonly names?: readonly string[]
 }
 
 /**

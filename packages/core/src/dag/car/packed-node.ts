@@ -5,7 +5,14 @@ import { excessOf } from './block-limits.ts'
 import { EMPTY_LIST, type LinkList, listBytes, packLinks } from './link-list.ts'
 
 /** A node of UnixFS in a few arrays, as `LinkList` is one of links. */
-export type PackedNode = PackedFile | PackedDirectory | PackedShard | { readonly kind: 'other' } | UnixfsFault
+export type PackedNode =
+  | PackedFile
+  | PackedDirectory
+  | PackedShard
+  /** `target` is the path that the link leads to; bytes that are no UTF-8 are replaced in it. */
+  | { readonly kind: 'symlink'; readonly target: string }
+  | { readonly kind: 'other' }
+  | UnixfsFault
 
 /** A file node of UnixFS, or a raw block. */
 export interface PackedFile {
@@ -74,6 +81,8 @@ export function readPackedNode(codec: number, bytes: Uint8Array): PackedNode {
         isShard: Uint8Array.from(node.links, ({ name }) => (name === undefined ? 1 : 0)),
         dagSizes: packDagSizes(node.links),
       }
+    case 'symlink':
+      return { kind: 'symlink', target: utf8Text(node.target) }
     default:
       return node
   }
@@ -95,11 +104,11 @@ export function placeOfText({ bytes, ends }: PackedTexts, wanted: readonly strin
 export function nodeBytes(node: PackedNode): number {
   if (!('links' in node)) return 0
   if (node.kind === 'file') return listBytes(node.links) + node.partSizes.byteLength
-  const { bytes, ends } = node.names
-  return listBytes(node.links) + bytes.length + ends.byteLength + node.dagSizes.byteLength
+  const { links, names, dagSizes } = node
+  return listBytes(links) + names.bytes.length + names.ends.byteLength + dagSizes.byteLength
 }
 
-/** One text of a list. */
+/** The text at a place of the list. */
 export function textAt({ bytes, ends }: PackedTexts, place: number): string {
   return utf8Text(bytes.subarray(ends[place - 1] ?? 0, ends[place]))
 }

@@ -2,7 +2,8 @@ import { IDENTITY } from '../links.ts'
 import { isEqual } from './bytes-table.ts'
 import { MAX_BLOCK_BYTES } from './car-frames.ts'
 import { type CarFault, malformed } from './car-index.ts'
-import { type CidAtHead, cidText, hasDigestLength, multihashOf, readCidAtHead } from './cid-at.ts'
+import { type CidAtHead, cidText, multihashOf, readCidAtHead } from './cid-at.ts'
+import { hasDigestLength } from './digest-length.ts'
 
 /** A hash function; it is handed views of the bytes that came, and keeps none of them. */
 export type BlockHash = (bytes: Uint8Array) => Uint8Array

@@ -46,6 +46,7 @@ describe('resolvePath', () => {
   test('ends at the root for no segments, without looking at it', async () => {
     expect(await resolvePath(leaf.cid, [], new TestStore().getBlock)).toEqual({
       path: [],
+      roots: [leaf.cid],
       terminal: leaf.cid,
       remainder: [],
       missingSegment: undefined,
@@ -158,6 +159,19 @@ describe('resolvePath', () => {
       path: [root.cid.toString()],
       terminal: leaf.cid.toString(),
     })
+  })
+
+  test('tells names apart that differ in the high bytes of their characters only', async () => {
+    const other = rawBlock(utf8('other'))
+    const inner = directory({ 'z.txt': leaf.cid, 'ź.txt': other.cid, '日.txt': leaf.cid })
+    for (const [name, end] of [
+      ['ź.txt', other.cid],
+      ['z.txt', leaf.cid],
+      ['日.txt', leaf.cid],
+      ['å.txt', undefined],
+    ] as const) {
+      expect((await resolved(inner.cid, name, storeOf(inner))).terminal).toBe(end?.toString())
+    }
   })
 
   test('names the block that cannot be read', async () => {

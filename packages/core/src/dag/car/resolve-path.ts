@@ -14,6 +14,11 @@ export interface ResolvedPath {
    * identity blocks not. A CAR for the path is these, then the walk from `terminal`. Their bytes are not held.
    */
   readonly path: readonly CID[]
+  /**
+   * The root, and behind it what each segment leads to, as far as there is something: shards of directories are not among them, and segments
+   * inside of a dag-cbor or dag-json block have none of their own.
+   */
+  readonly roots: readonly CID[]
   /** What the path ends at; undefined when `missingSegment` says why it does not. */
   readonly terminal: CID | undefined
   /** The segments that lead to a value inside the terminal block; only of dag-cbor and dag-json, else empty. */
@@ -49,7 +54,8 @@ export async function resolvePath(
 ): Promise<ResolvedPath> {
   const reader = readerOf(getBlock)
   const path: CID[] = []
-  const ended = { remainder: [], missingSegment: undefined }
+  const roots = [root]
+  const ended = { roots, remainder: [], missingSegment: undefined }
   let cid = root
   let rest = segments
   while (rest.length > 0) {
@@ -59,6 +65,7 @@ export async function resolvePath(
     path.push(...step.through.filter((through) => inlineBytes(through) === undefined))
     if ('missing' in step) return { ...ended, path, terminal: undefined, missingSegment: step.missing }
     cid = step.next
+    roots.push(cid)
     rest = step.rest
   }
   return { ...ended, path, terminal: cid }

@@ -3,7 +3,7 @@ import { utf8 } from '../car/testing-cars.ts'
 import type { Tree, TreeContent } from './testing-directories.ts'
 
 /** Numbers that look random and are the same for the same seed. */
-export class SeededNumbers {
+class SeededNumbers {
   #state: number
 
   constructor(seed: number) {
@@ -33,7 +33,7 @@ const PIECES = [
 ]
 const MAX_NAME_BYTES = 255
 
-export function someName(numbers: SeededNumbers): string {
+function someName(numbers: SeededNumbers): string {
   const pieces = 1 + (numbers.below(20) === 0 ? numbers.below(60) : numbers.below(6))
   let name = Array.from({ length: pieces }, () => numbers.of(PIECES)).join('')
   // Room for what is added below, and a number behind it.

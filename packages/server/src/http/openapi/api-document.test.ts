@@ -105,6 +105,9 @@ describe('the OpenAPI document', () => {
       expect(operation('head', path).responses['200'], path).not.toHaveProperty('content')
     }
     expect(operation('get', '/ipfs/{cid}').responses['200']?.content).toEqual({
+      'application/x-tar': { schema: bytes },
+      'application/json': { schema: { $ref: '#/components/schemas/FolderListing' } },
+      '*/*': { schema: bytes },
       'application/vnd.ipld.raw': { schema: bytes },
       'application/vnd.ipld.car': { schema: bytes },
     })

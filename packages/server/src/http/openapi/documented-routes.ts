@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifySchema } from 'fastify'
+import { routeTemplate } from '../route-template.ts'
 
 /** An address of the API with one of its methods, as its route declares it. */
 export interface DocumentedRoute {
@@ -18,7 +19,7 @@ export function noteRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', ({ url, method, schema }) => {
     // The framework makes routes of HEAD alone, one for each GET; HEAD of files and blocks is declared together with GET.
     if (schema === undefined || schema.hide === true || method === 'HEAD') return
-    const path = url.replace(/:(\w+)/g, '{$1}')
+    const path = routeTemplate(url) ?? url
     for (const name of [method].flat()) routes.push({ method: name.toLowerCase(), path, schema })
   })
 }

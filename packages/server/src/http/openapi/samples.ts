@@ -54,6 +54,10 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   uploadLfsObject: `echo 'A design' > design.psd
 curl --upload-file design.psd "{url}/lfs/project/objects/$(sha256sum design.psd | cut -c 1-64)" \\
   --user "git:$TOKEN"`,
+  getContentAtPath: `curl --fail --output hello.txt {url}/ipfs/${SAMPLE_CID}/`,
+  headContentAtPath: `curl --head {url}/ipfs/${SAMPLE_CID}/`,
+  getFileInFolder: `curl --fail --output hello.txt {url}/p/${SAMPLE_CID}/`,
+  headFileInFolder: `curl --head {url}/p/${SAMPLE_CID}/`,
   getPiece: 'curl --fail --output hello.txt "{url}/piece/$PIECE_CID"',
   headPiece: 'curl --head "{url}/piece/$PIECE_CID"',
   challengeContent: `curl {url}/p/${SAMPLE_CID}/challenge --json '{"nonce": "'"$(date +%s%N)"'"}'`,

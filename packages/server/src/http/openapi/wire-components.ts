@@ -11,6 +11,8 @@ export const WIRE_COMPONENTS: Readonly<Record<string, z.core.$ZodType>> = {
   ComposeRequest: wire.composeRequest,
   FileEntry: wire.fileEntry,
   FileList: wire.fileList,
+  FolderListing: wire.folderListing,
+  FolderEntry: wire.folderEntry,
   ClaimRequest: wire.claimRequest,
   ShareRequest: wire.shareRequest,
   ShareResult: wire.shareResult,

@@ -130,14 +130,14 @@ describe('readDenylist', () => {
 
   it('leaves out what is no rule, and says which lines those are', async () => {
     const lines = [`/ipfs/${CONTENT}`, 'http://x', '/ipfs/nothing', '//short', `/ipfs/${OTHER}/%`]
-    const unknown = doubleHashed(0x13, Buffer.alloc(64))
+    const unknown = doubleHashed(0x11, Buffer.alloc(20))
     const { rules, invalid, shown } = await read(`${lines.join('\n')}\n${unknown}`)
     expect([rules, invalid, shown.map((line) => line.split(':')[0])]).toEqual([
       1,
       5,
       ['line 2', 'line 3', 'line 4', 'line 5', 'line 6'],
     ])
-    expect(shown[4]).toContain('0x13')
+    expect(shown[4]).toContain('0x11')
   })
 
   it.each([

@@ -1,60 +1,79 @@
 import { HEADER, parseFileName } from '@lade/core/wire'
-import type { FoundBlock } from '../../../retrieval/block-source.ts'
+import type { CID } from 'multiformats/cid'
 import { requestIdOf } from '../../exchange.ts'
-import { publicCaching } from '../../file-headers.ts'
+import type { Query } from '../../query.ts'
 import { CAR_PARAMETERS } from './car-options.ts'
-import type { GatewayRequest } from './gateway-request.ts'
+import { addressAt, type GatewayRequest } from './gateway-request.ts'
+import type { GatewayTarget } from './gateway-target.ts'
 
-const EXTENSIONS = { raw: 'bin', car: 'car' } as const
+/** What the headers of an answer say besides what the request says already. */
+export interface GatewayHeaderFields {
+  readonly contentType: string
+  readonly etag: string
+  /** Undefined for pages that are made anew each time, of which caches are told nothing. */
+  readonly caching?: string | undefined
+  /** The name to save it under, where the request gives none. */
+  readonly name?: string | undefined
+  /** @default 'attachment' */
+  readonly disposition?: 'inline' | 'attachment' | 'none'
+  /** What each name of the path leads to; where they are not known, only a path without names has any. */
+  readonly roots?: readonly CID[]
+  /** True where the format that was asked for was not given. */
+  readonly isOfNoFormat?: boolean
+}
 
 /**
- * The headers of a block or a CAR, for GET and HEAD alike.
+ * The headers of what a content path leads to, for GET and HEAD alike.
  *
  * @throws {LadeError} `invalid_filename` for a `?filename=` that could not be given back safely.
- * @see https://specs.ipfs.tech/http-gateways/trustless-gateway/#response-headers
+ * @see https://specs.ipfs.tech/http-gateways/path-gateway/#response-headers
  */
-export function gatewayHeaders(
-  request: GatewayRequest,
-  { contentType, etag, caching }: { readonly contentType: string; readonly etag: string; readonly caching: string },
-): Record<string, string> {
-  const { target, query, asked } = request
-  const filename = query.get('filename')
-  const name = filename === undefined ? undefined : parseFileName(encodeURIComponent(filename))
-  const location = contentLocation(request)
+export function gatewayHeaders(request: GatewayRequest, fields: GatewayHeaderFields): Record<string, string> {
+  const { contentType, etag, caching, disposition = 'attachment' } = fields
+  const name = askedName(request.query) ?? fields.name
+  const location = fields.isOfNoFormat === true ? undefined : contentLocation(request)
   return {
-    'cache-control': caching,
+    ...(caching === undefined ? {} : { 'cache-control': caching }),
     'content-type': contentType,
-    'content-disposition': attachment(name ?? `${target.id.text}.${EXTENSIONS[asked.format]}`),
+    ...(disposition === 'none' ? {} : { 'content-disposition': contentDisposition(disposition, name) }),
     etag,
-    [HEADER.ipfsPath]: target.path,
-    // What a path goes through is not told apart from the shards of its directories, and is left out.
-    ...(target.segments.length === 0 ? { [HEADER.ipfsRoots]: target.id.text } : {}),
+    ...pathHeaders(request.target, fields.roots),
     ...(location === undefined ? {} : { 'content-location': location }),
   }
 }
 
-export function sendNotModified(asked: GatewayRequest, etag: string, caching: string): void {
-  const { request, response, headers } = asked
-  response.writeHead(304, { ...requestIdOf(request), etag, 'cache-control': caching, ...headers })
-  response.end()
+/** The path that was asked for, and what its names lead to. */
+export function pathHeaders(target: GatewayTarget, roots?: readonly CID[]): Record<string, string> {
+  const { path, hasSlash, segments, id } = target
+  // The root is written as it was asked for.
+  const below = roots?.slice(1).map(String) ?? []
+  const isKnown = roots !== undefined || segments.length === 0
+  return {
+    [HEADER.ipfsPath]: hasSlash && roots !== undefined ? `${path}/` : path,
+    // What a path goes through is not told apart from the shards of its directories, and is left out.
+    ...(isKnown ? { [HEADER.ipfsRoots]: [id.text, ...below].join(',') } : {}),
+  }
 }
 
-/** What caches may do with blocks below this one: the file that it was found in says until when. */
-export async function cachingOf({ service }: GatewayRequest, { place }: FoundBlock): Promise<string> {
-  const { records, config, filesNow } = service
-  const now = filesNow()
-  const { cacheSeconds: maxSeconds } = config.retrieval
-  if (place.kind === 'identity') return publicCaching({ maxSeconds, now })
-  // A file that ended since is not to be kept at all.
-  const expiresAt = (await records.files.publicUntil({ object: place.object, now })) ?? now
-  return publicCaching({ maxSeconds, expiresAt, now })
+/** `?filename=`. @throws {LadeError} `invalid_filename`. */
+export function askedName(query: Query): string | undefined {
+  const filename = query.get('filename')
+  return filename === undefined ? undefined : parseFileName(encodeURIComponent(filename))
+}
+
+export function sendNotModified(asked: GatewayRequest, etag: string, caching: string | undefined): void {
+  const { request, response, headers } = asked
+  const cacheControl = caching === undefined ? {} : { 'cache-control': caching }
+  response.writeHead(304, { ...requestIdOf(request), etag, ...cacheControl, ...headers })
+  response.end()
 }
 
 /**
  * The address that gives the same answer whatever `Accept` says; undefined when that is the one that was asked for. Caches
  * that look at nothing but addresses go by it.
  */
-function contentLocation({ target, query, asked }: GatewayRequest): string | undefined {
+function contentLocation({ target, query, asked, prefix }: GatewayRequest): string | undefined {
+  if (asked.format === undefined) return undefined
   const parameters = new URLSearchParams([...query].filter(([name]) => name !== 'token'))
   const given = parameters.toString()
   parameters.set('format', asked.format)
@@ -64,13 +83,14 @@ function contentLocation({ target, query, asked }: GatewayRequest): string | und
       if (value !== undefined) parameters.set(`car-${name}`, value)
     }
   }
-  return parameters.toString() === given ? undefined : `${target.path}?${parameters}`
+  return parameters.toString() === given ? undefined : `${addressAt({ prefix }, target.path)}?${parameters}`
 }
 
 /** RFC 6266, always with the quotes that clients of gateways look for; names that are not ASCII stand there twice. */
-function attachment(name: string): string {
+function contentDisposition(kind: 'inline' | 'attachment', name: string | undefined): string {
+  if (name === undefined) return kind
   const ascii = name.replace(/[^\x20-\x7e]/gu, '_').replace(/["\\]/g, '\\$&')
   const isPlain = /^[\x20-\x7e]*$/.test(name) && !name.includes('%')
   const extended = encodeURIComponent(name).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
-  return `attachment; filename="${ascii}"${isPlain ? '' : `; filename*=UTF-8''${extended}`}`
+  return `${kind}; filename="${ascii}"${isPlain ? '' : `; filename*=UTF-8''${extended}`}`
 }

@@ -1,11 +1,14 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { BlockSource } from '../../../retrieval/block-source.ts'
+import type { BlockSource, FoundBlock } from '../../../retrieval/block-source.ts'
+import { DagReader, type DagReaderDeps } from '../../../retrieval/dag-reader.ts'
+import { closedSignal } from '../../closed-signal.ts'
 import type { Query } from '../../query.ts'
+import { requestPrincipal } from '../../request-principal.ts'
 import type { Service } from '../../service.ts'
 import type { GatewayTarget } from './gateway-target.ts'
 import type { AskedFormat } from './response-format.ts'
 
-/** A request for blocks, as far as it is read alike for both forms. */
+/** A request for content by its path, as far as it is read alike for all forms. */
 export interface GatewayRequest {
   readonly service: Service
   readonly request: IncomingMessage
@@ -17,10 +20,45 @@ export interface GatewayRequest {
   readonly query: Query
   /** What is to be in any answer. */
   readonly headers: OutgoingHttpHeaders
+  /** What caches may do with an answer that is made of these blocks, of those below them, and of nothing else. */
+  readonly cachingOf: (blocks: readonly FoundBlock[]) => Promise<string>
+  /** The door that the request came by: what addresses begin with that lead to the same content. */
+  readonly prefix: '/ipfs/' | '/p/'
+}
+
+/** The address of a content path at the door that the request came by. */
+export function addressAt({ prefix }: Pick<GatewayRequest, 'prefix'>, path: string): string {
+  return prefix + path.slice('/ipfs/'.length)
 }
 
 /** True when the client wants what is here at once or nothing (RFC 9111 section 5.2.1.7), which is how it probes gateways. */
 export function isOnlyIfCached(request: IncomingMessage): boolean {
   const directives = request.headers['cache-control']?.toLowerCase().split(',') ?? []
   return directives.some((directive) => directive.trim() === 'only-if-cached')
+}
+
+/**
+ * Reads DAGs for a request, and settles in the end, which charges who asks. A client that has gone is no failure.
+ *
+ * @throws what `work` throws.
+ */
+export async function withReader(
+  { service, request, response, source }: GatewayRequest,
+  limits: Pick<DagReaderDeps, 'maxBlocks' | 'maxLinks' | 'isSent'>,
+  work: (reader: DagReader) => Promise<void>,
+): Promise<void> {
+  const { budget, blockReadings: readings } = service
+  const principal = requestPrincipal(service, request)
+  budget.require(principal, 'links')
+  const signal = closedSignal(response)
+  const isSent = request.method !== 'HEAD'
+  const reader = new DagReader({ source, readings, budget, principal, signal, isSent, ...limits })
+  try {
+    await work(reader)
+  } catch (error) {
+    // Nobody waits for an answer any more.
+    if (!signal.aborted || error !== signal.reason) throw error
+  } finally {
+    reader.settle()
+  }
 }

@@ -12,7 +12,9 @@ describe('readTarget', () => {
     [`/ipfs/${RAW}//a//b/`, ['a', 'b']],
     [`/ipfs/${RAW}/a%20b/%E6%97%A5`, ['a b', '日']],
     [`/ipfs/${RAW}/a%2Fb`, ['a/b']],
-    [`/ipfs/${RAW}/../%2e`, ['..', '.']],
+    [`/ipfs/${RAW}/a/../b/./c/%2e%2E/d`, ['b', 'd']],
+    [`/ipfs/${RAW}/a%00b`, ['a\0b']],
+    [`/ipfs/${RAW}/Portugal%252C+Espa%C3%B1a`, ['Portugal%2C+España']],
   ])('reads %s', (path, segments) => {
     expect(readTarget(path)).toMatchObject({ segments, id: { text: RAW } })
   })
@@ -28,6 +30,24 @@ describe('readTarget', () => {
 
   it('writes the path with every name encoded, fit for a header', () => {
     expect(readTarget(`/ipfs/${RAW}/日%0D%0Ax/`).path).toBe(`/ipfs/${RAW}/%E6%97%A5%0D%0Ax`)
+  })
+
+  it.each([
+    ['', false],
+    ['/', true],
+    ['/a', false],
+    ['/a/', true],
+    ['/a//', true],
+    ['/a/.', true],
+    ['/a/b/..', true],
+  ])('behind the CID, %j says whether a folder is meant', (rest, hasSlash) => {
+    expect(readTarget(`/ipfs/${RAW}${rest}`)).toMatchObject({ hasSlash })
+  })
+
+  it('never leads above the root', () => {
+    for (const rest of ['/..', '/../x', '/a/../..', '/%2e%2e/x', '/a/%2E./../b']) {
+      expect(() => readTarget(`/ipfs/${RAW}${rest}`), rest).toThrow(expect.objectContaining({ code: 'bad_request' }))
+    }
   })
 
   it.each([

@@ -1,7 +1,13 @@
-import { CAR_MEDIA_TYPE, cidText, downloadNameField, RAW_BLOCK_MEDIA_TYPE } from '@lade/core/wire'
+import {
+  CAR_MEDIA_TYPE,
+  cidText,
+  downloadNameField,
+  folderListing,
+  folderListingQuery,
+  RAW_BLOCK_MEDIA_TYPE,
+} from '@lade/core/wire'
 import * as z from 'zod'
-import { blockedError } from '../../../moderation/content-block.ts'
-import { BlockSource } from '../../../retrieval/block-source.ts'
+import { BlockSource, type FoundBlock } from '../../../retrieval/block-source.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { ResponseHeader } from '../../openapi/response-headers.ts'
@@ -11,15 +17,22 @@ import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { refuseServiceWorker } from '../retrieval/refuse-service-worker.ts'
 import { retrievalHeaders } from '../retrieval/retrieval.ts'
 import { bytesOf, emptyResponse, problems, type Routes, security, takenOver } from '../routes.ts'
-import { type GatewayTarget, readTarget } from './gateway-target.ts'
-import { getBlock } from './get-block.ts'
-import { getCar } from './get-car.ts'
-import { askedFormat } from './response-format.ts'
+import { answerGateway, refuseBlockedTarget } from './answer-gateway.ts'
+import { GATEWAY_CORS } from './gateway-cors.ts'
+import { readTarget } from './gateway-target.ts'
+import { publicCachingOf } from './public-caching.ts'
+import { askedFormat, FORMAT_MEDIA_TYPES, type GatewayFormat } from './response-format.ts'
 
-const gatewayQuery = z.object({
+/** What the gateway reads in its query, at each of its doors. */
+export const gatewayQuery = z.object({
   format: z
-    .enum(['raw', 'car'])
-    .describe('raw: one block; car: the blocks of a DAG. It can be left out if Accept names the media type'),
+    .enum(Object.keys(FORMAT_MEDIA_TYPES) as GatewayFormat[])
+    .optional()
+    .describe(
+      'raw: one block; car: the blocks of a DAG; tar: an archive. The default is the file, or the page of a folder',
+    ),
+  download: z.enum(['true', 'false']).optional().describe('true: download instead of showing in the browser'),
+  ...folderListingQuery.shape,
   filename: downloadNameField.optional(),
   'dag-scope': z.enum(['block', 'entity', 'all']).optional().describe('Which blocks of the DAG to return; default all'),
   'entity-bytes': z
@@ -32,7 +45,7 @@ const gatewayQuery = z.object({
   'car-dups': z.enum(['y', 'n']).optional().describe('y: repeat a block for every link to it'),
 })
 
-const GATEWAY_RESPONSE_HEADERS: readonly ResponseHeader[] = [
+const GATEWAY_HEADERS: readonly ResponseHeader[] = [
   'Accept-Ranges',
   'Cache-Control',
   'Content-Disposition',
@@ -44,29 +57,54 @@ const GATEWAY_RESPONSE_HEADERS: readonly ResponseHeader[] = [
 export function gatewayHandler(service: Service): RawHandler {
   const { records, blobs, now, moderation } = service
   return async (request, response, { query, headers }) => {
-    Object.assign(headers, CONTENT_GUARD, { vary: 'Accept' })
+    Object.assign(headers, CONTENT_GUARD, GATEWAY_CORS, { vary: 'Accept' })
     refuseServiceWorker(request)
     const target = readTarget(pathOf(request.url ?? '/'))
     await checkToken(service, request, query)
-    const asked = askedFormat(query, request.headers.accept, service.retrievalUrl(target.id.text))
+    const asked = askedFormat(query, request.headers.accept)
     refuseBlockedTarget(service, target)
     const source = new BlockSource({ records, blobs, now, moderation })
+    const cachingOf = (blocks: readonly FoundBlock[]) => publicCachingOf(service, blocks)
     try {
-      const answer = asked.format === 'raw' ? getBlock : getCar
-      await answer({ service, request, response, source, target, asked, query, headers })
+      await answerGateway({
+        service,
+        request,
+        response,
+        source,
+        target,
+        asked,
+        query,
+        headers,
+        cachingOf,
+        prefix: '/ipfs/',
+      })
     } finally {
       await source.close()
     }
   }
 }
 
-/** @throws {LadeError} `blocked` for the root, or for a path below it that a denylist names. */
-function refuseBlockedTarget({ moderation }: Service, { id, cid, segments }: GatewayTarget): void {
-  const asked = { codecs: [cid.code], path: segments }
-  if (moderation.content.ofId(id) ?? moderation.content.ofMultihash(cid.multihash.bytes, asked)) throw blockedError()
+/** What the gateway answers, for the documentation. */
+export const GATEWAY_RESPONSE_HEADERS = {
+  200: GATEWAY_HEADERS,
+  206: [...GATEWAY_HEADERS, 'Content-Range'],
+  301: ['Location'],
+  304: ['ETag', 'Cache-Control'],
+} as const satisfies Record<number, readonly ResponseHeader[]>
+
+const TYPES = [RAW_BLOCK_MEDIA_TYPE, CAR_MEDIA_TYPE, FORMAT_MEDIA_TYPES.tar, '*/*']
+const CONTENT = bytesOf('The file or page, the block, the CAR, the archive, or the list of the folder', ...TYPES)
+
+/** The same. */
+export const GATEWAY_RESPONSES = {
+  200: { ...CONTENT, content: { ...CONTENT.content, 'application/json': { schema: folderListing } } },
+  206: bytesOf('The requested range of the file or the block', RAW_BLOCK_MEDIA_TYPE, '*/*'),
+  301: emptyResponse('A folder: Location is its address with a slash at the end'),
+  304: emptyResponse('If-None-Match matches'),
+  ...problems(400, 401, 403, 404, 406, 410, 412, 416, 429, 451, 501, 503),
 }
 
-/** `/ipfs/{cid}`: the trustless gateway. */
+/** `/ipfs/{cid}[/{path}]`: the gateway. */
 export function gatewayRoutes(app: Routes, service: Service): void {
   const onRequest = rawRoute(service, gatewayHandler(service))
   const about = {
@@ -74,17 +112,8 @@ export function gatewayRoutes(app: Routes, service: Service): void {
     querystring: gatewayQuery,
     headers: retrievalHeaders,
     security: [{}, ...security],
-    responseHeaders: {
-      200: GATEWAY_RESPONSE_HEADERS,
-      206: [...GATEWAY_RESPONSE_HEADERS, 'Content-Range'],
-      304: ['ETag', 'Cache-Control'],
-    } as const,
-    response: {
-      200: bytesOf('The block, or the CAR', RAW_BLOCK_MEDIA_TYPE, CAR_MEDIA_TYPE),
-      206: bytesOf('The requested range of the block', RAW_BLOCK_MEDIA_TYPE),
-      304: emptyResponse('If-None-Match matches'),
-      ...problems(400, 401, 403, 404, 406, 410, 412, 416, 429, 451, 503),
-    },
+    responseHeaders: GATEWAY_RESPONSE_HEADERS,
+    response: GATEWAY_RESPONSES,
   }
   app.route({
     method: ['GET', 'HEAD'],
@@ -92,11 +121,28 @@ export function gatewayRoutes(app: Routes, service: Service): void {
     schema: {
       ...about,
       operationId: 'getBlocks',
-      summary: 'Download blocks that the client verifies',
+      summary: 'Download content by its CID, or blocks that the client verifies',
       description:
-        'The IPFS trustless gateway, for public files. format=raw, or Accept: application/vnd.ipld.raw, returns the ' +
-        'block; format=car, or Accept: application/vnd.ipld.car, the DAG under it.',
+        'The IPFS gateway, for public content. format=raw, or Accept: application/vnd.ipld.raw, returns the ' +
+        'block; format=car, or Accept: application/vnd.ipld.car, the DAG under it. Without a format it returns the file, or redirects to the folder.',
       params: z.object({ cid: cidText.describe('A CID of a block') }),
+    },
+    onRequest,
+    handler: takenOver,
+  })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/ipfs/:cid/*',
+    schema: {
+      ...about,
+      operationId: 'getContentAtPath',
+      summary: 'Download what a path in a folder leads to',
+      description:
+        'A file; index.html of a folder, else its list; with Accept: application/json the list as JSON. Formats as at /ipfs/{cid}.',
+      params: z.object({
+        cid: cidText.describe('The CID of a folder, or of a block of dag-cbor or dag-json'),
+        path: z.string().describe('Names, each percent-encoded, with slashes between them'),
+      }),
     },
     onRequest,
     handler: takenOver,

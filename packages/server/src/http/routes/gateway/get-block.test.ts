@@ -179,14 +179,20 @@ describe('GET /ipfs/{cid}?format=raw', () => {
     }
   })
 
-  it('error: asks for a form when none is named, and says where the file is', async () => {
-    const cid = v1.root.toString()
-    for (const headers of [{}, { accept: 'text/html,*/*;q=0.8' }]) {
-      const problem = problemOf(await get(cid, { headers }, ''))
-      expect(problem).toMatchObject({ status: 400, error: 'bad_request' })
-      expect(problem.detail).toContain(`${service.url}/p/${cid}`)
-    }
-    expect(problemOf(await get(cid, {}, '?format=dag-json'))).toMatchObject({ status: 406, error: 'not_acceptable' })
+  it('answers the block at the end of a path, and what each name of it leads to', async () => {
+    const [root, end] = [directory.root.toString(), await rawCid(Buffer.from('file a'))]
+    const answer = await get(`${root}/a.txt`)
+    expect([answer.status, answer.bytes.toString()]).toEqual([200, 'file a'])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      etag: `"${end}.raw"`,
+      'content-disposition': `attachment; filename="${end}.bin"`,
+      'x-ipfs-path': `/ipfs/${root}/a.txt`,
+      'x-ipfs-roots': `${root},${end}`,
+    })
+    expect(problemOf(await get(`${root}/b.txt`))).toMatchObject({
+      status: 404,
+      detail: expect.stringContaining('"b.txt"'),
+    })
   })
 
   it.each([
@@ -195,7 +201,12 @@ describe('GET /ipfs/{cid}?format=raw', () => {
     ['no id', '', 400, 'invalid_cid'],
     ['a piece CID', 'baga6ea4seaqo4xahwtvbmhunywt2yhzjebhylq4yei73dmrzu7bky4lnev6ukgq', 406, 'not_acceptable'],
     ['a CID that nobody staged', 'bafkreihhpc5y2pqvl5rbe5uuyhqjouybfs3rvlmisccgzue2kkt5zq6upq', 404, 'not_found'],
-    ['a path behind the CID', 'bafkreihhpc5y2pqvl5rbe5uuyhqjouybfs3rvlmisccgzue2kkt5zq6upq/a', 400, 'bad_request'],
+    [
+      'a path below a CID that nobody staged',
+      'bafybeie72edlprgtlwwctzljf6gkn2wnlrddqjbkxo3jomh4n7omwblxly/a',
+      404,
+      'not_found',
+    ],
   ])('error: %s is answered %s with %i %s, and not kept by caches', async (_title, cid, status, error) => {
     const answer = await get(cid)
     expect(problemOf(answer)).toMatchObject({ status, error })

@@ -5,15 +5,13 @@ import { CAR_MEDIA_TYPE } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { findRoot } from '../../../gateway/find-root.ts'
 import { openCar } from '../../../gateway/open-car.ts'
-import { DagReader } from '../../../retrieval/dag-reader.ts'
-import { closedSignal } from '../../closed-signal.ts'
+import { readRefusal } from '../../../gateway/read-refusal.ts'
 import { exchangeOf, requestIdOf } from '../../exchange.ts'
 import { isNotModified } from '../../preconditions.ts'
-import { requestPrincipal } from '../../request-principal.ts'
 import { sendChunks } from '../../send-body.ts'
 import { type CarOptions, readCarOptions } from './car-options.ts'
-import { cachingOf, gatewayHeaders, sendNotModified } from './gateway-headers.ts'
-import { type GatewayRequest, isOnlyIfCached } from './gateway-request.ts'
+import { gatewayHeaders, sendNotModified } from './gateway-headers.ts'
+import { type GatewayRequest, isOnlyIfCached, withReader } from './gateway-request.ts'
 import type { GatewayTarget } from './gateway-target.ts'
 
 /**
@@ -26,9 +24,6 @@ import type { GatewayTarget } from './gateway-target.ts'
  */
 export async function getCar(asked: GatewayRequest): Promise<void> {
   const { service, request, response, source, target, query } = asked
-  const { budget, blockReadings: readings } = service
-  const principal = requestPrincipal(service, request)
-  budget.require(principal, 'links')
   const options = readCarOptions(query, asked.asked.carParameters)
   const onlyIfCached = isOnlyIfCached(request)
   const root = await findRoot(service.records, source, { ...target, now: service.now(), onlyIfCached })
@@ -37,52 +32,36 @@ export async function getCar(asked: GatewayRequest): Promise<void> {
     throw new LadeError('not_acceptable', { reason })
   }
   const etag = carTag(target, options)
-  const caching = await cachingOf(asked, root)
+  const caching = await asked.cachingOf([root])
   if (isNotModified(request, { etag })) return sendNotModified(asked, etag, caching)
 
   const head = {
     ...requestIdOf(request),
-    ...gatewayHeaders(asked, { contentType: carMediaType(options), etag, caching }),
+    ...gatewayHeaders(asked, { contentType: carMediaType(options), etag, caching, name: `${target.id.text}.car` }),
     'accept-ranges': 'none',
     ...asked.headers,
   }
-  const signal = closedSignal(response)
-  const reader = new DagReader({
-    source,
-    readings,
-    budget,
-    principal,
-    signal,
-    isSent: request.method !== 'HEAD',
+  await withReader(asked, {}, async (reader) => {
+    try {
+      const input = { root: target.cid, segments: target.segments, ...options }
+      const chunks = await openCar(reader, input).catch((error: unknown) => {
+        throw readRefusal(error)
+      })
+      response.writeHead(200, head)
+      if (request.method === 'HEAD') response.end()
+      else await sendChunks(response, chunks)
+    } catch (error) {
+      if (!response.headersSent || !isEndOfWalk(error)) throw error
+      // The client has been told, by the cut; this is for the log.
+      exchangeOf(request).notes.stoppedAt = error.message
+    }
   })
-  try {
-    const chunks = await openCar(reader, { root: target.cid, segments: target.segments, ...options }).catch(refuse)
-    response.writeHead(200, head)
-    if (request.method === 'HEAD') response.end()
-    else await sendChunks(response, chunks)
-  } catch (error) {
-    // Nobody waits for an answer any more.
-    if (signal.aborted && error === signal.reason) return
-    if (!response.headersSent || !isEndOfWalk(error)) throw error
-    // The client has been told, by the cut; this is for the log.
-    exchangeOf(request).notes.stoppedAt = error.message
-  } finally {
-    reader.settle()
-  }
 }
 
 /** True when a walk ends because of what the DAG is, or what it has cost. */
 function isEndOfWalk(error: unknown): error is Error {
   if (error instanceof DagReadError) return true
   return (['not_acceptable', 'over_budget', 'blocked'] as const).some((code) => LadeError.has(error, code))
-}
-
-/** What is known to be wrong before the first byte. */
-function refuse(error: unknown): never {
-  if (!(error instanceof DagReadError)) throw error
-  if (error.fault === 'missing') throw new LadeError('not_found', {}, { cause: error })
-  const reason = `${error.message} Use format=raw to get this block.`
-  throw new LadeError('not_acceptable', { reason }, { cause: error })
 }
 
 function carMediaType({ dups }: CarOptions): string {

@@ -4,8 +4,9 @@ import { askedFormat } from './response-format.ts'
 
 const RAW = 'application/vnd.ipld.raw'
 const CAR = 'application/vnd.ipld.car'
-const FILE_URL = 'https://lade.example/p/bafy'
-const ask = (query: string, accept?: string) => askedFormat(queryOf(`/ipfs/x?${query}`), accept, FILE_URL)
+const JSON_TYPE = 'application/json'
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+const ask = (query: string, accept?: string) => askedFormat(queryOf(`/ipfs/x?${query}`), accept)
 
 describe('askedFormat', () => {
   it.each([
@@ -24,7 +25,17 @@ describe('askedFormat', () => {
     ['', `${CAR}, ${RAW}`, 'car'],
     ['', `${CAR};version=2, ${RAW};q=0.1`, 'raw'],
     ['', `${CAR};order=rnd, ${CAR};order=dfs;q=0.5, ${RAW};q=0.1`, 'car'],
-    ['', `application/json, ${RAW};q=0.1`, 'raw'],
+    ['', `${JSON_TYPE}, ${RAW};q=0.1`, 'json'],
+    ['', `${RAW}, ${JSON_TYPE};q=0.1`, 'raw'],
+    ['', 'application/vnd.ipld.dag-json', 'dag-json'],
+    ['', 'application/vnd.ipld.dag-cbor', 'dag-cbor'],
+    ['', 'application/cbor', 'cbor'],
+    ['', 'text/html, application/x-tar', 'tar'],
+    ['format=tar', RAW, 'tar'],
+    ['format=dag-json', RAW, 'dag-json'],
+    ['format=dag-cbor', undefined, 'dag-cbor'],
+    ['format=json', undefined, 'json'],
+    ['format=cbor', undefined, 'cbor'],
   ])('takes "%s" with Accept %s for %s', (query, accept, format) => {
     expect(ask(query, accept)).toMatchObject({ format })
   })
@@ -37,38 +48,37 @@ describe('askedFormat', () => {
   })
 
   it.each([
-    ['format=dag-json', undefined],
-    ['format=dag-cbor', undefined],
-    ['format=json', undefined],
-    ['format=cbor', undefined],
-    ['format=tar', undefined],
-    ['format=ipns-record', undefined],
-    ['format=dag-json', RAW],
-    ['', 'application/vnd.ipld.dag-json'],
-    ['', 'text/html, application/x-tar'],
-    ['', `${CAR};version=2`],
-    ['', `${CAR};order=rnd`],
-  ])('error: "%s" with Accept %s is not_acceptable', (query, accept) => {
-    expect(() => ask(query, accept)).toThrow(expect.objectContaining({ code: 'not_acceptable' }))
+    [undefined, false],
+    ['', false],
+    ['*/*', false],
+    ['application/*', false],
+    [BROWSER, true],
+    [`text/html, ${JSON_TYPE};q=0.9`, true],
+    ['constructor, __proto__, tostring', false],
+    [`${RAW};q=0`, false],
+    ['application/vnd.ipfs.ipns-record, */*', false],
+  ])('takes no format with Accept %s for the content itself', (accept, isForBrowser) => {
+    expect(ask('', accept)).toMatchObject({ format: undefined, isForBrowser })
+  })
+
+  it('knows whether the client takes something else than the format that it would rather have', () => {
+    expect(ask('', `${JSON_TYPE}, text/plain, */*`)).toMatchObject({ format: 'json', isOptional: true })
+    expect(ask('', JSON_TYPE)).toMatchObject({ format: 'json', isOptional: false })
+    expect(ask('format=json', '*/*')).toMatchObject({ format: 'json', isOptional: false })
+  })
+
+  it.each([`${CAR};version=2`, `${CAR};order=rnd`])('error: Accept %s is not_acceptable', (accept) => {
+    expect(() => ask('', accept)).toThrow(expect.objectContaining({ code: 'not_acceptable' }))
   })
 
   it.each([
-    ['', undefined],
-    ['', ''],
-    ['', '*/*'],
-    ['', 'application/*'],
-    ['', 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'],
-    ['', 'constructor, __proto__, tostring'],
-    ['', `${RAW};q=0`],
     ['format=', RAW],
     ['format=RAW', undefined],
     ['format=html', undefined],
     ['format=constructor', undefined],
-  ])('error: "%s" with Accept %s is bad_request, which says what there is and where the file is', (query, accept) => {
-    const refusal = expect.objectContaining({
-      code: 'bad_request',
-      message: expect.stringMatching(/format=raw.*format=car.*https:\/\/lade\.example\/p\/bafy$/),
-    })
-    expect(() => ask(query, accept)).toThrow(refusal)
+    ['format=ipns-record', undefined],
+    ['', 'application/vnd.ipfs.ipns-record'],
+  ])('error: "%s" with Accept %s is bad_request', (query, accept) => {
+    expect(() => ask(query, accept)).toThrow(expect.objectContaining({ code: 'bad_request' }))
   })
 })

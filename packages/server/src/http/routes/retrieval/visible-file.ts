@@ -19,6 +19,7 @@ export interface VisibleFile extends FoundFile {
 /**
  * The file as this caller may see it: its own, public ones, and private ones by share link. A private file of somebody else is not there.
  *
+ * @param isWhole - false where parts of the file are read one by one, and a blocked one is refused when it is come to. @default true
  * @throws {LadeError} `blocked`, which tells an owner why; `not_found`, `gone`, `invalid_share_link`, and what looking at credentials can.
  */
 export async function visibleFile(
@@ -26,6 +27,7 @@ export async function visibleFile(
   request: IncomingMessage,
   cid: ContentId,
   query: Query,
+  { isWhole = true }: { readonly isWhole?: boolean } = {},
 ): Promise<VisibleFile> {
   const { content } = service.moderation
   const share = query.get('share')
@@ -37,7 +39,9 @@ export async function visibleFile(
   const ofId = content.ofId(cid)
   if (ofId !== undefined) throw await blocked(ofId)
   const found = share === undefined ? await fileFor(service, cid, reader) : await sharedFile(service, cid, share)
-  const ofFile = await content.ofFile(found.file)
+  const { object } = found.file
+  const ofPart = content.isTakenDown(object) ? content.ofObject(object) : undefined
+  const ofFile = isWhole ? await content.ofFile(found.file) : ofPart
   if (ofFile !== undefined) throw await blocked(ofFile)
   return { ...found, isOwn: reader !== undefined && found.file.principal === reader.principal }
 }
