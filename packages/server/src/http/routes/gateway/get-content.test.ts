@@ -291,6 +291,16 @@ describe('GET /ipfs/{cid}/{path}', () => {
     expect((await at('/site.css', cached)).status).toBe(200)
   })
 
+  it('follows long paths, without a header for them that nobody could read', async () => {
+    const path = Array.from({ length: 120 }, () => 'd')
+    const root = await uploadDag(service, await directoryDag({ [[...path, 'x.txt'].join('/')]: Buffer.from('deep') }))
+    const deep = await answerAt(service, `/ipfs/${root}/${path.join('/')}/x.txt`)
+    expect([deep.status, deep.text]).toEqual([200, 'deep'])
+    expect(deep.headers).not.toHaveProperty('x-ipfs-roots')
+    const less = await answerAt(service, `/ipfs/${root}/${path.slice(0, 100).join('/')}/`)
+    expect(less.headers['x-ipfs-roots']?.split(',')).toHaveLength(101)
+  })
+
   it('is logged and counted under the template of its path', async () => {
     await at('/site.css')
     const routes = () => service.logged().map(({ route }) => route)
