@@ -63,7 +63,7 @@ export interface ResourceDeps {
 export async function resourceOf(deps: ResourceDeps, block: FoundBlock): Promise<GatewayResource> {
   const { reader } = deps
   const { cid, sizeBytes } = block
-  if (cid.code === RAW) return { kind: 'file', block, sizeBytes, open: () => openRaw(deps, block) }
+  if (cid.code === RAW) return { kind: 'file', block, sizeBytes, open: rawOpener(deps, block) }
   const codec = DATA_CODECS.get(cid.code)
   if (codec !== undefined) return { kind: 'data', block, codec }
   if (cid.code !== DAG_PB) throw unsupported(block, `has the codec 0x${cid.code.toString(16)}, which is not supported`)
@@ -124,12 +124,17 @@ export async function firstBytes({ sizeBytes, open }: FileResource, length: numb
   return Buffer.concat(parts)
 }
 
-async function openRaw({ records, blobs, source }: ResourceDeps, block: FoundBlock): Promise<OpenObject> {
+/** A block is read and hashed once, to see what it is and to send it. */
+function rawOpener({ records, blobs, source }: ResourceDeps, block: FoundBlock): FileResource['open'] {
   const { place, sizeBytes } = block
   if (place.kind === 'object' && sizeBytes > MAX_BLOCK_BYTES && blobs !== undefined) {
-    return openObject({ records, blobs }, place)
+    return () => openObject({ records, blobs }, place)
   }
-  return { kind: 'inline', bytes: await source.read(block) }
+  let reading: Promise<Uint8Array> | undefined
+  return async () => {
+    reading ??= source.read(block)
+    return { kind: 'inline', bytes: await reading }
+  }
 }
 
 function unsupported({ cid }: FoundBlock, what: string): LadeError<'not_acceptable'> {

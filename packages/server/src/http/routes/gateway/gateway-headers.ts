@@ -6,6 +6,9 @@ import { CAR_PARAMETERS } from './car-options.ts'
 import { addressAt, type GatewayRequest } from './gateway-request.ts'
 import type { GatewayTarget } from './gateway-target.ts'
 
+/** Of longer paths, which nobody has, the header would be longer than clients read. */
+const MAX_NAMED = 100
+
 /** What the headers of an answer say besides what the request says already. */
 export interface GatewayHeaderFields {
   readonly contentType: string
@@ -47,7 +50,7 @@ export function pathHeaders(target: GatewayTarget, roots?: readonly CID[]): Reco
   const { path, hasSlash, segments, id } = target
   // The root is written as it was asked for.
   const below = roots?.slice(1).map(String) ?? []
-  const isKnown = roots !== undefined || segments.length === 0
+  const isKnown = segments.length <= MAX_NAMED && (roots !== undefined || segments.length === 0)
   return {
     [HEADER.ipfsPath]: hasSlash && roots !== undefined ? `${path}/` : path,
     // What a path goes through is not told apart from the shards of its directories, and is left out.

@@ -160,6 +160,22 @@ describe('GET /ipfs/{cid}/{path}', () => {
     expect((await answerAt(service, `/ipfs/${text.root}`)).headers['content-disposition']).toBe('inline')
   })
 
+  it('gives a file that was uploaded as bytes: under its UnixFS root, and under a raw CID, however long it is', async () => {
+    const raw = CID.createV1(0x55, await sha256.digest(BIG)).toString()
+    const { root } = await fileDag(BIG)
+    for (const cid of [raw, root.toString()]) {
+      expect((await service.upload(BIG, { cid })).status).toBe(200)
+      const whole = await answerAt(service, `/ipfs/${cid}`)
+      expect([whole.status, whole.headers.etag]).toEqual([200, `"${cid}"`])
+      expect(whole.bytes.equals(BIG)).toBe(true)
+      const part = await answerAt(service, `/ipfs/${cid}`, { headers: { range: 'bytes=-9' } })
+      expect([part.status, part.bytes.equals(BIG.subarray(-9))]).toEqual([206, true])
+      const head = await answerAt(service, `/ipfs/${cid}`, { method: 'HEAD' })
+      expect(head.headers['content-length']).toBe(String(BIG.length))
+      expect((await answerAt(service, `/ipfs/${cid}?format=tar`)).status).toBe(200)
+    }
+  })
+
   it('lists a folder without index.html, and tells caches nothing but its tag', async () => {
     const answer = await at('/docs/', { headers: BROWSER })
     expect(answer.status).toBe(200)
@@ -289,6 +305,16 @@ describe('GET /ipfs/{cid}/{path}', () => {
     const cached = { headers: { 'cache-control': 'only-if-cached' } }
     expect((await answerAt(service, `/ipfs/${root}/a`, cached)).status).toBe(412)
     expect((await at('/site.css', cached)).status).toBe(200)
+  })
+
+  it('follows long paths, without a header for them that nobody could read', async () => {
+    const path = Array.from({ length: 120 }, () => 'd')
+    const root = await uploadDag(service, await directoryDag({ [[...path, 'x.txt'].join('/')]: Buffer.from('deep') }))
+    const deep = await answerAt(service, `/ipfs/${root}/${path.join('/')}/x.txt`)
+    expect([deep.status, deep.text]).toEqual([200, 'deep'])
+    expect(deep.headers).not.toHaveProperty('x-ipfs-roots')
+    const less = await answerAt(service, `/ipfs/${root}/${path.slice(0, 100).join('/')}/`)
+    expect(less.headers['x-ipfs-roots']?.split(',')).toHaveLength(101)
   })
 
   it('is logged and counted under the template of its path', async () => {
