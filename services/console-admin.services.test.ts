@@ -69,6 +69,8 @@ describeScenario(
       await console_.fill('input[type=password], textarea', token)
       await console_.click('form button[type=submit]', 'Sign in')
       await console_.sees('who has signed in', 'document.querySelector(".account")')
+      // The page goes on to another one then, whatever address it has been given meanwhile.
+      await console_.sees('the page behind', 'location.hash !== "#/sign-in" && document.querySelector("h1")')
     }
 
     test('shows totals, callers, files, blocks and the audit log', async () => {
