@@ -20,7 +20,7 @@ export const PROVER_SETTINGS = {
     name: 'LADE_PROVER_ALLOW_PRIVATE',
     default: 'none',
     about:
-      'Hosts that pieces may also be pulled from over http or at private addresses, such as lade:8080 or 127.0.0.1:*.',
+      'Hosts that pieces may be pulled from over http or https, at public or private addresses, such as lade:8080 or 127.0.0.1:*. They need not be in LADE_PROVER_ALLOW.',
   },
   findDelayMs: {
     name: 'LADE_PROVER_FIND_DELAY_MS',

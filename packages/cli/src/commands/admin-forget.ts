@@ -24,7 +24,7 @@ export function addAdminForget(admin: Command, terminal: Terminal): void {
     .command('forget')
     .summary('Export and erase what is kept of one person.')
     .description(
-      'Erase what is kept of one person: end tokens, sessions and files, delete the bytes at once, and erase names, labels and email addresses. ' +
+      'Erase the data of one person. This revokes the tokens, ends the sessions, removes the files and deletes their bytes at once, and erases names, labels and email addresses. ' +
         'Bytes that another caller also uploaded are kept. Use either --email or --principal.',
     )
     .option('--email <address>', 'Email address of a user.')

@@ -90,7 +90,7 @@ export function addAdminPrincipals(admin: Command, terminal: Terminal): void {
     .command('limit')
     .summary('Set limits of one caller.')
     .description(
-      'Set the daily quota and the limit of stored bytes of one caller. They hold from the next upload on. The daily quota covers all tokens of a user together. Each token also has its own quota, which this command does not change. To create a token with a quota above the default, use "lade keys mint --quota-mb".',
+      'Set the daily quota and the limit of stored bytes of one caller. They hold from the next upload on. --daily limits all tokens of a user together. Each token is still limited by its own quota, which this command does not change. To let one token use more than the default, mint it with "lade keys mint --quota-mb".',
     )
     .argument('<caller>', CALLER)
     .option(

@@ -41,7 +41,7 @@ export function addLs(program: Command, terminal: Terminal): void {
     .addOption(new Option('--kind <kind>', 'Only files of this kind, by their media type.').choices(FILE_KINDS))
     .option(
       '--ends-within <days>',
-      'Only live files that end within this many days.',
+      'Only live files whose term ends within this many days.',
       wholeNumberIn(1, MAX_ENDS_WITHIN_DAYS),
     )
     .addOption(

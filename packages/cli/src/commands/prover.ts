@@ -8,9 +8,10 @@ Environment variables (defaults in parentheses):
   LADE_PROVER_DIR                       Directory for the data (./prover-data).
   LADE_PROVER_ALLOW                     Hosts that pieces may be pulled from over
                                         https, at public addresses (default: none).
-  LADE_PROVER_ALLOW_PRIVATE             Hosts that pieces may also be pulled from
-                                        over http or at private addresses
-                                        (default: none).
+  LADE_PROVER_ALLOW_PRIVATE             Hosts that pieces may be pulled from over
+                                        http or https, at public or private
+                                        addresses (default: none). They need not be
+                                        in LADE_PROVER_ALLOW.
   LADE_PROVER_FIND_DELAY_MS             Simulated delay until a new piece can be
                                         found and used, in milliseconds (5000).
   LADE_PROVER_CONFIRM_DELAY_MS          Simulated delay until a transaction is

@@ -56,7 +56,7 @@ export function addPut(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--cid <kind>',
-        'Kind of content id. unixfs is the CID of an IPFS import under the profile unixfs-v1-2025, as Helia computes it; "lade hash" also prints the one of a plain "ipfs add".',
+        'Kind of content id. unixfs is the CID that Helia computes (import profile unixfs-v1-2025). A plain "ipfs add" computes another CID; "lade hash" prints both.',
       )
         .choices(['unixfs', 'raw', 'piece', 'sha256'])
         .default('unixfs'),

@@ -72,7 +72,8 @@ const DETAILS: Details = {
       : `The page at ${quoted(origin)} cannot do this. Use a page of this service, or the command line.`,
   caller_blocked: ({ caller, reason }) =>
     `This ${caller} is blocked: ${withFullStop(reason)} Ask the operator of the service if this is wrong.`,
-  email_code_required: () => 'Request a login code with POST /api/auth/start, or send a token of this email address.',
+  email_code_required: () =>
+    'Request a login code with POST /api/auth/start, or send an existing token of this user as Authorization: Bearer.',
   invalid_challenge: () =>
     `A login code expires after 15 minutes, after five wrong attempts, or once it has been used to get a token. ${NEW_CODE}`,
   invalid_code: ({ attemptsLeft }) =>
@@ -187,7 +188,7 @@ function usedText(unit: ErrorEvidence['over_budget']['unit'], used: number, limi
     case 'requests':
       return `You have ${countText(used, 'request')} in progress or waiting; the limit is ${number(limit)}.`
     case 'bytes':
-      return `The memory for the requests of all callers, ${bytesText(limit)}, is in use. Your requests hold ${bytesText(used)} of it.`
+      return `All ${bytesText(limit)} of memory for requests are in use; your requests hold ${bytesText(used)} of that.`
   }
 }
 

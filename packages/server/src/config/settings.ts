@@ -256,7 +256,7 @@ export const SETTINGS = {
     name: 'LADE_TOKEN_DAILY_MB',
     default: '1024',
     meaning:
-      'The daily quota of a new token, in MB per UTC day. Existing tokens keep theirs. The tokens of a user share one daily quota: the largest quota of any of these tokens, but at least this value. `lade admin limit` can set a different quota for a user.',
+      'The daily quota of a new token, in MB per UTC day. Existing tokens keep their quotas. Two limits apply to an upload: the quota of its token, and a quota for all tokens of the user together. The second is the largest of the quotas of these tokens, and never less than this value; `lade admin limit` can set another.',
   }),
   tokenDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_TOKEN_DAILY_FILES',
@@ -350,7 +350,7 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names of this service, such as the public name of a proxy. While Lade listens on a loopback address, it accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names. Then requests for any other name get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade accepts every name. It uses the Host header in returned URLs only if the name is listed here; otherwise the URLs contain localhost and work only on this machine.',
+      'Additional host names of this service, such as the public name of a proxy. On a loopback address, Lade accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names; requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade accepts every name. In that case, returned URLs contain the requested name if it is listed here, and localhost otherwise. URLs with localhost work only on this machine.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',

@@ -3,6 +3,7 @@ import { findNotFoundPage, followPath } from '../../../gateway/follow-path.ts'
 import { type GatewayResource, indexOf, resourceOf } from '../../../gateway/gateway-resource.ts'
 import type { DagReader } from '../../../retrieval/dag-reader.ts'
 import { pathOf } from '../../query.ts'
+import { readCarOptions } from './car-options.ts'
 import type { ContentRequest } from './content-request.ts'
 import { addressAt, type GatewayRequest, isOnlyIfCached, withReader } from './gateway-request.ts'
 import { missingName } from './missing-name.ts'
@@ -25,6 +26,8 @@ const NO_LIMITS = { maxBlocks: Number.POSITIVE_INFINITY, maxLinks: Number.POSITI
  */
 export async function getContent(asked: GatewayRequest): Promise<void> {
   checkDownload(asked)
+  // What stands in the query is well-formed, whether or not it means something for the format.
+  readCarOptions(asked.query, asked.asked.carParameters)
   // A TAR is walked as far as a CAR is. What a file begins with says what it is, also to HEAD.
   const limits = asked.asked.format === 'tar' ? {} : NO_LIMITS
   await withReader(asked, { ...limits, isSent: true }, (reader) => answer(asked, reader))
