@@ -9,6 +9,11 @@ import { LocalError } from './usage-error.ts'
 /** The settings of commands that read or write a whole installation: `backup`, `restore`, `migrate-storage`. */
 export const INSTALLATION_SETTINGS = ['dataDir', 'database', 'storage', 'tokenKey', 'tokenAlg', 'minFreeMb'] as const
 
+/** What they mean where no uploads arrive. */
+export const INSTALLATION_MEANINGS = {
+  minFreeMb: 'The setting of the service: how much space stays free on the disk of its data directory, in MB.',
+} as const
+
 export const DEFAULT_JOBS = 4
 const MAXIMUM_JOBS = 64
 const MEBIBYTE = 1024 * 1024

@@ -17,9 +17,18 @@ export type SettingKey = keyof typeof SETTINGS
  * Gives `command` a flag for each of `keys`, with the setting's meaning, variable and default as its help.
  *
  * The defaults stay with the settings: a flag that is not given must not hide its variable.
+ *
+ * @param meanings - what a setting means to this command, where that is not what it means to the service.
  */
-export function addSettingOptions(command: Command, keys: readonly SettingKey[]): void {
-  for (const key of keys) for (const option of optionsOf(SETTINGS[key])) command.addOption(option)
+export function addSettingOptions(
+  command: Command,
+  keys: readonly SettingKey[],
+  meanings: Readonly<Partial<Record<SettingKey, string>>> = {},
+): void {
+  for (const key of keys) {
+    const setting = SETTINGS[key]
+    for (const option of optionsOf(setting, meanings[key])) command.addOption(option)
+  }
 }
 
 /** Gives `command` a flag for every setting, under the headings of the setting groups. */
@@ -32,9 +41,9 @@ export function addAllSettingOptions(command: Command): void {
 }
 
 /** The flag of the setting, and the one that it had under its old name, which works but is not shown. */
-function optionsOf(setting: Setting): readonly Option[] {
+function optionsOf(setting: Setting, meaning: string = setting.meaning): readonly Option[] {
   const facts = `(${setting.name}; default: ${shownDefaultOf(setting)})`
-  const option = new Option(`${flagOf(setting.name)} <value>`, `${setting.meaning} ${facts}`)
+  const option = new Option(`${flagOf(setting.name)} <value>`, `${meaning} ${facts}`)
   const oldName = oldNameOf(setting.name)
   return oldName === undefined ? [option] : [option, new Option(`${flagOf(oldName)} <value>`).hideHelp()]
 }

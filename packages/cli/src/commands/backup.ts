@@ -7,6 +7,7 @@ import {
   type CopyFlags,
   copySurroundings,
   DEFAULT_JOBS,
+  INSTALLATION_MEANINGS,
   INSTALLATION_SETTINGS,
   readBandwidth,
   readJobs,
@@ -54,7 +55,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON object.')
     .option('-q, --quiet', 'Do not show progress.')
     .action((dir: string) => backUpInto(dir, command, terminal))
-  addSettingOptions(command, INSTALLATION_SETTINGS)
+  addSettingOptions(command, INSTALLATION_SETTINGS, INSTALLATION_MEANINGS)
 }
 
 async function backUpInto(dir: string, command: Command, terminal: Terminal): Promise<void> {

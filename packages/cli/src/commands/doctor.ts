@@ -55,7 +55,10 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     })
   addAccountOptions(command)
   addWalletOptions(command)
-  addSettingOptions(command, SETTING_KEYS)
+  addSettingOptions(command, SETTING_KEYS, {
+    host: 'The IP address or host name that the service on this machine listens on.',
+    port: 'The TCP port that the service on this machine listens on.',
+  })
 }
 
 interface DoctorFlags {

@@ -26,7 +26,10 @@ export function addKeysRotate(keys: Command, terminal: Terminal): void {
       wholeNumberIn(1, MAXIMUM_OVERLAP_DAYS),
     )
     .action(() => rotateKey(command, terminal))
-  addSettingOptions(command, SETTING_KEYS)
+  addSettingOptions(command, SETTING_KEYS, {
+    tokenKey:
+      'The key that the service has now, not the new one. If it is set, this command replaces nothing, because it cannot change LADE_TOKEN_KEY.',
+  })
 }
 
 async function rotateKey(command: Command, terminal: Terminal): Promise<void> {

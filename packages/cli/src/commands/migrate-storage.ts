@@ -6,6 +6,7 @@ import {
   type CopyFlags,
   copySurroundings,
   DEFAULT_JOBS,
+  INSTALLATION_MEANINGS,
   INSTALLATION_SETTINGS,
   readBandwidth,
   readJobs,
@@ -46,7 +47,7 @@ export function addMigrateStorage(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON object.')
     .option('-q, --quiet', 'Do not show progress.')
     .action(() => migrate(command, terminal))
-  addSettingOptions(command, INSTALLATION_SETTINGS)
+  addSettingOptions(command, INSTALLATION_SETTINGS, INSTALLATION_MEANINGS)
 }
 
 async function migrate(command: Command, terminal: Terminal): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type CopyFlags,
   copySurroundings,
   DEFAULT_JOBS,
+  INSTALLATION_MEANINGS,
   INSTALLATION_SETTINGS,
   readBandwidth,
   readJobs,
@@ -40,7 +41,7 @@ export function addRestore(program: Command, terminal: Terminal): void {
     .option('--json', 'Print one JSON object.')
     .option('-q, --quiet', 'Do not show progress.')
     .action((dir: string) => restoreFrom(dir, command, terminal))
-  addSettingOptions(command, INSTALLATION_SETTINGS)
+  addSettingOptions(command, INSTALLATION_SETTINGS, INSTALLATION_MEANINGS)
 }
 
 async function restoreFrom(dir: string, command: Command, terminal: Terminal): Promise<void> {

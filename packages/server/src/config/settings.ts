@@ -256,7 +256,7 @@ export const SETTINGS = {
     name: 'LADE_TOKEN_DAILY_MB',
     default: '1024',
     meaning:
-      'The daily quota of a new token, in MB per UTC day. Existing tokens keep their quotas. Two limits apply to an upload: the quota of its token, and a quota for all tokens of the user together. The second is the largest of the quotas of these tokens, and never less than this value; `lade admin limit` can set another.',
+      'The daily quota of a new token, in MB per UTC day. Existing tokens keep their quotas. All tokens of a user together share one more quota: the largest of their quotas, or LADE_TOKEN_DAILY_MB if that is larger. `lade admin limit` replaces this shared quota with a higher or lower one.',
   }),
   tokenDailyFiles: setting(wholeNumber(1, MAXIMUM_FILES), {
     name: 'LADE_TOKEN_DAILY_FILES',
@@ -350,7 +350,7 @@ export const SETTINGS = {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names of this service, such as the public name of a proxy. On a loopback address, Lade accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names; requests for other names get 421 misdirected_request. On 0.0.0.0 without LADE_PUBLIC_URL, Lade accepts every name. In that case, returned URLs contain the requested name if it is listed here, and localhost otherwise. URLs with localhost work only on this machine.',
+      'Additional host names of this service, such as the public name of a proxy. On a loopback address, Lade accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names; requests for other names get 421 misdirected_request. On any other address, Lade accepts every name. Without LADE_PUBLIC_URL, the URLs that it returns on 0.0.0.0 contain the requested name if it is listed here, and localhost otherwise. URLs with localhost work only on this machine.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',
@@ -385,7 +385,7 @@ export const SETTINGS = {
     name: 'LADE_TOMBSTONE_DAYS',
     default: '90',
     meaning:
-      'Lade erases old personal data after this many days: the names, types and owners of expired and removed files, the IP addresses of anonymous uploads, and expired tokens. 0 keeps them forever.',
+      'How many days after a file or token has expired or was removed Lade erases its personal data: the name, type and owner of the file, the IP address of an anonymous upload, and the token. 0 keeps them forever.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',
