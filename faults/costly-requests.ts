@@ -7,6 +7,7 @@ import { create as createDigest } from 'multiformats/hashes/digest'
 import { type Caller, send, upload } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
 import { costlyAdminRequests, costlySessionRequests } from './costly-account-requests.ts'
+import { costlyFolderRequests, namedFolder } from './costly-folder-requests.ts'
 import type { CostlyRequest } from './costly-request.ts'
 import { PLAN } from './plan.ts'
 
@@ -85,6 +86,10 @@ export async function costlyRequests(
     const headers = { ...anybody.headers, 'Content-Type': 'application/octet-stream' }
     await requireOk(send(origin, 'POST', `/api/upload?cid=${block.cid}`, { headers, body: block.bytes }))
   }
+  const folderBytes = namedFolder()
+  const folder = { cid: cid(folderBytes) }
+  const asBlock = { ...anybody.headers, 'Content-Type': 'application/octet-stream' }
+  await requireOk(send(origin, 'POST', `/api/upload?cid=${folder.cid}`, { headers: asBlock, body: folderBytes }))
   const parts = Array.from({ length: 4096 }, (_, index) => unknownId(index))
   const many = Array.from({ length: 1000 }, (_, index) => unknownId(index))
   const wrong = mislabelledContent(MIB).bytes()
@@ -149,6 +154,23 @@ export async function costlyRequests(
       },
       { route: 'head /ipfs/{cid}', what: block.name, path: `/ipfs/${block.cid}?format=car`, statuses: [200, 404, 406] },
     ]),
+    ...costlyFolderRequests(folder, blocks),
+    {
+      route: 'post /lfs/{repository}/objects/batch',
+      what: '1,000 unknown objects',
+      path: '/lfs/faults/objects/batch',
+      headers: { ...user.headers, ...JSON_TYPE },
+      body: json({ operation: 'upload', objects: many.map((oid) => ({ oid, size: 1 })) }),
+      statuses: [200],
+    },
+    {
+      route: 'put /lfs/{repository}/objects/{oid}',
+      what: '1 MiB under a wrong id',
+      path: `/lfs/faults/objects/${unknownId(-5)}`,
+      headers: user.headers,
+      body: wrong,
+      statuses: [400],
+    },
     {
       route: 'get /piece/{pieceCid}',
       what: 'an unknown piece',
