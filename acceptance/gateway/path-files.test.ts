@@ -8,7 +8,7 @@ import { hash } from 'node:crypto'
 import { blake2b, blake2s } from '@noble/hashes/blake2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Caller, headerOf } from '../caller.ts'
+import { type Caller, exchange, headerOf } from '../caller.ts'
 import { carOf, uploadCar } from '../car-files.ts'
 import { importFile, PROFILES } from '../network-ids.ts'
 import { expectProblem } from '../problem.ts'
@@ -118,7 +118,8 @@ describe('a file of a folder', () => {
   test.for(['%00', 'ascii.txt%00', '..%2Fascii.txt', 'ascii.txt/x', 'dir%2Fbig.bin', 'i-do-not-exist'])(
     'the name %s leads nowhere',
     async (name) => {
-      expectProblem(await caller.get(`/ipfs/${root}/${name}`), 404, 'not_found')
+      // A proxy in front refuses some of these itself.
+      expectProblem(await exchange(target.directUrl, 'GET', `/ipfs/${root}/${name}`), 404, 'not_found')
     },
   )
 
