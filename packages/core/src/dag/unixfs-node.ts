@@ -1,4 +1,15 @@
 import { varintBytes } from './car/varint.ts'
+import {
+  LINK_HASH,
+  LINK_NAME,
+  LINK_TSIZE,
+  NODE_DATA,
+  NODE_LINKS,
+  UNIXFS_BLOCKSIZES,
+  UNIXFS_DATA,
+  UNIXFS_FILESIZE,
+  UNIXFS_TYPE,
+} from './unixfs-fields.ts'
 
 /** What stands around a chunk in a leaf that is a dag-pb node: the block is the prefix, the chunk, and the suffix. */
 export interface LeafWrapping {
@@ -33,17 +44,6 @@ const CID_HEAD: Readonly<Record<LinkCid, readonly number[]>> = {
   'v1-raw': [0x01, 0x55, 0x12, DIGEST_BYTES],
   'v1-dag-pb': [0x01, 0x70, 0x12, DIGEST_BYTES],
 }
-
-// Field numbers and wire types, as protobuf writes them in one byte.
-const NODE_DATA = 0x0a
-const NODE_LINKS = 0x12
-const LINK_HASH = 0x0a
-const LINK_NAME = 0x12
-const LINK_TSIZE = 0x18
-const UNIXFS_TYPE = 0x08
-const UNIXFS_DATA = 0x12
-const UNIXFS_FILESIZE = 0x18
-const UNIXFS_BLOCKSIZES = 0x20
 
 const TYPE_FILE = [UNIXFS_TYPE, 2]
 

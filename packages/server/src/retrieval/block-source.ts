@@ -21,7 +21,7 @@ export interface BlockSourceDeps {
   readonly now: () => number
   readonly moderation: Pick<Moderation, 'content'>
   /** Only blocks of this object are found, whoever may see it. @default those of all public files */
-  readonly within?: ObjectHandle
+  readonly within?: ObjectHandle | undefined
 }
 
 /** A block that is here. */

@@ -1,6 +1,17 @@
 import { varint } from 'multiformats'
 import { bucketText, MURMUR3_X64_64 } from '../car/shard-bucket.ts'
 import { varintBytes } from '../car/varint.ts'
+import {
+  LINK_HASH,
+  LINK_NAME,
+  LINK_TSIZE,
+  NODE_DATA,
+  NODE_LINKS,
+  UNIXFS_DATA,
+  UNIXFS_FANOUT,
+  UNIXFS_HASH_TYPE,
+  UNIXFS_TYPE,
+} from '../unixfs-fields.ts'
 import { utf8Bytes } from '../utf8.ts'
 import type { DagRoot, DirectoryLink } from './directory-link.ts'
 
@@ -12,17 +23,6 @@ export interface ShardLink extends DagRoot {
   readonly bucket: number
   readonly nameBytes: Uint8Array | undefined
 }
-
-// Field numbers and wire types, as protobuf writes them in one byte.
-const NODE_DATA = 0x0a
-const NODE_LINKS = 0x12
-const LINK_HASH = 0x0a
-const LINK_NAME = 0x12
-const LINK_TSIZE = 0x18
-const UNIXFS_TYPE = 0x08
-const UNIXFS_DATA = 0x12
-const UNIXFS_HASH_TYPE = 0x28
-const UNIXFS_FANOUT = 0x30
 
 const TYPE = { directory: 1, symlink: 4, hamt: 5 } as const
 const DIRECTORY = Uint8Array.of(UNIXFS_TYPE, TYPE.directory)

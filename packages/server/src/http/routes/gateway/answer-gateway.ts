@@ -1,4 +1,5 @@
 import { blockedError } from '../../../moderation/content-block.ts'
+import { BlockSource, type BlockSourceDeps } from '../../../retrieval/block-source.ts'
 import type { Service } from '../../service.ts'
 import type { GatewayRequest } from './gateway-request.ts'
 import type { GatewayTarget } from './gateway-target.ts'
@@ -6,15 +7,22 @@ import { getBlock } from './get-block.ts'
 import { getCar } from './get-car.ts'
 import { getContent } from './get-content.ts'
 
-/** Answers a request for content by its path, in the form that it asks for. @throws {LadeError} every refusal; the caller answers it. */
-export function answerGateway(asked: GatewayRequest): Promise<void> {
-  switch (asked.asked.format) {
-    case 'raw':
-      return getBlock(asked)
-    case 'car':
-      return getCar(asked)
-    default:
-      return getContent(asked)
+/**
+ * Answers a request for content by its path, in the form that it asks for.
+ *
+ * @param within - the upload that blocks are looked for in alone. @default every public file
+ * @throws {LadeError} every refusal; the caller answers it.
+ */
+export async function answerGateway(
+  request: Omit<GatewayRequest, 'source'>,
+  within?: BlockSourceDeps['within'],
+): Promise<void> {
+  const { records, blobs, now, moderation } = request.service
+  const source = new BlockSource({ records, blobs, now, moderation, within })
+  try {
+    await answerFrom({ ...request, source })
+  } finally {
+    await source.close()
   }
 }
 
@@ -22,4 +30,15 @@ export function answerGateway(asked: GatewayRequest): Promise<void> {
 export function refuseBlockedTarget({ moderation }: Service, { id, cid, segments }: GatewayTarget): void {
   const asked = { codecs: [cid.code], path: segments }
   if (moderation.content.ofId(id) ?? moderation.content.ofMultihash(cid.multihash.bytes, asked)) throw blockedError()
+}
+
+function answerFrom(request: GatewayRequest): Promise<void> {
+  switch (request.asked.format) {
+    case 'raw':
+      return getBlock(request)
+    case 'car':
+      return getCar(request)
+    default:
+      return getContent(request)
+  }
 }

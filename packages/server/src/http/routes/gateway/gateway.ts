@@ -7,7 +7,7 @@ import {
   RAW_BLOCK_MEDIA_TYPE,
 } from '@lade/core/wire'
 import * as z from 'zod'
-import { BlockSource, type FoundBlock } from '../../../retrieval/block-source.ts'
+import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { ResponseHeader } from '../../openapi/response-headers.ts'
@@ -55,7 +55,6 @@ const GATEWAY_HEADERS: readonly ResponseHeader[] = [
 ]
 
 export function gatewayHandler(service: Service): RawHandler {
-  const { records, blobs, now, moderation } = service
   return async (request, response, { query, headers }) => {
     Object.assign(headers, CONTENT_GUARD, GATEWAY_CORS, { vary: 'Accept' })
     refuseServiceWorker(request)
@@ -63,24 +62,8 @@ export function gatewayHandler(service: Service): RawHandler {
     await checkToken(service, request, query)
     const asked = askedFormat(query, request.headers.accept)
     refuseBlockedTarget(service, target)
-    const source = new BlockSource({ records, blobs, now, moderation })
     const cachingOf = (blocks: readonly FoundBlock[]) => publicCachingOf(service, blocks)
-    try {
-      await answerGateway({
-        service,
-        request,
-        response,
-        source,
-        target,
-        asked,
-        query,
-        headers,
-        cachingOf,
-        prefix: '/ipfs/',
-      })
-    } finally {
-      await source.close()
-    }
+    await answerGateway({ service, request, response, target, asked, query, headers, cachingOf, prefix: '/ipfs/' })
   }
 }
 

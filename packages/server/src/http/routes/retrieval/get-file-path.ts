@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
-import { BlockSource } from '../../../retrieval/block-source.ts'
+import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { servedFile } from '../../../retrieval/served-file.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD, cachingOf } from '../../file-headers.ts'
@@ -33,7 +33,7 @@ export async function getFilePath(
   Object.assign(headers, CONTENT_GUARD, GATEWAY_CORS, { vary: 'Accept' })
   refuseServiceWorker(request)
   const target = readTarget(pathOf(request.url ?? '/'), PREFIX)
-  const { records, blobs, now, moderation, config, filesNow } = service
+  const { blobs, config, filesNow } = service
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   await checkToken(service, request, query)
   const asked = askedFormat(query, request.headers.accept)
@@ -42,26 +42,15 @@ export async function getFilePath(
   const { file, isOwn } = found
   const isForAll = file.visibility === 'public' && !isOwn
   if (!isForAll) headers.vary = 'Accept, Authorization'
-  const within = file.visibility === 'public' ? {} : { within: file.object }
-  const source = new BlockSource({ records, blobs, now, moderation, ...within })
+  const within = file.visibility === 'public' ? undefined : file.object
   const ownCaching = (): string => {
     const rules = { maxSeconds: config.retrieval.cacheSeconds, now: filesNow(), isOwn }
     return cachingOf({ ...servedFile(target.id, found), isSettled: true }, rules)['cache-control'] ?? 'no-store'
   }
-  try {
-    await answerGateway({
-      service,
-      request,
-      response,
-      source,
-      target,
-      asked,
-      query,
-      headers,
-      cachingOf: async (blocks) => (isForAll ? publicCachingOf(service, blocks) : ownCaching()),
-      prefix: PREFIX,
-    })
-  } finally {
-    await source.close()
-  }
+  const cachingFor = async (blocks: readonly FoundBlock[]) =>
+    isForAll ? publicCachingOf(service, blocks) : ownCaching()
+  await answerGateway(
+    { service, request, response, target, asked, query, headers, cachingOf: cachingFor, prefix: PREFIX },
+    within,
+  )
 }
