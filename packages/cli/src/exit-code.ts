@@ -95,6 +95,8 @@ const EXIT_OF = {
   incomplete_dag: EXIT.mismatch,
   invalid_parts: EXIT.failed,
   missing_parts: EXIT.failed,
+  missing_entries: EXIT.failed,
+  private_entries: EXIT.failed,
   foreign_parts: EXIT.failed,
   not_enough_provers: EXIT.failed,
   deal_ended: EXIT.failed,

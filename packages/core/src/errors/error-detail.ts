@@ -130,6 +130,10 @@ const DETAILS: Details = {
     `${countText(count, 'part')} ${count === 1 ? 'is' : 'are'} missing, such as ${missing[0]}. Upload the missing parts, then compose again.`,
   foreign_parts: ({ parts, count }) =>
     `${countText(count, 'part')} ${count === 1 ? 'is' : 'are'} not yours, such as ${parts[0]}. Upload the same bytes yourself, then compose again.`,
+  missing_entries: ({ missing, count }) =>
+    `${countText(count, 'file')} ${count === 1 ? 'is' : 'are'} missing, such as ${missing[0]}. Upload the missing files, then send the directory again.`,
+  private_entries: ({ entries, count }) =>
+    `${countText(count, 'file')} ${count === 1 ? 'is' : 'are'} private, such as ${entries[0]}. Make the folder private, or make the files public first.`,
   not_enough_provers: ({ asked, available }) =>
     `${countText(available, 'prover')} ${available === 1 ? 'is' : 'are'} configured; you asked for ${asked === 1 ? '1 copy' : `${asked} copies`}.`,
   deal_ended: ({ dealStatus }) => `The deal is ${dealStatus}. Upload the file again to get a new deal.`,

@@ -86,6 +86,9 @@ export interface ErrorEvidence {
   invalid_parts: { reason: string }
   missing_parts: { missing: readonly string[]; count: number }
   foreign_parts: { parts: readonly string[]; count: number }
+  // Directories
+  missing_entries: { missing: readonly string[]; count: number }
+  private_entries: { entries: readonly string[]; count: number }
   // Deals
   not_enough_provers: { asked: number; available: number }
   deal_ended: { dealStatus: string }

@@ -73,6 +73,8 @@ export const ERROR_SENTENCES = {
   invalid_parts: 'These parts cannot be composed into a file.',
   missing_parts: 'Some parts are not stored here, have expired, or are damaged.',
   foreign_parts: 'Some parts are stored here only as public files of another user.',
+  missing_entries: 'Some files of the directory are not stored here.',
+  private_entries: 'A public folder cannot contain private files.',
   not_enough_provers: 'There are not enough provers for that number of copies.',
   deal_ended: 'The deal has ended.',
   not_placed: 'No prover stores this file yet.',

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { folderFacts } from './directories.ts'
 import {
   bytesField,
   CLAIM_SECRET_PATTERN,
@@ -41,6 +42,7 @@ export const fileEntry = z.object({
   visibility: visibilityField,
   retrievalUrl: z.url(),
   syntheticDealId: syntheticDealIdField,
+  ...folderFacts,
   blocked: fileBlock.optional().describe('Why the operator refuses the content; absent for a file that is served'),
 })
 export type FileEntry = z.infer<typeof fileEntry>

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { folderFacts } from './directories.ts'
 import {
   bytesField,
   cidField,
@@ -57,5 +58,6 @@ export const uploadResult = z.object({
   visibility: visibilityField.describe('As the file has it now'),
   contentType: z.string().describe('As the file has it now'),
   filename: z.string().nullable().describe('As the file has it now'),
+  ...folderFacts,
 })
 export type UploadResult = z.infer<typeof uploadResult>

@@ -69,6 +69,8 @@ export const STATUS = {
   invalid_parts: 400,
   missing_parts: 422,
   foreign_parts: 403,
+  missing_entries: 422,
+  private_entries: 409,
   not_enough_provers: 409,
   deal_ended: 409,
   not_placed: 409,
