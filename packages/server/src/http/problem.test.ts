@@ -75,6 +75,8 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   stage_failed: [502, reason],
   invalid_parts: [400, reason],
   missing_parts: [422, { missing: ['a'], count: 1 }],
+  missing_entries: [422, { missing: ['a'], count: 1 }],
+  private_entries: [409, { entries: ['a'], count: 1 }],
   foreign_parts: [403, { parts: ['a'], count: 1 }],
   not_enough_provers: [409, { asked: 3, available: 2 }],
   deal_ended: [409, { dealStatus: 'expired' }],

@@ -36,8 +36,11 @@ export interface Caps {
 
 /** What an upload asks for, and the limits that hold for it. */
 export interface QuotaRequest extends Caps {
-  /** What would be charged, and stored; nothing for a file that the principal has already. */
-  readonly asked: Amount
+  /**
+   * What would be charged, and stored; nothing for a file that the principal has already. `storedBytes` is for a folder, which is stored with
+   * files that were charged before. @default storedBytes is bytes
+   */
+  readonly asked: Amount & { readonly storedBytes?: number }
   /** Bytes that the upload has reserved itself, and that `state` counts. They are the upload's whatever happened since. @default 0 */
   readonly reservedBytes?: number
 }
@@ -95,8 +98,9 @@ export function decideQuota(state: QuotaState, request: QuotaRequest | NewUpload
   const own = { bytes: reservedBytes, files: reservedBytes > 0 ? 1 : 0 }
   const used = less(state.used, own)
   const more = {
-    bytes: request.asked.bytes <= reservedBytes ? 0 : request.asked.bytes,
+    bytes: moreThan(request.asked.bytes, reservedBytes),
     files: request.asked.files - own.files,
+    storedBytes: moreThan(request.asked.storedBytes ?? request.asked.bytes, reservedBytes),
   }
   const over =
     limitReached({ ...state, used }, own, more, request) ??
@@ -134,10 +138,17 @@ export function remainingOf(used: Amount, { capBytes, capFiles }: Pick<Caps, 'ca
   return { bytes: Math.max(0, capBytes - used.bytes), files: Math.max(0, capFiles - used.files) }
 }
 
+type More = Amount & { readonly storedBytes: number }
+
+/** What is asked for, where that is more than what the upload has reserved. */
+function moreThan(askedBytes: number, reservedBytes: number): number {
+  return askedBytes <= reservedBytes ? 0 : askedBytes
+}
+
 function networkLimitReached(
   network: NonNullable<QuotaState['network']>,
   own: Amount,
-  more: Amount,
+  more: More,
   { capBytes, capFiles, capStoredBytes }: Caps,
 ): QuotaLimit | undefined {
   const caps = {
@@ -153,17 +164,16 @@ function networkLimitReached(
 function limitReached(
   { used, tokenBytes = 0, storedBytes = 0 }: Pick<QuotaState, 'used' | 'tokenBytes' | 'storedBytes'>,
   own: Amount,
-  more: Amount,
+  more: More,
   { capBytes, capFiles, capTokenBytes = Infinity, capStoredBytes = Infinity }: Caps,
 ): QuotaLimit | undefined {
   if (more.bytes > 0 && used.bytes + more.bytes > capBytes) return { unit: 'bytes', used: used.bytes, limit: capBytes }
   if (more.files > 0 && used.files + more.files > capFiles) return { unit: 'files', used: used.files, limit: capFiles }
-  if (more.bytes === 0) return undefined
   const [ofToken, stored] = [tokenBytes - own.bytes, storedBytes - own.bytes]
-  if (ofToken + more.bytes > capTokenBytes) {
+  if (more.bytes > 0 && ofToken + more.bytes > capTokenBytes) {
     return { unit: 'bytes', which: 'token', used: ofToken, limit: capTokenBytes }
   }
-  if (stored + more.bytes > capStoredBytes) {
+  if (more.storedBytes > 0 && stored + more.storedBytes > capStoredBytes) {
     return { unit: 'bytes', which: 'stored', used: stored, limit: capStoredBytes }
   }
   return undefined

@@ -22,6 +22,7 @@ import { enrolmentCases } from './conformance/enrolment-cases.ts'
 import { erasureCases } from './conformance/erasure-cases.ts'
 import { extensionCases } from './conformance/extension-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
+import { folderCases } from './conformance/folder-cases.ts'
 import { growthCases } from './conformance/growth-cases.ts'
 import { installationCases } from './conformance/installation-cases.ts'
 import { instanceCases } from './conformance/instance-cases.ts'
@@ -77,6 +78,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('uploads whose size is not known', () => growthCases(cases))
     describe('files of a day, and networks', () => dayCases(cases))
     describe('limits', () => limitCases(cases))
+    describe('folders', () => folderCases(cases))
     describe('races', () => raceCases(cases))
     describe('opaque keys', () => opaqueKeyCases(cases))
     describe('aliases', () => aliasCases(cases))

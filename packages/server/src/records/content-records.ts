@@ -102,6 +102,17 @@ export type BlockPlace =
       readonly lengthBytes: number
     }
 
+/** Which block is looked for, and where. */
+export interface FindBlockRequest {
+  /** The whole multihash, as in the CID; blocks of different hashes are never confused. */
+  readonly multihash: Uint8Array
+  readonly now: number
+  /** The one object to look in, public or not. */
+  readonly within?: ObjectHandle | undefined
+  /** True where that is the object of a folder, whose members are looked in as well. @default false */
+  readonly hasMembers?: boolean | undefined
+}
+
 /** The blocks of objects that are being kept. They are forgotten with the bytes, and learned again with the next staging. */
 export interface BlockRecords {
   /**
@@ -110,10 +121,8 @@ export interface BlockRecords {
    * Whole objects are preferred to parts, whatever their size: that a block may be no bigger than 2 MiB is for the caller
    * to keep. Of several parts it is one of the longest known dag.
    *
-   * @param request.multihash - the whole multihash, as in the CID; blocks of different hashes are never confused.
-   * @param request.within - the one object to look in, public or not.
    */
-  find(request: { multihash: Uint8Array; now: number; within?: ObjectHandle }): Promise<BlockPlace | undefined>
+  find(request: FindBlockRequest): Promise<BlockPlace | undefined>
   /**
    * Digests of an import's blocks, 32 bytes each, from the block number `from` on: `count` of them, or as many as there
    * are. Undefined for a dag that is not known any more, and for a CAR. The number of a dag is never used again.

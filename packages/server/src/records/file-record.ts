@@ -37,10 +37,21 @@ export interface FileRecord {
   readonly endedAt: number | null
   readonly end: FileEnd | null
   readonly dealId: string
+  /** What is in it, where it is a folder. */
+  readonly folder?: FolderFacts
+}
+
+/** What is in a folder. */
+export interface FolderFacts {
+  readonly files: number
+  /** The sizes of these files together. A file that is in it twice counts twice. */
+  readonly bytes: number
+  /** Stored for it beside its own object: the objects of its files, each once. Where it is 0, its own object has all of its blocks. */
+  readonly memberBytes: number
 }
 
 /** A file before it is recorded. */
-export interface NewFile extends Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot' | 'object'> {
+export interface NewFile extends Omit<FileRecord, 'sequence' | 'endedAt' | 'end' | 'pieceRoot' | 'object' | 'folder'> {
   /** Of a sponsored file: the sha2-256 of the secret that claims it, in hex. It is kept with the file, and never shown. */
   readonly claimDigest?: string | undefined
 }

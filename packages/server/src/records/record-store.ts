@@ -9,6 +9,7 @@ import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
 import type { ErasureRecords } from './erasure-records.ts'
 import type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
+import type { FolderCommit, FolderRecords, UnusableMembers } from './folder-records.ts'
 import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
 import type { BlobName, InventoryRecords } from './inventory-records.ts'
@@ -60,12 +61,14 @@ export type {
   ContentRecords,
   ContentView,
   DagCommit,
+  FindBlockRequest,
   ImportCommit,
   ObjectHandle,
   ObjectPiece,
 } from './content-records.ts'
 export type { ErasureRecords } from './erasure-records.ts'
-export type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
+export type { FileEnd, FileRecord, FolderFacts, NewFile, Visibility } from './file-record.ts'
+export type { FolderCommit, FolderMember, FolderRecords, FoundMember, UnusableMembers } from './folder-records.ts'
 export type { InstallationRecords } from './installation-records.ts'
 export type {
   BlobWithoutChunks,
@@ -153,6 +156,7 @@ export interface RecordStore {
   readonly content: ContentRecords
   readonly blocks: BlockRecords
   readonly compositions: CompositionRecords
+  readonly folders: FolderRecords
   readonly claims: ClaimRecords
   readonly tokens: TokenRecords
   readonly loginCodes: LoginCodeRecords
@@ -302,6 +306,8 @@ export interface FileCommit {
   readonly takedownRevision?: number | undefined
   /** Where its pieces are already; absent for a file that is placed later. A retry keeps its first placement. */
   readonly placement?: Placement | undefined
+  /** What the file has in it, where it is a folder whose files are stored already. */
+  readonly folder?: FolderCommit | undefined
   /** `key` is the one that the upload was admitted under, in any form. */
   readonly file: Omit<NewFile, 'sha256'> & { readonly sha256: string }
 }
@@ -323,6 +329,7 @@ export type CommitOutcome =
   | (OverQuota & WithDay)
   | { readonly outcome: 'conflict'; readonly object: ObjectHandle }
   | TakedownsChanged
+  | UnusableMembers
   | { readonly outcome: 'lost' }
 
 /** Nothing was recorded: hold the upload against the takedowns that there are now. */

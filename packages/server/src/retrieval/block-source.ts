@@ -22,6 +22,8 @@ export interface BlockSourceDeps {
   readonly moderation: Pick<Moderation, 'content'>
   /** Only blocks of this object are found, whoever may see it. @default those of all public files */
   readonly within?: ObjectHandle | undefined
+  /** True where that is the object of a folder: blocks of its files are found as well. @default false */
+  readonly hasMembers?: boolean | undefined
 }
 
 /** A block that is here. */
@@ -64,11 +66,11 @@ export class BlockSource {
     if (cid.multihash.code === IDENTITY) {
       return { cid, sizeBytes: cid.multihash.digest.length, place: { kind: 'identity' } }
     }
-    const { records, blobs, now, within } = this.#deps
+    const { records, blobs, now, within, hasMembers } = this.#deps
     if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
     const request = { multihash: cid.multihash.bytes, now: now() }
     const near = within ?? this.#latest
-    let place = near === undefined ? undefined : await records.blocks.find({ ...request, within: near })
+    let place = near === undefined ? undefined : await records.blocks.find({ ...request, within: near, hasMembers })
     if (place === undefined && within === undefined) place = await records.blocks.find(request)
     if (place === undefined) await this.#refuseHidden(cid)
     // The object that the last block was found in, and the one of a file that was found before, may have been blocked since.

@@ -1,5 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
+import { MAX_ENTRIES_NAMED } from '@lade/core/wire'
 import type { VerifiedBody } from '../blobs/receive.ts'
 import type { CheckedUpload } from '../moderation/blocked-content.ts'
 import type {
@@ -10,6 +11,7 @@ import type {
   NewFile,
   Placement,
   TakedownsChanged,
+  UnusableMembers,
 } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
@@ -91,7 +93,8 @@ export function checkedUploadOf({ file, content }: FileCommit): CheckedUpload {
 /**
  * What the records made of a commit.
  *
- * @throws {LadeError} `cid_conflict`, `lease_lost`, `too_many_uploads`, `rate_limited`, `quota_exceeded`.
+ * @throws {LadeError} `cid_conflict`, `lease_lost`, `too_many_uploads`, `rate_limited`, `quota_exceeded`; of a folder `missing_entries`,
+ *   `private_entries`.
  */
 export function stagedBy(
   outcome: Exclude<AtOnceOutcome, TakedownsChanged>,
@@ -112,8 +115,18 @@ export function stagedBy(
       throw new LadeError('cid_conflict', { cid: upload.head.cid.text, actual: upload.digests.sha256 })
     case 'lost':
       throw new LadeError('lease_lost', { retryAfterSeconds: 1 })
+    case 'unusable_members':
+      throw unusableMembers(outcome)
     case 'over_quota':
     case 'too_many_in_flight':
       throw quotaRefusal({ tier: upload.tier, sizeBytes: upload.digests.sizeBytes }, outcome, now)
   }
+}
+
+/** What went, or became private, while the folder was made; by its sha2-256. */
+function unusableMembers({ gone, private: hidden }: UnusableMembers): LadeError {
+  if (gone.length > 0) {
+    return new LadeError('missing_entries', { missing: gone.slice(0, MAX_ENTRIES_NAMED), count: gone.length })
+  }
+  return new LadeError('private_entries', { entries: hidden.slice(0, MAX_ENTRIES_NAMED), count: hidden.length })
 }

@@ -769,4 +769,21 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX tokens_by_expiry ON tokens (expires_at) WHERE sub <> '';
   CREATE INDEX blocked_callers_by_value ON blocked_callers (value);
   `,
+  `
+  -- What a folder needs beside the blocks of its directories: the objects of its files, and other objects with blocks of directories. Rows
+  -- are here while a file is open that is this folder. uses says how many of its entries lead to the object.
+  CREATE TABLE members (
+    folder BIGINT NOT NULL REFERENCES objects (id),
+    object BIGINT NOT NULL REFERENCES objects (id),
+    uses BIGINT NOT NULL CHECK (uses > 0),
+    PRIMARY KEY (folder, object)
+  );
+  CREATE INDEX members_by_object ON members (object, folder);
+
+  -- Of a file that is a folder: how many files are in it, and their bytes, as it is shown; NULL for any other. member_bytes are stored for
+  -- it beside its own object.
+  ALTER TABLE files ADD COLUMN folder_files BIGINT;
+  ALTER TABLE files ADD COLUMN folder_bytes BIGINT;
+  ALTER TABLE files ADD COLUMN member_bytes BIGINT NOT NULL DEFAULT 0;
+  `,
 ]

@@ -1,4 +1,4 @@
-import type { NewFile } from '../record-store.ts'
+import type { FolderFacts, NewFile } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { type FileRow, opaqueNameOf } from './file-row.ts'
 import { insertedNumber } from './inserted-number.ts'
@@ -12,8 +12,9 @@ export function prepareFileInserts(db: Sql) {
   const insert = db
     .prepare<SqlValue[], number>(
       `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
-         verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes, charged_token)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
+         verified, term_days, uploaded_at, expires_at, deal_id, charged_day, charged_bytes, charged_token,
+         folder_files, folder_bytes, member_bytes)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
     )
     .pluck()
   const keepClaim = db.prepare<[number, string]>('INSERT INTO claims (file, digest) VALUES (?, ?)')
@@ -30,7 +31,7 @@ export function prepareFileInserts(db: Sql) {
     },
 
     /** Answers the sequence of the new file. */
-    *insertFile(object: number, file: NewFile, charge: Charge): Steps<number> {
+    *insertFile(object: number, file: NewFile, charge: Charge, folder?: FolderFacts): Steps<number> {
       const inserted = insert.get(
         object,
         file.principal,
@@ -49,10 +50,13 @@ export function prepareFileInserts(db: Sql) {
         charge.day,
         charge.bytes,
         charge.token ?? null,
+        folder?.files ?? null,
+        folder?.bytes ?? null,
+        folder?.memberBytes ?? 0,
       )
       const sequence = yield* insertedNumber(inserted)
       if (file.claimDigest !== undefined) yield* keepClaim.run(sequence, file.claimDigest)
-      yield* fileAdded(file.principal, charge, file.sizeBytes)
+      yield* fileAdded(file.principal, charge, file.sizeBytes + (folder?.memberBytes ?? 0))
       return sequence
     },
   }

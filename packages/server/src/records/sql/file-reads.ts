@@ -15,6 +15,8 @@ import { damagedRecords } from './seals.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
 const SHA256 = 'sha256:'
+const BINARY_MEDIA_TYPE = 'application/octet-stream'
+const NO_FOLDER = { folder_files: null, folder_bytes: null, member_bytes: 0 }
 
 const IS_LIVE = 'ended_at IS NULL AND expires_at > :now'
 
@@ -45,6 +47,24 @@ export function prepareFileReads(db: Sql) {
   const earliestOwn = db.prepare<[number, number, string], FileRow>(
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE object = ? AND ended_at IS NULL AND expires_at > ? AND principal = ?
      ORDER BY sequence LIMIT 1`,
+  )
+  /** The live folders that have an object, as files: the principal's own first, then what everybody is served. */
+  const folderOf = db.prepare<[string, number, number, string], FileRow>(
+    `SELECT ${FILE_COLUMNS}, CASE WHEN principal = ? THEN 0 ELSE 1 END AS is_others
+     FROM members JOIN files ON files.object = members.folder JOIN objects ON objects.id = files.object
+     WHERE members.object = ? AND folder_files IS NOT NULL AND ended_at IS NULL AND expires_at > ?
+       AND (visibility = 'public' OR principal = ?)
+     ORDER BY is_others, sponsored, sequence LIMIT 1`,
+  )
+  const publicFolderUntil = db
+    .prepare<[ObjectHandle, number], number>(
+      `SELECT expires_at FROM objects JOIN members ON members.object = objects.id JOIN files ON files.object = members.folder
+       WHERE objects.sha256 = ? AND folder_files IS NOT NULL AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
+       ORDER BY sponsored, sequence LIMIT 1`,
+    )
+    .pluck()
+  const bytesOf = db.prepare<[number], Pick<FileRow, 'handle' | 'size_bytes' | 'piece_root'>>(
+    'SELECT sha256 AS handle, size_bytes, piece_root FROM objects WHERE id = ?',
   )
   const latestKnown = db.prepare<[number, string], Pick<FileRow, 'sequence' | 'end' | 'composed_into'>>(
     `SELECT sequence, "end", composed_into FROM files WHERE object = ? AND (visibility = 'public' OR principal = ?)
@@ -140,7 +160,15 @@ export function prepareFileReads(db: Sql) {
   /** Owners see their own type and name. */
   function* visibleTo(object: number, now: number, principal: string | undefined): Steps<FileRow | undefined> {
     const own = principal === undefined ? undefined : yield* earliestOwn.get(object, now, principal)
-    return own ?? (yield* earliestPublic.get(object, now))
+    return own ?? (yield* earliestPublic.get(object, now)) ?? (yield* inFolder(object, now, principal))
+  }
+
+  /** A file of a folder, as long as the folder: its name is the folder's affair. */
+  function* inFolder(object: number, now: number, principal = ''): Steps<FileRow | undefined> {
+    const folder = yield* folderOf.get(principal, object, now, principal)
+    const bytes = folder && (yield* bytesOf.get(object))
+    if (folder === undefined || bytes === undefined) return undefined
+    return { ...folder, ...bytes, object, content_type: BINARY_MEDIA_TYPE, filename: null, ...NO_FOLDER }
   }
 
   /** The file of the first object under this key that the caller may see. */
@@ -200,8 +228,9 @@ export function prepareFileReads(db: Sql) {
       })
     },
 
-    publicUntil: ({ object, now }: { object: ObjectHandle; now: number }): Steps<number | undefined> =>
-      publicUntil.get(object, now),
+    *publicUntil({ object, now }: { object: ObjectHandle; now: number }): Steps<number | undefined> {
+      return (yield* publicUntil.get(object, now)) ?? (yield* publicFolderUntil.get(object, now))
+    },
 
     *inlineBytes(object: ObjectHandle): Steps<Uint8Array | undefined> {
       return (yield* inline.get(object)) ?? undefined

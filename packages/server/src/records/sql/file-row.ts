@@ -1,5 +1,5 @@
 import { sha256Of } from '../object-handle.ts'
-import type { FileCommit, FileEnd, FileRecord, ObjectHandle, Visibility } from '../record-store.ts'
+import type { FileCommit, FileEnd, FileRecord, FolderFacts, ObjectHandle, Visibility } from '../record-store.ts'
 
 /** What every query of files selects from: a file beside its object. */
 export const FILE_ROWS = 'files JOIN objects ON objects.id = files.object'
@@ -32,6 +32,9 @@ export interface FileRow {
   readonly charged_day: string
   readonly charged_bytes: number
   readonly composed_into: number | null
+  readonly folder_files: number | null
+  readonly folder_bytes: number | null
+  readonly member_bytes: number
 }
 
 const OPAQUE = 'opaque:'
@@ -51,11 +54,29 @@ export function endOf(row: Pick<FileRow, 'end' | 'composed_into'>): FileEnd | nu
   return row.composed_into === null ? row.end : 'composed'
 }
 
+/** What is stored for a file: its own object, and what is in it where it is a folder. */
+export function storedBytesOf({ size_bytes, member_bytes }: Pick<FileRow, 'size_bytes' | 'member_bytes'>): number {
+  return size_bytes + member_bytes
+}
+
+function factsOf({ files, bytes, memberBytes }: FolderFacts): FolderFacts {
+  return { files, bytes, memberBytes }
+}
+
 /** The file that a commit recorded, as a read of it gives it. */
-export function fileFromCommit({ file, content }: FileCommit, sequence: number): FileRecord {
+export function fileFromCommit({ file, content, folder }: FileCommit, sequence: number): FileRecord {
   const key = canonicalKeyOf(opaqueNameOf(file.key), file.sha256)
   const { claimDigest: _, ...recorded } = file
-  return { ...recorded, key, object: file.sha256, pieceRoot: content.pieceRoot, sequence, endedAt: null, end: null }
+  return {
+    ...recorded,
+    key,
+    object: file.sha256,
+    pieceRoot: content.pieceRoot,
+    sequence,
+    endedAt: null,
+    end: null,
+    ...(folder !== undefined && { folder: factsOf(folder) }),
+  }
 }
 
 export function fileFromRow(row: FileRow): FileRecord {
@@ -80,5 +101,8 @@ export function fileFromRow(row: FileRow): FileRecord {
     endedAt: row.ended_at,
     end: endOf(row),
     dealId: row.deal_id,
+    ...(row.folder_files !== null && {
+      folder: { files: row.folder_files, bytes: row.folder_bytes ?? 0, memberBytes: row.member_bytes },
+    }),
   }
 }

@@ -1,5 +1,5 @@
 /** Values that one statement asks for. */
-const AT_ONCE = 250
+export const AT_ONCE = 250
 
 /** Placeholders of a statement that asks for many values at once, since an engine behind a network would be asked for each of them. */
 export const manyTimes = (placeholder: string): string => Array.from({ length: AT_ONCE }, () => placeholder).join(', ')

@@ -1,6 +1,7 @@
 import type { ObjectHandle } from '../record-store.ts'
 import type { ContentWrites } from './content-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
+import { prepareMemberWrites } from './member-writes.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
 
 export type ObjectRelease = ReturnType<typeof prepareObjectRelease>
@@ -18,6 +19,8 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
       `SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')} WHERE object = ? AND ended_at IS NULL LIMIT 1`,
     )
     .pluck()
+  const { releaseMembers } = prepareMemberWrites(db)
+  const anyFolder = db.prepare<[number], number>('SELECT 1 FROM members WHERE object = ? LIMIT 1').pluck()
   const anyWhole = db.prepare<[number], number>('SELECT 1 FROM parts WHERE part = ? LIMIT 1').pluck()
   // What is behind inline bytes is not read.
   const keptOf = db.prepare<[number], KeptRow>(
@@ -45,8 +48,10 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
 
   /** Lets go of the bytes of an object, and of what it was composed of, as far as nothing else needs them. */
   function* releaseObject(object: number, now: number): Steps<void> {
-    if ((yield* anyLive.get(object)) !== undefined || (yield* anyWhole.get(object)) !== undefined) return
     if ((yield* isKept.get(object, now)) !== undefined) return
+    yield* releaseMembers(object, now)
+    if ((yield* anyLive.get(object)) !== undefined || (yield* anyWhole.get(object)) !== undefined) return
+    if ((yield* anyFolder.get(object)) !== undefined) return
     const kept = yield* keptOf.get(object)
     if (kept === undefined) return
     const parts = yield* partsOf.all(object)

@@ -10,7 +10,7 @@ interface OverdueRow {
 const OVERDUE_ROWS = 1000
 
 /** What a file takes: its object says it, since a composed file is charged only for what is repeated in it. */
-export const STORED_BYTES = '(SELECT size_bytes FROM objects WHERE objects.id = files.object)'
+export const STORED_BYTES = '((SELECT size_bytes FROM objects WHERE objects.id = files.object) + files.member_bytes)'
 
 /** Files that are past their term, and that nobody has ended yet. */
 export function prepareOverdueFiles(db: Sql) {

@@ -19,6 +19,7 @@ import type { DealWrites } from './deal-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
+import { type AgreedFolder, prepareMemberWrites } from './member-writes.ts'
 import { type Asking, dayLeft, prepareQuotaReads } from './quota-reads.ts'
 import { forEach, type Sql, type SqlValue, type Steps } from './sql.ts'
 import { prepareTakedownReads } from './takedown-reads.ts'
@@ -72,6 +73,7 @@ export function prepareQuotaWrites(
   const content = prepareContentReads(db)
   const { decide, capsOf, quotaState, stateFor } = prepareQuotaReads(db)
   const { endAsExpired, insertFile } = prepareFileInserts(db)
+  const { agree, endTaken, keepMembers } = prepareMemberWrites(db)
   const takedowns = prepareTakedownReads(db)
   const insertReservation = db.prepare<SqlValue[]>(
     `INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, cap_files, lease_until, cap_stored, token, cap_token)
@@ -134,6 +136,7 @@ export function prepareQuotaWrites(
     commit: FileCommit,
     { object: known, open }: KnownBefore,
     { day, token }: Pick<Charge, 'day' | 'token'>,
+    folder?: AgreedFolder,
   ): Steps<number> {
     const { file } = commit
     if (open !== undefined) yield* endAsExpired(open, commit.now)
@@ -146,7 +149,12 @@ export function prepareQuotaWrites(
     }
     const name = opaqueNameOf(file.key)
     if (name !== '') yield* contents.bindName(name, object)
-    const sequence = yield* insertFile(object, file, { day, bytes: file.sizeBytes, token })
+    const bytes = file.sizeBytes + (folder?.chargedBytes ?? 0)
+    const sequence = yield* insertFile(object, file, { day, bytes, token }, folder?.stored)
+    if (folder !== undefined) {
+      yield* keepMembers(object, folder)
+      yield* endTaken(folder, sequence, file.principal, commit.now)
+    }
     if (commit.placement !== undefined) yield* placeFile(sequence, commit.placement, commit.now)
     return sequence
   }
@@ -235,19 +243,22 @@ export function prepareQuotaWrites(
         const state = yield* quotaState(heldAsking(held))
         return { ...(yield* keepRetry(known.open, commit, state.used.bytes)), ...heldDayLeft(held, state, 0) }
       }
-      const asked = { bytes: sizeBytes, files: 1 }
+      const folder = commit.folder && (yield* agree({ ...commit, folder: commit.folder }))
+      if (folder !== undefined && 'outcome' in folder) return folder
+      const chargedBytes = sizeBytes + (folder?.chargedBytes ?? 0)
+      const asked = { bytes: chargedBytes, files: 1, ...(folder && { storedBytes: storedMore(folder, sizeBytes) }) }
       const caps = heldCaps(held)
       const request = { asked, reservedBytes: held.bytes }
       // What has reserved its bytes is not asked about them again.
-      const state = yield* held.bytes === sizeBytes
+      const state = yield* held.bytes === chargedBytes && folder === undefined
         ? quotaState(heldAsking(held))
         : stateFor({ ...heldAsking(held), ...caps }, caps, { ...request, now })
       const decision = decideQuota(state, { ...caps, ...request })
       if (decision.outcome === 'over_quota') return { ...decision, ...heldDayLeft(held, state, 0) }
       yield* deleteReservation.run(reservationId)
-      const sequence = yield* record(commit, known, { day: held.day, token: held.token ?? undefined })
-      const left = heldDayLeft(held, state, sizeBytes - held.bytes)
-      return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + sizeBytes, ...left }
+      const sequence = yield* record(commit, known, { day: held.day, token: held.token ?? undefined }, folder)
+      const left = heldDayLeft(held, state, chargedBytes - held.bytes)
+      return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + chargedBytes, ...left }
     },
 
     *extendLeases({ instanceId, leaseUntil }: { instanceId: string; leaseUntil: number }): Steps<void> {
@@ -286,6 +297,11 @@ function heldAsking({ principal, day, token, cap_token }: ReservationRow): Askin
 function heldDayLeft(held: ReservationRow, state: QuotaState, added: number): { readonly day?: DayLeft } {
   const caps = heldCaps(held)
   return dayLeft(state, caps, held.token === null ? caps.capBytes : Number.NaN, added)
+}
+
+/** What is stored for a folder from now on, and was not for the files that were sent for it. */
+function storedMore({ stored, takenBytes }: AgreedFolder, sizeBytes: number): number {
+  return Math.max(0, sizeBytes + stored.memberBytes - takenBytes)
 }
 
 /** True for bytes that were put into a blob store where every put has a place of its own. */

@@ -15,6 +15,7 @@ import { prepareIntegrityReads } from './integrity-reads.ts'
 import { prepareInventoryReads } from './inventory-reads.ts'
 import { prepareLimitReads } from './limit-reads.ts'
 import { prepareLoginCodeReads } from './login-code-reads.ts'
+import { prepareMemberReads } from './member-reads.ts'
 import { prepareNonceReads } from './nonce-reads.ts'
 import { prepareOfferReads } from './offer-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
@@ -31,6 +32,7 @@ export function prepareReads(db: Sql) {
   const files = prepareFileReads(db)
   const blocks = prepareBlockReads(db)
   const compositions = prepareCompositionReads(db)
+  const members = prepareMemberReads(db)
   const accounts = prepareAccountReads(db)
   const admin = prepareAdminReads(db)
   const audit = prepareAuditLogReads(db)
@@ -79,6 +81,8 @@ export function prepareReads(db: Sql) {
     'compositions.find': compositions.find,
     'compositions.factsOf': compositions.factsOf,
     'compositions.partsOf': compositions.partsOf,
+    'folders.find': members.find,
+    'folders.membersOf': members.membersOf,
     'claims.find': claims.find,
     'tokens.status': tokens.status,
     'tokens.revocation': tokens.revocation,
@@ -166,6 +170,8 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'blocks.find',
   'compositions.find',
   'compositions.factsOf',
+  'folders.find',
+  'folders.membersOf',
   'claims.find',
   'placements.unenrolled',
   'placements.unreconciled',

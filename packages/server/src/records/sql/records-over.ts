@@ -67,6 +67,10 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       factsOf: (files) => read('compositions.factsOf', files),
       partsOf: (object) => read('compositions.partsOf', object),
     },
+    folders: {
+      find: (request) => read('folders.find', request),
+      membersOf: (object) => read('folders.membersOf', object),
+    },
     claims: {
       find: (question) => read('claims.find', question),
       take: (request) => write('claims.take', request),

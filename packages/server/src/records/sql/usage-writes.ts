@@ -1,4 +1,4 @@
-import type { FileRow } from './file-row.ts'
+import { type FileRow, storedBytesOf } from './file-row.ts'
 import type { Sql, Steps } from './sql.ts'
 
 /** What a file is charged, and whom: the principal's day. */
@@ -8,6 +8,14 @@ export interface Charge {
   readonly bytes: number
   /** The token that it is charged to as well; undefined where that has no quota of its own. */
   readonly token?: string | undefined
+}
+
+/** Files that end together. */
+interface Ended {
+  readonly principal: string
+  readonly day: string
+  readonly bytes: number
+  readonly files: number
 }
 
 /**
@@ -21,8 +29,8 @@ export function prepareUsageWrites(db: Sql) {
      ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + excluded.files,
        stored_bytes = usage.stored_bytes + excluded.stored_bytes, stored_files = usage.stored_files + 1`,
   )
-  const takeOff = db.prepare<[number, string, string]>(
-    'UPDATE usage SET stored_bytes = stored_bytes - ?, stored_files = stored_files - 1 WHERE principal = ? AND day = ?',
+  const takeOff = db.prepare<[number, number, string, string]>(
+    'UPDATE usage SET stored_bytes = stored_bytes - ?, stored_files = stored_files - ? WHERE principal = ? AND day = ?',
   )
   const putBack = db.prepare<[number, string, string]>(
     'UPDATE usage SET stored_bytes = stored_bytes + ?, stored_files = stored_files + 1 WHERE principal = ? AND day = ?',
@@ -34,21 +42,26 @@ export function prepareUsageWrites(db: Sql) {
   )
 
   return {
-    *fileAdded(principal: string, { day, bytes, token }: Charge, sizeBytes: number): Steps<void> {
+    *fileAdded(principal: string, { day, bytes, token }: Charge, storedBytes: number): Steps<void> {
       // A composed file has been counted by a trigger.
       const files = bytes > 0 ? 1 : 0
-      yield* add.run({ principal, day, bytes, files, stored: sizeBytes })
+      yield* add.run({ principal, day, bytes, files, stored: storedBytes })
       if (token !== undefined && bytes > 0) yield* addToToken.run(principal, day, token, bytes)
     },
 
     /** Call once for a file that had ended and goes on after all. */
     *fileRevived(row: FileRow): Steps<void> {
-      yield* putBack.run(row.size_bytes, row.principal, row.charged_day)
+      yield* putBack.run(storedBytesOf(row), row.principal, row.charged_day)
+    },
+
+    /** As `fileEnded`, for files of one principal that were charged to one day, with what was stored for them. */
+    *filesEnded({ principal, day, bytes, files }: Ended): Steps<void> {
+      yield* takeOff.run(bytes, files, principal, day)
     },
 
     /** Call once for a file that had not ended. It is taken off its own day, so that it meets no upload of today. */
     *fileEnded(row: FileRow): Steps<void> {
-      yield* takeOff.run(row.size_bytes, row.principal, row.charged_day)
+      yield* takeOff.run(storedBytesOf(row), 1, row.principal, row.charged_day)
     },
   }
 }
