@@ -25,6 +25,20 @@ export function dealIdsOf(
   return { dealId: placed?.onchainDealId ?? syntheticDealId, syntheticDealId }
 }
 
+/** What is stored for a file: its bytes, and of a folder all that is in it. */
+export function storedBytesOf({ sizeBytes, folder }: FileRecord): number {
+  return sizeBytes + (folder?.memberBytes ?? 0)
+}
+
+/** Where a file is retrieved. A folder has a slash at the end, so that links between its pages lead into it. */
+function addressOf({ folder }: FileRecord, cid: string, urlOf: RetrievalUrl): string {
+  return folder === undefined ? urlOf(cid) : `${urlOf(cid)}/`
+}
+
+function folderFactsOf({ folder }: FileRecord): Pick<FileEntry, 'kind' | 'files' | 'bytes'> {
+  return folder === undefined ? {} : { kind: 'folder', files: folder.files, bytes: folder.bytes }
+}
+
 /** Null for a file that was staged before pieces were computed here. */
 export function pieceCidOrNull({ pieceRoot, sizeBytes }: FileRecord): string | null {
   return pieceRoot === null ? null : pieceCidOf({ pieceRoot, sizeBytes })
@@ -45,7 +59,7 @@ export function fileEntryOf(
 ): FileEntry {
   return {
     cid: file.cid,
-    size: file.sizeBytes,
+    size: storedBytesOf(file),
     filename: file.filename,
     contentType: file.contentType,
     uploadedAt: new Date(file.uploadedAt).toISOString(),
@@ -58,7 +72,8 @@ export function fileEntryOf(
     expiresAt: new Date(file.expiresAt).toISOString(),
     status: statusOf(file, placed, now),
     visibility: file.visibility,
-    retrievalUrl: urlOf(file.cid),
+    retrievalUrl: addressOf(file, file.cid, urlOf),
+    ...folderFactsOf(file),
     ...(block !== undefined && { blocked: reasonOf(block) }),
   }
 }
@@ -79,8 +94,8 @@ export function uploadResultOf(
   return {
     cid,
     dealId,
-    size: file.sizeBytes,
-    retrievalUrl: urlOf(cid),
+    size: storedBytesOf(file),
+    retrievalUrl: addressOf(file, cid, urlOf),
     term: termText(file.termDays),
     sponsored: file.sponsored,
     owner: file.owner,
@@ -93,5 +108,6 @@ export function uploadResultOf(
     visibility: file.visibility,
     contentType: file.contentType,
     filename: file.filename,
+    ...folderFactsOf(file),
   }
 }

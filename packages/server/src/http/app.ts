@@ -15,6 +15,7 @@ import { ResponseCache } from './response-cache.ts'
 import { adminRoutes } from './routes/admin/admin.ts'
 import { dealActionRoutes } from './routes/deals/deal-actions.ts'
 import { dealRoutes } from './routes/deals/deals.ts'
+import { directoryRoutes } from './routes/directories/directories.ts'
 import { changeFileRoutes } from './routes/files/change-file.ts'
 import { claimFileRoutes } from './routes/files/claim-file.ts'
 import { fileRoutes } from './routes/files/files.ts'
@@ -84,6 +85,7 @@ export async function createApp(
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
+  directoryRoutes(routes, service)
   retrievalRoutes(routes, service, responseCache)
   filePathRoutes(routes, service)
   challengeRoutes(routes, service)

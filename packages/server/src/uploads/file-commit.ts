@@ -8,6 +8,7 @@ import type {
   DayLeft,
   FileCommit,
   FileRecord,
+  FolderCommit,
   NewFile,
   Placement,
   TakedownsChanged,
@@ -29,6 +30,8 @@ export interface VerifiedUpload extends VerifiedBody {
   readonly placement?: Placement | undefined
   /** Where the bytes are, when they are in the blob store. */
   readonly place?: BlobPlace | undefined
+  /** Where it is a folder: what it has in it. */
+  readonly folder?: FolderCommit | undefined
 }
 
 export type BlobPlace = Required<Pick<FileCommit, 'put' | 'replacedUntil'>>
@@ -47,13 +50,14 @@ export interface StagedUpload {
 
 /** The record of a verified upload; its term begins now. */
 export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
-  const { tier, head, termDays, digests, dealId, inline, placement, place } = upload
+  const { tier, head, termDays, digests, dealId, inline, placement, place, folder } = upload
   return {
     now,
     inline,
     ...(inline === undefined && { chunkDigests: digests.chunkDigests }),
     content: contentFactsOf(head.cid, upload),
     placement,
+    folder,
     ...place,
     file: {
       principal: tier.principal,

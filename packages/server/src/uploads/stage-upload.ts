@@ -1,3 +1,5 @@
+import type { ContentId } from '@lade/core/content'
+import type { CarIndex } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BodyBill } from '@lade/node/budget/body-bill'
@@ -5,7 +7,7 @@ import type { ContentHashers } from '@lade/node/hashing/content-hasher'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, type ReceivedBlob, receiveBlob, receiveInline, type VerifiedBody } from '../blobs/receive.ts'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
-import type { BlobName, RecordStore } from '../records/record-store.ts'
+import type { BlobName, FolderCommit, RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
 import { contentFactsOf } from './content-facts.ts'
@@ -46,6 +48,17 @@ export interface StageInput {
   readonly onProgress: (receivedBytes: number) => void
   /** Called once when the body is wanted: what `Expect: 100-continue` waits for. */
   readonly onReady: () => void
+  /** Where the body is the CAR that was made for a folder here. @default it is a file */
+  readonly folder?: FolderBody | undefined
+}
+
+/** The CAR of a folder's directories, whose blocks were made and hashed here, and what the folder has beside them. */
+export interface FolderBody {
+  /** The CAR as the bytes that they are. */
+  readonly id: ContentId
+  readonly sizeBytes: number
+  readonly index: CarIndex
+  readonly commit: FolderCommit
 }
 
 type Arrived = VerifiedBody &
@@ -90,13 +103,17 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
       await arrived.blob.commit()
     }
     const isStagedAtProver =
-      arrived.kind === 'blob' && deps.proverStaging.isNeeded(head) && !(await isOwnPrivate(deps, admission))
+      arrived.kind === 'blob' &&
+      input.folder === undefined &&
+      deps.proverStaging.isNeeded(head) &&
+      !(await isOwnPrivate(deps, admission))
     // The prover reads what is published, so that it gets the bytes that were checked.
     const placement = isStagedAtProver ? await deps.proverStaging.stageAtProver(digests, input.signal) : undefined
     const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
     const now = deps.now()
     const place = published === undefined ? undefined : placeOf(deps, published, now)
-    const upload = { ...admission, digests, verified, dealId, inline, placement, place }
+    const folder = input.folder?.commit
+    const upload = { ...admission, digests, verified, dealId, inline, placement, place, folder }
     const commit = fileCommitOf(upload, now)
     const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
       deps.records.quotas.commit({ reservationId, ...commit, takedownRevision }),
@@ -128,6 +145,11 @@ function placeOf({ blobs }: StageDeps, { put }: BlobName, now: number): BlobPlac
 }
 
 async function receive(deps: StageDeps, input: StageInput): Promise<Arrived> {
+  const { folder } = input
+  if (folder !== undefined) {
+    const arrived = await receiveOpen(deps, input, folder.sizeBytes)
+    return { ...arrived, verified: { as: 'car', dag: undefined, car: folder.index } }
+  }
   const { sizeBytes } = input.admission.head
   if (sizeBytes !== undefined) return receiveOpen(deps, input, sizeBytes)
   const opened = await openBodyOfUnknownLength(deps, input)
@@ -143,9 +165,9 @@ async function receiveOpen(deps: StageDeps, input: StageInput, sizeBytes: number
   const { cid, sha256, contentType, profile } = input.admission.head
   const options = {
     principal: input.admission.tier.principal,
-    id: cid,
+    id: input.folder?.id ?? cid,
     sha256,
-    mayBeCar: isCarMediaType(contentType),
+    mayBeCar: input.folder === undefined && isCarMediaType(contentType),
     profile,
     signal: input.signal,
     onProgress: input.onProgress,

@@ -10,15 +10,15 @@ import { getContent } from './get-content.ts'
 /**
  * Answers a request for content by its path, in the form that it asks for.
  *
- * @param within - the upload that blocks are looked for in alone. @default every public file
+ * @param only - the upload that blocks are looked for in alone. @default every public file
  * @throws {LadeError} every refusal; the caller answers it.
  */
 export async function answerGateway(
   request: Omit<GatewayRequest, 'source'>,
-  within?: BlockSourceDeps['within'],
+  only: Pick<BlockSourceDeps, 'within' | 'hasMembers'> = {},
 ): Promise<void> {
   const { records, blobs, now, moderation } = request.service
-  const source = new BlockSource({ records, blobs, now, moderation, within })
+  const source = new BlockSource({ records, blobs, now, moderation, ...only })
   try {
     await answerFrom({ ...request, source })
   } finally {

@@ -8,13 +8,23 @@ import { pathOf, type Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { answerGateway, refuseBlockedTarget } from '../gateway/answer-gateway.ts'
 import { GATEWAY_CORS } from '../gateway/gateway-cors.ts'
-import { readTarget } from '../gateway/gateway-target.ts'
+import { type GatewayTarget, readTarget } from '../gateway/gateway-target.ts'
 import { publicCachingOf } from '../gateway/public-caching.ts'
-import { askedFormat } from '../gateway/response-format.ts'
+import { type AskedFormat, askedFormat } from '../gateway/response-format.ts'
 import { refuseServiceWorker } from './refuse-service-worker.ts'
-import { visibleFile } from './visible-file.ts'
+import { type VisibleFile, visibleFile } from './visible-file.ts'
 
 const PREFIX = '/p/'
+const AS_CAR: AskedFormat = { format: 'car', carParameters: new Map(), isOptional: false, isForBrowser: false }
+
+/** A request for something in a file that was found. */
+export interface FolderRequest {
+  readonly query: Query
+  readonly headers: OutgoingHttpHeaders
+  readonly target: GatewayTarget
+  readonly asked: AskedFormat
+  readonly found: VisibleFile
+}
 
 /**
  * `GET|HEAD /p/{cid}/[{path}]`: what is in a folder that was uploaded, as the path gateway gives it, to whoever may read the file at
@@ -33,16 +43,31 @@ export async function getFilePath(
   Object.assign(headers, CONTENT_GUARD, GATEWAY_CORS, { vary: 'Accept' })
   refuseServiceWorker(request)
   const target = readTarget(pathOf(request.url ?? '/'), PREFIX)
-  const { blobs, config, filesNow } = service
+  const { blobs } = service
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   await checkToken(service, request, query)
   const asked = askedFormat(query, request.headers.accept)
   const found = await visibleFile(service, request, target.id, query, { isWhole: false })
+  await answerFromFolder(service, request, response, { query, headers, target, asked, found })
+}
+
+/**
+ * Answers with what is in a file that the caller may see, as the path gateway does.
+ *
+ * @throws {LadeError} every refusal; the caller answers it.
+ */
+export async function answerFromFolder(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { query, headers, target, asked, found }: FolderRequest,
+): Promise<void> {
+  const { config, filesNow } = service
   refuseBlockedTarget(service, target)
   const { file, isOwn } = found
   const isForAll = file.visibility === 'public' && !isOwn
   if (!isForAll) headers.vary = 'Accept, Authorization'
-  const within = file.visibility === 'public' ? undefined : file.object
+  const only = file.visibility === 'public' ? {} : { within: file.object, hasMembers: file.folder !== undefined }
   const ownCaching = (): string => {
     const rules = { maxSeconds: config.retrieval.cacheSeconds, now: filesNow(), isOwn }
     return cachingOf({ ...servedFile(target.id, found), isSettled: true }, rules)['cache-control'] ?? 'no-store'
@@ -51,6 +76,27 @@ export async function getFilePath(
     isForAll ? publicCachingOf(service, blocks) : ownCaching()
   await answerGateway(
     { service, request, response, target, asked, query, headers, cachingOf: cachingFor, prefix: PREFIX },
-    within,
+    only,
   )
+}
+
+/**
+ * Answers with the CAR of a folder whose files are stored for themselves: its blocks are put together as they are read.
+ *
+ * @throws {LadeError} every refusal; the caller answers it.
+ */
+export async function answerFolderCar(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { query, headers, found }: Pick<FolderRequest, 'query' | 'headers' | 'found'>,
+): Promise<void> {
+  Object.assign(headers, GATEWAY_CORS)
+  const target = readTarget(pathOf(request.url ?? '/'), PREFIX)
+  await answerFromFolder(service, request, response, { query, headers, target, asked: AS_CAR, found })
+}
+
+/** True for a folder that has blocks outside of its own object. */
+export function isPutTogether({ file, view }: VisibleFile): boolean {
+  return view === 'car' && file.folder !== undefined && file.folder.memberBytes > 0
 }

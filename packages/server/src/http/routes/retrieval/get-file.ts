@@ -7,6 +7,7 @@ import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { Query } from '../../query.ts'
 import type { ResponseCache } from '../../response-cache.ts'
 import type { Service } from '../../service.ts'
+import { answerFolderCar, isPutTogether } from './get-file-path.ts'
 import type { Offload } from './offload.ts'
 import { refuseServiceWorker } from './refuse-service-worker.ts'
 import { sendFile } from './send-file.ts'
@@ -43,6 +44,10 @@ export async function getFile(
   if (service.blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   await checkToken(service, request, query)
   const found = await visibleFile(service, request, cid, query)
+  if (isPutTogether(found)) {
+    await answerFolderCar(service, request, response, { query, headers, found })
+    return
+  }
   await sendFile(service, request, response, found, { cid, query, headers, responseCache, offload, generation })
 }
 
