@@ -11,12 +11,13 @@ export interface DirectoryCar {
  * Puts blocks of directories into a CAR of version 1, in their order. Each has been hashed when it was made, and its CID is that hash: the
  * index says of the CAR what reading it would.
  *
+ * @param folder - what is in the directory.
  * @see https://ipld.io/specs/transport/car/carv1/
  *
  * @example
- * directoryCar(root, blocks).index.blockCount // 3
+ * directoryCar(root, blocks, { files: 2, bytes: 14 }).index.blockCount // 3
  */
-export function directoryCar(root: CID, blocks: readonly Block[]): DirectoryCar {
+export function directoryCar(root: CID, blocks: readonly Block[], folder: CarIndex['folder']): DirectoryCar {
   const pieces: Uint8Array[] = [carHeader([root])]
   let length = pieces[0]?.length ?? 0
   const multihashes: Uint8Array[] = []
@@ -45,6 +46,7 @@ export function directoryCar(root: CID, blocks: readonly Block[]): DirectoryCar 
     index: {
       root: 'other',
       fileSizeBytes: undefined,
+      folder,
       blockCount: blocks.length,
       multihashes: names,
       multihashEnds,

@@ -120,7 +120,9 @@ export async function stageDirectory(
   await refuseBlockedHead(deps, { principal, cid }, { parts: [...members.keys()] })
   if (own !== undefined) return applyHead(deps, { tier, head: wanted, file: own })
 
-  const car = spending({ budget: deps.budget, principal, work: 'links' }, () => directoryCar(root, blocks))
+  const car = spending({ budget: deps.budget, principal, work: 'links' }, () =>
+    directoryCar(root, blocks, { files, bytes }),
+  )
   const commit: FolderCommit = {
     files,
     bytes,

@@ -30,9 +30,12 @@ export function storedBytesOf({ sizeBytes, folder }: FileRecord): number {
   return sizeBytes + (folder?.memberBytes ?? 0)
 }
 
-/** Where a file is retrieved. A folder has a slash at the end, so that links between its pages lead into it. */
+/**
+ * Where a file is retrieved. A folder that was made here has a slash at the end, so that it opens as a page, and links between its pages lead
+ * into it; one that was uploaded as a CAR is retrieved as that, as ever.
+ */
 function addressOf({ folder }: FileRecord, cid: string, urlOf: RetrievalUrl): string {
-  return folder === undefined ? urlOf(cid) : `${urlOf(cid)}/`
+  return folder === undefined || folder.memberBytes === 0 ? urlOf(cid) : `${urlOf(cid)}/`
 }
 
 function folderFactsOf({ folder }: FileRecord): Pick<FileEntry, 'kind' | 'files' | 'bytes'> {

@@ -1,6 +1,6 @@
 import type { OverQuota } from '../quota-rule/decide-quota.ts'
 import type { ContentFacts, ImportCommit, ObjectHandle } from './content-records.ts'
-import type { FileRecord, NewFile } from './file-record.ts'
+import type { FileRecord, FolderFacts, NewFile } from './file-record.ts'
 import type { AskingToken } from './limit-records.ts'
 
 /** Some bytes of a composed object: those of another object, from its first to its last. */
@@ -48,6 +48,8 @@ export interface CompositionCommit {
   readonly file: NewFile
   /** The files of the parts, in order, by their sequence; one may stand there more than once. */
   readonly parts: readonly number[]
+  /** What is in the file, where it is the CAR of a folder. */
+  readonly folder?: FolderFacts | undefined
   /** As `FileCommit.takedownRevision`. */
   readonly takedownRevision?: number | undefined
 }

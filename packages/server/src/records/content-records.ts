@@ -12,6 +12,9 @@ export type ObjectHandle = string
  */
 export type ContentView = 'bytes' | 'unixfs' | 'car'
 
+/** The same where a file is served; `inside`: the object is a CAR, and the key names a block in it that is not its root. */
+export type ServedView = ContentView | 'inside'
+
 /** A name of an object that cannot be told from its sha2-256 or its piece root; known since somebody verified it. */
 export interface ContentAlias {
   /** `blake3:`, `blake2b-256:`, `dag-pb:`, or `sha256:` of the root block of a CAR. */

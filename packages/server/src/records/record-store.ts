@@ -6,7 +6,7 @@ import type { BlockedCallerRecords } from './blocked-caller-records.ts'
 import type { ChainRecords, NonceRecords } from './chain-records.ts'
 import type { ClaimRecords } from './claim-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
-import type { BlockRecords, ContentFacts, ContentRecords, ContentView, ObjectHandle } from './content-records.ts'
+import type { BlockRecords, ContentFacts, ContentRecords, ObjectHandle, ServedView } from './content-records.ts'
 import type { ErasureRecords } from './erasure-records.ts'
 import type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
 import type { FolderCommit, FolderRecords, UnusableMembers } from './folder-records.ts'
@@ -65,6 +65,7 @@ export type {
   ImportCommit,
   ObjectHandle,
   ObjectPiece,
+  ServedView,
 } from './content-records.ts'
 export type { ErasureRecords } from './erasure-records.ts'
 export type { FileEnd, FileRecord, FolderFacts, NewFile, Visibility } from './file-record.ts'
@@ -444,7 +445,7 @@ export interface ListDealsRequest {
 
 /** What `/p/` finds under a key for one caller. Private files of others count as never staged, live or ended. */
 export type ServingFile =
-  | { readonly outcome: 'found'; readonly file: FileRecord; readonly view: ContentView }
+  | { readonly outcome: 'found'; readonly file: FileRecord; readonly view: ServedView }
   | { readonly outcome: 'gone'; readonly end: FileEnd }
   | { readonly outcome: 'absent' }
 

@@ -1,6 +1,6 @@
 import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import type { ContentView, FileRecord, RecordStore } from '../records/record-store.ts'
+import type { FileRecord, RecordStore, ServedView } from '../records/record-store.ts'
 import { namesPlainBytes } from './content-cid.ts'
 
 export interface FindFileInput {
@@ -13,7 +13,7 @@ export interface FindFileInput {
 /** A file, and how the cid that found it names its bytes. */
 export interface FoundFile {
   readonly file: FileRecord
-  readonly view: ContentView
+  readonly view: ServedView
 }
 
 /**
@@ -38,8 +38,8 @@ export async function findFile(records: RecordStore, input: FindFileInput): Prom
 
 /**
  * An id of plain bytes may be known for the root of a CAR that was staged under another spelling of the same digest. It
- * still names the bytes of that block, which as a file are the block itself, and never the CAR.
+ * still names the bytes of that block, which as a file are the block itself, and never the CAR. So does one of a block inside of a CAR.
  */
-function viewFor(cid: ContentId, view: ContentView): ContentView {
-  return view === 'car' && namesPlainBytes(cid) ? 'unixfs' : view
+function viewFor(cid: ContentId, view: ServedView): ServedView {
+  return (view === 'car' || view === 'inside') && namesPlainBytes(cid) ? 'unixfs' : view
 }

@@ -8,7 +8,7 @@ import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-uplo
 import { applyHead } from './apply-head.ts'
 import { type CheckDeps, type CheckedWhole, checkWhole } from './check-whole.ts'
 import { contentFactsOf } from './content-facts.ts'
-import { claimOf } from './file-commit.ts'
+import { claimOf, folderInCar } from './file-commit.ts'
 import { findParts, missingParts } from './find-parts.ts'
 import { lostParts } from './lost-parts.ts'
 import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedHead } from './refuse-blocked.ts'
@@ -149,6 +149,7 @@ async function record(
     token: admit.token,
     content: contentFactsOf(cid, { digests, verified }),
     parts: parts.map(({ file }) => file.sequence),
+    folder: folderInCar(verified),
     file: {
       principal,
       key: cid.key,

@@ -1,3 +1,4 @@
+import type { Verified } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import { MAX_ENTRIES_NAMED } from '@lade/core/wire'
@@ -57,7 +58,7 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
     ...(inline === undefined && { chunkDigests: digests.chunkDigests }),
     content: contentFactsOf(head.cid, upload),
     placement,
-    folder,
+    folder: folder ?? folderInCar(upload.verified),
     ...place,
     file: {
       principal: tier.principal,
@@ -78,6 +79,12 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
       dealId,
     },
   }
+}
+
+/** A CAR that was uploaded under the root of a directory is a folder that needs nothing beside its own object. */
+export function folderInCar({ car }: Verified): FolderCommit | undefined {
+  const folder = car?.folder
+  return folder === undefined ? undefined : { ...folder, memberBytes: 0, members: [], taken: [] }
 }
 
 /** Kept of sponsored files alone: others have an owner. */

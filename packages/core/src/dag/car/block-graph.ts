@@ -20,10 +20,10 @@ const BYTES_PER_MULTIHASH = 24
 const BYTES_PER_NODE = 18
 const BYTES_PER_LINK = 12
 
-/** What a block is as a part of a UnixFS file; `brokenFile` says that it is one and contradicts itself. */
-export type PartKind = 'none' | 'file' | 'brokenFile'
+/** What a block is in UnixFS: a part of a file, of which `brokenFile` contradicts itself, or of a directory, such as a shard. */
+export type PartKind = 'none' | 'file' | 'brokenFile' | 'directory'
 
-const PART_KINDS: readonly PartKind[] = ['none', 'file', 'brokenFile']
+const PART_KINDS: readonly PartKind[] = ['none', 'file', 'brokenFile', 'directory']
 /** The number of no node; real ones begin at 1. */
 const NO_NODE = 0
 /** A link is one number: that of its multihash, then a bit for CIDs of version 0, then three bits for the codec. */
@@ -154,7 +154,7 @@ export class BlockGraph {
     return READABLE_CODECS[link % VERSION_0_BIT] ?? 0
   }
 
-  /** What a node is as a part of a file, and the size that it announces for itself and all under it. */
+  /** What a node is in UnixFS, and, of a part of a file, the size that it announces for itself and all under it. */
   partOf(node: number): { readonly kind: PartKind; readonly sizeBytes: number } {
     return { kind: PART_KINDS[this.#partKind.at(node)] ?? 'none', sizeBytes: this.#partSizeBytes.at(node) }
   }
@@ -227,6 +227,7 @@ interface NewNode {
 
 function partKindOf(unixfs: UnixfsNode | undefined): PartKind {
   if (unixfs?.kind === 'fault') return unixfs.of === 'file' ? 'brokenFile' : 'none'
+  if (unixfs?.kind === 'directory' || unixfs?.kind === 'hamt') return 'directory'
   return unixfs?.kind === 'file' ? 'file' : 'none'
 }
 

@@ -1,4 +1,5 @@
 import { BytesTable } from './bytes-table.ts'
+import type { FolderContent } from './folder-under.ts'
 
 /** Where the blocks of a CAR lie in it. Plain data of a few typed arrays, each with a buffer of its own: cheap to clone. */
 export interface CarIndex {
@@ -6,6 +7,8 @@ export interface CarIndex {
   readonly root: 'unixfs-file' | 'other'
   /** How many bytes that file has, found to be so in every part of it; undefined for any other root. */
   readonly fileSizeBytes: number | undefined
+  /** What is in the directory that the root is; undefined for any other root. */
+  readonly folder: FolderContent | undefined
   /** How many different blocks are listed, identity blocks not among them. */
   readonly blockCount: number
   /** The multihashes of the blocks end to end, in the order in which the blocks first appear in the CAR. */

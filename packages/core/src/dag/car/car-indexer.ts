@@ -5,6 +5,7 @@ import { faultOfHeader } from './car-header.ts'
 import { type CarFault, type CarIndex, malformed } from './car-index.ts'
 import { fileUnder, missingUnder } from './check-graph.ts'
 import type { BlockName } from './cid-at.ts'
+import { folderUnder } from './folder-under.ts'
 import { growingFloat64, growingUint32 } from './growing-array.ts'
 import { type BlockHash, readSection } from './read-section.ts'
 
@@ -132,6 +133,7 @@ export class CarIndexer {
     return {
       root: file === undefined ? 'other' : 'unixfs-file',
       fileSizeBytes: file?.sizeBytes,
+      folder: file === undefined ? folderUnder(this.#graph, root) : undefined,
       ...listBlocks(this.#graph, this.#blocks, this.#offsetBytes),
     }
   }

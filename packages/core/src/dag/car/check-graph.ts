@@ -67,5 +67,5 @@ function faultOfParts(graph: BlockGraph, root: number): CarFault | undefined {
 function partSizeOf(graph: BlockGraph, link: number): number | undefined {
   if (graph.codecOf(link) === RAW) return graph.sizeOf(link)
   const part = graph.partOf(graph.target(link) ?? 0)
-  return part.kind === 'none' ? undefined : part.sizeBytes
+  return part.kind === 'none' || part.kind === 'directory' ? undefined : part.sizeBytes
 }

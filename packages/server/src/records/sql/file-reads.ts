@@ -8,13 +8,16 @@ import type {
   ObjectPiece,
   ServingFile,
 } from '../record-store.ts'
-import { type NamedObject, prepareContentReads } from './content-reads.ts'
+import { type NamedObject, partsOf, prepareContentReads } from './content-reads.ts'
 import { fileKindSql } from './file-kind.ts'
 import { endOf, FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 import { damagedRecords } from './seals.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
 const SHA256 = 'sha256:'
+const SHA2_256_HEX = '1220'
+/** CARs that are looked at for one that the caller may see. */
+const MAX_CARS = 16
 const BINARY_MEDIA_TYPE = 'application/octet-stream'
 const NO_FOLDER = { folder_files: null, folder_bytes: null, member_bytes: 0 }
 
@@ -61,6 +64,12 @@ export function prepareFileReads(db: Sql) {
       `SELECT expires_at FROM objects JOIN members ON members.object = objects.id JOIN files ON files.object = members.folder
        WHERE objects.sha256 = ? AND folder_files IS NOT NULL AND ended_at IS NULL AND expires_at > ? AND visibility = 'public'
        ORDER BY sponsored, sequence LIMIT 1`,
+    )
+    .pluck()
+  const carsOf = db
+    .prepare<[Uint8Array], number>(
+      `SELECT dags.object FROM blocks JOIN dags ON dags.id = blocks.dag
+       WHERE multihash = ? AND layout = 'car' AND dags.object IS NOT NULL ORDER BY dag LIMIT ${MAX_CARS}`,
     )
     .pluck()
   const bytesOf = db.prepare<[number], Pick<FileRow, 'handle' | 'size_bytes' | 'piece_root'>>(
@@ -184,6 +193,21 @@ export function prepareFileReads(db: Sql) {
     return undefined
   }
 
+  /** A CAR with the block of this digest, below its root or beside it: the key names the DAG of that block. */
+  function* findInside(
+    key: string,
+    now: number,
+    principal: string | undefined,
+  ): Steps<{ readonly view: 'inside'; readonly row: FileRow } | undefined> {
+    const [kind, digest] = partsOf(key)
+    if (kind !== 'sha256' && kind !== 'dag-pb') return undefined
+    for (const object of yield* carsOf.all(Buffer.from(`${SHA2_256_HEX}${digest}`, 'hex'))) {
+      const row = yield* visibleTo(object, now, principal)
+      if (row !== undefined) return { view: 'inside', row: { ...row, filename: null } }
+    }
+    return undefined
+  }
+
   /** Why nothing under this key is visible. Private files of others are as if they had never been. */
   function* explain(key: string, principal = ''): Steps<ServingFile> {
     if (yield* content.isDamagedName(key)) throw damagedRecords(`${key} leads to other bytes`)
@@ -213,7 +237,7 @@ export function prepareFileReads(db: Sql) {
 
     /** Needs one state of the records for all its statements. */
     *serving({ key, now, principal }: { key: string; now: number; principal?: string }): Steps<ServingFile> {
-      const found = yield* findVisible(key, now, principal)
+      const found = (yield* findVisible(key, now, principal)) ?? (yield* findInside(key, now, principal))
       return found === undefined
         ? yield* explain(key, principal)
         : { outcome: 'found', file: fileFromRow(found.row), view: found.view }

@@ -210,7 +210,9 @@ export function prepareQuotaWrites(
       if (decision.outcome === 'over_quota') return { ...decision, ...left }
       const { usedBytes } = decision
       if (retried !== undefined) return { ...(yield* keepRetry(retried, commit, usedBytes)), ...left }
-      const sequence = yield* record(commit, known, { day, token: token?.id })
+      const folder = commit.folder && (yield* agree({ ...commit, folder: commit.folder }))
+      if (folder !== undefined && 'outcome' in folder) return folder
+      const sequence = yield* record(commit, known, { day, token: token?.id }, folder)
       return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes, ...left }
     },
 

@@ -1,4 +1,4 @@
-import type { FolderListing } from '@lade/core/wire'
+import type { EntriesPage, FolderListing } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { carOf, directoryDag, type TestDag } from '../../../retrieval/testing-dags.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
@@ -37,6 +37,29 @@ describe('GET /p/{cid}/{path}', () => {
     expect(list.text).toContain(`/p/<a href="/p/${root}">${root}</a>/<a href="/p/${root}/sub">sub</a>`)
     expect(list.text).toContain(`<a href="/p/${root}/sub/a.txt">a.txt</a>`)
     expect((await answerAt(service, `/p/${root}/nothing`)).json()).toMatchObject({ error: 'not_found' })
+  })
+
+  it('gives what is inside by its own CID: files as files, and folders as a CAR and behind a slash', async () => {
+    const big = Buffer.alloc(600_000, 'inside ')
+    const dag = await directoryDag({ 'sub/a.txt': Buffer.from('inside a'), 'sub/big.bin': big })
+    const root = await uploadDag(service, dag, { token, headers: { 'x-filename': 'folder' } })
+    const cidOf = async (path: string): Promise<string> => {
+      const page = await service.fetch(`/api/files/${root}/entries?path=${path.split('/').slice(0, -1).join('/')}`)
+      const { entries } = (await page.json()) as EntriesPage
+      return entries.find(({ name }) => name === path.split('/').at(-1))?.cid ?? ''
+    }
+    const file = await answerAt(service, `/p/${await cidOf('sub/a.txt')}`)
+    expect([file.status, file.text, file.headers['content-type']]).toEqual([200, 'inside a', 'application/octet-stream'])
+    expect(file.headers['content-disposition'] ?? '').not.toContain('folder')
+    const bytes = await answerAt(service, `/p/${await cidOf('sub/big.bin')}`, { headers: { range: 'bytes=5-9' } })
+    expect([bytes.status, bytes.text]).toEqual([206, big.subarray(5, 10).toString()])
+    const sub = await cidOf('sub')
+    const car = await answerAt(service, `/p/${sub}`)
+    expect([car.status, car.headers['content-type']]).toEqual([200, expect.stringContaining('ipld.car')])
+    expect(car.text).toContain('inside a')
+    expect((await answerAt(service, `/p/${sub}/a.txt`)).text).toBe('inside a')
+    const entry = await service.fetch(`/api/files/${root}`, { headers: bearer(token) })
+    expect(await entry.json()).toMatchObject({ kind: 'folder', files: 2, bytes: 600_008 })
   })
 
   it('has formats as the gateway has', async () => {

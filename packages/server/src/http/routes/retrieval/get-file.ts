@@ -7,6 +7,7 @@ import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { Query } from '../../query.ts'
 import type { ResponseCache } from '../../response-cache.ts'
 import type { Service } from '../../service.ts'
+import { fileInside } from './file-inside.ts'
 import { answerFolderCar, isPutTogether } from './get-file-path.ts'
 import type { Offload } from './offload.ts'
 import { refuseServiceWorker } from './refuse-service-worker.ts'
@@ -43,8 +44,9 @@ export async function getFile(
   checkForm(cid)
   if (service.blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   await checkToken(service, request, query)
-  const found = await visibleFile(service, request, cid, query)
-  if (isPutTogether(found)) {
+  const visible = await visibleFile(service, request, cid, query)
+  const found = visible.view === 'inside' ? await fileInside(service, cid, visible, request) : visible
+  if (found.view === 'inside' || isPutTogether(found)) {
     await answerFolderCar(service, request, response, { query, headers, found })
     return
   }
