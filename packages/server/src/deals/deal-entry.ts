@@ -2,7 +2,7 @@ import { pieceCidOf } from '@lade/core/content'
 import { rawOffsetBytes } from '@lade/core/piece'
 import type { DealCopy, DealEntry } from '@lade/core/wire'
 import { dealStatusOf } from '../files/deal-status.ts'
-import { dealIdsOf, pieceCidOrNull, type RetrievalUrl, termText } from '../files/file-entry.ts'
+import { dealIdsOf, pieceCidOrNull, type RetrievalUrl, storedBytesOf, termText } from '../files/file-entry.ts'
 import type { CopyRecord, DealRecord, FileRecord, OnchainDealRecord } from '../records/record-store.ts'
 
 /** The deal of a file, with all that is known of it. */
@@ -24,7 +24,7 @@ export function dealEntryOf({ file, placed, onchain }: FullDeal, urlOf: Retrieva
     ...dealIdsOf(file, placed),
     cid: file.cid,
     pieceCid: pieceCidOrNull(file),
-    size: file.sizeBytes,
+    size: storedBytesOf(file),
     status,
     term: termText(file.termDays),
     createdAt: timeOf(file.uploadedAt),

@@ -109,11 +109,14 @@ async function record(context: AggregateContext, places: readonly Place[], least
   return isRecorded
 }
 
+/** How high the trees of aggregates are. */
+export interface AggregateHeights {
+  readonly least: number
+  readonly target: number
+}
+
 /** How high an aggregate is at least, so that every prover takes it, and at most. */
-function heightsOf(context: Pick<PlacementContext, 'provers' | 'aggregateTargetBytes'>): {
-  least: number
-  target: number
-} {
+export function heightsOf(context: Pick<PlacementContext, 'provers' | 'aggregateTargetBytes'>): AggregateHeights {
   const limits = networkOf(context).map((prover) => prover.limits)
   const maximumBytes = Math.min(Number.MAX_SAFE_INTEGER, ...limits.map((limit) => limit.maximumBytes))
   const minimumBytes = Math.max(0, ...limits.map((limit) => limit.minimumBytes))

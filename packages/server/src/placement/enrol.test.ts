@@ -24,6 +24,7 @@ function fileOf(overrides: Partial<UnenrolledFile> = {}): UnenrolledFile {
     pieceRoot: ROOT,
     pieceSubtreeRoots: new Uint8Array(),
     parts: [],
+    members: [],
     ...overrides,
   }
 }
@@ -136,7 +137,9 @@ describe('enrolFiles', () => {
     const [small] = await enrolmentsOf([file], { provers: [prover({ maximumBytes: 4 * SUBTREE_RAW_BYTES })] })
     const placesOf = (enrolment: Enrolment | undefined) =>
       enrolment?.as.kind === 'pieces'
-        ? enrolment.as.pieces.map(({ object, offsetBytes }) => [object, offsetBytes / SUBTREE_RAW_BYTES])
+        ? enrolment.as.pieces.map((piece) =>
+            'members' in piece ? piece.members.length : [piece.object, piece.offsetBytes / SUBTREE_RAW_BYTES],
+          )
         : enrolment?.as.kind
     expect(placesOf(small)).toEqual([
       ['b', 0],
@@ -153,5 +156,43 @@ describe('enrolFiles', () => {
       [file.object, 4],
       [file.object, 7],
     ])
+  })
+
+  describe('of a folder', () => {
+    const member = (object: string, sizeBytes: number): UnenrolledFile['members'][number] => ({
+      object,
+      sizeBytes,
+      pieceRoot: ROOT,
+      pieceSubtreeRoots: new Uint8Array(),
+    })
+    const piecesOf = async (members: UnenrolledFile['members'], options: Parameters<typeof enrolmentsOf>[1] = {}) => {
+      const [enrolment] = await enrolmentsOf([fileOf({ sizeBytes: 300, members })], options)
+      if (enrolment?.as.kind !== 'pieces') throw new Error('it has no pieces')
+      return enrolment.as.pieces.map((piece) =>
+        'members' in piece ? piece.members.map(({ object }) => object) : piece.object,
+      )
+    }
+
+    it.each(['a network', 'this process alone'])(
+      'puts small files together with its directories, for %s',
+      async (who) => {
+        const members = [member('small', 500), member('big', 3 * MIB), member('tiny', 1)]
+        const provers = who === 'a network' ? [prover()] : [LOCAL]
+        expect(await piecesOf(members, { provers })).toEqual([['small', 'aa'.repeat(32), 'tiny'], 'big'])
+      },
+    )
+
+    it('makes as many aggregates as are needed', async () => {
+      const members = Array.from({ length: 5000 }, (_, index) => member(`${index}`, 4096))
+      const pieces = await piecesOf(members)
+      expect(pieces.flat()).toHaveLength(5001)
+      // An index of 64 MiB has 512 places.
+      expect(pieces).toHaveLength(Math.ceil(5001 / 512))
+    })
+
+    it('keeps a private one', async () => {
+      const [enrolment] = await enrolmentsOf([fileOf({ visibility: 'private', members: [member('a', 500)] })])
+      expect(enrolment?.as.kind).toBe('keep')
+    })
   })
 })

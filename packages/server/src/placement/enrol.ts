@@ -1,6 +1,7 @@
-import type { Enrolment, NewPiece, UnenrolledFile } from '../records/record-store.ts'
-import { fitsAggregate } from './aggregate.ts'
+import type { Enrolment, NewAggregate, NewPiece, UnenrolledFile } from '../records/record-store.ts'
+import { type AggregateHeights, fitsAggregate, heightsOf } from './aggregate.ts'
 import { type CuttableObject, cutPieces, SUBTREE_RAW_BYTES } from './cut-pieces.ts'
+import { folderAggregates } from './folder-aggregates.ts'
 import { networkOf, type PlacementContext } from './placement-context.ts'
 
 const NODE_BYTES = 32
@@ -17,7 +18,7 @@ export type EnrolContext = Pick<
  *
  * Private and empty files stay here, and so do files whose piece was never computed: they are looked at again when they are staged again. Small
  * files wait to be aggregated. A composed file that is too big for one piece goes as the pieces of its parts, so that nothing is sent
- * again that was sent with a part. Everything else goes as it is, or in slices as big as provers take. Where this process is the only
+ * again that was sent with a part. A folder goes with all its files, small ones together. Everything else goes as it is, or in slices as big as provers take. Where this process is the only
  * prover, every file is one piece at once.
  *
  * @returns how many files were looked at.
@@ -42,6 +43,9 @@ export async function enrolFiles(context: EnrolContext, limit: number): Promise<
 interface Rules {
   /** Smaller files wait. */
   readonly waitBelowBytes: number
+  /** Smaller files of a folder share pieces. */
+  readonly aggregateBelowBytes: number
+  readonly heights: AggregateHeights
   /** The smallest piece that some prover takes, and the biggest that all of them take. */
   readonly minimumBytes: number
   readonly maximumBytes: number
@@ -50,12 +54,23 @@ interface Rules {
 
 function rulesOf(context: EnrolContext): Rules {
   const limits = networkOf(context).map((prover) => prover.limits)
+  const heights = heightsOf(context)
   if (limits.length === 0) {
-    return { waitBelowBytes: 0, minimumBytes: 0, maximumBytes: Number.MAX_SAFE_INTEGER, fitsAggregate: () => false }
+    return {
+      waitBelowBytes: 0,
+      aggregateBelowBytes: context.aggregateBelowBytes,
+      heights,
+      minimumBytes: 0,
+      maximumBytes: Number.MAX_SAFE_INTEGER,
+      fitsAggregate: (sizeBytes) => fitsAggregate(context, sizeBytes),
+    }
   }
   const minimumBytes = Math.min(...limits.map((limit) => limit.minimumBytes))
+  const waitBelowBytes = Math.max(context.aggregateBelowBytes, minimumBytes)
   return {
-    waitBelowBytes: Math.max(context.aggregateBelowBytes, minimumBytes),
+    waitBelowBytes,
+    aggregateBelowBytes: waitBelowBytes,
+    heights,
     minimumBytes,
     maximumBytes: Math.min(...limits.map((limit) => limit.maximumBytes)),
     fitsAggregate: (sizeBytes) => fitsAggregate(context, sizeBytes),
@@ -63,14 +78,26 @@ function rulesOf(context: EnrolContext): Rules {
 }
 
 function enrolmentOf(file: UnenrolledFile, rules: Rules): Enrolment['as'] {
-  const { sizeBytes, pieceRoot, visibility, parts } = file
+  const { sizeBytes, pieceRoot, visibility, parts, members } = file
   if (visibility === 'private' || pieceRoot === null || sizeBytes === 0) return { kind: 'keep' }
+  if (members.length > 0) return { kind: 'pieces', pieces: folderPieces([{ ...file, pieceRoot }, ...members], rules) }
   if (sizeBytes < rules.waitBelowBytes && rules.fitsAggregate(sizeBytes)) return { kind: 'wait' }
   const whole = { ...file, pieceRoot }
   const isByParts = parts.length > 0 && sizeBytes > rules.maximumBytes
   const objects = isByParts && parts.every((part) => isPlaceable(part, rules)) ? parts : [whole]
   const pieces = objects.flatMap((object) => cut(object, rules))
   return pieces.length === 0 ? { kind: 'keep' } : { kind: 'pieces', pieces }
+}
+
+/** A folder goes as the pieces of its big files, and as aggregates of its small ones, which are its own. */
+function folderPieces(objects: readonly CuttableObject[], rules: Rules): (NewPiece | NewAggregate)[] {
+  const isSmall = ({ sizeBytes }: CuttableObject): boolean =>
+    sizeBytes < rules.aggregateBelowBytes && rules.fitsAggregate(sizeBytes)
+  const small = objects.filter(isSmall)
+  return [
+    ...folderAggregates(small, rules.heights),
+    ...objects.filter((object) => !isSmall(object)).flatMap((object) => cut(object, rules)),
+  ]
 }
 
 function isPlaceable(part: CuttableObject, rules: Rules): boolean {

@@ -112,12 +112,18 @@ export interface UnenrolledFile {
   /** As `ContentFacts.pieceSubtreeRoots`. */
   readonly pieceSubtreeRoots: Uint8Array
   /** Of a composed object; empty for others. */
-  readonly parts: readonly {
-    readonly object: ObjectHandle
-    readonly sizeBytes: number
-    readonly pieceRoot: string
-    readonly pieceSubtreeRoots: Uint8Array
-  }[]
+  readonly parts: readonly UnenrolledPart[]
+  /** Of a folder: the objects of its files, but those that are taken down, or whose piece was never computed; empty for others. */
+  readonly members: readonly UnenrolledPart[]
+}
+
+/** An object that is a part of a file, or in a folder, as a piece. */
+export interface UnenrolledPart {
+  readonly object: ObjectHandle
+  readonly sizeBytes: number
+  readonly pieceRoot: string
+  /** As `ContentFacts.pieceSubtreeRoots`. */
+  readonly pieceSubtreeRoots: Uint8Array
 }
 
 /** A piece to be recorded; one that is there already, by root and size, is not recorded again. */
@@ -128,6 +134,13 @@ export interface NewPiece {
   readonly offsetBytes: number
 }
 
+/** An aggregate of a folder's own small files (FRC-0058), in the order of their places. */
+export interface NewAggregate {
+  readonly pieceRoot: string
+  readonly sizeBytes: number
+  readonly members: readonly { readonly object: ObjectHandle; readonly paddedOffsetBytes: number }[]
+}
+
 /** What becomes of a file that is enrolled. */
 export interface Enrolment {
   readonly file: number
@@ -135,7 +148,7 @@ export interface Enrolment {
   /** `wait`: for an aggregate. `pieces`: it has these. `keep`: it stays here and no prover gets it. */
   readonly as:
     | { readonly kind: 'wait' }
-    | { readonly kind: 'pieces'; readonly pieces: readonly NewPiece[] }
+    | { readonly kind: 'pieces'; readonly pieces: readonly (NewPiece | NewAggregate)[] }
     | { readonly kind: 'keep' }
 }
 

@@ -97,6 +97,7 @@ export type {
   DealRecord,
   DueCopy,
   Enrolment,
+  NewAggregate,
   NewPiece,
   OfferRecords,
   PieceRecord,
@@ -106,6 +107,7 @@ export type {
   PlacementRecords,
   Reconciliation,
   UnenrolledFile,
+  UnenrolledPart,
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'

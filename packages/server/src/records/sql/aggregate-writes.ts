@@ -1,4 +1,6 @@
+import { prepareMemberInsert } from './aggregate-members.ts'
 import type { CopyWrites } from './copy-writes.ts'
+import { prepareFolderEnrolment } from './folder-enrolment.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -22,20 +24,17 @@ export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: Copy
        WHERE deals.file = ? AND waits = 1 AND closed_at IS NULL`,
     )
     .pluck()
-  const insertMember = db.prepare<[number, number, number]>(
-    `INSERT INTO aggregate_members (piece, padded_offset_bytes, object) VALUES (?, ?, ?)
-     ON CONFLICT (piece, padded_offset_bytes) DO UPDATE SET object = excluded.object`,
-  )
+  const insertMember = prepareMemberInsert(db)
+  const { enrolFolderAgain } = prepareFolderEnrolment(db)
   const insertDealPiece = db.prepare<[number, number, number]>(
     'INSERT INTO deal_pieces (file, position, piece, padded_offset_bytes) VALUES (?, 0, ?, ?)',
   )
   const waitNoMore = db.prepare<[number]>('UPDATE deals SET waits = 0 WHERE file = ?')
-  const openMembers = db
-    .prepare<[number], number>(
-      `SELECT deals.file FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
-       WHERE piece = ? AND padded_offset_bytes IS NOT NULL AND closed_at IS NULL`,
-    )
-    .pluck()
+  const openMembers = db.prepare<[number], { readonly file: number; readonly memberBytes: number }>(
+    `SELECT deals.file, member_bytes AS "memberBytes" FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
+       JOIN files ON files.sequence = deals.file
+     WHERE piece = ? AND padded_offset_bytes IS NOT NULL AND closed_at IS NULL`,
+  )
   const removeDealPiece = db.prepare<[number, number]>('DELETE FROM deal_pieces WHERE file = ? AND piece = ?')
   const waitAgain = db.prepare<[{ file: number; now: number }]>(
     `UPDATE deals SET waits = 1, status_at = CASE status WHEN 'staged' THEN status_at ELSE :now END,
@@ -64,7 +63,11 @@ export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: Copy
 
     *dissolve({ piece, now }: { piece: number; now: number }): Steps<void> {
       if ((yield* anyMember.get(piece)) === undefined) return
-      for (const file of yield* openMembers.all(piece)) {
+      for (const { file, memberBytes } of yield* openMembers.all(piece)) {
+        if (memberBytes > 0) {
+          yield* enrolFolderAgain(file, now)
+          continue
+        }
         yield* removeDealPiece.run(file, piece)
         yield* waitAgain.run({ file, now })
       }

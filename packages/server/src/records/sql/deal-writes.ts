@@ -1,4 +1,5 @@
-import type { Enrolment, NewPiece, Placement, Visibility } from '../record-store.ts'
+import type { Enrolment, NewAggregate, NewPiece, Placement, Visibility } from '../record-store.ts'
+import { prepareMemberInsert } from './aggregate-members.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { preparePieceWrites } from './piece-writes.ts'
@@ -19,6 +20,10 @@ export function prepareDealWrites(db: Sql) {
   const insertDealPiece = db.prepare<[number, number, number, number, number]>(
     'INSERT INTO deal_pieces (file, position, piece, object, offset_bytes) VALUES (?, ?, ?, ?, ?)',
   )
+  const insertAggregated = db.prepare<[number, number, number, number]>(
+    'INSERT INTO deal_pieces (file, position, piece, padded_offset_bytes) VALUES (?, ?, ?, ?)',
+  )
+  const insertMember = prepareMemberInsert(db)
   const insertParked = db.prepare<[{ piece: number; prover: string; now: number }]>(
     `INSERT INTO copies (piece, prover, state, attempts, next_at, parked_at, to_remove, onchain)
      VALUES (:piece, :prover, 'parked', 0, :now, :now, 0, 0) ON CONFLICT DO NOTHING`,
@@ -49,9 +54,13 @@ export function prepareDealWrites(db: Sql) {
   )
 
   /** Has a deal carried by these pieces; answers their numbers. */
-  function* attach(file: number, pieces: readonly NewPiece[], now: number): Steps<number[]> {
+  function* attach(file: number, pieces: readonly (NewPiece | NewAggregate)[], now: number): Steps<number[]> {
     const ids: number[] = []
     for (const [position, piece] of pieces.entries()) {
+      if ('members' in piece) {
+        ids.push(yield* attachAggregate(file, position, piece, now))
+        continue
+      }
       const { object: handle, offsetBytes } = piece
       // What was called by its piece a moment ago may be called by its digest now.
       const object = (yield* content.objectOfHandle(handle)) ?? (yield* content.objectNamedBy(handle))
@@ -61,6 +70,19 @@ export function prepareDealWrites(db: Sql) {
       ids.push(id)
     }
     return ids
+  }
+
+  /** The place of the file in it is that of its first member. */
+  function* attachAggregate(file: number, position: number, aggregate: NewAggregate, now: number): Steps<number> {
+    const { pieceRoot, sizeBytes, members } = aggregate
+    const id = yield* putPiece({ pieceRoot, sizeBytes, object: null, offsetBytes: 0 }, now)
+    for (const { object: handle, paddedOffsetBytes } of members) {
+      const object = yield* content.objectOfHandle(handle)
+      if (object === undefined) throw new TypeError('an aggregate is of bytes that are not recorded')
+      yield* insertMember.run(id, paddedOffsetBytes, object)
+    }
+    yield* insertAggregated.run(file, position, id, members[0]?.paddedOffsetBytes ?? 0)
+    return id
   }
 
   /** True when the prover had no copy, or one that was yet to be sent. */

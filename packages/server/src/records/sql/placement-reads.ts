@@ -1,4 +1,11 @@
-import type { ObjectHandle, UnenrolledFile, UnreconciledPiece, Visibility, WaitingFile } from '../record-store.ts'
+import type {
+  ObjectHandle,
+  UnenrolledFile,
+  UnenrolledPart,
+  UnreconciledPiece,
+  Visibility,
+  WaitingFile,
+} from '../record-store.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 import { isTouchedByTakedown } from './takedown-reads.ts'
@@ -11,6 +18,7 @@ interface FoundFile {
   readonly visibility: Visibility
   readonly piece_root: Buffer | null
   readonly piece_subtrees: Buffer | null
+  readonly member_bytes: number
 }
 
 interface PartRow {
@@ -32,20 +40,24 @@ const VISIBILITY = `CASE WHEN ${isTouchedByTakedown('objects.id')} THEN 'private
 export function preparePlacementReads(db: Sql) {
   const pieces = preparePieceReads(db)
   const withoutDeal = db.prepare<{ after: number; upTo: number; limit: number }, FoundFile>(
-    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, ${VISIBILITY}, piece_root, piece_subtrees
+    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, ${VISIBILITY}, piece_root, piece_subtrees, member_bytes
      FROM files JOIN objects ON objects.id = files.object
      WHERE sequence > :after AND sequence <= :upTo AND ended_at IS NULL
        AND NOT EXISTS (SELECT 1 FROM deals WHERE deals.file = sequence)
      ORDER BY sequence LIMIT :limit`,
   )
   const becamePublic = db.prepare<[number, number], FoundFile>(
-    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, ${VISIBILITY}, piece_root, piece_subtrees
+    `SELECT sequence AS file, objects.id, sha256 AS object, objects.size_bytes, ${VISIBILITY}, piece_root, piece_subtrees, member_bytes
      FROM files JOIN objects ON objects.id = files.object
      WHERE sequence IN (SELECT file FROM reenrolments WHERE file <= ? ORDER BY file LIMIT ?) ORDER BY sequence`,
   )
   const partsOf = db.prepare<[number], PartRow>(
     `SELECT sha256 AS object, size_bytes, piece_root, piece_subtrees FROM parts JOIN objects ON objects.id = part
      WHERE whole = ? ORDER BY position`,
+  )
+  const membersOf = db.prepare<[number], PartRow>(
+    `SELECT sha256 AS object, size_bytes, piece_root, piece_subtrees FROM members JOIN objects ON objects.id = object
+     WHERE folder = ? AND piece_root IS NOT NULL AND size_bytes > 0 AND NOT ${isTouchedByTakedown('objects.id')} ORDER BY objects.id`,
   )
   const cursor = db.prepare<[], number>("SELECT value FROM cursors WHERE name = 'enrolled'").pluck()
   const waiting = db.prepare<[number], Omit<WaitingFile, 'pieceRoot'> & { readonly root: Buffer }>(
@@ -62,7 +74,7 @@ export function preparePlacementReads(db: Sql) {
      WHERE piece = ? AND closed_at IS NULL`,
   )
 
-  function partFromRow({ object, size_bytes, piece_root, piece_subtrees }: PartRow): UnenrolledFile['parts'][number] {
+  function partFromRow({ object, size_bytes, piece_root, piece_subtrees }: PartRow): UnenrolledPart {
     const pieceSubtreeRoots = piece_subtrees ?? new Uint8Array()
     return { object, sizeBytes: size_bytes, pieceRoot: piece_root.toString('hex'), pieceSubtreeRoots }
   }
@@ -76,6 +88,7 @@ export function preparePlacementReads(db: Sql) {
       pieceRoot: row.piece_root?.toString('hex') ?? null,
       pieceSubtreeRoots: row.piece_subtrees ?? new Uint8Array(),
       parts: (yield* partsOf.all(row.id)).map(partFromRow),
+      members: row.member_bytes === 0 ? [] : (yield* membersOf.all(row.id)).map(partFromRow),
     }
   }
 

@@ -4,6 +4,7 @@ import type { AuditLogWrites } from './audit-log-writes.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow } from './file-row.ts'
 import type { FileWithdrawal } from './file-withdrawal.ts'
 import type { FileWrites } from './file-writes.ts'
+import { prepareFolderEnrolment } from './folder-enrolment.ts'
 import { insertedNumber } from './inserted-number.ts'
 import type { ObjectRelease } from './object-release.ts'
 import { preparePieceReads } from './piece-reads.ts'
@@ -57,6 +58,9 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
   const aggregatesOf = db
     .prepare<[number], number>('SELECT DISTINCT piece FROM aggregate_members WHERE object = ?')
     .pluck()
+  const { enrolFoldersOf } = prepareFolderEnrolment(db)
+  // A folder goes on without what is blocked.
+  const takeFromFolders = db.prepare<[number]>('DELETE FROM members WHERE object = ?')
   const piecesOf = db.prepare<[number], number>('SELECT DISTINCT piece FROM deal_pieces WHERE file = ?').pluck()
   const nameOfPiece = db.prepare<[number], { readonly piece_root: Buffer; readonly size_bytes: number }>(
     'SELECT piece_root, size_bytes FROM pieces WHERE id = ?',
@@ -87,6 +91,7 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
   function* withdrawObject(takedown: number, object: number, now: number): Steps<FileRow[]> {
     const pieces = new Set(yield* aggregatesOf.all(object))
     for (const piece of pieces) yield* aggregates.dissolve({ piece, now })
+    yield* enrolFoldersOf(object, now)
     const open = yield* openFiles.all(object)
     for (const file of open) {
       yield* withdrawal.withdraw(file.sequence, now)
@@ -99,7 +104,10 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
   /** Ends the files, and lets go of the bytes without waiting for anything. Wholes come before their parts. */
   function* deleteBytes(whole: ReadonlySet<number>, rows: readonly FileRow[], now: number): Steps<string[]> {
     for (const row of rows) yield* files.end(row, now, 'removed', now)
-    for (const object of [...whole].reverse()) yield* release.releaseAtOnce(object, now)
+    for (const object of [...whole].reverse()) {
+      yield* takeFromFolders.run(object)
+      yield* release.releaseAtOnce(object, now)
+    }
     const deleted: string[] = []
     for (const object of whole) {
       yield* release.discardNow(object, now)
@@ -155,6 +163,7 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
         for (const file of yield* openFiles.all(object)) {
           if (file.visibility === 'public') yield* withdrawal.offer(file.sequence, now)
         }
+        yield* enrolFoldersOf(object, now)
       }
       yield* audit.append({
         at: now,

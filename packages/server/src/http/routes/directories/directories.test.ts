@@ -1,5 +1,13 @@
 import { type BuiltEntry, buildDirectory } from '@lade/core/dag'
-import type { DirectoryRequest, EntriesPage, FileEntry, FileList, UploadResult, UsageResult } from '@lade/core/wire'
+import type {
+  DealEntry,
+  DirectoryRequest,
+  EntriesPage,
+  FileEntry,
+  FileList,
+  UploadResult,
+  UsageResult,
+} from '@lade/core/wire'
 import { sha256 } from '@lade/node/hashing/sha256'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
@@ -136,6 +144,24 @@ describe('POST /api/directories', () => {
     expect((await get(`/p/${cid}/a.txt`)).status).toBe(410)
     for (const file of files) expect((await get(`/p/${file.cid}`)).status).toBe(410)
   })
+
+  it('has one deal, which has all its files proved', async () => {
+    const big = Buffer.alloc(1_100_000, 'deal ')
+    const dag = await fileDag(big)
+    await service.upload(big, { cid: dag.root.toString(), token })
+    const files = [fileAt('a.txt', 'deal a'), fileAt('b.txt', 'deal b')]
+    await send(files)
+    const entries = [...entriesOf(files), { path: 'big.bin', cid: dag.root.toString() }]
+    const { dealId } = await made({ entries: entries.map((entry) => ({ ...entry, keep: false })) })
+    const deal = async () => {
+      const response = await service.fetch(`/api/deals/${dealId}`, { headers: bearer(token) })
+      return (await response.json()) as DealEntry
+    }
+    await expect.poll(async () => (await deal()).status, { timeout: 20_000 }).toBe('active')
+    const { copies, provedCopies, size } = await deal()
+    // The small files with the directories, and the big one.
+    expect([copies.length, provedCopies, size > 1_100_000]).toEqual([2, 1, true])
+  }, 30_000)
 
   it('holds the root against the cid that is asked for', async () => {
     const files = [fileAt('x.txt', 'mismatch')]

@@ -49,7 +49,11 @@ describe('GET /p/{cid}/{path}', () => {
       return entries.find(({ name }) => name === path.split('/').at(-1))?.cid ?? ''
     }
     const file = await answerAt(service, `/p/${await cidOf('sub/a.txt')}`)
-    expect([file.status, file.text, file.headers['content-type']]).toEqual([200, 'inside a', 'application/octet-stream'])
+    expect([file.status, file.text, file.headers['content-type']]).toEqual([
+      200,
+      'inside a',
+      'application/octet-stream',
+    ])
     expect(file.headers['content-disposition'] ?? '').not.toContain('folder')
     const bytes = await answerAt(service, `/p/${await cidOf('sub/big.bin')}`, { headers: { range: 'bytes=5-9' } })
     expect([bytes.status, bytes.text]).toEqual([206, big.subarray(5, 10).toString()])
