@@ -36,6 +36,8 @@ export async function extendDeal(records: RecordStore, input: ExtendDealInput): 
       throw termTooLong(outcome.termDays, maxTermDays)
     case 'key_reused':
       throw new LadeError('idempotency_key_reused', {})
+    case 'private_members':
+      throw new TypeError('a longer term changes no visibility')
     case 'ended':
       // It ended between the two.
       throw new LadeError('deal_ended', { dealStatus: 'expired' })

@@ -35,7 +35,7 @@ export interface ChangeFileInput {
  * The caller has seen to the scope `put`. A longer term needs `pin` as well, and private to public `get`. A shorter term is not applied.
  *
  * @returns the file as it is now.
- * @throws {LadeError} `insufficient_scope`, `unverified_account`, `invalid_term`, `gone`.
+ * @throws {LadeError} `insufficient_scope`, `unverified_account`, `invalid_term`, `private_entries`, `gone`.
  */
 export async function changeFile(records: RecordStore, input: ChangeFileInput): Promise<FileRecord> {
   const { file, rights, maxTermDays, now } = input
@@ -50,6 +50,8 @@ export async function changeFile(records: RecordStore, input: ChangeFileInput): 
       return outcome.file
     case 'too_long':
       throw termTooLong(outcome.termDays, maxTermDays)
+    case 'private_members':
+      throw new LadeError('private_entries', { entries: outcome.objects, count: outcome.objects.length })
     case 'ended':
     case 'key_reused':
       // It ended between the two; there was no key.

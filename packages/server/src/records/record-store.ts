@@ -544,10 +544,14 @@ export interface ChangeFileRequest extends FileChange {
   readonly once?: RepeatableChange | undefined
 }
 
-/** `file` is as it is afterwards. `too_long`: the term that was asked for exceeds the longest; the file has `termDays`. */
+/**
+ * `file` is as it is afterwards. `too_long`: the term that was asked for exceeds the longest; the file has `termDays`. `private_members`: a
+ * folder that was to be public has files in it that its owner keeps private; some of their objects.
+ */
 export type ChangeFileOutcome =
   | { readonly outcome: 'changed'; readonly file: FileRecord }
   | { readonly outcome: 'too_long'; readonly termDays: number }
+  | { readonly outcome: 'private_members'; readonly objects: readonly ObjectHandle[] }
   | { readonly outcome: 'key_reused' }
   | { readonly outcome: 'ended' }
 

@@ -40,7 +40,7 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
       store,
       upload({ content: 'big', sizeBytes: 400, visibility: 'private', facts: { pieceSubtreeRoots } }),
     )
-    const known = { pieceSubtreeRoots: new Uint8Array(), parts: [] }
+    const known = { pieceSubtreeRoots: new Uint8Array(), parts: [], members: [] }
     const [first, second] = await found(store)
     expect(first).toEqual({
       ...known,
@@ -58,6 +58,7 @@ export function enrolmentCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cas
       pieceRoot: pieceRootOf('big'),
       pieceSubtreeRoots: [...pieceSubtreeRoots],
       parts: [],
+      members: [],
     })
   })
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
+import { blockedNameOf } from '../blocked-name.ts'
 import type { CommitOutcome, FileRecord, FolderMember, RecordStore } from '../record-store.ts'
 import {
   ALICE,
@@ -12,6 +13,7 @@ import {
   HOUR,
   NOW,
   pending,
+  pieceRootOf,
   reserve,
   served,
   stage,
@@ -239,6 +241,52 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await release(store, after + HOUR)
     await release(store, after + HOUR)
     expect(await pending(store, after + HOUR)).toEqual([digestOf('a')])
+    expect(await store.quotas.checkDrift()).toEqual([])
+  })
+
+  it('becomes public only without files that its owner keeps private', async (store) => {
+    await stageWords(store, ['kept', 'sent'], { visibility: 'private' })
+    const folder = await folderOf(store, { members: ['kept', 'sent'], taken: ['sent'], visibility: 'private' })
+    const publish = () => store.files.change({ file: folder.sequence, now: NOW, maxTermDays: 30, visibility: 'public' })
+    expect(await publish()).toEqual({ outcome: 'private_members', objects: [digestOf('kept')] })
+    expect(await served(store, keyOf('sent'))).not.toContain('folder')
+    await remove(store, keyOf('kept'))
+    expect(await publish()).toMatchObject({ outcome: 'changed' })
+    expect(await served(store, keyOf('sent'))).toBe('folder as bytes')
+  })
+
+  it('goes on without a file that is blocked, at provers as well', async (store) => {
+    await stageWords(store, ['a', 'b'])
+    const folder = await folderOf(store, { members: ['a', 'b'], taken: ['a', 'b'] })
+    const membersOf = async (after = folder.sequence) =>
+      (await store.placements.unenrolled({ after, limit: 10 })).map(({ members }) => members.map(({ object }) => object))
+    expect(await membersOf(folder.sequence - 1)).toEqual([[digestOf('a'), digestOf('b')]])
+    const pieceRoot = pieceRootOf('aggregate')
+    const members = ['a', 'b'].map((word, index) => ({ object: digestOf(word), paddedOffsetBytes: 128 * index }))
+    await store.placements.enrol({
+      now: NOW,
+      upTo: folder.sequence,
+      enrolments: [
+        {
+          file: folder.sequence,
+          copiesWanted: 1,
+          as: { kind: 'pieces', pieces: [{ pieceRoot, sizeBytes: 1000, members }] },
+        },
+      ],
+    })
+    expect(await membersOf()).toEqual([])
+    const [deal] = await store.placements.deals([folder.sequence])
+    const piece = deal?.pieces[0]
+    expect(piece).toMatchObject({ pieceRoot, sizeBytes: 1000, source: { kind: 'aggregate' } })
+    expect((await store.placements.membersOf(piece?.id ?? 0)).map(({ object }) => object)).toEqual(
+      ['a', 'b'].map(digestOf),
+    )
+
+    const name = blockedNameOf(keyOf('a'))
+    await store.takedowns.block({ name, cid: 'a', reason: 'Why.', by: 'admin', now: NOW, deletes: true })
+    expect(await pending(store)).toEqual([digestOf('a')])
+    expect(await membersOf()).toEqual([[digestOf('b')]])
+    expect(await served(store, keyOf('b'))).toBe('folder as bytes')
     expect(await store.quotas.checkDrift()).toEqual([])
   })
 

@@ -1,9 +1,19 @@
 import { DAY_MS } from '@lade/core/time'
-import type { ChangeFileOutcome, ChangeFileRequest, FileChange, RepeatableChange, TermChange } from '../record-store.ts'
+import type {
+  ChangeFileOutcome,
+  ChangeFileRequest,
+  FileChange,
+  ObjectHandle,
+  RepeatableChange,
+  TermChange,
+} from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import type { FileWithdrawal } from './file-withdrawal.ts'
 import type { Sql, Steps } from './sql.ts'
+
+/** How many private files of a folder are named. */
+const MAX_NAMED = 100
 
 /** The columns that a change sets. */
 type Changed = Pick<FileRow, 'visibility' | 'content_type' | 'filename' | 'expires_at' | 'term_days'>
@@ -19,6 +29,16 @@ export function prepareFileChanges(db: Sql, { withdraw, offer }: FileWithdrawal)
        expires_at = :expires_at, term_days = :term_days
      WHERE sequence = :sequence`,
   )
+  /** Files of the principal that are private by themselves, and nobody else's public ones. */
+  const privateIn = db
+    .prepare<[number, string, number, number], ObjectHandle>(
+      `SELECT objects.sha256 FROM members JOIN objects ON objects.id = members.object JOIN files ON files.object = members.object
+       WHERE members.folder = ? AND principal = ? AND ended_at IS NULL AND expires_at > ? AND visibility = 'private'
+         AND NOT EXISTS (SELECT 1 FROM files AS others WHERE others.object = members.object AND others.ended_at IS NULL
+           AND others.expires_at > ? AND others.visibility = 'public')
+       ORDER BY objects.id LIMIT ${MAX_NAMED}`,
+    )
+    .pluck()
   const useKey = db.prepare<[string, string, number]>('INSERT INTO nonces (account, nonce, until) VALUES (?, ?, ?)')
   const usedKey = db
     .prepare<[{ account: string; from: string; to: string }], string>(
@@ -46,6 +66,10 @@ export function prepareFileChanges(db: Sql, { withdraw, offer }: FileWithdrawal)
         return { outcome: 'too_long', termDays: row.term_days }
       }
       const changed = changedRow(row, request, addedDays)
+      if (changed.visibility === 'public' && row.visibility === 'private' && row.folder_files !== null) {
+        const hidden = yield* privateIn.all(row.object, row.principal, now, now)
+        if (hidden.length > 0) return { outcome: 'private_members', objects: hidden }
+      }
       const { sequence, visibility, content_type, filename, expires_at, term_days } = changed
       yield* update.run({ sequence, visibility, content_type, filename, expires_at, term_days })
       if (addedDays > 0) yield* markPiecesUnreconciled(file, now)
