@@ -18,6 +18,8 @@ const SECONDS_PER_GIB: Readonly<Record<string, number>> = {
   // Lists are JSON that is made for each answer.
   'get /api/deals': 120,
   'get /api/files': 120,
+  // Each entry is a hundred bytes that make a link.
+  'post /api/directories': 200,
 }
 const OTHER_SECONDS_PER_GIB = 5
 const CAR_SECONDS_PER_GIB = 164

@@ -1,5 +1,5 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
-import { type BuiltEntry, changeDirectory, type DirectoryChange, resolvePath } from '@lade/core/dag'
+import { type BuiltEntry, changeDirectory, type DirectoryChange } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { sha256, sha256Hex } from '@lade/node/hashing/sha256'
 import type { CID } from 'multiformats/cid'
@@ -24,6 +24,10 @@ export interface ChangeDirectoryInput extends Omit<MakeDirectoryInput, 'entries'
   readonly remove: readonly string[]
   readonly put: readonly AskedEntry[]
 }
+
+const RAW = 0x55
+
+type RemovedRoot = Awaited<ReturnType<typeof changeDirectory>>['removed'][number]
 
 interface Changed {
   readonly root: CID
@@ -51,12 +55,12 @@ export async function changeFolder(deps: ChangeDirectoryDeps, input: ChangeDirec
   const asked = put.filter((entry) => entry.kind === 'file')
   const stored = await findFiles(deps, { principal, files: asked, visibility, now: deps.now() })
   const changes = [
-    ...input.remove.map((path): DirectoryChange => ({ remove: path })),
+    ...outermost(input.remove).map((path): DirectoryChange => ({ remove: path })),
     ...put.map((entry): DirectoryChange => ({ put: builtEntry(entry, stored) })),
   ]
   const changed = await readingDirectory(deps, { file, principal, signal }, async (reader): Promise<Changed> => {
-    const removed = await removedFiles(root, input, reader)
-    const { root: after, blocks } = await changeDirectory({ root, changes, getBlock: reader, sha256 })
+    const { root: after, blocks, removed: roots } = await changeDirectory({ root, changes, getBlock: reader, sha256 })
+    const removed = await filesOf(roots, reader)
     const before = file.folder ?? (await measured(root, reader))
     return { root: after, blocks, removed, before }
   })
@@ -89,26 +93,20 @@ function builtEntry(entry: AskedEntry, stored: ReadonlyMap<string, StoredFile>):
   return { kind: 'file', path: entry.path, cid, dagBytes, sizeBytes }
 }
 
-/** The files that the changes take away: those at or below a path that is removed, and those that others take the place of. */
-async function removedFiles(
-  root: CID,
-  { remove, put }: ChangeDirectoryInput,
-  reader: DagReader,
-): Promise<readonly TreeFile[]> {
-  const removed: TreeFile[] = []
-  const gone = new Set(remove)
-  for (const path of gone) {
-    if (isBelow(path, gone)) continue
-    const { terminal } = await resolvePath(root, path.split('/'), reader)
-    if (terminal !== undefined) for await (const file of filesBelow(terminal, reader)) removed.push(file)
+/** The files at and below what changes take away. */
+async function filesOf(removed: readonly RemovedRoot[], reader: DagReader): Promise<readonly TreeFile[]> {
+  const files: TreeFile[] = []
+  for (const { cid, dagBytes } of removed) {
+    if (cid.code === RAW) files.push({ cid, sizeBytes: dagBytes })
+    else for await (const file of filesBelow(cid, reader)) files.push(file)
   }
-  for (const entry of put) {
-    if (entry.kind === 'folder' || gone.has(entry.path) || isBelow(entry.path, gone)) continue
-    const { terminal } = await resolvePath(root, entry.path.split('/'), reader)
-    if (terminal === undefined) continue
-    for await (const file of filesBelow(terminal, reader)) removed.push(file)
-  }
-  return removed
+  return files
+}
+
+/** The paths, without those below another one. */
+function outermost(paths: readonly string[]): string[] {
+  const all = new Set(paths)
+  return [...all].filter((path) => !isBelow(path, all))
 }
 
 /** True where a folder on the way to the path is among them. */

@@ -1,5 +1,11 @@
 import { BytesTable } from './bytes-table.ts'
-import type { FolderContent } from './folder-under.ts'
+
+/** What is in a tree of UnixFS directories. */
+export interface FolderContent {
+  /** A file that is in it twice counts twice, and so for its bytes. At most 2^53 − 1, as the bytes. */
+  readonly files: number
+  readonly bytes: number
+}
 
 /** Where the blocks of a CAR lie in it. Plain data of a few typed arrays, each with a buffer of its own: cheap to clone. */
 export interface CarIndex {

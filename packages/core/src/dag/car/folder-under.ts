@@ -1,12 +1,6 @@
 import { RAW } from '../links.ts'
 import type { BlockGraph } from './block-graph.ts'
-
-/** What is in a tree of UnixFS directories. */
-export interface FolderContent {
-  /** A file that is in it twice counts twice, and so for its bytes. At most 2^53 − 1, as the bytes. */
-  readonly files: number
-  readonly bytes: number
-}
+import type { FolderContent } from './car-index.ts'
 
 const NOTHING: FolderContent = { files: 0, bytes: 0 }
 

@@ -8,7 +8,7 @@ import type { Sha256 } from '../sha256.ts'
 import { BlockList } from './block-list.ts'
 import type { DirectoryEntry } from './directory-entry.ts'
 import { MAX_DIRECTORY_ENTRIES } from './directory-limits.ts'
-import type { DirectoryLink } from './directory-link.ts'
+import type { DagRoot, DirectoryLink } from './directory-link.ts'
 import { checkTarget, namesOf, refusal, shown } from './entry-path.ts'
 import { DirectoryBlocks, OpenFolder } from './open-folder.ts'
 
@@ -36,6 +36,8 @@ export interface ChangedDirectory {
   readonly dagBytes: number
   /** The blocks that the directory did not have, each once, and after those that it links to. The root is the last, if it is new. */
   readonly blocks: readonly Block[]
+  /** The roots that entries led to that were removed, or that others took the place of, as they were before. */
+  readonly removed: readonly DagRoot[]
 }
 
 /**
@@ -80,7 +82,7 @@ export async function changeDirectory({
       else await changer.remove(change.remove)
     }
     const { cid, dagBytes } = await folder.close()
-    return { root: cid, dagBytes, blocks: blocks.made.blocks }
+    return { root: cid, dagBytes, blocks: blocks.made.blocks, removed: changer.removed }
   } catch (error) {
     throw error instanceof DagReadError ? refusedBlock(error) : error
   }
@@ -92,6 +94,7 @@ interface ChangerDeps {
 }
 
 class DirectoryChanger {
+  readonly removed: DagRoot[] = []
   readonly #root: OpenFolder
   readonly #blocks: DirectoryBlocks
   readonly #reader: BlockReader
@@ -115,6 +118,7 @@ class DirectoryChanger {
     if (await this.#isFolder(folder, name)) {
       throw refusal(`There is a folder at ${shown(entry.path)}. Remove it before you put a file there.`)
     }
+    await this.#noteRemoved(folder, name)
     if (entry.kind === 'symlink') folder.putSymlink(name, entry.target)
     else await folder.put(name, entry)
   }
@@ -127,7 +131,14 @@ class DirectoryChanger {
       folder = await this.#openFolder(folder, parent)
       if (folder === undefined) throw notThere(path)
     }
+    await this.#noteRemoved(folder, name)
     if (!(await folder.remove(name))) throw notThere(path)
+  }
+
+  async #noteRemoved(folder: OpenFolder, name: string): Promise<void> {
+    const found = await folder.find(name)
+    const root = found instanceof OpenFolder ? found.root : found
+    if (typeof root === 'object') this.removed.push({ cid: root.cid, dagBytes: root.dagBytes })
   }
 
   /** The folder of this name, which is made if there is no entry. */

@@ -259,7 +259,9 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await stageWords(store, ['a', 'b'])
     const folder = await folderOf(store, { members: ['a', 'b'], taken: ['a', 'b'] })
     const membersOf = async (after = folder.sequence) =>
-      (await store.placements.unenrolled({ after, limit: 10 })).map(({ members }) => members.map(({ object }) => object))
+      (await store.placements.unenrolled({ after, limit: 10 })).map(({ members }) =>
+        members.map(({ object }) => object),
+      )
     expect(await membersOf(folder.sequence - 1)).toEqual([[digestOf('a'), digestOf('b')]])
     const pieceRoot = pieceRootOf('aggregate')
     const members = ['a', 'b'].map((word, index) => ({ object: digestOf(word), paddedOffsetBytes: 128 * index }))
