@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import type { Config } from '../config/config.ts'
 import { addressTest } from './client-address.ts'
+import type { SiteHosts } from './site-hosts.ts'
 
 /** What is wrong with the host that a request is sent to; undefined when nothing is. */
 export type HostCheck = (request: IncomingMessage) => LadeError<'misdirected_request'> | undefined
@@ -19,17 +20,25 @@ const isLoopbackAddress = addressTest(['127.0.0.0/8', '::1'])
  * const hostProblem = hostCheck({ host: '127.0.0.1', trustedHosts: [] })
  * hostProblem(request) // misdirected_request for `Host: example.com`, undefined for `Host: localhost:8080`
  */
-export function hostCheck(config: Pick<Config, 'host' | 'publicUrl' | 'contentUrl' | 'trustedHosts'>): HostCheck {
+export function hostCheck(
+  config: Pick<Config, 'host' | 'publicUrl' | 'contentUrl' | 'trustedHosts'>,
+  sites?: Pick<SiteHosts, 'isNamed'>,
+): HostCheck {
   if (!isLoopback(config.host)) return () => undefined
   const urls = [config.publicUrl, config.contentUrl].filter((url) => url !== undefined)
   const known = new Set([...urls.map((url) => hostnameOf(new URL(url).host)), ...config.trustedHosts])
   /** Nearly all requests are for the same host. */
   let lastKnown: string | undefined
-  return ({ headers: { host } }) => {
+  return ({ headers: { host }, method, url = '' }) => {
     // HTTP/1.0 has none, and no browser speaks that.
     if (host === undefined || host === lastKnown) return undefined
     const hostname = hostnameOf(host)
-    if (!isLoopback(hostname) && !known.has(hostname)) return new LadeError('misdirected_request', { host })
+    const isKnown = isLoopback(hostname) || known.has(hostname) || sites?.isNamed(hostname) === true
+    if (!isKnown) {
+      // A gateway with sites is a path gateway at every other host. Pages of all origins can read there, whatever it is called.
+      if (sites !== undefined && (method === 'GET' || method === 'HEAD') && url.startsWith('/ipfs/')) return undefined
+      return new LadeError('misdirected_request', { host })
+    }
     lastKnown = host
     return undefined
   }

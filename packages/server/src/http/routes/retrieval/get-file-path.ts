@@ -50,7 +50,7 @@ export async function getFilePath(
   const cachingFor = async (blocks: readonly FoundBlock[]) =>
     isForAll ? publicCachingOf(service, blocks) : ownCaching()
   await answerGateway(
-    { service, request, response, target, asked, query, headers, cachingOf: cachingFor, prefix: PREFIX },
+    { service, request, response, target, asked, query, headers, cachingOf: cachingFor, prefix: PREFIX, gateway: '' },
     within,
   )
 }
