@@ -32,7 +32,7 @@ export function sendSiteRedirect(
 /**
  * Sends from `/ipfs/?uri=ipfs://…` to the content path of the URI, as browsers ask where this gateway is their handler of `ipfs:`.
  *
- * @throws {LadeError} `not_implemented` for IPNS; `bad_request` for what is no URI of IPFS; as `readTarget`.
+ * @throws {LadeError} `bad_request` for what is no URI of IPFS; as `readTarget`.
  * @see https://specs.ipfs.tech/http-gateways/subdomain-gateway/#uri-router
  */
 export function sendUriRedirect(
@@ -51,8 +51,8 @@ export function sendUriRedirect(
 }
 
 /** The refusal of names that lead to changing content. */
-export function noIpns(): LadeError<'not_implemented'> {
-  return new LadeError('not_implemented', {
+export function noIpns(): LadeError<'bad_request'> {
+  return new LadeError('bad_request', {
     reason: 'This gateway resolves no IPNS names and no DNSLink names. Use the CID that the name leads to.',
   })
 }
