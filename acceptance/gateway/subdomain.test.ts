@@ -237,7 +237,8 @@ describe('/ipfs/ at the domain of the sites', () => {
       '/Portugal%252C+Espa%C3%B1a=Peninsula%20Ib%C3%A9rica.txt',
       '/Portugal%252C+Espa%C3%B1a=Peninsula%20Ib%C3%A9rica.txt',
     ],
-    ['/a//b/?x=1&y=%20', '/a//b/?x=1&y=%20'],
+    ['/a//b/?x=1&x=%20', '/a//b/?x=1&x=%20'],
+    ['/none?format=grid', '/none?format=grid'],
     ['?format=tar', '/?format=tar'],
   ] as const)('%s redirects to the site, as it was asked for', async ([path, location]) => {
     const answer = await askHost(caller, DOMAIN, `/ipfs/${root}${path}`)

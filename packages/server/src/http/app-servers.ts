@@ -13,6 +13,7 @@ import { requestPrincipal } from './request-principal.ts'
 import { sendProblem } from './respond.ts'
 import type { ResponseCache } from './response-cache.ts'
 import { siteHandler, siteMethodProblem } from './routes/sites/sites.ts'
+import { siteRouter } from './routes/sites/to-site.ts'
 import { createHttpServer } from './server.ts'
 import type { Service } from './service.ts'
 import { siteHosts } from './site-hosts.ts'
@@ -40,6 +41,7 @@ export function appServers(service: Service, options: AppServersOptions): (route
   const direct = directRoutes(service, responseCache)
   const sites = siteHosts(service.config)
   const answerSite = sites && siteHandler(service, sites)
+  const routeToSite = sites && siteRouter(sites)
   const hostProblem = hostCheck(service.config, sites)
   const contentHostProblem = contentHostCheck(service.config)
   const callerProblem = callerCheck(service)
@@ -81,7 +83,7 @@ export function appServers(service: Service, options: AppServersOptions): (route
           if (site !== undefined) return answerSite?.(request, response, site)
           const misplaced = contentHostProblem(request)
           if (misplaced !== undefined) return sendProblem(request, response, misplaced)
-          if (direct(request, response)) return
+          if (routeToSite?.(request, response) || direct(request, response)) return
           limitBodyTime(request, service.config.bodyIdleMs)
           route(request, response)
         }),

@@ -8,7 +8,7 @@ import {
   RAW_BLOCK_MEDIA_TYPE,
 } from '@lade/core/wire'
 import * as z from 'zod'
-import { longLabelRefusal, siteLabel } from '../../../gateway/site-label.ts'
+import { longLabelRefusal } from '../../../gateway/site-label.ts'
 import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
@@ -18,13 +18,13 @@ import { pathOf } from '../../query.ts'
 import { sendProblem } from '../../respond.ts'
 import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
-import { type SiteHosts, siteHosts } from '../../site-hosts.ts'
+import { siteHosts } from '../../site-hosts.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { refuseServiceWorker } from '../retrieval/refuse-service-worker.ts'
 import { retrievalHeaders } from '../retrieval/retrieval.ts'
 import { bytesOf, emptyResponse, problems, type Routes, security, takenOver } from '../routes.ts'
 import { siteProblem } from '../sites/site-problem.ts'
-import { isForSites, sendSiteRedirect, sendUriRedirect } from '../sites/to-site.ts'
+import { sendUriRedirect } from '../sites/to-site.ts'
 import { answerGateway, refuseBlockedTarget } from './answer-gateway.ts'
 import { GATEWAY_CORS } from './gateway-cors.ts'
 import { readTarget } from './gateway-target.ts'
@@ -65,7 +65,7 @@ const GATEWAY_HEADERS: readonly ResponseHeader[] = [
 
 export function gatewayHandler(service: Service): RawHandler {
   const sites = siteHosts(service.config)
-  const handle = contentPathHandler(service, sites)
+  const handle = contentPathHandler(service)
   return async (request, response, context) => {
     try {
       await handle(request, response, context)
@@ -80,7 +80,7 @@ export function gatewayHandler(service: Service): RawHandler {
   }
 }
 
-function contentPathHandler(service: Service, sites: SiteHosts | undefined): RawHandler {
+function contentPathHandler(service: Service): RawHandler {
   return async (request, response, { query, headers }) => {
     Object.assign(headers, CONTENT_GUARD, GATEWAY_CORS, { vary: 'Accept' })
     refuseServiceWorker(request)
@@ -91,9 +91,6 @@ function contentPathHandler(service: Service, sites: SiteHosts | undefined): Raw
     await checkToken(service, request, query)
     const asked = askedFormat(query, request.headers.accept)
     refuseBlockedTarget(service, target)
-    if (sites?.isRouter(request) && isForSites(target, asked)) {
-      return sendSiteRedirect(request, response, sites.originOf(request, siteLabel(target.cid)), headers)
-    }
     const cachingOf = (blocks: readonly FoundBlock[]) => publicCachingOf(service, blocks)
     await answerGateway({
       service,

@@ -1,32 +1,57 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
-import { requestIdOf } from '../../exchange.ts'
+import { siteLabel } from '../../../gateway/site-label.ts'
+import { exchangeOf, requestIdOf } from '../../exchange.ts'
 import { pathOf } from '../../query.ts'
-import { type GatewayTarget, readTarget } from '../gateway/gateway-target.ts'
-import type { AskedFormat } from '../gateway/response-format.ts'
+import type { SiteHosts } from '../../site-hosts.ts'
+import { GATEWAY_CORS } from '../gateway/gateway-cors.ts'
+import { readTarget } from '../gateway/gateway-target.ts'
+import { readSiteQuery } from './site-query.ts'
 
+const PREFIX = '/ipfs/'
 const RAW = 0x55
 const DAG_PB = 0x70
 /** The operator may take the setting back. */
 const CACHE_SECONDS = 300
 
-/** True for what has a host of its own: UnixFS, unless the client asks for blocks that it verifies itself. */
-export function isForSites({ cid: { code } }: GatewayTarget, { format }: AskedFormat): boolean {
-  return (code === RAW || code === DAG_PB) && format !== 'raw' && format !== 'car'
+/** Sends a request for a content path to the host of its site; false leaves it to the gateway. */
+export type SiteRouter = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/**
+ * Sends from `/ipfs/{cid}/…`, at the hosts that are for browsers, to the host of the site. Only the root is looked at: what follows it is kept as it
+ * was sent, and is the site's.
+ *
+ * Left to the gateway is what is no UnixFS, what asks for blocks that the client verifies itself, and what is wrong.
+ *
+ * @see https://specs.ipfs.tech/http-gateways/subdomain-gateway/#use-in-interop-with-path-gateway
+ */
+export function siteRouter(sites: SiteHosts): SiteRouter {
+  return (request, response) => {
+    const { method, url = '', headers } = request
+    if ((method !== 'GET' && method !== 'HEAD') || !url.startsWith(PREFIX) || !sites.isRouter(request)) return false
+    const path = pathOf(url)
+    const end = path.indexOf('/', PREFIX.length)
+    const label = labelOf(end === -1 ? path : path.slice(0, end), url, headers)
+    if (label === undefined) return false
+    exchangeOf(request).route = '/ipfs/{cid}'
+    const below = end === -1 ? `/${url.slice(path.length)}` : url.slice(end)
+    sendMoved(request, response, sites.originOf(request, label) + below, { ...GATEWAY_CORS, vary: 'Accept' })
+    return true
+  }
 }
 
-/** Sends from `/ipfs/{cid}` to the host of a site. What follows the CID is kept as it was sent, and looked at there. */
-export function sendSiteRedirect(
-  request: IncomingMessage,
-  response: ServerResponse,
-  origin: string,
-  headers: OutgoingHttpHeaders,
-): void {
-  const { url = '' } = request
-  const path = pathOf(url)
-  const end = path.indexOf('/', '/ipfs/'.length)
-  const below = end === -1 ? '/' : path.slice(end)
-  sendMoved(request, response, origin + below + url.slice(path.length), headers)
+/** The name of the site that a request is for; undefined for one that the gateway answers or refuses. */
+function labelOf(root: string, url: string, headers: IncomingMessage['headers']): string | undefined {
+  if (headers['service-worker'] !== undefined) return undefined
+  try {
+    const { format } = readSiteQuery(url, headers.accept).asked
+    const { cid } = readTarget(root)
+    const isSite = (cid.code === RAW || cid.code === DAG_PB) && format !== 'raw' && format !== 'car'
+    return isSite ? siteLabel(cid) : undefined
+  } catch (error) {
+    if (LadeError.is(error)) return undefined
+    throw error
+  }
 }
 
 /**
