@@ -291,6 +291,10 @@ describe('/ipfs/ at the domain of the sites', () => {
 })
 
 describe('other hosts', () => {
+  test('say in /api/info where sites are', async () => {
+    expect((await caller.get('/api/info')).json<object>()).toMatchObject({ sitesUrl: `http://*.ipfs.${DOMAIN}` })
+  })
+
   test('are path gateways', async () => {
     expect((await askHost(caller, 'fake.domain.com', `/ipfs/${rawCid(FILES['app.js'])}`)).status).toBe(200)
     expect((await caller.get(`/ipfs/${root}/app.js`)).status).toBe(200)

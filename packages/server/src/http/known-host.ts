@@ -3,7 +3,6 @@ import { isIP } from 'node:net'
 import { LadeError } from '@lade/core/errors'
 import type { Config } from '../config/config.ts'
 import { addressTest } from './client-address.ts'
-import type { SiteHosts } from './site-hosts.ts'
 
 /** What is wrong with the host that a request is sent to; undefined when nothing is. */
 export type HostCheck = (request: IncomingMessage) => LadeError<'misdirected_request'> | undefined
@@ -16,13 +15,15 @@ const isLoopbackAddress = addressTest(['127.0.0.0/8', '::1'])
  * Any site can have a name of its own lead to 127.0.0.1 (DNS rebinding). A page of it would then speak to the service of whoever looks at
  * it, and read the answers. The browser says in `Host` which name it was.
  *
+ * @param sites - the hosts of sites, which are the service's, too. With them, other hosts are path gateways.
+ *
  * @example
  * const hostProblem = hostCheck({ host: '127.0.0.1', trustedHosts: [] })
  * hostProblem(request) // misdirected_request for `Host: example.com`, undefined for `Host: localhost:8080`
  */
 export function hostCheck(
   config: Pick<Config, 'host' | 'publicUrl' | 'contentUrl' | 'trustedHosts'>,
-  sites?: Pick<SiteHosts, 'isNamed'>,
+  sites?: { isNamed(hostname: string): boolean },
 ): HostCheck {
   if (!isLoopback(config.host)) return () => undefined
   const urls = [config.publicUrl, config.contentUrl].filter((url) => url !== undefined)
