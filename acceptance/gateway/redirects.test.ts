@@ -162,8 +162,8 @@ describe('a _redirects file', () => {
     expect((await site('/index.html', {}, other)).body.toString()).toBe('i')
   })
 
-  test('of 9,000 rules is as quick as one of a single rule, nearly', async () => {
-    const rules = '/:a /b\n'.repeat(9000)
+  test('of 10,000 rules is read and matched in time', async () => {
+    const rules = '/a /b\n'.repeat(10_000)
     const other = await staged(`${rules}/x/* /c\n`)
     const started = performance.now()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => site(`/x/${index}`, {}, other)))
