@@ -11,6 +11,7 @@ export const OWN_ENV: Record<string, string> = {
   LADE_BODY_IDLE_SECONDS: '2',
   LADE_TRUSTED_PROXIES: '127.0.0.1',
   LADE_SIGNUPS_PER_HOUR: '1000000',
+  LADE_SITES_URL: 'http://*.ipfs.example.com',
   LADE_LOG_LEVEL: 'error',
   LADE_TOKEN_KEY: OWN_TOKEN_KEY,
 }

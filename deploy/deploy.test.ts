@@ -115,6 +115,21 @@ describe('proxies', () => {
     expect(bodyIdle).toBeGreaterThan(Number(SETTINGS.bodyIdleSeconds.default))
   })
 
+  test('hosts of sites are those of a setting that the service takes, with HTTP/2, and every header of a caller is replaced', () => {
+    const sites = textOf('nginx/lade-sites.conf')
+    const headers = (text: string) => new Set(text.match(/proxy_set_header .*;/g))
+    expect(headers(sites)).toEqual(headers(nginx))
+    expect(sites).toContain('listen 443 ssl http2;')
+    expect(sites).toContain('server_name lade-sites.example *.ipfs.lade-sites.example;')
+    const caddy = textOf('caddy/lade-sites.caddy')
+    expect(caddy).toMatch(/^lade-sites\.example, \*\.ipfs\.lade-sites\.example \{/m)
+    expect(textOf('caddy/Caddyfile')).toMatch(/^# import lade-sites\.caddy$/m)
+    for (const text of [sites, caddy]) {
+      const url = /LADE_SITES_URL=(\S+?)[.,]?(?:\s|$)/.exec(text)?.[1] ?? ''
+      expect(readConfig({ env: { LADE_SITES_URL: url } }).sitesUrl).toBe('https://*.ipfs.lade-sites.example')
+    }
+  })
+
   test.skipIf(pathOf('nginx') === undefined)(
     'nginx takes the file',
     { meta: { skippedBecause: 'nginx is not installed (package nginx-light)' } },

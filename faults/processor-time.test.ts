@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { type Caller, send, sponsoredCaller, tokenCaller } from './caller.ts'
 import type { CostlyRequest } from './costly-request.ts'
 import { costlyRequests } from './costly-requests.ts'
+import { SITES_ENV } from './costly-site-requests.ts'
 import { BOUNDLESS_QUOTAS } from './load.ts'
 import { PLAN } from './plan.ts'
 import { processorMsOf } from './processor-time.ts'
@@ -69,7 +70,7 @@ async function costOf({ url, pid }: ServerProcess, request: CostlyRequest): Prom
 }
 
 test('no request but a CAR of many links costs more than 50 ms of processor time beside what its bytes account for', async () => {
-  const server = await startServer({ env: { ...BOUNDLESS_QUOTAS, LADE_SPONSORED_FILE_MB: '1000000' } })
+  const server = await startServer({ env: { ...BOUNDLESS_QUOTAS, ...SITES_ENV, LADE_SPONSORED_FILE_MB: '1000000' } })
   const [anybody, user] = [sponsoredCaller('192.0.2.7'), await tokenCaller(server.url)]
   const requests = await costlyRequests(server.url, { anybody, user, operator: operatorOf(server) })
   const document = JSON.parse((await send(server.url, 'GET', '/openapi.json')).body.toString()) as {

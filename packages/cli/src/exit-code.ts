@@ -110,6 +110,7 @@ const EXIT_OF = {
   range_not_satisfiable: EXIT.failed,
   not_acceptable: EXIT.failed,
   not_implemented: EXIT.failed,
+  invalid_redirects: EXIT.failed,
   only_if_cached: EXIT.failed,
   invalid_share_link: EXIT.refused,
   unreachable: EXIT.unreachable,

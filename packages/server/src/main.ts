@@ -233,6 +233,12 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       'uploaded pages are on the same site as this service: set LADE_CONTENT_URL to another registrable domain',
     )
   }
+  if (config.sitesUrl !== undefined && isSameSite(config.sitesUrl.replace('*', 'site'), publicUrl)) {
+    log.warn(
+      { publicUrl, sitesUrl: config.sitesUrl },
+      'sites are on the same site as this service: set LADE_SITES_URL to another registrable domain, or list it as a public suffix',
+    )
+  }
   if (!pieceHashing.isNative) {
     log.warn('computing piece commitments without native code, which is about ten times slower')
   }

@@ -102,6 +102,7 @@ export interface ErrorEvidence {
   precondition_failed: { etag: string }
   not_acceptable: { reason: string }
   not_implemented: { reason: string }
+  invalid_redirects: { reason: string }
   only_if_cached: Record<never, never>
   invalid_share_link: Record<never, never>
   // What a client finds by itself; no service answers with these

@@ -83,6 +83,7 @@ export const ERROR_SENTENCES = {
   blocked: 'The operator blocked this content.',
   not_acceptable: 'The requested format is not available.',
   not_implemented: 'This service cannot do that.',
+  invalid_redirects: 'The _redirects file of this site cannot be used.',
   only_if_cached: 'The request accepts only cached content, and this content is not stored here.',
   range_not_satisfiable: 'The requested range is outside the file.',
   precondition_failed: 'The stored file does not meet the condition in If-Match or If-Unmodified-Since.',

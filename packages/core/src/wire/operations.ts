@@ -25,6 +25,11 @@ export const infoResult = z.object({
   maxTermDays: z.int(),
   wallets: walletInfo,
   contentIds: z.array(z.string()).describe('Kinds of content ids that the service verifies'),
+  sitesUrl: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Hosts of sites, with * for the CID of a root; null if there are none, absent in versions without sites'),
   docs: z.url(),
 })
 export type InfoResult = z.infer<typeof infoResult>

@@ -86,6 +86,8 @@ describe('readConfig', () => {
     ['LADE_PUBLIC_URL', 'https://lade.example/', (config) => config.publicUrl, 'https://lade.example'],
     ['LADE_PUBLIC_URL', 'https://lade.example/a/', (config) => config.publicUrl, 'https://lade.example/a'],
     ['LADE_CONTENT_URL', 'https://files.example', (config) => config.contentUrl, 'https://files.example'],
+    ['LADE_SITES_URL', 'https://*.ipfs.Lade.example/', (config) => config.sitesUrl, 'https://*.ipfs.lade.example'],
+    ['LADE_SITES_URL', 'http://*.ipfs.localhost:8080', (config) => config.sitesUrl, 'http://*.ipfs.localhost:8080'],
     ['LADE_DATA_DIR', 'elsewhere', (config) => config.database, { kind: 'sqlite', file: '/srv/elsewhere/lade.db' }],
     ['LADE_DATA_DIR', '/var/lib/lade', (config) => config.dataDir, '/var/lib/lade'],
     ['LADE_DATABASE', 'sqlite:here.db', (config) => config.database, { kind: 'sqlite', file: '/srv/here.db' }],
@@ -167,6 +169,12 @@ describe('readConfig', () => {
     ['LADE_PUBLIC_URL', 'ftp://lade.example'],
     ['LADE_PUBLIC_URL', 'https://lade.example/#top'],
     ['LADE_CONTENT_URL', 'https://'],
+    ['LADE_SITES_URL', 'https://ipfs.lade.example'],
+    ['LADE_SITES_URL', 'https://*.lade.example'],
+    ['LADE_SITES_URL', 'https://*.ipns.lade.example'],
+    ['LADE_SITES_URL', 'https://*.ipfs.lade.example/p'],
+    ['LADE_SITES_URL', 'https://*.ipfs.127.0.0.1'],
+    ['LADE_SITES_URL', 'https://*.ipfs.lade.example:99999'],
     ['LADE_DATA_DIR', 'a\0b'],
     ['LADE_DATABASE', 'lade.db'],
     ['LADE_DATABASE', 'sqlite:'],
@@ -364,6 +372,10 @@ describe('readConfig', () => {
       /^LADE_CONTENT_URL/,
     )
     expect(refusal({ LADE_CONTENT_URL: 'http://127.0.0.1:8080' })).toMatch(/^LADE_CONTENT_URL/)
+    const sites = { LADE_SITES_URL: 'https://*.ipfs.a.example' }
+    expect(refusal({ ...sites, LADE_PUBLIC_URL: 'https://x.ipfs.a.example' })).toMatch(/^LADE_PUBLIC_URL/)
+    expect(refusal({ ...sites, LADE_CONTENT_URL: 'https://x.ipns.a.example' })).toMatch(/^LADE_CONTENT_URL/)
+    expect(read({ ...sites, LADE_PUBLIC_URL: 'https://ipfs.a.example' }).sitesUrl).toBe(sites.LADE_SITES_URL)
     expect(refusal({ LADE_HOST: '::1', LADE_CONTENT_URL: 'http://[::1]:8080' })).toMatch(/^LADE_CONTENT_URL/)
   })
 

@@ -33,6 +33,8 @@ export interface Config {
   readonly publicUrl?: string
   /** Without trailing slash. Absent: retrieval is on the public URL. */
   readonly contentUrl?: string
+  /** As `https://*.ipfs.example.org`. Absent: no root has a host of its own. */
+  readonly sitesUrl?: string
   /** Absolute. */
   readonly dataDir: string
   /** `file` is absolute. */
@@ -180,6 +182,7 @@ export function readConfig(sources: ConfigSources): Config {
     port: values.port,
     ...(values.publicUrl !== undefined && { publicUrl: values.publicUrl }),
     ...(values.contentUrl !== undefined && { contentUrl: values.contentUrl }),
+    ...(values.sitesUrl !== undefined && { sitesUrl: values.sitesUrl }),
     dataDir,
     database: databaseOf(values, cwd, dataDir),
     storage: storageOf(values.storage, cwd, dataDir),

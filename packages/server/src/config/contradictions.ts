@@ -37,12 +37,28 @@ export function refuseContradictions(settings: ReadSettings): void {
     }
   }
   refuseMissingProvers(settings)
+  refuseServiceAtSite(settings)
   if (values.contentUrl === undefined) return
   const host = values.host.includes(':') ? `[${values.host}]` : values.host
   const publicUrl = values.publicUrl ?? `http://${host}:${values.port}`
   if (new URL(values.contentUrl).origin === new URL(publicUrl).origin) {
     throw new ConfigError(
       `${givenAs('contentUrl')} is "${values.contentUrl}", but its origin must differ from the origin of the public URL, because uploaded pages can run scripts on the content URL.`,
+    )
+  }
+}
+
+/** What is at a site's host is the site's. */
+function refuseServiceAtSite({ values, givenAs }: ReadSettings): void {
+  if (values.sitesUrl === undefined) return
+  const { hostname: domain } = new URL(values.sitesUrl.replace('*.ipfs.', ''))
+  for (const key of ['publicUrl', 'contentUrl'] as const) {
+    const url = values[key]
+    if (url === undefined) continue
+    const { hostname } = new URL(url)
+    if (!hostname.endsWith(`.ipfs.${domain}`) && !hostname.endsWith(`.ipns.${domain}`)) continue
+    throw new ConfigError(
+      `${givenAs(key)} is "${url}", but ${givenAs('sitesUrl')} gives that host to a site. Use another host name.`,
     )
   }
 }

@@ -48,6 +48,18 @@ export const urlForm: SettingForm<string> = {
     .transform((text) => new URL(text).href.replace(/\/+$/, '')),
 }
 
+/** The hosts of sites, each named by the CID of its root: `https://*.ipfs.example.org`, without a trailing slash, in lower case. */
+export const sitesUrlForm: SettingForm<string> = {
+  accepts: 'an http or https URL with * for the CID, such as https://*.ipfs.lade.example',
+  schema: z
+    .string()
+    .transform((text) => text.toLowerCase().replace(/\/$/, ''))
+    .refine((text) => {
+      const [, host = '', port = '0'] = /^https?:\/\/\*\.ipfs\.([^:/]+)(?::(\d{1,5}))?$/.exec(text) ?? []
+      return isHostName(host) && Number(port) <= 65_535
+    }),
+}
+
 /** A path on this machine, as it was written. */
 export const pathForm: SettingForm<string> = {
   accepts: 'the path of a directory',

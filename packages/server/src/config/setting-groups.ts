@@ -13,7 +13,16 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Start here', keys: ['publicUrl', 'dataDir', 'database', 'storage', 'signup'] },
   {
     title: 'Network',
-    keys: ['host', 'port', 'contentUrl', 'trustedProxies', 'trustedHosts', 'maxConnections', 'bodyIdleSeconds'],
+    keys: [
+      'host',
+      'port',
+      'contentUrl',
+      'sitesUrl',
+      'trustedProxies',
+      'trustedHosts',
+      'maxConnections',
+      'bodyIdleSeconds',
+    ],
   },
   { title: 'Processes', keys: ['processes', 'drainSeconds', 'databaseConnections'] },
   {

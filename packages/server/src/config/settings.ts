@@ -12,6 +12,7 @@ import {
   proxiesForm,
   type SettingForm,
   secretForm,
+  sitesUrlForm,
   tokenKeyForm,
   urlForm,
   wholeNumber,
@@ -73,6 +74,12 @@ export const SETTINGS = {
     shownDefault: 'the public URL',
     meaning:
       'A separate origin for file downloads, on another registrable domain. If it is set, browsers show HTML, SVG, PDF and other active files instead of saving them. This origin serves only files, not the API or the console.',
+  }),
+  sitesUrl: setting(sitesUrlForm, {
+    name: 'LADE_SITES_URL',
+    shownDefault: 'no sites',
+    meaning:
+      'Hosts for uploaded sites: each root gets its own, which is its own origin, with scripts, service workers and _redirects. Browsers that open /ipfs/{root} at the domain behind *.ipfs., or at the host of LADE_PUBLIC_URL, are redirected to it. Use a domain that nothing else uses; see docs/operate/sites.md.',
   }),
   dataDir: setting(pathForm, {
     name: 'LADE_DATA_DIR',
@@ -344,13 +351,14 @@ export const SETTINGS = {
   trustedProxies: setting(proxiesForm, {
     name: 'LADE_TRUSTED_PROXIES',
     default: 'none',
-    meaning: 'The proxies whose X-Forwarded-For is trusted: comma-separated addresses and CIDR ranges.',
+    meaning:
+      'The proxies whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host are trusted: comma-separated addresses and CIDR ranges.',
   }),
   trustedHosts: setting(hostsForm, {
     name: 'LADE_TRUSTED_HOSTS',
     default: 'none',
     meaning:
-      'Additional host names of this service, such as the public name of a proxy. On a loopback address, Lade accepts only loopback names, the hosts of LADE_PUBLIC_URL and LADE_CONTENT_URL, and these names; requests for other names get 421 misdirected_request. On any other address, Lade accepts every name. Without LADE_PUBLIC_URL, the URLs that it returns on 0.0.0.0 contain the requested name if it is listed here, and localhost otherwise. URLs with localhost work only on this machine.',
+      'Additional host names of this service, such as the public name of a proxy. On a loopback address, Lade accepts only loopback names, the hosts of LADE_PUBLIC_URL, LADE_CONTENT_URL and LADE_SITES_URL, and these names; requests for other names get 421 misdirected_request. On any other address, Lade accepts every name. Without LADE_PUBLIC_URL, the URLs that it returns on 0.0.0.0 contain the requested name if it is listed here, and localhost otherwise. URLs with localhost work only on this machine.',
   }),
   minFreeMb: setting(wholeNumber(0, MAXIMUM_MB), {
     name: 'LADE_MIN_FREE_MB',

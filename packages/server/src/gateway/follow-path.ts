@@ -64,19 +64,3 @@ export async function followPath(deps: FollowPathDeps, input: FollowPathInput): 
   if (!isBlock) throw new LadeError('not_found', { reason: `The block ${terminal} is not stored here.` })
   return { root, roots, end, missingSegment: undefined }
 }
-
-/** The nearest page named `404.html` in the directories that a path comes through; undefined where there is none. @throws {LadeError} as `followPath`. */
-export async function findNotFoundPage(
-  { source, reader }: Pick<FollowPathDeps, 'source' | 'reader'>,
-  { roots }: Pick<FollowedPath, 'roots'>,
-): Promise<FoundBlock | undefined> {
-  for (const directory of roots.toReversed()) {
-    const found = await resolvePath(directory, ['404.html'], reader).catch((error: unknown) => {
-      throw readRefusal(error)
-    })
-    const page =
-      found.terminal === undefined || found.remainder.length > 0 ? undefined : await source.find(found.terminal)
-    if (page !== undefined) return page
-  }
-  return undefined
-}

@@ -90,18 +90,41 @@ export async function resourceOf(deps: ResourceDeps, block: FoundBlock): Promise
  * The page that stands for a folder, `index.html`; undefined where there is none.
  *
  * @param path - how the folder was come to.
- * @throws {LadeError} as `resourceOf`; `blocked` also for a page that a denylist names by its path.
+ * @throws {LadeError} as `fileNamed`.
  */
-export async function indexOf(
-  deps: ResourceDeps & { readonly moderation: Pick<Moderation, 'content'> },
+export function indexOf(
+  deps: ModeratedDeps,
   { block }: FolderResource,
-  path: { readonly roots: readonly CID[]; readonly segments: readonly string[] },
+  path: PathToFolder,
 ): Promise<FileResource | undefined> {
-  const { terminal } = await resolvePath(block.cid, ['index.html'], deps.reader).catch((error: unknown) => {
+  return fileNamed(deps, 'index.html', block.cid, path)
+}
+
+/** What content is refused by, too. */
+export type ModeratedDeps = ResourceDeps & { readonly moderation: Pick<Moderation, 'content'> }
+
+/** The root, what each of the names leads to, and the names. */
+export interface PathToFolder {
+  readonly roots: readonly CID[]
+  readonly segments: readonly string[]
+}
+
+/**
+ * The file of this name in a folder; undefined where there is none.
+ *
+ * @throws {LadeError} as `resourceOf`; `blocked` also for a file that a denylist names by its path.
+ */
+export async function fileNamed(
+  deps: ModeratedDeps,
+  name: string,
+  folder: CID,
+  path: PathToFolder,
+): Promise<FileResource | undefined> {
+  const { terminal, remainder } = await resolvePath(folder, [name], deps.reader).catch((error: unknown) => {
     throw readRefusal(error)
   })
-  if (terminal === undefined) return undefined
-  refuseBlockedPaths(deps, path.roots, [...path.segments, 'index.html'])
+  if (terminal === undefined || remainder.length > 0) return undefined
+  refuseBlockedPaths(deps, path.roots, [...path.segments, name])
   const page = await deps.source.find(terminal)
   if (page === undefined) throw new LadeError('not_found', { reason: `The block ${terminal} is not stored here.` })
   const resource = await resourceOf(deps, page)

@@ -12,8 +12,11 @@ import type { RequestCounters } from './request-counters.ts'
 import { requestPrincipal } from './request-principal.ts'
 import { sendProblem } from './respond.ts'
 import type { ResponseCache } from './response-cache.ts'
+import { siteHandler, siteMethodProblem } from './routes/sites/sites.ts'
+import { siteRouter } from './routes/sites/to-site.ts'
 import { createHttpServer } from './server.ts'
 import type { Service } from './service.ts'
+import { siteHosts } from './site-hosts.ts'
 import { SlowReaders, type SlowReadersOptions } from './slow-readers.ts'
 import { requestInHand } from './unanswered.ts'
 
@@ -36,7 +39,10 @@ export function appServers(service: Service, options: AppServersOptions): (route
   const { responseCache, requests, readerTimes, methodProblem } = options
   const { requestOrigin } = service
   const direct = directRoutes(service, responseCache)
-  const hostProblem = hostCheck(service.config)
+  const sites = siteHosts(service.config)
+  const answerSite = sites && siteHandler(service, sites)
+  const routeToSite = sites && siteRouter(sites)
+  const hostProblem = hostCheck(service.config, sites)
   const contentHostProblem = contentHostCheck(service.config)
   const callerProblem = callerCheck(service)
   const { budget } = service
@@ -62,9 +68,10 @@ export function appServers(service: Service, options: AppServersOptions): (route
   return (route) =>
     createHttpServer({
       budget,
-      methodProblem,
+      methodProblem: (request) => (sites?.siteOf(request) === undefined ? methodProblem : siteMethodProblem)(request),
       answerFromCache: (request, response, requestId) => {
         if (responseCache === undefined || hostProblem(request) !== undefined) return undefined
+        if (sites?.siteOf(request) !== undefined) return undefined
         if (callerProblem(request) !== undefined) return undefined
         return responseCache.answer(request, response, requestId) ? routeOfCached(request) : undefined
       },
@@ -72,9 +79,11 @@ export function appServers(service: Service, options: AppServersOptions): (route
       callerProblem,
       handle: (request, response) =>
         requestOrigin.run(request, () => {
+          const site = sites?.siteOf(request)
+          if (site !== undefined) return answerSite?.(request, response, site)
           const misplaced = contentHostProblem(request)
           if (misplaced !== undefined) return sendProblem(request, response, misplaced)
-          if (direct(request, response)) return
+          if (routeToSite?.(request, response) || direct(request, response)) return
           limitBodyTime(request, service.config.bodyIdleMs)
           route(request, response)
         }),

@@ -31,6 +31,7 @@ import { pieceRoutes } from './routes/pieces/pieces.ts'
 import { challengeRoutes } from './routes/retrieval/challenge.ts'
 import { filePathRoutes } from './routes/retrieval/file-paths.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
+import { sharedFolderRoutes } from './routes/retrieval/shared-folder.ts'
 import { providerRoutes } from './routes/routing/providers.ts'
 import { sessionRoutes } from './routes/sessions/sessions.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
@@ -88,6 +89,7 @@ export async function createApp(
   directoryRoutes(routes, service)
   retrievalRoutes(routes, service, responseCache)
   filePathRoutes(routes, service)
+  sharedFolderRoutes(routes, service)
   challengeRoutes(routes, service)
   gatewayRoutes(routes, service)
   pieceRoutes(routes, service, responseCache)

@@ -105,6 +105,30 @@ describe('contentHostCheck', () => {
   })
 })
 
+describe('the domain of sites', () => {
+  const problem = (publicUrl: string | undefined, host: string, url: string, contentUrl?: string) =>
+    contentHostCheck({ publicUrl, contentUrl, sitesUrl: 'https://*.ipfs.sites.example' })({ headers: { host }, url })
+      ?.code
+
+  it.each([
+    ['https://lade.example', 'sites.example', '/api/info', 'not_found'],
+    ['https://lade.example', 'SITES.example:8443', '/', 'not_found'],
+    ['https://lade.example', 'sites.example', '/p/x', 'not_found'],
+    ['https://lade.example', 'sites.example', '/ipfs/x', undefined],
+    ['https://lade.example', 'lade.example', '/api/info', undefined],
+    ['https://sites.example', 'sites.example', '/api/info', undefined],
+    [undefined, 'sites.example', '/api/info', undefined],
+  ])('of a service at %s, asked at %s for %s, says %s', (publicUrl, host, url, expected) => {
+    expect(problem(publicUrl, host, url)).toBe(expected)
+  })
+
+  it('may be the host of content, too', () => {
+    const contentUrl = 'https://sites.example'
+    expect(problem('https://lade.example', 'sites.example', '/p/x', contentUrl)).toBeUndefined()
+    expect(problem('https://lade.example', 'sites.example', '/api/info', contentUrl)).toBe('not_found')
+  })
+})
+
 describe('isSameSite', () => {
   it.each([
     ['https://lade.example.org', 'https://files.example.org', true],

@@ -15,21 +15,31 @@ const isLoopbackAddress = addressTest(['127.0.0.0/8', '::1'])
  * Any site can have a name of its own lead to 127.0.0.1 (DNS rebinding). A page of it would then speak to the service of whoever looks at
  * it, and read the answers. The browser says in `Host` which name it was.
  *
+ * @param sites - the hosts of sites, which are the service's, too. With them, other hosts are path gateways.
+ *
  * @example
  * const hostProblem = hostCheck({ host: '127.0.0.1', trustedHosts: [] })
  * hostProblem(request) // misdirected_request for `Host: example.com`, undefined for `Host: localhost:8080`
  */
-export function hostCheck(config: Pick<Config, 'host' | 'publicUrl' | 'contentUrl' | 'trustedHosts'>): HostCheck {
+export function hostCheck(
+  config: Pick<Config, 'host' | 'publicUrl' | 'contentUrl' | 'trustedHosts'>,
+  sites?: { isNamed(hostname: string): boolean },
+): HostCheck {
   if (!isLoopback(config.host)) return () => undefined
   const urls = [config.publicUrl, config.contentUrl].filter((url) => url !== undefined)
   const known = new Set([...urls.map((url) => hostnameOf(new URL(url).host)), ...config.trustedHosts])
   /** Nearly all requests are for the same host. */
   let lastKnown: string | undefined
-  return ({ headers: { host } }) => {
+  return ({ headers: { host }, method, url = '' }) => {
     // HTTP/1.0 has none, and no browser speaks that.
     if (host === undefined || host === lastKnown) return undefined
     const hostname = hostnameOf(host)
-    if (!isLoopback(hostname) && !known.has(hostname)) return new LadeError('misdirected_request', { host })
+    const isKnown = isLoopback(hostname) || known.has(hostname) || sites?.isNamed(hostname) === true
+    if (!isKnown) {
+      // A gateway with sites is a path gateway at every other host. Pages of all origins can read there, whatever it is called.
+      if (sites !== undefined && (method === 'GET' || method === 'HEAD') && url.startsWith('/ipfs/')) return undefined
+      return new LadeError('misdirected_request', { host })
+    }
     lastKnown = host
     return undefined
   }

@@ -87,6 +87,7 @@ const TABLE: { readonly [Code in ErrorCode]: readonly [number, ErrorEvidence[Cod
   not_acceptable: [406, reason],
   only_if_cached: [412, none],
   not_implemented: [501, reason],
+  invalid_redirects: [500, reason],
   range_not_satisfiable: [416, { size: 10 }],
   precondition_failed: [412, { etag: '"a"' }],
   invalid_share_link: [403, none],

@@ -79,6 +79,7 @@ export const STATUS = {
   blocked: 451,
   not_acceptable: 406,
   not_implemented: 501,
+  invalid_redirects: 500,
   only_if_cached: 412,
   range_not_satisfiable: 416,
   precondition_failed: 412,

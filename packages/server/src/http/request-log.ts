@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 /** What it takes to log a request, and whose it is. */
 export type RequestLog = Pick<Service, 'log' | 'refusals' | 'clientAddress'>
 
-/** Logs a request that has ended: one line. Successful reads are logged at `debug`, 5xx as errors, and refusals as far as `refusals` says. */
+/** Logs a request that has ended: one line. Successful reads are logged at `debug`, 5xx of the service as errors, and refusals as far as `refusals` says. */
 export function logRequest(
   { log, refusals, clientAddress }: RequestLog,
   request: IncomingMessage,
@@ -17,7 +17,9 @@ export function logRequest(
 ): void {
   const { route, method, status, durationMs, bytesIn, bytesOut, isComplete } = ended
   const isRead = method === 'GET' || method === 'HEAD'
-  const level = status >= 500 ? 'error' : status >= 400 || !isRead ? 'info' : 'debug'
+  // Whoever uploads a site can make its rules unreadable, as often as anybody asks for it.
+  const isTrouble = status >= 500 && code !== 'invalid_redirects'
+  const level = isTrouble ? 'error' : status >= 400 || !isRead ? 'info' : 'debug'
   if (!log.isLevelEnabled(level)) return
   const address = clientAddress(request)
   const payer = addressPrincipal(address)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { LadeError } from '@lade/core/errors'
-import { HEADER } from '@lade/core/wire'
+import { HEADER, type Problem } from '@lade/core/wire'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { exchangeOf, requestIdOf } from './exchange.ts'
@@ -38,15 +38,32 @@ const LFS_PREFIX = '/lfs/'
 /** A body up to this length is read to its end after a refusal, and the connection stays open: a new one costs more. */
 const SHORT_BODY_BYTES = 1024 * 1024
 
+/** How an error is written for the client that asks. */
+export type ProblemForm = (
+  request: IncomingMessage,
+  problem: Problem,
+) => { readonly contentType: string; readonly bytes: Uint8Array }
+
+/** A problem document. */
+export const jsonProblem: ProblemForm = ({ url, headers: { accept } }, problem) => {
+  // Clients of Git LFS show `message`, and nothing else.
+  const isOfLfs = url?.startsWith(LFS_PREFIX) === true
+  const body = isOfLfs ? { ...problem, message: problem.detail } : problem
+  return { contentType: problemMediaType(accept), bytes: Buffer.from(JSON.stringify(body)) }
+}
+
 /**
  * Answers an error. When a long body has not been read, the connection is closed afterwards, but not before the client
  * could read the answer: a socket that is closed with unread bytes sends a reset, which throws the answer away.
+ *
+ * @param form - @default a problem document
  */
 export function sendProblem(
   request: IncomingMessage,
   response: ServerResponse,
   error: LadeError,
   headers: OutgoingHttpHeaders = {},
+  form: ProblemForm = jsonProblem,
 ): void {
   const exchange = exchangeOf(request)
   const { requestId } = exchange
@@ -56,16 +73,13 @@ export function sendProblem(
     response.destroy(error)
     return
   }
-  const body = problemBody(error, requestId)
-  // Clients of Git LFS show `message`, and nothing else.
-  const isOfLfs = request.url?.startsWith(LFS_PREFIX) === true
-  const bytes = Buffer.from(JSON.stringify(isOfLfs ? { ...body, message: body.detail } : body))
+  const { contentType, bytes } = form(request, problemBody(error, requestId))
   const bodyMayFollow = !request.complete && announcesBody(request)
   const status = STATUS[error.code]
   const mustClose =
     (bodyMayFollow && !isRestShort(request)) || error.code === 'bad_request' || error.code === 'shutting_down'
   response.writeHead(status, {
-    'content-type': problemMediaType(request.headers.accept),
+    'content-type': contentType,
     'content-length': bytes.length,
     [HEADER.requestId]: requestId,
     'x-content-type-options': 'nosniff',

@@ -102,6 +102,13 @@ export class DagReader implements BlockReader {
     this.#movedBytes += sizeBytes
   }
 
+  /** Does work on the event loop for this request, which pays for it. */
+  async measure<Result>(work: () => Result): Promise<Result> {
+    const { result, processorMs } = measuredResult(work)
+    await this.#work(processorMs)
+    return result
+  }
+
   /** Charges what has not been charged yet, and lets go of the last block. */
   settle(): void {
     this.#release?.()

@@ -9,6 +9,8 @@ export interface CodeSample {
 
 /** CIDs of the file that the samples upload: `Hello, world` and a line break. */
 export const SAMPLE_CID = 'bafkreibxtagdhfi542yoiugdoansdg7652jqkrdql5rxzuivrnrye65tsa'
+/** Of the folder that has it as hello.txt. */
+const SAMPLE_FOLDER = 'bafybeifmeh47j6qioz4ef77pc5zbxfuxdfnd65pr347deoalpgxj7whsmm'
 const SAMPLE_SHA256 = '37980c33951de6b0e450c3701b219bfeee930544705f637cd1158b63827bb390'
 
 /** Of content that no sample uploads. */
@@ -44,6 +46,10 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   composeFile: `curl '{url}/api/compose?cid=${SAMPLE_SHA256}' \\
   ${AUTHORIZED} \\
   --json '{"parts": ["${SAMPLE_SHA256}"], "contentType": "text/plain", "filename": "hello.txt"}'`,
+  makeDirectory: `curl {url}/api/directories \\
+  ${AUTHORIZED} \\
+  --json '{"entries": [{"path": "hello.txt", "cid": "${SAMPLE_CID}"}], "filename": "my folder"}'`,
+  listEntries: `curl {url}/api/files/${SAMPLE_FOLDER}/entries`,
   getContent: `curl --fail --output hello.txt {url}/p/${SAMPLE_CID}`,
   headContent: `curl --head {url}/p/${SAMPLE_CID}`,
   getBlocks: `curl --fail --output hello.car '{url}/ipfs/${SAMPLE_CID}?format=car'`,

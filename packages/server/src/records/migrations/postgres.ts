@@ -775,7 +775,7 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE TABLE members (
     folder BIGINT NOT NULL REFERENCES objects (id),
     object BIGINT NOT NULL REFERENCES objects (id),
-    uses BIGINT NOT NULL CHECK (uses > 0),
+    uses BIGINT NOT NULL CHECK (uses >= 0),
     PRIMARY KEY (folder, object)
   );
   CREATE INDEX members_by_object ON members (object, folder);

@@ -766,7 +766,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE TABLE members (
     folder INTEGER NOT NULL REFERENCES objects (id),
     object INTEGER NOT NULL REFERENCES objects (id),
-    uses INTEGER NOT NULL CHECK (uses > 0),
+    uses INTEGER NOT NULL CHECK (uses >= 0),
     PRIMARY KEY (folder, object)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX members_by_object ON members (object, folder);

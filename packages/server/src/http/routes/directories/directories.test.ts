@@ -223,8 +223,17 @@ describe('POST /api/directories', () => {
       body: JSON.stringify({ ttlSeconds: 60 }),
     })
     const { url } = (await shared.json()) as { readonly url: string }
-    const { pathname, search } = new URL(url)
-    expect((await get(`${pathname}/b.txt${search}`)).text).toBe('private b')
+    const { pathname } = new URL(url)
+    expect(pathname).toMatch(new RegExp(`^/share/[^/]+/${cid}/$`))
+    expect((await get(pathname)).text).toBe('<p>private')
+    expect((await get(`${pathname}b.txt`)).text).toBe('private b')
+    expect((await get(`${pathname}nothing`)).status).toBe(404)
+    expect((await get(pathname.replace(cid, files[1]?.cid ?? ''))).status).toBe(403)
+    expect((await get(pathname.replace('/share/', '/share/x'))).status).toBe(403)
+    const head = await service.fetch(pathname)
+    await head.body?.cancel()
+    expect(head.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(head.headers.get('cache-control')).toContain('private')
   })
 
   it('links to files of several blocks, and to those that came as a CAR', async () => {

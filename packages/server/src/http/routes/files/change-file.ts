@@ -31,7 +31,7 @@ export function changeFileRoutes(app: Routes, service: Service): void {
         querystring: tokenQuery,
         body: changeRequest,
         security,
-        response: { 200: fileEntry.describe('The updated file'), ...problems(400, 401, 403, 404, 410, 413, 503) },
+        response: { 200: fileEntry.describe('The updated file'), ...problems(400, 401, 403, 404, 409, 410, 413, 503) },
       },
     },
     async (request) => {

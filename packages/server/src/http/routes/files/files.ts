@@ -13,6 +13,7 @@ import { discardDigest } from '../../../uploads/discard-objects.ts'
 import { callerOf } from '../../authenticate.ts'
 import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
+import { sharedFolderUrl } from '../retrieval/shared-folder.ts'
 import { cidParams, problems, type Routes, security, tokenQuery } from '../routes.ts'
 import { accountTierOf } from '../uploads/tier-of.ts'
 
@@ -133,7 +134,10 @@ export function fileRoutes(app: Routes, service: Service): void {
       const expiresAt = new Date(Math.floor((at + request.body.ttlSeconds * 1000) / 1000) * 1000)
       const key = service.keys.current()
       const share = signShareLink({ key, cid: cid.key, principal, fileId: String(file.sequence), expiresAt, jti })
-      return { url: `${retrievalUrl(cid.text)}?${share}`, expiresAt: expiresAt.toISOString() }
+      const address = retrievalUrl(cid.text)
+      const url =
+        (file.folder?.memberBytes ?? 0) === 0 ? `${address}?${share}` : sharedFolderUrl(address, cid.text, share)
+      return { url, expiresAt: expiresAt.toISOString() }
     },
   )
 

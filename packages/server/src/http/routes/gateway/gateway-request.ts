@@ -22,13 +22,24 @@ export interface GatewayRequest {
   readonly headers: OutgoingHttpHeaders
   /** What caches may do with an answer that is made of these blocks, of those below them, and of nothing else. */
   readonly cachingOf: (blocks: readonly FoundBlock[]) => Promise<string>
-  /** The door that the request came by: what addresses begin with that lead to the same content. */
-  readonly prefix: '/ipfs/' | '/p/'
+  /** The door that the request came by: what addresses begin with that lead to the same content. At the host of a site it is the root's own. */
+  readonly prefix: GatewayPrefix
+  /** Where other content paths are opened: `//` and a host, or nothing for this one. */
+  readonly gateway: string
 }
+
+/** What addresses of content begin with. The root follows, but behind `/`, which is that root itself, on a host of its own. */
+export type GatewayPrefix = '/ipfs/' | '/p/' | `/share/${string}/` | '/'
 
 /** The address of a content path at the door that the request came by. */
 export function addressAt({ prefix }: Pick<GatewayRequest, 'prefix'>, path: string): string {
-  return prefix + path.slice('/ipfs/'.length)
+  const [root = '', ...names] = path.slice('/ipfs/'.length).split('/')
+  return prefix + (prefix === '/' ? names : [root, ...names]).join('/')
+}
+
+/** The same of a folder, which ends in a slash. */
+export function folderAddressAt(door: Pick<GatewayRequest, 'prefix'>, path: string): string {
+  return addressAt(door, path).replace(/\/?$/, '/')
 }
 
 /** True when the client wants what is here at once or nothing (RFC 9111 section 5.2.1.7), which is how it probes gateways. */

@@ -1,3 +1,4 @@
+import { LadeError } from '@lade/core/errors'
 import {
   CAR_MEDIA_TYPE,
   cidText,
@@ -7,19 +8,27 @@ import {
   RAW_BLOCK_MEDIA_TYPE,
 } from '@lade/core/wire'
 import * as z from 'zod'
+import { longLabelRefusal } from '../../../gateway/site-label.ts'
 import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'
 import type { ResponseHeader } from '../../openapi/response-headers.ts'
+import { asLadeError } from '../../problem.ts'
 import { pathOf } from '../../query.ts'
+import { sendProblem } from '../../respond.ts'
+import { logFailure } from '../../server.ts'
 import type { Service } from '../../service.ts'
+import { siteHosts } from '../../site-hosts.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { refuseServiceWorker } from '../retrieval/refuse-service-worker.ts'
 import { retrievalHeaders } from '../retrieval/retrieval.ts'
 import { bytesOf, emptyResponse, problems, type Routes, security, takenOver } from '../routes.ts'
+import { siteProblem } from '../sites/site-problem.ts'
+import { sendUriRedirect } from '../sites/to-site.ts'
 import { answerGateway, refuseBlockedTarget } from './answer-gateway.ts'
 import { GATEWAY_CORS } from './gateway-cors.ts'
 import { readTarget } from './gateway-target.ts'
+import { PAGE_OF_SERVICE_POLICY } from './html.ts'
 import { publicCachingOf } from './public-caching.ts'
 import { askedFormat, FORMAT_MEDIA_TYPES, type GatewayFormat } from './response-format.ts'
 
@@ -55,15 +64,46 @@ const GATEWAY_HEADERS: readonly ResponseHeader[] = [
 ]
 
 export function gatewayHandler(service: Service): RawHandler {
+  const sites = siteHosts(service.config)
+  const handle = contentPathHandler(service)
+  return async (request, response, context) => {
+    try {
+      await handle(request, response, context)
+    } catch (error) {
+      if (sites?.isRouter(request) !== true) throw error
+      logFailure(service, request, error)
+      const [, text = ''] = /^\/ipfs\/([^/?]*)/.exec(request.url ?? '') ?? []
+      const problem = (LadeError.has(error, 'invalid_cid') && longLabelRefusal(text)) || asLadeError(error)
+      const headers = { ...context.headers, 'content-security-policy': PAGE_OF_SERVICE_POLICY }
+      sendProblem(request, response, problem, headers, siteProblem(request.url ?? '/'))
+    }
+  }
+}
+
+function contentPathHandler(service: Service): RawHandler {
   return async (request, response, { query, headers }) => {
     Object.assign(headers, CONTENT_GUARD, GATEWAY_CORS, { vary: 'Accept' })
     refuseServiceWorker(request)
+    const uri = query.get('uri')
+    if (uri !== undefined && pathOf(request.url ?? '/') === '/ipfs/')
+      return sendUriRedirect(request, response, uri, headers)
     const target = readTarget(pathOf(request.url ?? '/'))
     await checkToken(service, request, query)
     const asked = askedFormat(query, request.headers.accept)
     refuseBlockedTarget(service, target)
     const cachingOf = (blocks: readonly FoundBlock[]) => publicCachingOf(service, blocks)
-    await answerGateway({ service, request, response, target, asked, query, headers, cachingOf, prefix: '/ipfs/' })
+    await answerGateway({
+      service,
+      request,
+      response,
+      target,
+      asked,
+      query,
+      headers,
+      cachingOf,
+      prefix: '/ipfs/',
+      gateway: '',
+    })
   }
 }
 
@@ -82,7 +122,9 @@ const CONTENT = bytesOf('The file or page, the block, the CAR, the archive, or t
 export const GATEWAY_RESPONSES = {
   200: { ...CONTENT, content: { ...CONTENT.content, 'application/json': { schema: folderListing } } },
   206: bytesOf('The requested range of the file or the block', RAW_BLOCK_MEDIA_TYPE, '*/*'),
-  301: emptyResponse('A folder: Location is its address with a slash at the end'),
+  301: emptyResponse(
+    'A folder: Location is its address with a slash at the end. With LADE_SITES_URL, in browsers: its address at a host of its own',
+  ),
   304: emptyResponse('If-None-Match matches'),
   ...problems(400, 401, 403, 404, 406, 410, 412, 416, 429, 451, 501, 503),
 }

@@ -1,12 +1,12 @@
 import { LadeError } from '@lade/core/errors'
-import { findNotFoundPage, followPath } from '../../../gateway/follow-path.ts'
+import { followPath } from '../../../gateway/follow-path.ts'
 import { type GatewayResource, indexOf, resourceOf } from '../../../gateway/gateway-resource.ts'
 import type { DagReader } from '../../../retrieval/dag-reader.ts'
 import { pathOf } from '../../query.ts'
+import { answerMissing } from './answer-missing.ts'
 import { readCarOptions } from './car-options.ts'
 import type { ContentRequest } from './content-request.ts'
-import { addressAt, type GatewayRequest, isOnlyIfCached, withReader } from './gateway-request.ts'
-import { missingName } from './missing-name.ts'
+import { folderAddressAt, type GatewayRequest, isOnlyIfCached, withReader } from './gateway-request.ts'
 import { sendData } from './send-data.ts'
 import { sendFileAt } from './send-file-at.ts'
 import { sendListing } from './send-listing.ts'
@@ -38,13 +38,7 @@ async function answer(asked: GatewayRequest, reader: DagReader): Promise<void> {
   const deps = { ...service, source, reader }
   const input = { ...target, now: service.now(), onlyIfCached: isOnlyIfCached(request) }
   const path = await followPath(deps, input)
-  if (path.end === undefined) {
-    const page = asked.asked.isForBrowser ? await findNotFoundPage(deps, path) : undefined
-    const resource = page && (await resourceOf(deps, page))
-    if (resource?.kind !== 'file') throw missingName(path.missingSegment)
-    const content = { asked, reader, path, block: resource.block }
-    return sendFileAt(content, resource, { status: 404, name: '404.html', isInFolder: true })
-  }
+  if (path.end === undefined) return answerMissing(asked, reader, path)
   const content: ContentRequest = { asked, reader, path, block: path.end }
   await sendResource(content, await resourceOf(deps, path.end))
 }
@@ -87,7 +81,7 @@ function refuseFormat({ asked: { format, isOptional } }: GatewayRequest, given: 
 /** The address of a folder, with its slash, and with what the query asks for. */
 function folderAddress({ request, target, prefix }: GatewayRequest): string {
   const url = request.url ?? ''
-  return `${addressAt({ prefix }, target.path)}/${url.slice(pathOf(url).length)}`
+  return folderAddressAt({ prefix }, target.path) + url.slice(pathOf(url).length)
 }
 
 /** @throws {LadeError} `bad_request`. */

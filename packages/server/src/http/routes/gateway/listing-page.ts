@@ -1,11 +1,14 @@
 import { bytesText } from '@lade/core/errors'
 import type { FolderEntry, FolderListing } from '@lade/core/wire'
+import type { GatewayPrefix } from './gateway-request.ts'
 import { type Markup, markup, page } from './html.ts'
 
 export interface ListingPage {
   readonly listing: FolderListing
   /** What addresses begin with here. */
-  readonly prefix: '/ipfs/' | '/p/'
+  readonly prefix: GatewayPrefix
+  /** Where content paths of other roots are opened: `//` and a host, or nothing for this one. */
+  readonly gateway: string
   /** The root as it was asked for, and the names below it. */
   readonly root: string
   readonly segments: readonly string[]
@@ -22,6 +25,7 @@ export interface ListingPage {
 export function listingPage(shown: ListingPage): Buffer {
   const { listing, prefix, segments, query } = shown
   const here = addressOf(shown, segments)
+  const namespace = prefix === '/p/' ? '/p/' : '/ipfs/'
   const title = `Index of /ipfs/${[shown.root, ...segments].join('/')}`
   const rows = listing.entries.map((entry) => entryRow(shown, here, entry))
   const parent = markup`<tr><td><a href="${here}/..${query}">..</a></td><td>Folder above</td><td></td></tr>\n`
@@ -29,7 +33,7 @@ export function listingPage(shown: ListingPage): Buffer {
   return page(
     title,
     markup`<h1>${title}</h1>
-<nav aria-label="Path">${prefix}${breadcrumbs(shown)}</nav>
+<nav aria-label="Path">${namespace}${breadcrumbs(shown)}</nav>
 <p>CID: <code translate="no">${listing.cid}</code></p>
 <table>
 <caption>${captionOf(shown)}</caption>
@@ -42,21 +46,24 @@ ${next === null ? markup`` : markup`<p><a rel="next" href="${nextAddress(here, q
 }
 
 function breadcrumbs(shown: ListingPage): Markup[] {
-  const { root, segments, query } = shown
+  const { prefix, gateway, root, segments, query } = shown
   return [root, ...segments].map((name, depth) => {
-    const link = markup`<a href="${addressOf(shown, segments.slice(0, depth))}${query}">${name}</a>`
+    // Of a site they lead by the gateway, and back to it: what is above its root is not on its host.
+    const door = prefix === '/' ? ({ ...shown, prefix: '/ipfs/' } as const) : shown
+    const address = `${gateway}${addressOf(door, segments.slice(0, depth))}${query}`
+    const link = markup`<a href="${address}">${name}</a>`
     return depth === 0 ? link : markup`/${link}`
   })
 }
 
-function entryRow({ prefix, query }: ListingPage, here: string, { name, cid, dagSize }: FolderEntry): Markup {
+function entryRow({ prefix, gateway, query }: ListingPage, here: string, { name, cid, dagSize }: FolderEntry): Markup {
   const size = dagSize === null ? '' : bytesText(dagSize)
   // Escaped twice, as the programs that look for it do.
   const filename = encodeURIComponent(encodeURIComponent(name))
   const hash =
-    prefix === '/ipfs/'
-      ? markup`<a class="ipfs-hash" translate="no" href="/ipfs/${cid}?filename=${filename}">${cid}</a>`
-      : markup`<span class="ipfs-hash" translate="no">${cid}</span>`
+    prefix === '/p/'
+      ? markup`<span class="ipfs-hash" translate="no">${cid}</span>`
+      : markup`<a class="ipfs-hash" translate="no" href="${gateway}/ipfs/${cid}?filename=${filename}">${cid}</a>`
   return markup`<tr><td><a href="${here}/${encodeURIComponent(name)}${query}">${name}</a></td><td>${hash}</td><td>${size}</td></tr>\n`
 }
 
@@ -77,6 +84,8 @@ function nextAddress(here: string, query: string, next: string): string {
   return `${here}/${query}${query === '' ? '?' : '&'}after=${encodeURIComponent(next)}`
 }
 
-function addressOf({ prefix, root }: ListingPage, segments: readonly string[]): string {
-  return prefix + [root, ...segments.map(encodeURIComponent)].join('/')
+/** The address of a folder, without a slash at its end: nothing for the root of a site. */
+function addressOf({ prefix, root }: Pick<ListingPage, 'prefix' | 'root'>, segments: readonly string[]): string {
+  const names = segments.map(encodeURIComponent)
+  return prefix === '/' ? names.map((name) => `/${name}`).join('') : prefix + [root, ...names].join('/')
 }

@@ -31,17 +31,17 @@ export async function sendDataPage(
 <p>CID: <code translate="no">${cid}</code></p>
 <p>Size: ${bytesText(bytes.length)}</p>
 <p>Download: <a href="${here}?format=${codec}&amp;download=true">${codec}</a>, <a href="${here}?format=raw">raw block</a>.</p>
-${linkList(links)}
+${linkList(links, asked.gateway)}
 ${isShown ? markup`<h2>Content</h2>\n<pre tabindex="0"><code>${Buffer.from(bytes).toString('utf8')}</code></pre>` : markup``}`,
     )
   })
 }
 
-function linkList(links: readonly CID[]): Markup {
+function linkList(links: readonly CID[], gateway: string): Markup {
   if (links.length === 0) return markup`<p>It has no links.</p>`
   const items = links
     .map(String)
-    .map((cid) => markup`<li><a class="ipfs-hash" translate="no" href="/ipfs/${cid}">${cid}</a></li>\n`)
+    .map((cid) => markup`<li><a class="ipfs-hash" translate="no" href="${gateway}/ipfs/${cid}">${cid}</a></li>\n`)
   const more = links.length < SHOWN_LINKS ? '' : `, the first ${SHOWN_LINKS.toLocaleString('en-US')}`
   return markup`<h2>Links${more}</h2>\n<ul>\n${items}</ul>`
 }

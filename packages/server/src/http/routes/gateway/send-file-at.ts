@@ -2,6 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import { isPageMediaType, isPdfMediaType, isShownMediaType } from '@lade/core/wire'
 import { mediaTypeOfName, SNIFFED_BYTES, sniffedMediaType, withCharset } from '../../../gateway/content-media-type.ts'
 import { type FileResource, firstBytes } from '../../../gateway/gateway-resource.ts'
+import type { PageStatus } from '../../../gateway/redirects-file.ts'
 import { askedRange, lengthHeaders } from '../../byte-range.ts'
 import { cutWhenBlocked } from '../../cut-when-blocked.ts'
 import { requestIdOf } from '../../exchange.ts'
@@ -16,8 +17,10 @@ export interface FileAnswer {
   readonly name: string | undefined
   /** True for a file of a folder, whose pages are shown with the files beside them. */
   readonly isInFolder: boolean
-  /** @default 200, or 206 for a range */
-  readonly status?: 404
+  /** Of a page that stands for a path that leads nowhere. @default 200, or 206 for a range */
+  readonly status?: Exclude<PageStatus, 200> | undefined
+  /** True for a page that its folder names for the path: it stands there as long as a file would. */
+  readonly isLasting?: boolean
 }
 
 const JSON_TYPE = 'application/json'
@@ -27,18 +30,19 @@ export async function sendFileAt(content: ContentRequest, file: FileResource, an
   const { asked, path, block } = content
   const { service, request, response } = asked
   const contentType = await contentTypeOf(content, file, answer)
-  const isNotFound = answer.status === 404
+  const isNoFile = answer.status !== undefined
   const suffix = asked.asked.format === 'json' && contentType === JSON_TYPE ? '.json' : ''
   const etag = `"${contentName(content)}${suffix}"`
   // What is not there now may be later, where a folder is named otherwise than by its content.
-  const caching = isNotFound ? 'no-store' : await asked.cachingOf(blocksOf(content))
+  const isKept = !isNoFile || answer.isLasting === true
+  const caching = isKept ? await asked.cachingOf(blocksOf(content)) : 'no-store'
   const { disposition, policy } = viewOf(content, contentType, answer)
   // A browser also takes the policy of a 304 for that of the page.
   if (policy !== undefined) asked.headers['content-security-policy'] = policy
-  if (!isNotFound && isNotModified(request, { etag })) return sendNotModified(asked, etag, caching)
+  if (!isNoFile && isNotModified(request, { etag })) return sendNotModified(asked, etag, caching)
 
   const { sizeBytes } = file
-  const range = isNotFound ? undefined : askedRange(request, { etag }, sizeBytes, { several: 'first' })
+  const range = isNoFile ? undefined : askedRange(request, { etag }, sizeBytes, { several: 'first' })
   const head = {
     ...requestIdOf(request),
     ...gatewayHeaders(asked, {
@@ -50,7 +54,7 @@ export async function sendFileAt(content: ContentRequest, file: FileResource, an
       roots: path.roots,
       isOfNoFormat: suffix === '',
     }),
-    ...(isNotFound ? {} : { 'accept-ranges': 'bytes' }),
+    ...(isNoFile ? {} : { 'accept-ranges': 'bytes' }),
     ...lengthHeaders(sizeBytes, range),
     ...asked.headers,
   }
@@ -90,13 +94,16 @@ function nothingWhenMissing(error: unknown): Uint8Array {
 
 interface View {
   readonly disposition: 'inline' | 'attachment'
-  /** Undefined for the policy of everything that is shown and runs nothing. */
+  /** Undefined for the policy of everything at this door that is shown and runs nothing, if it has one. */
   readonly policy: string | undefined
 }
 
 /** How a browser opens the file. Pages alone are saved, unless they have an origin of their own; pages of folders are shown without scripts. */
 function viewOf({ asked }: ContentRequest, contentType: string, { isInFolder }: FileAnswer): View {
-  const { service, request, query } = asked
+  const { service, request, query, prefix } = asked
+  // A site has its origin for itself.
+  if (prefix === '/')
+    return { disposition: query.get('download') === 'true' ? 'attachment' : 'inline', policy: undefined }
   const contentHost = contentHostOf(service.config)
   const isOwnOrigin = contentHost !== undefined && request.headers.host === contentHost
   const isShown = isInFolder ? !isPdfMediaType(contentType) : isShownMediaType(contentType)

@@ -38,11 +38,12 @@ export async function sendListing(content: ContentRequest, folder: FolderResourc
 }
 
 function htmlOf({ asked }: ContentRequest, listing: FolderListing): Buffer {
-  const { target, prefix, query } = asked
+  const { target, prefix, gateway, query } = asked
   const share = query.get('share')
   return listingPage({
     listing,
     prefix,
+    gateway,
     root: target.id.text,
     segments: target.segments,
     isContinued: query.has('after'),

@@ -75,6 +75,7 @@ export function operationRoutes(app: Routes, service: Service): void {
         maxTermDays: config.termMaxDays,
         wallets: walletInfoOf(service),
         contentIds: [...VERIFIED_FORMS],
+        sitesUrl: config.sitesUrl ?? null,
         docs: `${service.publicUrl()}/docs`,
       }
     },

@@ -8,6 +8,7 @@ import { pathOf, type Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { answerGateway, refuseBlockedTarget } from '../gateway/answer-gateway.ts'
 import { GATEWAY_CORS } from '../gateway/gateway-cors.ts'
+import type { GatewayPrefix } from '../gateway/gateway-request.ts'
 import { type GatewayTarget, readTarget } from '../gateway/gateway-target.ts'
 import { publicCachingOf } from '../gateway/public-caching.ts'
 import { type AskedFormat, askedFormat } from '../gateway/response-format.ts'
@@ -24,6 +25,15 @@ export interface FolderRequest {
   readonly target: GatewayTarget
   readonly asked: AskedFormat
   readonly found: VisibleFile
+  /** @default '/p/' */
+  readonly prefix?: GatewayPrefix
+}
+
+export interface FilePathInput {
+  readonly query: Query
+  readonly headers: OutgoingHttpHeaders
+  /** What the address begins with; the cid follows. @default '/p/' */
+  readonly prefix?: GatewayPrefix
 }
 
 /**
@@ -38,17 +48,17 @@ export async function getFilePath(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
-  { query, headers }: { readonly query: Query; readonly headers: OutgoingHttpHeaders },
+  { query, headers, prefix = PREFIX }: FilePathInput,
 ): Promise<void> {
   Object.assign(headers, CONTENT_GUARD, GATEWAY_CORS, { vary: 'Accept' })
   refuseServiceWorker(request)
-  const target = readTarget(pathOf(request.url ?? '/'), PREFIX)
+  const target = readTarget(pathOf(request.url ?? '/'), prefix)
   const { blobs } = service
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
   await checkToken(service, request, query)
   const asked = askedFormat(query, request.headers.accept)
   const found = await visibleFile(service, request, target.id, query, { isWhole: false })
-  await answerFromFolder(service, request, response, { query, headers, target, asked, found })
+  await answerFromFolder(service, request, response, { query, headers, target, asked, found, prefix })
 }
 
 /**
@@ -60,7 +70,7 @@ export async function answerFromFolder(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
-  { query, headers, target, asked, found }: FolderRequest,
+  { query, headers, target, asked, found, prefix = PREFIX }: FolderRequest,
 ): Promise<void> {
   const { config, filesNow } = service
   refuseBlockedTarget(service, target)
@@ -75,7 +85,7 @@ export async function answerFromFolder(
   const cachingFor = async (blocks: readonly FoundBlock[]) =>
     isForAll ? publicCachingOf(service, blocks) : ownCaching()
   await answerGateway(
-    { service, request, response, target, asked, query, headers, cachingOf: cachingFor, prefix: PREFIX },
+    { service, request, response, target, asked, query, headers, cachingOf: cachingFor, prefix, gateway: '' },
     only,
   )
 }
