@@ -33,6 +33,7 @@ import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
 import { providerRoutes } from './routes/routing/providers.ts'
 import { sessionRoutes } from './routes/sessions/sessions.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
+import { batchRoutes } from './routes/uploads/batch.ts'
 import { composeRoutes } from './routes/uploads/compose.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
 import { walletRoutes } from './routes/wallets/wallets.ts'
@@ -84,6 +85,7 @@ export async function createApp(
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
+  batchRoutes(routes, service)
   retrievalRoutes(routes, service, responseCache)
   filePathRoutes(routes, service)
   challengeRoutes(routes, service)

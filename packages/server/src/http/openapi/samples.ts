@@ -44,6 +44,11 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   composeFile: `curl '{url}/api/compose?cid=${SAMPLE_SHA256}' \\
   ${AUTHORIZED} \\
   --json '{"parts": ["${SAMPLE_SHA256}"], "contentType": "text/plain", "filename": "hello.txt"}'`,
+  uploadBatch: `curl --fail --output files.car '{url}/ipfs/${SAMPLE_CID}?format=car'
+curl {url}/api/batches \\
+  ${AUTHORIZED} \\
+  --header 'Content-Type: application/vnd.ipld.car' \\
+  --data-binary @files.car`,
   getContent: `curl --fail --output hello.txt {url}/p/${SAMPLE_CID}`,
   headContent: `curl --head {url}/p/${SAMPLE_CID}`,
   getBlocks: `curl --fail --output hello.car '{url}/ipfs/${SAMPLE_CID}?format=car'`,
