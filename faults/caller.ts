@@ -1,4 +1,5 @@
 import http from 'node:http'
+import { batchOf, CAR_TYPE } from './batch-car.ts'
 import type { Content } from './content.ts'
 
 const ANSWER_TIMEOUT_MS = 60_000
@@ -24,13 +25,13 @@ export interface SendOptions {
 }
 
 /** The ways in which bytes come in. All end in one admission. */
-export type Door = 'declared' | 'chunked' | 'lfs'
+export type Door = 'declared' | 'chunked' | 'lfs' | 'batch'
 
 /** The next way in for a caller; without a token, Git LFS is none. */
 export function doorFor({ principal }: Caller, index: number): Door {
   const doors: readonly Door[] = principal.startsWith('user:')
-    ? ['declared', 'chunked', 'lfs']
-    : ['declared', 'chunked']
+    ? ['declared', 'chunked', 'lfs', 'batch']
+    : ['declared', 'chunked', 'batch']
   return doors[index % doors.length] ?? 'declared'
 }
 
@@ -68,8 +69,22 @@ export function upload(
 ): Promise<Answer> {
   const headers = { ...caller.headers, 'Content-Type': 'application/octet-stream' }
   const request = { ...options, headers, body: content.bytes() }
+  if (door === 'batch') return uploadBatch(origin, { ...options, headers }, content)
   if (door === 'lfs') return send(origin, 'PUT', `/lfs/faults/objects/${content.cid}`, request)
   return send(origin, 'POST', `/api/upload?cid=${content.cid}`, { ...request, isChunked: door === 'chunked' })
+}
+
+/** Uploads content in a batch of its own; the answer is the one that its file got. */
+async function uploadBatch(origin: URL, request: SendOptions, content: Content): Promise<Answer> {
+  const headers = { ...request.headers, 'Content-Type': CAR_TYPE }
+  const body = batchOf([{ sha256: content.cid, bytes: content.bytes() }])
+  const answer = await send(origin, 'POST', '/api/batches', { ...request, headers, body })
+  if (answer.status !== 200) return answer
+  const { files } = JSON.parse(answer.body.toString()) as { files: { error?: string }[] }
+  const error = files[0]?.error
+  if (error === undefined) return answer
+  const status = error === 'quota_exceeded' || error === 'rate_limited' ? 429 : 500
+  return { ...answer, status, body: Buffer.from(JSON.stringify({ error })) }
 }
 
 /** A caller without a token, at an address of its choice. */

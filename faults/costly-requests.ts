@@ -4,6 +4,7 @@ import * as dagJson from '@ipld/dag-json'
 import * as dagPb from '@ipld/dag-pb'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
+import { batchOf, CAR_TYPE } from './batch-car.ts'
 import { type Caller, send, upload } from './caller.ts'
 import { mislabelledContent, newContent } from './content.ts'
 import { costlyAdminRequests, costlySessionRequests } from './costly-account-requests.ts'
@@ -157,6 +158,25 @@ export async function costlyRequests(
     ]),
     ...costlyFolderRequests(folder, blocks),
     ...costlySiteRequests(await stageRules(origin, anybody)),
+    {
+      route: 'post /api/batches',
+      what: '1,000 files under wrong ids',
+      path: '/api/batches',
+      headers: { 'Content-Type': CAR_TYPE },
+      body: batchOf(many.map((id) => ({ sha256: id, bytes: Buffer.from(id) }))),
+      statuses: [200],
+    },
+    {
+      route: 'post /api/batches',
+      what: '8 MiB in files under wrong ids, behind which the framing is broken',
+      path: '/api/batches',
+      headers: { 'Content-Type': CAR_TYPE },
+      body: Buffer.concat([
+        batchOf(many.map((id) => ({ sha256: id, bytes: wrong.subarray(0, 8000) }))),
+        Buffer.alloc(1),
+      ]),
+      statuses: [400],
+    },
     {
       route: 'post /lfs/{repository}/objects/batch',
       what: '1,000 unknown objects',

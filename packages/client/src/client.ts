@@ -5,6 +5,7 @@ import type { LadeClient, LadeClientOptions } from './options.ts'
 export { LadeError } from '@lade/core/errors'
 export { newClaimSecret } from './claim-secret.ts'
 export type * from './options.ts'
+export { droppedItems } from './put-folder/dropped-items.ts'
 export { walletOf } from './wallet/wallet.ts'
 export type * from './wallet/wallet-options.ts'
 

@@ -38,6 +38,9 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
   const context = { http, platform, threads, limits }
   return {
     put: (source, putOptions) => put(context, source, putOptions),
+    // Loaded when it is needed: directories take as much code as all the rest.
+    putFolder: async (source, putOptions) =>
+      (await import('./put-folder/put-folder.ts')).putFolder(context, source, putOptions),
     get: (cid, getOptions) => get(context, cid, getOptions),
     files: fileOperations(http),
     usage: (callOptions) => readUsage(http, callOptions),

@@ -23,6 +23,7 @@ import type {
 import type { AdminOperations } from './admin-options.ts'
 import type { CallOptions } from './call-options.ts'
 import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
+import type { FolderSource, PutFolderOptions, PutFolderResult } from './folder-options.ts'
 import type { PutCidForm } from './hashing/put-cid-form.ts'
 import type { RetryPolicy } from './http/retry.ts'
 import type { SignedSignIn, SignInWallet, Wallet } from './wallet/wallet-options.ts'
@@ -52,6 +53,7 @@ export type {
 export type * from './admin-options.ts'
 export type { CallOptions } from './call-options.ts'
 export type * from './deal-options.ts'
+export type * from './folder-options.ts'
 export type { PutCidForm } from './hashing/put-cid-form.ts'
 export type { RetryPolicy } from './http/retry.ts'
 export type * from './moderation-options.ts'
@@ -298,6 +300,27 @@ export interface LadeClient {
    * // 'bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e'
    */
   put(source: PutSource, options?: PutOptions): Promise<UploadResult>
+  /**
+   * Stages a folder as one UnixFS directory and answers once it is durable: its `cid` is the one that `ipfs add -r` prints with the profile
+   * `unixfs-v1-2025`, and all of it can be read below that.
+   *
+   * The CIDs of the files and of the folder are computed here. Then the service says which files it does not have, and only these are sent:
+   * files of up to 1 MiB many at a time, larger ones like `put` sends them. So a put that was interrupted goes on where it was, and a folder of
+   * which one file changed sends that file. The folder is one file of this caller, and files that were sent for it are not files by themselves.
+   *
+   * Empty files, empty folders and symbolic links are part of it; links are stored as they are and never followed. Memory is the list of the
+   * files, and a few MiB of their bytes.
+   *
+   * @throws {LadeError} as `put`; `bad_request` for names that no folder can have, two items of one path, and more than 100,000 items.
+   * @throws {TypeError} for options that are none, a path that is no folder, and for a path in a browser.
+   * @see docs/protocol/batches.md
+   *
+   * @example
+   * const { cid, retrievalUrl } = await client.putFolder('site', { state: fileState('site.json') })
+   * // in a browser: input.webkitdirectory = true
+   * await client.putFolder(input.files)
+   */
+  putFolder(source: FolderSource, options?: PutFolderOptions): Promise<PutFolderResult>
   /**
    * Begins to fetch a file, and checks it on the way: its last byte is handed over only once all of them have the cid.
    *

@@ -1,6 +1,7 @@
 import type { HashingPlatform } from '../hashing/open-hashing.ts'
 import type { Slice } from '../hashing/slice.ts'
 import type { Transport } from '../http/transport.ts'
+import type { OpenedFolder, WalkOptions } from '../put-folder/source-item.ts'
 import type { KnownSource } from './known-source.ts'
 
 /** A place to gather bytes in that come once, so that they can be read twice. */
@@ -16,6 +17,8 @@ export interface Spill {
 export interface Platform extends HashingPlatform {
   /** @throws {TypeError} where there are no paths. */
   openPath(path: string | URL): Promise<KnownSource | AsyncIterable<Uint8Array>>
+  /** @throws {TypeError} where there are no paths. */
+  openFolder(path: string | URL, options: WalkOptions): Promise<OpenedFolder>
   createSpill(): Promise<Spill>
   /** @param fetch - the caller's own, in place of the runtime's. */
   transport(fetch: typeof globalThis.fetch | undefined): Transport

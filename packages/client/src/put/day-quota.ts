@@ -9,7 +9,10 @@ import type { PutJob } from './job.ts'
  *
  * @throws {LadeError} `quota_exceeded`, without `retryAfterSeconds` where no day has room for the file.
  */
-export async function requireDayQuota({ own, overDays, group }: PutJob, sizeBytes: number): Promise<void> {
+export async function requireDayQuota(
+  { own, overDays, group }: Pick<PutJob, 'own' | 'overDays' | 'group'>,
+  sizeBytes: number,
+): Promise<void> {
   if (overDays) return
   const usage = await own.usage(group.signal)
   const { quotaBytes: limit, today } = usage ?? {}

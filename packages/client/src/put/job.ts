@@ -98,10 +98,7 @@ export function readJob(
     contentType: options.contentType ?? source.contentType ?? DEFAULT_CONTENT_TYPE,
     visibility,
     termDays,
-    keeping: {
-      ...(visibility === undefined ? {} : { [HEADER.visibility]: visibility }),
-      ...(termDays === undefined ? {} : { [HEADER.termDays]: String(termDays) }),
-    },
+    keeping: keepingOf({ visibility, termDays }),
     claiming: claimingOf(options.claim, context.platform),
     concurrency,
     state,
@@ -132,8 +129,19 @@ export function wantsOf({ form, expected, http, limits }: PutJob, sizeBytes: num
   return expected === undefined ? own : wantBoth(own, wantsFor(expected, sizeBytes))
 }
 
-/** @throws {TypeError} for a secret that is none. */
-function claimingOf(secret: string | undefined, { sha256 }: Platform): Readonly<Record<string, string>> {
+/** The headers that say how a file is kept. */
+export function keepingOf({
+  visibility,
+  termDays,
+}: Pick<PutOptions, 'visibility' | 'termDays'>): Readonly<Record<string, string>> {
+  return {
+    ...(visibility === undefined ? {} : { [HEADER.visibility]: visibility }),
+    ...(termDays === undefined ? {} : { [HEADER.termDays]: String(termDays) }),
+  }
+}
+
+/** The header by which an account can claim a file. @throws {TypeError} for a secret that is none. */
+export function claimingOf(secret: string | undefined, { sha256 }: Platform): Readonly<Record<string, string>> {
   return secret === undefined ? {} : { [HEADER.claimDigest]: bytesToHex(sha256.of(claimSecretBytes(secret))) }
 }
 

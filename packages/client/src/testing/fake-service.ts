@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ERROR_SENTENCES, type ErrorCode } from '@lade/core/errors'
-import { type ChangeRequest, type ComposeRequest, type FileEntry, PART_MEDIA_TYPE } from '@lade/core/wire'
+import {
+  type ChangeRequest,
+  type ComposeRequest,
+  type DirectoryRequest,
+  type FileEntry,
+  PART_MEDIA_TYPE,
+} from '@lade/core/wire'
+import { type FakeFolder, makeFolder, takeBatch } from './fake-folders.ts'
 import { unixfsV1Cid } from './importer.ts'
 
 export const FAKE_TOKEN = 'pk_live_fake'
@@ -35,6 +42,8 @@ export interface FakeService {
   readonly seen: Seen[]
   /** By the id that it was staged under. */
   readonly files: Map<string, Staged>
+  /** Made folders, the last one last. */
+  readonly folders: FakeFolder[]
   /** Lets the next request for which `matches` holds, such as `POST /api/upload`, end like this. */
   failOnce(matches: string, fault: Fault): void
   /** Lets all of them end like this. */
@@ -58,6 +67,11 @@ const INFO = {
 /** What any wallet gets that signs in; `serveSignIn` looks at what it signed. */
 const SIGNED_IN = { token: FAKE_TOKEN, address: '0x0', expiresAt: '2100-01-01T00:00:00.000Z' }
 
+/** The raw CID of no bytes. */
+const EMPTY_CID = 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'
+/** How many missing entries an error names: few, so that tests have more. */
+export const MOST_NAMED = 50
+
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': '*, authorization',
@@ -74,6 +88,7 @@ interface Answer {
 export async function startFakeService(): Promise<FakeService> {
   const seen: Seen[] = []
   const files = new Map<string, Staged>()
+  const folders: FakeFolder[] = []
   const faults: { readonly matches: string; readonly fault: Fault; readonly isOnce: boolean }[] = []
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
@@ -112,6 +127,8 @@ export async function startFakeService(): Promise<FakeService> {
   async function answer(note: Seen, body: Buffer): Promise<Answer> {
     const { method, path } = note
     if (method === 'POST' && path === '/api/upload') return upload(note, body)
+    if (method === 'POST' && path === '/api/batches') return batch(note, body)
+    if (method === 'POST' && path === '/api/directories') return directory(note, body)
     if (method === 'POST' && path === '/api/compose') return compose(note, body)
     if (path === '/api/files') return list(note.query.get('contentType'))
     if (path.startsWith('/api/files/')) return find(method, path.slice('/api/files/'.length), body)
@@ -130,6 +147,29 @@ export async function startFakeService(): Promise<FakeService> {
     if (actual !== cid) return problem(422, 'cid_mismatch', { expected: cid, actual })
     stage(bytes, cid, entryFrom(headers, headers['content-type'] ?? '', headers['x-filename']))
     return { status: 200, body: resultOf(cid) }
+  }
+
+  async function batch({ headers }: Seen, body: Buffer): Promise<Answer> {
+    const changes = entryFrom(headers, 'application/octet-stream', undefined)
+    return { status: 200, body: await takeBatch(body, (bytes, cid) => stage(bytes, cid, changes)) }
+  }
+
+  async function directory({ query, headers }: Seen, body: Buffer): Promise<Answer> {
+    const empty = Buffer.alloc(0)
+    const isEmpty = (cid: string) => cid === EMPTY_CID
+    const made = await makeFolder(JSON.parse(body.toString()) as DirectoryRequest, (cid) =>
+      isEmpty(cid) ? empty : files.get(cid)?.bytes,
+    )
+    if ('missing' in made) {
+      const { missing } = made
+      const named = missing.slice(0, MOST_NAMED)
+      return problem(422, 'missing_entries', { missing: named, count: missing.length })
+    }
+    const cid = query.get('cid') ?? made.root
+    if (cid !== made.root) return problem(422, 'cid_mismatch', { expected: cid, actual: made.root })
+    folders.push(made)
+    stage(empty, cid, { ...entryFrom(headers, 'application/vnd.ipld.dag-pb', undefined), filename: made.filename })
+    return { status: 200, body: { ...resultOf(cid), kind: 'folder' } }
   }
 
   async function compose({ query, headers }: Seen, body: Buffer): Promise<Answer> {
@@ -218,6 +258,7 @@ export async function startFakeService(): Promise<FakeService> {
     url,
     seen,
     files,
+    folders,
     failOnce: (matches, fault) => void faults.push({ matches, fault, isOnce: true }),
     failAlways: (matches, fault) => void faults.push({ matches, fault, isOnce: false }),
     count: (matches) => seen.filter(({ method, path }) => `${method} ${path}`.startsWith(matches)).length,

@@ -88,6 +88,8 @@ export type EntriesPage = z.infer<typeof entriesPage>
 
 /** A batch is a CAR whose blocks are whole files, each of one raw block. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024
+/** The largest file in a batch: one raw block of the import profile unixfs-v1-2025. */
+export const MAX_BATCH_FILE_BYTES = 1024 * 1024
 /** The most files in a batch. */
 export const MAX_BATCH_FILES = 1000
 

@@ -40,6 +40,9 @@ export const uploadHeaders = z.object({
   'x-claim-digest': claimDigestHeader.optional(),
 })
 
+/** The same of a batch, whose files have neither a name nor a type. */
+export const batchHeaders = uploadHeaders.pick({ 'x-visibility': true, 'x-term-days': true, 'x-claim-digest': true })
+
 /** The first seven fields are the source document's; the others are additions. */
 export const uploadResult = z.object({
   cid: cidField,

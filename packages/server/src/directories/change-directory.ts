@@ -1,5 +1,5 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
-import { type BuiltEntry, changeDirectory, type DirectoryChange } from '@lade/core/dag'
+import { changeDirectory, type DirectoryChange, type PathEntry } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { sha256, sha256Hex } from '@lade/node/hashing/sha256'
 import type { CID } from 'multiformats/cid'
@@ -56,7 +56,7 @@ export async function changeFolder(deps: ChangeDirectoryDeps, input: ChangeDirec
   const stored = await findFiles(deps, { principal, files: asked, visibility, now: deps.now() })
   const changes = [
     ...outermost(input.remove).map((path): DirectoryChange => ({ remove: path })),
-    ...put.map((entry): DirectoryChange => ({ put: builtEntry(entry, stored) })),
+    ...put.map((entry): DirectoryChange => ({ put: pathEntry(entry, stored) })),
   ]
   const changed = await readingDirectory(deps, { file, principal, signal }, async (reader): Promise<Changed> => {
     const { root: after, blocks, removed: roots } = await changeDirectory({ root, changes, getBlock: reader, sha256 })
@@ -85,7 +85,7 @@ export async function changeFolder(deps: ChangeDirectoryDeps, input: ChangeDirec
   )
 }
 
-function builtEntry(entry: AskedEntry, stored: ReadonlyMap<string, StoredFile>): BuiltEntry {
+function pathEntry(entry: AskedEntry, stored: ReadonlyMap<string, StoredFile>): PathEntry {
   if (entry.kind !== 'file') return entry
   const file = stored.get(entry.id.key)
   if (file === undefined) throw new TypeError(`${entry.id.text} was not looked for`)

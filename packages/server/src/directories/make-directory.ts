@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { type ContentId, parseContentId } from '@lade/core/content'
-import { type Block, type BuiltEntry, buildDirectory } from '@lade/core/dag'
+import { type Block, buildDirectory, type PathEntry } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { CAR_MEDIA_TYPE } from '@lade/core/wire'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
@@ -32,7 +32,7 @@ export interface DirectoryHead extends Pick<UploadHead, 'filename' | 'visibility
 }
 
 /** One path of a directory that is asked for. */
-export type AskedEntry = (AskedFile & { readonly kind: 'file' }) | Exclude<BuiltEntry, { readonly kind: 'file' }>
+export type AskedEntry = (AskedFile & { readonly kind: 'file' }) | Exclude<PathEntry, { readonly kind: 'file' }>
 
 export interface MakeDirectoryInput {
   readonly tier: UploadTier
@@ -86,7 +86,7 @@ function build(
   let empty: CID | undefined
   const { root, blocks, fileCount, sizeBytes } = buildDirectory({
     sha256,
-    entries: entries.map((entry): BuiltEntry => {
+    entries: entries.map((entry): PathEntry => {
       if (entry.kind !== 'file') return entry
       const file = stored.get(entry.id.key)
       if (file === undefined) throw new TypeError(`${entry.id.text} was not looked for`)

@@ -35,6 +35,7 @@ import { sharedFolderRoutes } from './routes/retrieval/shared-folder.ts'
 import { providerRoutes } from './routes/routing/providers.ts'
 import { sessionRoutes } from './routes/sessions/sessions.ts'
 import { tokenRoutes } from './routes/tokens/tokens.ts'
+import { batchRoutes } from './routes/uploads/batch.ts'
 import { composeRoutes } from './routes/uploads/compose.ts'
 import { uploadRoutes } from './routes/uploads/uploads.ts'
 import { walletRoutes } from './routes/wallets/wallets.ts'
@@ -87,6 +88,7 @@ export async function createApp(
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
   directoryRoutes(routes, service)
+  batchRoutes(routes, service)
   retrievalRoutes(routes, service, responseCache)
   filePathRoutes(routes, service)
   sharedFolderRoutes(routes, service)

@@ -13,6 +13,9 @@ export const platform: Platform = {
   async openPath() {
     throw new TypeError('put() accepts a path only in Node.js. Pass a File or a Blob')
   },
+  async openFolder() {
+    throw new TypeError('putFolder() accepts a path only in Node.js. Pass the files of the folder')
+  },
   createSpill,
   canPassBlobs: true,
   startWorker,

@@ -25,6 +25,18 @@ export async function openPath(path: string | URL): Promise<KnownSource | AsyncI
   return createReadStream(file)
 }
 
+/**
+ * Opens a regular file to be put.
+ *
+ * @throws {LadeError} `source_changed` when it is none any more.
+ * @throws {Error} the system's own when it cannot be opened.
+ */
+export async function openFile(path: string): Promise<KnownSource> {
+  const source = await openPath(path)
+  if ('sizeBytes' in source) return source
+  throw new LadeError('source_changed', { reason: `${path} is no longer a regular file.` })
+}
+
 function sourceOf(handle: FileHandle, opened: BigIntStats, name: string): KnownSource {
   const fingerprint = fingerprintOf(opened)
   return {
@@ -45,6 +57,6 @@ function sourceOf(handle: FileHandle, opened: BigIntStats, name: string): KnownS
 }
 
 /** The time of the last change of the inode is there too: the other one can be set at will. */
-function fingerprintOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+export function fingerprintOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
 }

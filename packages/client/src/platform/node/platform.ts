@@ -1,4 +1,5 @@
 import type { Platform } from '../platform.ts'
+import { openFolder } from './open-folder.ts'
 import { openPath } from './path-source.ts'
 import { readFile } from './read-file.ts'
 import { digest, sha256 } from './sha256.ts'
@@ -12,6 +13,7 @@ export const platform: Platform = {
   digest,
   readFile,
   openPath,
+  openFolder,
   createSpill,
   // A slice of a Blob of a file ends the whole process when it is read in another thread than its own.
   canPassBlobs: false,

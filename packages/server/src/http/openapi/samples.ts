@@ -50,6 +50,11 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   ${AUTHORIZED} \\
   --json '{"entries": [{"path": "hello.txt", "cid": "${SAMPLE_CID}"}], "filename": "my folder"}'`,
   listEntries: `curl {url}/api/files/${SAMPLE_FOLDER}/entries`,
+  uploadBatch: `curl --fail --output files.car '{url}/ipfs/${SAMPLE_CID}?format=car'
+curl {url}/api/batches \\
+  ${AUTHORIZED} \\
+  --header 'Content-Type: application/vnd.ipld.car' \\
+  --data-binary @files.car`,
   getContent: `curl --fail --output hello.txt {url}/p/${SAMPLE_CID}`,
   headContent: `curl --head {url}/p/${SAMPLE_CID}`,
   getBlocks: `curl --fail --output hello.car '{url}/ipfs/${SAMPLE_CID}?format=car'`,

@@ -1,4 +1,4 @@
-import { type BuiltEntry, buildDirectory } from '@lade/core/dag'
+import { buildDirectory, type PathEntry } from '@lade/core/dag'
 import type {
   DealEntry,
   DirectoryRequest,
@@ -29,12 +29,12 @@ const fileAt = (path: string, text: string): SmallFile => {
   return { path, bytes, cid: CID.createV1(RAW, createDigest(0x12, sha256.of(bytes))).toString() }
 }
 const entriesOf = (files: readonly SmallFile[]) => files.map(({ path, cid }) => ({ path, cid }))
-const rootOf = (files: readonly SmallFile[], others: readonly BuiltEntry[] = []): string =>
+const rootOf = (files: readonly SmallFile[], others: readonly PathEntry[] = []): string =>
   buildDirectory({
     sha256,
     entries: [
       ...files.map(
-        ({ path, bytes, cid }): BuiltEntry => ({
+        ({ path, bytes, cid }): PathEntry => ({
           kind: 'file',
           path,
           cid: CID.parse(cid),
@@ -250,7 +250,7 @@ describe('POST /api/directories', () => {
       path: string,
       { root, blocks }: Awaited<ReturnType<typeof fileDag>>,
       sizeBytes: number,
-    ): BuiltEntry => ({
+    ): PathEntry => ({
       kind: 'file',
       path,
       cid: root,
