@@ -14,6 +14,7 @@ import { storedNoter } from './admin/stored-noter.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
+import { countOldFolders } from './directories/count-old-folders.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import { isSameSite } from './http/content-host.ts'
@@ -245,6 +246,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   upkeep.start()
   placing.start()
   guarded?.scrub.start()
+  const counting = countOldFolders({ ...service, log })
 
   let closing: Promise<void> | undefined
   const end = async (): Promise<void> => {
@@ -255,6 +257,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       records,
       drainMs: config.drainMs,
       async closeRest() {
+        await counting.stop()
         await upkeep.stop()
         await placing.stop()
         await guarded?.stop()

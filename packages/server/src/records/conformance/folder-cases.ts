@@ -319,6 +319,22 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     ])
   })
 
+  it('finds CARs of which nobody has counted what is in them', async (store) => {
+    const facts = { aliases: [{ key: ROOT, view: 'car' }] } as const
+    const old = await stage(store, upload({ content: 'old', key: ROOT, facts }))
+    await stage(store, upload({ content: 'plain' }))
+    await folderOf(store, { members: ['plain'], content: 'counted', key: `dag-pb:${digestOf('other')}` })
+    expect(await store.folders.uncounted({ after: 0, limit: 10 })).toEqual([old])
+    expect(await store.folders.uncounted({ after: old.sequence, limit: 10 })).toEqual([])
+    await store.folders.setCounted({ file: old.sequence, files: 3, bytes: 90 })
+    expect(await store.folders.uncounted({ after: 0, limit: 10 })).toEqual([])
+    expect(await store.files.bySequence(old.sequence)).toEqual({
+      ...old,
+      folder: { files: 3, bytes: 90, memberBytes: 0 },
+    })
+    expect(await store.quotas.checkDrift()).toEqual([])
+  })
+
   it('has hundreds of members', async (store) => {
     const words = times(260, (index) => `word ${index}`)
     await stageWords(store, words)

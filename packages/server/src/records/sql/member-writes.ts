@@ -53,6 +53,10 @@ export function prepareMemberWrites(db: Sql) {
   )
   const deleteMembers = db.prepare<[number]>('DELETE FROM members WHERE folder = ?')
 
+  const setCounted = db.prepare<[{ file: number; files: number; bytes: number }]>(
+    'UPDATE files SET folder_files = :files, folder_bytes = :bytes WHERE sequence = :file AND folder_files IS NULL',
+  )
+
   function* takenOf(folder: FolderCommit, file: FileCommit['file'], now: number, idOf: Map<string, { id: number }>) {
     const objects = folder.taken.flatMap((handle) => idOf.get(handle)?.id ?? [])
     const taken: TakenFile[] = []
@@ -116,6 +120,10 @@ export function prepareMemberWrites(db: Sql) {
         const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
         yield* filesEnded({ principal, day, bytes, files: files.length })
       }
+    },
+
+    *setCounted(request: { file: number; files: number; bytes: number }): Steps<void> {
+      yield* setCounted.run(request)
     },
 
     /** Lets go of the members of a folder that no open file is any more; their bytes go a little later. */

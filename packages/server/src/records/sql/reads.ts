@@ -83,6 +83,7 @@ export function prepareReads(db: Sql) {
     'compositions.partsOf': compositions.partsOf,
     'folders.find': members.find,
     'folders.membersOf': members.membersOf,
+    'folders.uncounted': members.uncounted,
     'claims.find': claims.find,
     'tokens.status': tokens.status,
     'tokens.revocation': tokens.revocation,

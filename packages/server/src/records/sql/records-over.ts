@@ -70,6 +70,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     folders: {
       find: (request) => read('folders.find', request),
       membersOf: (object) => read('folders.membersOf', object),
+      uncounted: (request) => read('folders.uncounted', request),
+      setCounted: (request) => write('folders.setCounted', request),
     },
     claims: {
       find: (question) => read('claims.find', question),

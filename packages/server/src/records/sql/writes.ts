@@ -21,6 +21,7 @@ import { prepareInventoryWrites } from './inventory-writes.ts'
 import { prepareLeaseWrites } from './lease-writes.ts'
 import { prepareLimitWrites } from './limit-writes.ts'
 import { prepareLoginCodeWrites } from './login-code-writes.ts'
+import { prepareMemberWrites } from './member-writes.ts'
 import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
 import { prepareOfferWrites } from './offer-writes.ts'
@@ -53,6 +54,7 @@ export function prepareWrites(db: Sql) {
   const tokens = prepareTokenWrites(db, audit)
   const loginCodes = prepareLoginCodeWrites(db, audit)
   const sessions = prepareSessionWrites(db, audit)
+  const members = prepareMemberWrites(db)
   const claims = prepareClaimWrites(db)
   const limits = prepareLimitWrites(db, audit)
   const nonces = prepareNonceWrites(db, audit)
@@ -89,6 +91,7 @@ export function prepareWrites(db: Sql) {
     'files.revive': revival.revive,
     'blocks.sweep': contents.sweep,
     'compositions.commit': compositions.commit,
+    'folders.setCounted': members.setCounted,
     'claims.take': claims.take,
     'tokens.signUp': tokens.signUp,
     'tokens.revoke': tokens.revoke,

@@ -30,6 +30,7 @@ const QUEUE_NAMES: QueueNames = {
   'files.revive': upkeep,
   'blocks.sweep': upkeep,
   'compositions.commit': ({ file }) => principalOf(file),
+  'folders.setCounted': upkeep,
   'claims.take': ({ sponsored }) => `claim of ${sponsored}`,
   'tokens.signUp': auditLog,
   'tokens.revoke': auditLog,
