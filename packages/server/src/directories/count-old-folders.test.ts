@@ -32,7 +32,9 @@ describe('countOldFolders', () => {
     await service.upload(await carOf(file.root, file.blocks), { cid: `${file.root}`, token, headers: CAR })
     await service.close()
     const db = new Database(join(dataDir, 'lade.db'))
-    db.exec("UPDATE files SET folder_files = NULL, folder_bytes = NULL; DELETE FROM marks WHERE name = 'folders-counted'")
+    db.exec(
+      "UPDATE files SET folder_files = NULL, folder_bytes = NULL; DELETE FROM marks WHERE name = 'folders-counted'",
+    )
     db.close()
 
     service = await runService({ dataDir })
