@@ -16,6 +16,7 @@ import { prepareInventoryReads } from './inventory-reads.ts'
 import { prepareLimitReads } from './limit-reads.ts'
 import { prepareLoginCodeReads } from './login-code-reads.ts'
 import { prepareNonceReads } from './nonce-reads.ts'
+import { prepareOpenUploadReads } from './open-upload-reads.ts'
 import { prepareOfferReads } from './offer-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
@@ -47,6 +48,7 @@ export function prepareReads(db: Sql) {
   const deals = prepareDealReads(db)
   const chain = prepareChainReads(db)
   const offers = prepareOfferReads(db)
+  const openUploads = prepareOpenUploadReads(db)
   const inventory = prepareInventoryReads(db)
   const installation = prepareInstallationReads(db)
   const integrity = prepareIntegrityReads(db)
@@ -105,6 +107,9 @@ export function prepareReads(db: Sql) {
     'placements.pieceOf': pieces.pieceOf,
     'placements.counts': (_: undefined) => deals.counts(),
     'offers.find': offers.find,
+    'openUploads.find': openUploads.find,
+    'openUploads.hasExpired': openUploads.hasExpired,
+    'openUploads.known': openUploads.known,
     'secrets.find': (name: string) => secret.get(name),
     'installation.find': (_: undefined) => installation.find(),
     'inventory.stored': inventory.stored,
