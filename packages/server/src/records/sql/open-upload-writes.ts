@@ -55,9 +55,7 @@ export function prepareOpenUploadWrites(db: Sql, quotas: QuotaSteps) {
       const open = (yield* countOf.get(upload.principal, now)) ?? 0
       if (open >= maxOpen) return { outcome: 'too_many_in_flight', inFlight: open }
       const reserved: ReserveOutcome =
-        reserve === undefined
-          ? { outcome: 'reserved', reservedBytes: 0, usedBytes: 0 }
-          : yield* quotas.reserve(reserve)
+        reserve === undefined ? { outcome: 'reserved', reservedBytes: 0, usedBytes: 0 } : yield* quotas.reserve(reserve)
       if (reserved.outcome !== 'reserved') return reserved
       const { id, principal, tier, kind, reservationId, sizeBytes = null, head, metadata, expiresAt } = upload
       yield* insert.run(id, principal, tier, kind, reservationId, sizeBytes, head, metadata, expiresAt)
