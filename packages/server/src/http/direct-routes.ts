@@ -8,6 +8,8 @@ import { gatewayHandler } from './routes/gateway/gateway.ts'
 import { answerGatewayOptions } from './routes/gateway/gateway-cors.ts'
 import { pieceHandler } from './routes/pieces/pieces.ts'
 import { answerRaw, type RawHandler } from './routes/raw-route.ts'
+import { tusHandler } from './routes/resumable/tus.ts'
+import { answerTusOptions, isTusPath, tusRouteOf } from './routes/resumable/tus-routes.ts'
 import { filePathHandler } from './routes/retrieval/file-paths.ts'
 import { retrievalHandler } from './routes/retrieval/retrieval.ts'
 import { uploadHandler } from './routes/uploads/uploads.ts'
@@ -34,6 +36,7 @@ interface ContentRoute {
  */
 export function directRoutes(service: Service, responseCache: ResponseCache | undefined): DirectRoutes {
   const upload = uploadHandler(service)
+  const tus = tusHandler(service)
   const gateway = gatewayHandler(service)
   const retrievals: readonly ContentRoute[] = [
     {
@@ -55,6 +58,12 @@ export function directRoutes(service: Service, responseCache: ResponseCache | un
     if ((method === 'POST' || method === 'PUT') && pathOf(url) === '/api/upload') {
       exchangeOf(request).route = '/api/upload'
       void answerRaw(service, upload, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
+      return true
+    }
+    if (isTusPath(url)) {
+      exchangeOf(request).route = tusRouteOf(url)
+      if (method === 'OPTIONS') answerTusOptions(service, request, response)
+      else void answerRaw(service, tus, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
       return true
     }
     if (method === 'OPTIONS' && url.startsWith(GATEWAY_PREFIX)) {

@@ -55,6 +55,8 @@ export interface AdvanceOpenUploadRequest {
   readonly expiresAt: number
   /** Set once; absent where it is known or unknown still. */
   readonly sizeBytes?: number | undefined
+  /** True for the last word of this writer: nobody writes any more then. @default false */
+  readonly isLast?: boolean
 }
 
 /**

@@ -41,6 +41,21 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   putUploadFile: `curl --upload-file hello.txt "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   ${AUTHORIZED} \\
   --header 'Content-Type: text/plain; charset=utf-8'`,
+  openTusUpload: `curl --include {url}/api/tus \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0' \\
+  --header 'Upload-Length: 13' \\
+  --header "Upload-Metadata: filename $(printf hello.txt | base64)" \\
+  --data ''`,
+  continueTusUpload: `curl --request PATCH "{url}/api/tus/$UPLOAD_ID" \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0' \\
+  --header 'Upload-Offset: 0' \\
+  --header 'Content-Type: application/offset+octet-stream' \\
+  --data-binary @hello.txt`,
+  terminateTusUpload: `curl --request DELETE "{url}/api/tus/$UPLOAD_ID" \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0'`,
   composeFile: `curl '{url}/api/compose?cid=${SAMPLE_SHA256}' \\
   ${AUTHORIZED} \\
   --json '{"parts": ["${SAMPLE_SHA256}"], "contentType": "text/plain", "filename": "hello.txt"}'`,

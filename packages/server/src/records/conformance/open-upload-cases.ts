@@ -140,6 +140,8 @@ export function openUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): void
     expect(await store.openUploads.advance({ ...advance, writer: 'a/1' })).toBe(false)
     await store.openUploads.giveBack({ id, writer: 'a/1' })
     expect(await find(store, { id })).toMatchObject({ writer: 'b/1', durableBytes: 0 })
+    expect(await store.openUploads.advance({ ...advance, writer: 'b/1', isLast: true })).toBe(true)
+    expect(await find(store, { id })).toMatchObject({ writer: undefined, durableBytes: 10 })
   })
 
   itWithTwo('gives one of many the pen, through two handles', async (store, other) => {

@@ -71,12 +71,13 @@ export function prepareOpenUploadWrites(db: Sql, quotas: QuotaSteps) {
     },
 
     *advance(request: AdvanceOpenUploadRequest): Steps<boolean> {
-      const { id, writer, durableBytes, place, expiresAt, sizeBytes } = request
+      const { id, writer, durableBytes, place, expiresAt, sizeBytes, isLast = false } = request
       const found = yield* row.get(id)
       if (found === undefined || found.writer !== writer || found.cid !== null) return false
       yield* advance.run(durableBytes, place, expiresAt, id)
       yield* extend.run(expiresAt, found.reservation)
       if (sizeBytes !== undefined && found.size_bytes === null) yield* setSize.run(sizeBytes, id)
+      if (isLast) yield* setWriter.run(null, id)
       return true
     },
 
