@@ -79,7 +79,7 @@ async function findParts(deps: AppendDeps, { ids, tier }: ConcatenateInput): Pro
   }
   const parts: OpenUploadRecord[] = []
   for (const id of ids) {
-    await deps.openUploads.writers.settled(id)
+    await deps.openUploads.writers.end(id)
     const part = await findOpenUpload(deps, { id, principal: tier.principal })
     if (part.kind !== 'partial') {
       throw new LadeError('bad_request', { reason: `The upload ${id} is not a partial upload.` })

@@ -1,4 +1,5 @@
 import {
+  aliasesOf,
   type ContentId,
   checkContent,
   type DigestsWanted,
@@ -6,6 +7,7 @@ import {
   digestsWanted,
   parseContentId,
 } from '@lade/core/content'
+import { IMPORT_PROFILES } from '@lade/core/dag'
 import { type ErrorCode, LadeError } from '@lade/core/errors'
 import { isCarMediaType } from '@lade/core/wire'
 import type { BodyBill } from '@lade/node/budget/body-bill'
@@ -122,7 +124,9 @@ async function verify(
   return { cid, arrived: { kind: 'blob', inline: undefined, digests, verified, blob: pending } }
 }
 
-function computedCid({ dags }: BodyDigests): string {
+/** A file of one leaf is that leaf. */
+function computedCid({ dags, sizeBytes, sha256 }: BodyDigests): string {
+  if (sizeBytes <= IMPORT_PROFILES[COMPUTED_PROFILE].chunkBytes) return aliasesOf(sha256).cidV1
   const dag = dags.find(({ profile }) => profile === COMPUTED_PROFILE)
   if (dag === undefined) throw new TypeError('the import that names the bytes was not computed')
   return dagCid(dag)

@@ -83,7 +83,6 @@ export async function receiveInto(deps: AppendDeps, input: AppendInput, receivin
       hash: hasher && ((block) => hasher?.update(block) ?? Promise.resolve()),
       onFailure: () => hasher?.discard(),
     })
-    writing.isEnding()
     requireChecksum(hash, checksum, body.cut)
     if (input.isLast === true && body.cut === undefined) sizeBytes ??= writtenBytes
     if (writtenBytes === sizeBytes && upload.kind === 'whole') {

@@ -1,21 +1,18 @@
 import { LadeError } from '@lade/core/errors'
 
-/** How long a question about an upload waits for a request that is about to end. */
+/** How long a request that has been ended is waited for: it may be storing the file. */
 const ENDING_MS = 10_000
 
 /** A request that writes to an upload. */
 export interface Writing {
   /** Aborted when a newer request takes over. */
   readonly signal: AbortSignal
-  /** No more bytes come: what is left is done soon, and is not given up. */
-  isEnding(): void
   leave(): void
 }
 
 interface Entry {
   readonly controller: AbortController
   readonly ended: Promise<void>
-  isEnding: boolean
 }
 
 /** The requests of this process that write to uploads, one for each upload: a newer one ends the one before. */
@@ -33,13 +30,10 @@ export class Writers {
     const ended = new Promise<void>((resolve) => {
       leave = resolve
     })
-    const entry: Entry = { controller, ended, isEnding: false }
+    const entry: Entry = { controller, ended }
     this.#entries.set(id, entry)
     return {
       signal: controller.signal,
-      isEnding: () => {
-        entry.isEnding = true
-      },
       leave: () => {
         this.#entries.delete(id)
         leave()
@@ -47,17 +41,14 @@ export class Writers {
     }
   }
 
-  /** Ends the request that writes to an upload, and resolves when it has ended. */
+  /**
+   * Ends the request that writes to an upload, and waits a while for what it has to do with bytes that came. Clients ask about an upload, or
+   * terminate it, when they believe that their request has failed.
+   */
   async end(id: string): Promise<void> {
     const entry = this.#entries.get(id)
-    entry?.controller.abort(new LadeError('not_found', { reason: 'The upload was terminated.' }))
-    await entry?.ended
-  }
-
-  /** Waits a while for a request that is about to end, so that what it kept is told. */
-  async settled(id: string): Promise<void> {
-    const entry = this.#entries.get(id)
-    if (entry === undefined || !entry.isEnding) return
+    if (entry === undefined) return
+    entry.controller.abort(new LadeError('upload_in_use', { retryAfterSeconds: 1 }))
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ENDING_MS)

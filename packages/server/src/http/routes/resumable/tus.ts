@@ -150,7 +150,7 @@ async function concatenate(
 async function tell(asked: TusRequest, id: string): Promise<void> {
   const { service, request, query } = asked
   const { principal } = await tierOf(service, request, query)
-  await service.openUploads.writers.settled(id)
+  await service.openUploads.writers.end(id)
   const upload = await findOpenUpload(service, { id, principal })
   const { metadata, concat } = JSON.parse(upload.metadata) as TusFacts
   // Where a concatenation is not done, there is no offset.
