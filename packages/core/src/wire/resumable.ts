@@ -54,3 +54,10 @@ export const tusPatchHeaders = z.object({
   'upload-length': count.optional().describe('Bytes in all, if the upload was opened without them'),
   'upload-checksum': z.string().optional().describe('Of the body: an algorithm and the digest in base64'),
 })
+
+/** The headers of a request that adds bytes to a resumable upload of the IETF. */
+export const resumableAppendHeaders = z.object({
+  'upload-complete': z.enum(['?0', '?1']).describe('?1 if the body ends the file'),
+  'upload-offset': count.describe('Where the upload continues; as HEAD says'),
+  'upload-length': count.optional().describe('Bytes in all, if not said before'),
+})

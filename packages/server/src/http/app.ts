@@ -27,6 +27,7 @@ import { metricsRoutes } from './routes/operations/metrics.ts'
 import { operationRoutes } from './routes/operations/operations.ts'
 import { pdpRoutes } from './routes/pieces/pdp.ts'
 import { pieceRoutes } from './routes/pieces/pieces.ts'
+import { resumableUploadRoutes } from './routes/resumable/resumable-routes.ts'
 import { tusRoutes } from './routes/resumable/tus-routes.ts'
 import { challengeRoutes } from './routes/retrieval/challenge.ts'
 import { filePathRoutes } from './routes/retrieval/file-paths.ts'
@@ -85,6 +86,7 @@ export async function createApp(
   const routes = app.withTypeProvider<ZodTypeProvider>()
   uploadRoutes(routes, service)
   composeRoutes(routes, service)
+  resumableUploadRoutes(routes, service)
   tusRoutes(routes, service)
   retrievalRoutes(routes, service, responseCache)
   filePathRoutes(routes, service)

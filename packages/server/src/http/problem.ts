@@ -122,6 +122,14 @@ export function problemBody(error: LadeError, requestId: string): Problem {
   }
 }
 
+/** The same for a resumable upload of the IETF, whose draft has a problem type of its own for this. */
+export function resumableProblem(error: LadeError, body: Problem): Problem {
+  if (!LadeError.has(error, 'offset_mismatch')) return body
+  const { expectedOffset, providedOffset } = error.evidence
+  const type = 'https://iana.org/assignments/http-problem-types#mismatching-upload-offset'
+  return { ...body, type, 'expected-offset': expectedOffset, 'provided-offset': providedOffset }
+}
+
 /** The headers that belong to an error, besides those of its body. */
 export function problemHeaders(error: LadeError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' }

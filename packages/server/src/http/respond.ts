@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { exchangeOf, requestIdOf } from './exchange.ts'
 import { announcesBody, declaredBytes } from './framing.ts'
-import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
+import { problemBody, problemHeaders, problemMediaType, resumableProblem, STATUS } from './problem.ts'
 
 /** What hooks have set on a reply so far, to be taken along when the answer is written past the framework. */
 export function headersSet(reply: FastifyReply): OutgoingHttpHeaders {
@@ -31,6 +31,9 @@ export function sendJson(
   })
   response.end(bytes)
 }
+
+/** The paths of uploads that are resumed by the draft of the IETF. */
+const RESUMABLE_PREFIX = '/api/upload/'
 
 /** The paths of the Git LFS API. */
 const LFS_PREFIX = '/lfs/'
@@ -59,7 +62,9 @@ export function sendProblem(
   const body = problemBody(error, requestId)
   // Clients of Git LFS show `message`, and nothing else.
   const isOfLfs = request.url?.startsWith(LFS_PREFIX) === true
-  const bytes = Buffer.from(JSON.stringify(isOfLfs ? { ...body, message: body.detail } : body))
+  const isResumable = request.url?.startsWith(RESUMABLE_PREFIX) === true
+  const sent = isOfLfs ? { ...body, message: body.detail } : isResumable ? resumableProblem(error, body) : body
+  const bytes = Buffer.from(JSON.stringify(sent))
   const bodyMayFollow = !request.complete && announcesBody(request)
   const status = STATUS[error.code]
   const mustClose =

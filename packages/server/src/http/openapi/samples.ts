@@ -53,6 +53,14 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   --header 'Upload-Offset: 0' \\
   --header 'Content-Type: application/offset+octet-stream' \\
   --data-binary @hello.txt`,
+  continueUpload: `curl --request PATCH "{url}/api/upload/$UPLOAD_ID" \\
+  ${AUTHORIZED} \\
+  --header 'Upload-Complete: ?1' \\
+  --header 'Upload-Offset: 0' \\
+  --header 'Content-Type: application/partial-upload' \\
+  --data-binary @hello.txt`,
+  cancelUpload: `curl --request DELETE "{url}/api/upload/$UPLOAD_ID" \\
+  ${AUTHORIZED}`,
   terminateTusUpload: `curl --request DELETE "{url}/api/tus/$UPLOAD_ID" \\
   ${AUTHORIZED} \\
   --header 'Tus-Resumable: 1.0.0'`,

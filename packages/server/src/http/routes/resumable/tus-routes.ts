@@ -1,29 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TUS_MEDIA_TYPE, tusCreateHeaders, tusPatchHeaders } from '@lade/core/wire'
 import * as z from 'zod'
-import { corsHeaders } from '../../cors.ts'
-import { requestIdOf } from '../../exchange.ts'
 import { pathOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { rawRoute } from '../raw-route.ts'
 import { bytes, emptyResponse, problems, type Routes, security, takenOver } from '../routes.ts'
-import { TUS_PATH, tusHandler, tusOptions } from './tus.ts'
-
-const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
-const ALLOWED_HEADERS = [
-  'Authorization',
-  'Content-Type',
-  'Tus-Resumable',
-  'Upload-Checksum',
-  'Upload-Concat',
-  'Upload-Defer-Length',
-  'Upload-Length',
-  'Upload-Metadata',
-  'Upload-Offset',
-  'X-HTTP-Method-Override',
-  'X-Request-Id',
-  'X-Requested-With',
-].join(', ')
+import { TUS_PATH, tusHandler } from './tus.ts'
 
 const uploadParams = z.object({ id: z.string().describe('As the Location of the upload ends') })
 
@@ -34,22 +15,6 @@ export function isTusPath(url: string): boolean {
 
 export function tusRouteOf(url: string): string {
   return pathOf(url) === TUS_PATH ? TUS_PATH : `${TUS_PATH}/{id}`
-}
-
-/** Answers `OPTIONS`, whether a client asks what there is of tus, or a browser before a request. */
-export function answerTusOptions(service: Service, request: IncomingMessage, response: ServerResponse): void {
-  const asked = request.headers['access-control-request-headers']
-  const isPlain = asked !== undefined && /^[\w\-, ]{1,1024}$/.test(asked)
-  response.writeHead(204, {
-    ...requestIdOf(request),
-    ...corsHeaders,
-    'access-control-allow-methods': METHODS,
-    'access-control-allow-headers': isPlain ? `${ALLOWED_HEADERS}, ${asked}` : ALLOWED_HEADERS,
-    'access-control-max-age': '86400',
-    'x-content-type-options': 'nosniff',
-    ...tusOptions(service),
-  })
-  response.end()
 }
 
 /** `/api/tus`, for its documentation and every spelling that is not answered at once. */
