@@ -68,6 +68,16 @@ export const createResumableUpload = (service: Service): RawHandler => {
     const { id } = upload
     const location = `${service.publicUrl()}${UPLOAD_PATH}/${id}`
     const limits = limitField(service, (upload.expiresAt - service.now()) / 1000)
+    // Asks for the address alone.
+    if (bodyBytes === 0 && !isLast) {
+      headers.location = location
+      request.resume()
+      return send(
+        asked,
+        201,
+        stateOf(service, { ...upload, durableBytes: 0, place: '', writer: undefined, cid: undefined }),
+      )
+    }
     const isTold = tellOfResumption(asked, { location, ...limits })
     Object.assign(headers, { location, ...limits })
     try {
