@@ -24,13 +24,13 @@ export interface SendOptions {
 }
 
 /** The ways in which bytes come in. All end in one admission. */
-export type Door = 'declared' | 'chunked' | 'lfs'
+export type Door = 'declared' | 'chunked' | 'lfs' | 'tus' | 'tus-deferred' | 'resumable'
 
 /** The next way in for a caller; without a token, Git LFS is none. */
 export function doorFor({ principal }: Caller, index: number): Door {
   const doors: readonly Door[] = principal.startsWith('user:')
-    ? ['declared', 'chunked', 'lfs']
-    : ['declared', 'chunked']
+    ? ['declared', 'chunked', 'lfs', 'tus', 'tus-deferred', 'resumable']
+    : ['declared', 'chunked', 'tus', 'tus-deferred', 'resumable']
   return doors[index % doors.length] ?? 'declared'
 }
 
@@ -68,8 +68,42 @@ export function upload(
 ): Promise<Answer> {
   const headers = { ...caller.headers, 'Content-Type': 'application/octet-stream' }
   const request = { ...options, headers, body: content.bytes() }
+  if (door === 'tus' || door === 'tus-deferred') return uploadByTus(origin, caller, content, door)
+  if (door === 'resumable') {
+    const completed = { ...request, headers: { ...headers, 'Upload-Complete': '?1' } }
+    return send(origin, 'POST', `/api/upload?cid=${content.cid}`, completed)
+  }
   if (door === 'lfs') return send(origin, 'PUT', `/lfs/faults/objects/${content.cid}`, request)
   return send(origin, 'POST', `/api/upload?cid=${content.cid}`, { ...request, isChunked: door === 'chunked' })
+}
+
+/** An upload by tus, in two requests, answered as one in one request is: with 200, or the first refusal. */
+async function uploadByTus(origin: URL, caller: Caller, content: Content, door: Door): Promise<Answer> {
+  const common = { ...caller.headers, 'Tus-Resumable': '1.0.0' }
+  const isDeferred = door === 'tus-deferred'
+  const opened = await send(origin, 'POST', '/api/tus', {
+    headers: {
+      ...common,
+      'Content-Length': '0',
+      'Upload-Metadata': `cid ${Buffer.from(content.cid).toString('base64')}`,
+      ...(isDeferred ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(content.sizeBytes) }),
+    },
+  })
+  if (opened.status !== 201) return opened
+  const path = new URL(String(opened.headers.location)).pathname
+  const patched = await send(origin, 'PATCH', path, {
+    headers: {
+      ...common,
+      'Upload-Offset': '0',
+      'Content-Type': 'application/offset+octet-stream',
+      ...(isDeferred && { 'Upload-Length': String(content.sizeBytes) }),
+    },
+    body: content.bytes(),
+  })
+  if (patched.status === 204) return { ...patched, status: 200 }
+  // What is not continued would keep its part of the quota.
+  await send(origin, 'DELETE', path, { headers: common })
+  return patched
 }
 
 /** A caller without a token, at an address of its choice. */
