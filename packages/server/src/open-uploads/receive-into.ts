@@ -13,8 +13,9 @@ import { KeptBody } from './kept-body.ts'
 import { holderOf, noSuchUpload, OPEN_UPLOAD_MS } from './open-uploads.ts'
 import { intentFrom } from './upload-intent.ts'
 
-/** How often what came is made durable while a body flows: after so many bytes, and so much time. */
-const KEEP_EVERY_BYTES = 4 * 1024 * 1024
+/** How often what came is made durable while a body flows: after so many bytes, and with fewer after so much time. */
+const KEEP_EVERY_BYTES = 128 * 1024 * 1024
+const KEEP_LEAST_BYTES = 4 * 1024 * 1024
 const KEEP_EVERY_MS = 5000
 
 /** What the sender says of the bytes of one request. */
@@ -52,11 +53,11 @@ export async function receiveInto(deps: AppendDeps, input: AppendInput, receivin
     keptAt = performance.now()
     return expiresAt
   }
-  const isKeepDue = (): boolean =>
-    checksum === undefined &&
-    writtenBytes !== sizeBytes &&
-    writtenBytes - keptBytes >= KEEP_EVERY_BYTES &&
-    performance.now() - keptAt >= KEEP_EVERY_MS
+  const isKeepDue = (): boolean => {
+    const newBytes = writtenBytes - keptBytes
+    if (checksum !== undefined || writtenBytes === sizeBytes || newBytes < KEEP_LEAST_BYTES) return false
+    return newBytes >= KEEP_EVERY_BYTES || performance.now() - keptAt >= KEEP_EVERY_MS
+  }
 
   const body = bodyOf(input, size, signal)
   const intake = new BodyIntake(body, {
