@@ -9,6 +9,7 @@ import { mislabelledContent, newContent } from './content.ts'
 import { costlyAdminRequests, costlySessionRequests } from './costly-account-requests.ts'
 import { costlyFolderRequests, namedFolder } from './costly-folder-requests.ts'
 import type { CostlyRequest } from './costly-request.ts'
+import { costlyResumedRequests } from './costly-resumed-requests.ts'
 import { PLAN } from './plan.ts'
 
 const MIB = 1024 * 1024
@@ -155,6 +156,7 @@ export async function costlyRequests(
       { route: 'head /ipfs/{cid}', what: block.name, path: `/ipfs/${block.cid}?format=car`, statuses: [200, 404, 406] },
     ]),
     ...costlyFolderRequests(folder, blocks),
+    ...(await costlyResumedRequests(origin, user, cid(Buffer.from('x')))),
     {
       route: 'post /lfs/{repository}/objects/batch',
       what: '1,000 unknown objects',

@@ -1,7 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
 import { measured } from '@lade/node/budget/measured'
-import type { ContentHasher } from '@lade/node/hashing/content-hasher'
 import type { ResumableBlob } from '../blobs/blob-store.ts'
 import { BodyIntake, DEFAULT_BLOCK_BYTES } from '../blobs/body-intake.ts'
 import { pumpBlocks } from '../blobs/pump-blocks.ts'
@@ -11,6 +10,7 @@ import type { AppendDeps, Appended, AppendInput, Turn } from './append-to-upload
 import { digestsWantedOf, finishUpload } from './finish-upload.ts'
 import { KeptBody } from './kept-body.ts'
 import { holderOf, noSuchUpload, OPEN_UPLOAD_MS } from './open-uploads.ts'
+import type { RunningHasher } from './running-hashers.ts'
 import { intentFrom } from './upload-intent.ts'
 
 /** How often what came is made durable while a body flows: after so many bytes, and with fewer after so much time. */
@@ -41,7 +41,8 @@ export async function receiveInto(deps: AppendDeps, input: AppendInput, receivin
   let keptBytes = offset
   let keptAt = performance.now()
   const hash = checksum && createHash(checksum.algorithm)
-  let hasher = hasherFor(deps, input, receiving)
+  let running = hasherFor(deps, input, receiving)
+  const hasher = running?.hasher
 
   /** Makes what was written durable, and says so. */
   const keep = async (isLast: boolean): Promise<number> => {
@@ -81,13 +82,15 @@ export async function receiveInto(deps: AppendDeps, input: AppendInput, receivin
         writtenBytes += block.length
         if (isKeepDue()) await keep(false)
       },
-      hash: hasher && ((block) => hasher?.update(block) ?? Promise.resolve()),
+      hash: hasher && ((block) => hasher.update(block)),
       onFailure: () => hasher?.discard(),
     })
     requireChecksum(hash, checksum, body.cut)
     if (input.isLast === true && body.cut === undefined) sizeBytes ??= writtenBytes
     if (writtenBytes === sizeBytes && upload.kind === 'whole') {
-      const { tier, bill } = input
+      const { tier } = input
+      // What the whole upload has paid is made unpaid if it is refused.
+      const bill = running?.bill ?? input.bill
       const whole = { ...upload, durableBytes: writtenBytes, sizeBytes, writer: undefined, place: '' }
       const staged = await finishUpload(deps, {
         upload,
@@ -103,13 +106,13 @@ export async function receiveInto(deps: AppendDeps, input: AppendInput, receivin
       return { upload: { ...whole, cid: staged.file.cid }, staged }
     }
     const expiresAt = await keep(true)
-    if (hasher !== undefined) deps.openUploads.hashers.put(id, hasher, writtenBytes)
-    hasher = undefined
+    if (running !== undefined) deps.openUploads.hashers.put(id, running, writtenBytes)
+    running = undefined
     // The offset that the sender asks for next has what it brought.
     if (body.cut !== undefined && writtenBytes !== sizeBytes) throw body.cut
     return { upload: { ...upload, durableBytes: writtenBytes, sizeBytes, writer: undefined, expiresAt } }
   } finally {
-    hasher?.discard()
+    running?.hasher.discard()
     intake.close()
     body.close()
   }
@@ -126,7 +129,7 @@ function hasherFor(
   deps: AppendDeps,
   { id, offset, bill }: AppendInput,
   { upload, size: { sizeBytes } }: Receiving,
-): ContentHasher | undefined {
+): RunningHasher | undefined {
   const isInline = sizeBytes !== undefined && sizeBytes <= deps.inlineBytes
   if (upload.kind !== 'whole' || isInline) {
     deps.openUploads.hashers.drop(id)
@@ -135,7 +138,7 @@ function hasherFor(
   const running = deps.openUploads.hashers.take(id, offset)
   if (running !== undefined || offset > 0) return running
   const wanted = { ...digestsWantedOf(intentFrom(upload.head), id, sizeBytes), chunks: true }
-  return deps.hashers(wanted, sizeBytes, bill)
+  return { hasher: deps.hashers(wanted, sizeBytes, bill), bill }
 }
 
 /** @throws {LadeError} `checksum_mismatch`; what cut the body, since a part of it cannot be checked. */

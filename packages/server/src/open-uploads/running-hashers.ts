@@ -1,3 +1,4 @@
+import type { BodyBill } from '@lade/node/budget/body-bill'
 import type { ContentHasher } from '@lade/node/hashing/content-hasher'
 import { LRUCache } from 'lru-cache'
 
@@ -5,8 +6,14 @@ import { LRUCache } from 'lru-cache'
 const MOST_WAITING = 64
 const WAIT_MS = 10 * 60_000
 
-interface Waiting {
+/** A hasher, and who is charged for it. */
+export interface RunningHasher {
   readonly hasher: ContentHasher
+  readonly bill: BodyBill
+}
+
+interface Waiting {
+  readonly running: RunningHasher
   readonly hashedBytes: number
   isTaken: boolean
 }
@@ -17,22 +24,22 @@ export class RunningHashers {
     max: MOST_WAITING,
     ttl: WAIT_MS,
     ttlAutopurge: true,
-    dispose: ({ hasher, isTaken }) => {
-      if (!isTaken) hasher.discard()
+    dispose: ({ running, isTaken }) => {
+      if (!isTaken) running.hasher.discard()
     },
   })
 
   /** The hasher of an upload, if it has hashed exactly these bytes; it is the caller's from then on. */
-  take(id: string, hashedBytes: number): ContentHasher | undefined {
+  take(id: string, hashedBytes: number): RunningHasher | undefined {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return undefined
     waiting.isTaken = waiting.hashedBytes === hashedBytes
     this.#waiting.delete(id)
-    return waiting.isTaken ? waiting.hasher : undefined
+    return waiting.isTaken ? waiting.running : undefined
   }
 
-  put(id: string, hasher: ContentHasher, hashedBytes: number): void {
-    this.#waiting.set(id, { hasher, hashedBytes, isTaken: false })
+  put(id: string, running: RunningHasher, hashedBytes: number): void {
+    this.#waiting.set(id, { running, hashedBytes, isTaken: false })
   }
 
   /** Forgets an upload that has ended. */
