@@ -25,6 +25,7 @@ import { createRequestOrigin, isNameless } from './http/request-origin.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
+import { createOpenUploads } from './open-uploads/open-uploads.ts'
 import { localPieces } from './placement/local-pieces.ts'
 import { cacheLevels } from './proving/cache-levels.ts'
 import type { Prover } from './proving/prover.ts'
@@ -170,6 +171,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   await unlessUnwritable(() => upkeep.round())
 
   const moderation = await openBlocks(config, { records, now, log, closers })
+  const openUploads = createOpenUploads()
+  closers.push(() => openUploads.hashers.close())
   const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now: () => performance.now() })
   closers.push(() => stallWatch.close())
   let isDraining = false
@@ -184,6 +187,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     config,
     version: packageJson.version,
     ...staging,
+    openUploads,
+    isAlive,
     databaseState,
     budget,
     blockReadings,

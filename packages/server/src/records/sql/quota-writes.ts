@@ -55,6 +55,7 @@ interface KnownBefore {
 interface ClaimRequest extends BlobName {
   readonly reservationId: string
   readonly key: string
+  readonly now?: number | undefined
 }
 
 interface ReleaseRequest {
@@ -82,6 +83,13 @@ export function prepareQuotaWrites(
   const reservation = db.prepare<[string], ReservationRow>('SELECT * FROM reservations WHERE id = ?')
   const deleteReservation = db.prepare<[string]>('DELETE FROM reservations WHERE id = ?')
   const setReserved = db.prepare<[number, string]>('UPDATE reservations SET bytes = ? WHERE id = ?')
+  const completeUpload = db.prepare<[number, number, string, string]>(
+    `UPDATE open_uploads SET size_bytes = ?, durable_bytes = ?, cid = ?, place = '', writer = NULL WHERE id = ?`,
+  )
+  const reservationOfPart = db.prepare<[string], ReservationRow>(
+    'SELECT * FROM reservations WHERE id = (SELECT reservation FROM open_uploads WHERE id = ?)',
+  )
+  const deleteOpenUpload = db.prepare<[string]>('DELETE FROM open_uploads WHERE id = ?')
   const claimBytes = db.prepare<[string, string, string]>(
     'UPDATE reservations SET claimed_sha256 = ?, claimed_put = ? WHERE id = ?',
   )
@@ -159,6 +167,27 @@ export function prepareQuotaWrites(
     return sequence
   }
 
+  /** What the parts of a concatenation have reserved of the same day, beside the one whose reservation the commit is of. */
+  function* reservedByParts({ completes }: UploadCommit, held: ReservationRow): Steps<number> {
+    let bytes = 0
+    for (const id of completes?.partIds ?? []) {
+      const part = yield* reservationOfPart.get(id)
+      if (part !== undefined && part.id !== held.id && part.day === held.day) bytes += part.bytes
+    }
+    return bytes
+  }
+
+  /** The upload in several requests is a file now, and its parts have ended. */
+  function* complete({ completes, file, now }: UploadCommit): Steps<void> {
+    if (completes === undefined) return
+    yield* forEach(completes.partIds, function* (id) {
+      const part = yield* reservationOfPart.get(id)
+      if (part !== undefined) yield* settle(part, now)
+      yield* deleteOpenUpload.run(id)
+    })
+    yield* completeUpload.run(file.sizeBytes, file.sizeBytes, file.cid, completes.id)
+  }
+
   return {
     release,
 
@@ -216,14 +245,20 @@ export function prepareQuotaWrites(
       return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes, ...left }
     },
 
-    *claim({ reservationId, key, sha256, put }: ClaimRequest): Steps<ClaimOutcome> {
-      if ((yield* reservation.get(reservationId)) === undefined) return { outcome: 'lost' }
+    *claim({ reservationId, key, sha256, put, now = 0 }: ClaimRequest): Steps<ClaimOutcome> {
+      const held = yield* reservation.get(reservationId)
+      if (held === undefined) return { outcome: 'lost' }
       const bound = yield* content.boundElsewhere(key, [sha256])
       // What is known by its piece alone may be these bytes: the commit, which knows their piece, decides.
       if (bound !== undefined && sha256Of(bound) !== null) return { outcome: 'conflict', object: bound }
       // A put that has a name is new, so that no removal of it was ever planned.
       if (put === '' && !(yield* discards.cancel({ sha256, put }))) return { outcome: 'busy' }
       yield* claimBytes.run(sha256, put, reservationId)
+      // An upload in several requests may have claimed before, and ended otherwise.
+      const { claimed_sha256: earlier, claimed_put: earlierPut } = held
+      if (earlier !== null && (earlier !== sha256 || earlierPut !== put)) {
+        yield* discards.discardUnlessNeeded({ sha256: earlier, put: earlierPut }, { now })
+      }
       return { outcome: 'claimed' }
     },
 
@@ -242,6 +277,7 @@ export function prepareQuotaWrites(
         yield* replacePut(object, commit)
         if (hasNamedPut(commit)) yield* contents.usePut(object, commit.put)
         yield* settle(held, now)
+        yield* complete(commit)
         const state = yield* quotaState(heldAsking(held))
         return { ...(yield* keepRetry(known.open, commit, state.used.bytes)), ...heldDayLeft(held, state, 0) }
       }
@@ -250,16 +286,17 @@ export function prepareQuotaWrites(
       const chargedBytes = sizeBytes + (folder?.chargedBytes ?? 0)
       const asked = { bytes: chargedBytes, files: 1, ...(folder && { storedBytes: storedMore(folder, sizeBytes) }) }
       const caps = heldCaps(held)
-      const request = { asked, reservedBytes: held.bytes }
+      const request = { asked, reservedBytes: held.bytes + (yield* reservedByParts(commit, held)) }
       // What has reserved its bytes is not asked about them again.
-      const state = yield* held.bytes === chargedBytes && folder === undefined
+      const state = yield* request.reservedBytes === chargedBytes && folder === undefined
         ? quotaState(heldAsking(held))
         : stateFor({ ...heldAsking(held), ...caps }, caps, { ...request, now })
       const decision = decideQuota(state, { ...caps, ...request })
       if (decision.outcome === 'over_quota') return { ...decision, ...heldDayLeft(held, state, 0) }
       yield* deleteReservation.run(reservationId)
+      yield* complete(commit)
       const sequence = yield* record(commit, known, { day: held.day, token: held.token ?? undefined }, folder)
-      const left = heldDayLeft(held, state, chargedBytes - held.bytes)
+      const left = heldDayLeft(held, state, chargedBytes - request.reservedBytes)
       return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + chargedBytes, ...left }
     },
 

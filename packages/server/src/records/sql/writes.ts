@@ -26,6 +26,7 @@ import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
 import { prepareOfferWrites } from './offer-writes.ts'
 import { prepareOldRecordWrites } from './old-record-writes.ts'
+import { prepareOpenUploadWrites } from './open-upload-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareSecretWrites } from './secret-writes.ts'
 import { prepareSessionWrites } from './session-writes.ts'
@@ -45,6 +46,7 @@ export function prepareWrites(db: Sql) {
   const contents = prepareContentWrites(db, integrity)
   const deals = prepareDealWrites(db)
   const quotas = prepareQuotaWrites(db, contents, discards, deals)
+  const openUploads = prepareOpenUploadWrites(db, quotas)
   const release = prepareObjectRelease(db, contents, discards)
   const files = prepareFileWrites(db, release)
   const withdrawal = prepareFileWithdrawal(db)
@@ -83,6 +85,12 @@ export function prepareWrites(db: Sql) {
     'quotas.release': quotas.release,
     'quotas.extendLeases': quotas.extendLeases,
     'quotas.releaseExpired': quotas.releaseExpired,
+    'openUploads.create': openUploads.create,
+    'openUploads.take': openUploads.take,
+    'openUploads.advance': openUploads.advance,
+    'openUploads.giveBack': openUploads.giveBack,
+    'openUploads.end': openUploads.end,
+    'openUploads.expire': openUploads.expire,
     'files.change': changes.change,
     'files.remove': files.remove,
     'files.expire': files.expire,
