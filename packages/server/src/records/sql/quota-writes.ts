@@ -1,4 +1,10 @@
-import { type Caps, decideGrowth, decideQuota, type QuotaState } from '../../quota-rule/decide-quota.ts'
+import {
+  type Caps,
+  decideGrowth,
+  decideQuota,
+  type QuotaRequest,
+  type QuotaState,
+} from '../../quota-rule/decide-quota.ts'
 import type { BlobName } from '../inventory-records.ts'
 import { pieceHandle, sha256Of } from '../object-handle.ts'
 import type {
@@ -226,7 +232,12 @@ export function prepareQuotaWrites(
       const caps = yield* capsOf(admit)
       const known = yield* knownOf(commit)
       const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
-      const asked = retried === undefined ? { bytes: sizeBytes, files: 1 } : { bytes: 0, files: 0 }
+      const folder =
+        retried === undefined && commit.folder !== undefined
+          ? yield* agree({ ...commit, folder: commit.folder })
+          : undefined
+      if (folder !== undefined && 'outcome' in folder) return folder
+      const asked = retried === undefined ? askedFor(sizeBytes, folder) : { bytes: 0, files: 0 }
       const state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
       const decision = decideQuota(state, { ...caps, asked, maxInFlight })
       if (decision.outcome === 'too_many_in_flight') return decision
@@ -239,10 +250,8 @@ export function prepareQuotaWrites(
       if (decision.outcome === 'over_quota') return { ...decision, ...left }
       const { usedBytes } = decision
       if (retried !== undefined) return { ...(yield* keepRetry(retried, commit, usedBytes)), ...left }
-      const folder = commit.folder && (yield* agree({ ...commit, folder: commit.folder }))
-      if (folder !== undefined && 'outcome' in folder) return folder
       const sequence = yield* record(commit, known, { day, token: token?.id }, folder)
-      return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes, ...left }
+      return { outcome: 'recorded', sequence, usedBytes: usedBytes + asked.bytes, ...left }
     },
 
     *claim({ reservationId, key, sha256, put, now = 0 }: ClaimRequest): Steps<ClaimOutcome> {
@@ -283,8 +292,8 @@ export function prepareQuotaWrites(
       }
       const folder = commit.folder && (yield* agree({ ...commit, folder: commit.folder }))
       if (folder !== undefined && 'outcome' in folder) return folder
-      const chargedBytes = sizeBytes + (folder?.chargedBytes ?? 0)
-      const asked = { bytes: chargedBytes, files: 1, ...(folder && { storedBytes: storedMore(folder, sizeBytes) }) }
+      const asked = askedFor(sizeBytes, folder)
+      const chargedBytes = asked.bytes
       const caps = heldCaps(held)
       const request = { asked, reservedBytes: held.bytes + (yield* reservedByParts(commit, held)) }
       // What has reserved its bytes is not asked about them again.
@@ -338,9 +347,12 @@ function heldDayLeft(held: ReservationRow, state: QuotaState, added: number): { 
   return dayLeft(state, caps, held.token === null ? caps.capBytes : Number.NaN, added)
 }
 
-/** What is stored for a folder from now on, and was not for the files that were sent for it. */
-function storedMore({ stored, takenBytes }: AgreedFolder, sizeBytes: number): number {
-  return Math.max(0, sizeBytes + stored.memberBytes - takenBytes)
+/** What a file asks for. A folder is stored with its members from now on, of which those that were sent for it are stored already. */
+function askedFor(sizeBytes: number, folder: AgreedFolder | undefined): QuotaRequest['asked'] {
+  if (folder === undefined) return { bytes: sizeBytes, files: 1 }
+  const { stored, chargedBytes, takenBytes } = folder
+  const storedBytes = Math.max(0, sizeBytes + stored.memberBytes - takenBytes)
+  return { bytes: sizeBytes + chargedBytes, files: 1, storedBytes }
 }
 
 /** True for bytes that were put into a blob store where every put has a place of its own. */
