@@ -6,7 +6,7 @@ import type { OpenUploadRecord } from '../records/record-store.ts'
 import type { StagedUpload } from '../uploads/file-commit.ts'
 import type { UploadTier } from '../uploads/upload-tier.ts'
 import { agreeSize } from './agree-size.ts'
-import { endOpenUpload, holderOf, noSuchUpload, type OpenUploadDeps } from './open-uploads.ts'
+import { endOpenUpload, findOpenUpload, holderOf, noSuchUpload, type OpenUploadDeps } from './open-uploads.ts'
 import { type BodyChecksum, receiveInto } from './receive-into.ts'
 import type { Writing } from './writers.ts'
 
@@ -53,10 +53,12 @@ export interface Appended {
  *   changes, `too_large`, the reason of `signal`, and as `stageUpload`.
  */
 export async function appendToUpload(deps: AppendDeps, input: AppendInput): Promise<Appended> {
+  // Before the request of its owner is ended for this one.
+  await findOpenUpload(deps, { id: input.id, principal: input.tier.principal })
   const writing = await deps.openUploads.writers.enter(input.id)
   const writer = `${deps.instanceId}/${deps.newId()}`
   try {
-    const upload = await take(deps, { id: input.id, writer, principal: input.tier.principal })
+    const upload = await take(deps, { id: input.id, writer })
     try {
       return await append(deps, input, { upload, writer, writing })
     } catch (error) {
@@ -72,16 +74,13 @@ export async function appendToUpload(deps: AppendDeps, input: AppendInput): Prom
 /** Makes this request the one that writes. A writer that ended without a word is followed; one that lives elsewhere is not. */
 async function take(
   { records, instanceId, isAlive, now }: AppendDeps,
-  { id, writer, principal }: { readonly id: string; readonly writer: string; readonly principal: string },
+  { id, writer }: { readonly id: string; readonly writer: string },
 ): Promise<OpenUploadRecord> {
   let from: string | undefined
   for (;;) {
     const taken = await records.openUploads.take({ id, writer, from, now: now() })
     if (taken.outcome === 'absent') throw noSuchUpload()
-    if (taken.outcome === 'taken') {
-      if (taken.upload.principal !== principal) throw noSuchUpload()
-      return taken.upload
-    }
+    if (taken.outcome === 'taken') return taken.upload
     const [instance = ''] = taken.writer.split('/')
     const isElsewhere = instance !== instanceId && (await isAlive(instance))
     if (isElsewhere || from === taken.writer) throw new LadeError('upload_in_use', { retryAfterSeconds: 2 })
