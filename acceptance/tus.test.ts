@@ -457,6 +457,25 @@ describe('credentials', () => {
     expect(await today(owner)).toMatchObject({ reservedBytes: 900 })
   })
 
+  test('error: others do not end the request of the owner', async (context) => {
+    const owner = direct(await target.freshUser(context))
+    const path = await new TusClient(owner).open({ 'Upload-Length': '90000' })
+    const bytes = sampleBytes(90_000)
+    const request = startPatch(owner, path, { 'Content-Length': '90000' })
+    const answered = once(request, 'response') as Promise<[http.IncomingMessage]>
+    await new Promise((resolve) => request.write(bytes.subarray(0, 30_000), resolve))
+    await sleep(100)
+    const theirs = new TusClient(direct(target.anonymous()))
+    await theirs.head(path)
+    await theirs.patch(path, 0, sampleBytes(9))
+    await theirs.terminate(path)
+    await theirs.create({ 'Upload-Concat': `final;${path}` })
+    request.end(bytes.subarray(30_000))
+    const [response] = await answered
+    response.resume()
+    expect(response.statusCode).toBe(204)
+  })
+
   test('error: a token without the scope put', async (context) => {
     const user = await target.freshUser(context, { scopes: ['get', 'list'] })
     expectProblem(await new TusClient(user).create({ 'Upload-Length': '5' }), 403, 'insufficient_scope')
