@@ -36,6 +36,7 @@ const USE_CASES = [
   'retrieval',
   'gateway',
   'lfs',
+  'open-uploads',
   'tokens',
   'sessions',
   'wallets',

@@ -1,46 +1,9 @@
 import { LadeError } from '@lade/core/errors'
-import type { BodyBill } from '@lade/node/budget/body-bill'
-import type { BlobStore } from '../blobs/blob-store.ts'
-import type { BodySource } from '../blobs/body-intake.ts'
 import type { OpenUploadRecord } from '../records/record-store.ts'
-import type { StagedUpload } from '../uploads/file-commit.ts'
-import type { UploadTier } from '../uploads/upload-tier.ts'
 import { agreeSize } from './agree-size.ts'
-import { endOpenUpload, findOpenUpload, holderOf, noSuchUpload, type OpenUploadDeps } from './open-uploads.ts'
-import { type BodyChecksum, receiveInto } from './receive-into.ts'
-import type { Writing } from './writers.ts'
-
-export interface AppendDeps extends OpenUploadDeps {
-  readonly blobs: BlobStore
-}
-
-export interface AppendInput {
-  readonly id: string
-  /** Where the sender believes that the upload continues. */
-  readonly offset: number
-  readonly body: BodySource
-  /** The length of this body; undefined where its end tells. */
-  readonly bodyBytes: number | undefined
-  /** The size of all of it, where this request says it. */
-  readonly sizeBytes?: number | undefined
-  /** True when the end of this body is that of the upload. @default false */
-  readonly isLast?: boolean
-  readonly checksum?: BodyChecksum | undefined
-  readonly tier: UploadTier
-  readonly bill: BodyBill
-  readonly ownsChunks?: boolean
-  /** Cuts the body. What came before is kept. */
-  readonly signal: AbortSignal
-  /** Called once, when the body is wanted. */
-  readonly onReady: () => void
-  readonly onProgress: (receivedBytes: number) => void
-}
-
-/** What an upload has come to. `staged` is the file that it has become by this request. */
-export interface Appended {
-  readonly upload: OpenUploadRecord
-  readonly staged?: StagedUpload | undefined
-}
+import type { AppendDeps, Appended, AppendInput, Turn } from './append-request.ts'
+import { endOpenUpload, findOpenUpload, holderOf, noSuchUpload } from './open-uploads.ts'
+import { receiveInto } from './receive-into.ts'
 
 /**
  * Adds a body to an upload. What this resolves with as `durableBytes` survives a power cut, and so does what a body brought that broke off:
@@ -86,13 +49,6 @@ async function take(
     if (isElsewhere || from === taken.writer) throw new LadeError('upload_in_use', { retryAfterSeconds: 2 })
     from = taken.writer
   }
-}
-
-/** A request that writes, and to what. */
-export interface Turn {
-  readonly upload: OpenUploadRecord
-  readonly writer: string
-  readonly writing: Writing
 }
 
 async function append(deps: AppendDeps, input: AppendInput, turn: Turn): Promise<Appended> {

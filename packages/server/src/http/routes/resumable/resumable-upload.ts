@@ -4,7 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
-import type { Appended } from '../../../open-uploads/append-to-upload.ts'
+import type { Appended } from '../../../open-uploads/append-request.ts'
 import { createOpenUpload } from '../../../open-uploads/create-open-upload.ts'
 import {
   askAboutOpenUpload,
