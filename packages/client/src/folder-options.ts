@@ -81,3 +81,26 @@ export interface PutFolderResult extends UploadResult {
   /** What is in it, in the order in which it was found. */
   readonly entries: readonly PutEntry[]
 }
+
+export interface ReadFolderOptions extends CallOptions {
+  /** A path in the folder. @default the folder itself */
+  readonly path?: string | undefined
+}
+
+/** What is at a path, or below it. */
+export type FolderNode = {
+  /** The names that lead to it from where the reading began. They are as the folder has them: `..` and names with a slash may be among them. */
+  readonly names: readonly string[]
+  readonly cid: string
+} & (
+  | { readonly kind: 'file' /** Undefined where no block says it. */; readonly sizeBytes: number | undefined }
+  | { readonly kind: 'folder' }
+  | { readonly kind: 'symlink'; readonly target: string }
+)
+
+export interface EntriesOptions extends CallOptions {
+  /** A path in the folder. @default the folder itself */
+  readonly path?: string | undefined
+  /** Entries a page, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined
+}

@@ -4,6 +4,7 @@ import type {
   FileKind,
   FileList,
   InfoResult,
+  ListedEntry,
   PieceCidsResult,
   RevokeResult,
   Session,
@@ -23,7 +24,14 @@ import type {
 import type { AdminOperations } from './admin-options.ts'
 import type { CallOptions } from './call-options.ts'
 import type { ChallengeOptions, CheckedChallenge, DealOperations } from './deal-options.ts'
-import type { FolderSource, PutFolderOptions, PutFolderResult } from './folder-options.ts'
+import type {
+  EntriesOptions,
+  FolderNode,
+  FolderSource,
+  PutFolderOptions,
+  PutFolderResult,
+  ReadFolderOptions,
+} from './folder-options.ts'
 import type { PutCidForm } from './hashing/put-cid-form.ts'
 import type { RetryPolicy } from './http/retry.ts'
 import type { SignedSignIn, SignInWallet, Wallet } from './wallet/wallet-options.ts'
@@ -34,6 +42,7 @@ export type {
   FileKind,
   FileList,
   InfoResult,
+  ListedEntry,
   PieceCidsResult,
   RevokeResult,
   Session,
@@ -336,12 +345,25 @@ export interface LadeClient {
    * new TextDecoder().decode(await download.bytes()) // 'hello world'
    */
   get(cid: string, options?: GetOptions): Promise<Download>
+  /**
+   * What is at a path of a folder and below it, folders before what is in them, each block of a directory checked against its CID. Bytes of files
+   * are not fetched: `get` fetches each by its own CID.
+   *
+   * @param cid - the root of a folder, or of a file, which is then all there is.
+   * @throws {LadeError} from the generator: `invalid_cid`, `not_found`, `unexpected_answer` for what cannot be read as a folder.
+   *
+   * @example
+   * for await (const { names, kind, cid } of client.readFolder(root)) print(kind, names.join('/'), cid)
+   */
+  readFolder(cid: string, options?: ReadFolderOptions): AsyncIterable<FolderNode>
   /** What this caller has staged. Needs a token or a wallet. */
   readonly files: {
     /** All of them, newest first, page by page as they are read. Scope `list`. */
     list(options?: FileListOptions): AsyncIterable<FileEntry>
     /** One page of them. Scope `list`. */
     page(options?: FilePageOptions): Promise<FileList>
+    /** What is in a folder, as the service lists it, of anybody who may read the folder. @throws {LadeError} `not_found`. */
+    entries(cid: string, options?: EntriesOptions): AsyncIterable<ListedEntry>
     /** One of them, also one that has ended. Scope `list`. @throws {LadeError} `not_found`. */
     get(cid: string, options?: CallOptions): Promise<FileEntry>
     /**
