@@ -9,7 +9,7 @@ describe('entryName', () => {
     ['..', 'bafk'],
     ['.', 'bafk'],
     ['', 'bafk'],
-    ['../../etc/passwd', '______etc_passwd'],
+    ['../../etc/passwd', '___.._etc_passwd'],
     ['a\0b', 'a_b'],
   ])('writes %j as %j', (name, expected) => expect(entryName(name, 'bafk', 'linux')).toBe(expected))
 
