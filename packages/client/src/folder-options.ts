@@ -1,6 +1,6 @@
 import type { UploadResult } from '@lade/core/wire'
 import type { CallOptions } from './call-options.ts'
-import type { PutOptions, PutState } from './options.ts'
+import type { PutOptions, PutState } from './put-options.ts'
 
 /** Something in a folder. Paths have `/` between names, none before the first or after the last, and are below the folder. */
 export type FolderItem =
