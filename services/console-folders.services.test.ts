@@ -271,34 +271,80 @@ describeScenario(
       await console_.sees('the three', 'document.querySelectorAll(".file-name").length === 3')
     })
 
-    test('a folder goes on after a reload: what has arrived is not sent again', async () => {
+    test('a folder is paused, goes on after a reload, and is cancelled: what has arrived is not sent again', async () => {
       await signIn('lin@example.org')
       await console_.goTo('#/')
       const files = new Map(Array.from({ length: 12 }, (_, at) => [`part-${at}.bin`, randomBytes(2 * MIB)] as const))
       const folder = writeFolder(join(home.path, 'large'), files)
       await page.slowDown({ upBytesPerSecond: 4 * MIB })
       await page.chooseFiles(CHOOSE_FOLDER, [folder])
-      await console_.sees(
-        'that some have arrived',
-        '/[3-6] of 12 files/.test(document.querySelector(".row")?.innerText)',
-      )
+      const said = '/(\\d+) of 12 files/.exec(document.querySelector(".row")?.innerText)?.[1]'
+      await console_.sees('that some have arrived', `Number(${said}) >= 3`)
       await checkLooks(page, console_, 'folders-sending')
-      await page.command('Page.reload')
       await page.slowDown({})
+      await console_.click('.panel-actions button', 'Pause')
+      await console_.sees('that it is paused', 'document.querySelector(".queue-words .tag")?.textContent === "Paused"')
+      const arrived = Number(await page.evaluate(said))
+      expect(arrived).toBeLessThan(12)
+      await page.command('Page.reload')
       await console_.sees('what was not finished', 'document.body.innerText.includes("Not finished last time")')
       await checkLooks(page, console_, 'folders-unfinished')
-      let sentBytes = 0
+      let sent = 0
       page.onEvent((method, params) => {
-        const { request } = params as { request?: { url: string; headers: Record<string, string> } }
-        if (method === 'Network.requestWillBeSent' && request?.url.includes('/api/upload')) sentBytes += 2 * MIB
+        const { request } = params as { request?: { url: string } }
+        if (method === 'Network.requestWillBeSent' && request?.url.includes('/api/upload') === true) sent += 1
       })
       await page.command('Network.enable')
       await page.chooseFiles(CHOOSE_FOLDER, [folder])
       await console_.sees('the end', `${rowsIn('done')} === 1`)
-      expect(sentBytes).toBeGreaterThan(0)
-      expect(sentBytes).toBeLessThanOrEqual(9 * 2 * MIB)
+      expect(sent).toBeGreaterThan(0)
+      expect(sent).toBeLessThanOrEqual(12 - arrived)
+
+      const other = new Map([['film.bin', randomBytes(30 * MIB)]])
+      await page.slowDown({ upBytesPerSecond: MIB })
+      await page.chooseFiles(CHOOSE_FOLDER, [writeFolder(join(home.path, 'other'), other)])
+      await console_.sees('that it is sent', `${rowsIn('sending')} === 1`)
+      await console_.click('button[aria-label="Cancel: other"]')
+      await console_.sees('that it is gone', 'document.querySelectorAll(".row").length === 1')
+      await page.slowDown({})
       await console_.goTo('#/files')
-      await console_.sees('the folder alone', 'document.querySelectorAll(".file-name").length === 1')
+      await console_.sees('the first folder alone', 'document.querySelectorAll(".file-name").length === 1')
+    })
+
+    test('says why a folder with a private file stays private, lists a long folder page by page, and what is not there', async () => {
+      const visitor = pointerHands(page)
+      await signIn('edsger@example.org')
+      await console_.goTo('#/')
+      await console_.click('.choice-check input')
+      const files = new Map<string, Uint8Array>(numbered(700, (at) => `note-${at}.txt`))
+      const folder = writeFolder(join(home.path, 'notes'), files)
+      await page.chooseFiles('#choose-files', [join(folder, 'note-7.txt')])
+      await console_.sees('the file', `${rowsIn('done')} === 1`)
+      await visitor.drop([folder])
+      await console_.sees('the folder', `${rowsIn('done')} === 2`)
+      await console_.goTo(`#/files/${rootOf(files)}/`)
+      await console_.sees(
+        'the first page',
+        'document.querySelector(".folder-count")?.textContent === "The first 250 entries"',
+      )
+      const toEnd = 'scrollTo(0, document.body.scrollHeight), document.querySelector(".folder-count").textContent'
+      await expect.poll(() => page.evaluate(toEnd)).toBe('701 entries')
+      await console_.click('button', 'Details and changes')
+      await console_.click('dialog button', 'Make public')
+      await console_.sees(
+        'why it stays private',
+        '/1 file is private, such as/.test(document.querySelector("dialog [role=alert]")?.innerText)',
+      )
+      await checkLooks(page, console_, 'folders-stays-private', { subject: 'dialog [role=alert]' })
+      await visitor.close()
+      await console_.goTo(`#/files/${rootOf(files)}/no/such/place/`)
+      await console_.sees(
+        'that nothing is there',
+        'document.querySelector(".empty h2")?.textContent === "There is nothing here"',
+      )
+      await checkLooks(page, console_, 'folders-not-found')
+      await visitor.use('.empty a', 'Go to the top of the folder')
+      await console_.sees('the top', heads('notes'))
     })
   },
 )

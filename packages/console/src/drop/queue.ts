@@ -121,7 +121,9 @@ export function retry(upload: Upload): void {
 export function removeUpload(upload: Upload): void {
   upload.controller.abort(new Error('given up'))
   uploads.value = uploads.value.filter((one) => one !== upload)
-  if (upload.state.value !== 'done') void forgetUnfinished(upload.fingerprint)
+  // Of a folder that is dropped again later, what was sent must be known, so that it does not stay as files by themselves.
+  const isPartlySent = upload.folder !== undefined && upload.begunParts.value > 0
+  if (upload.state.value !== 'done' && !isPartlySent) void forgetUnfinished(upload.fingerprint)
   if (uploads.value.length === 0) isPaused.value = false
   // What waits at the gate has to see that it was given up.
   for (const go of held.splice(0)) go()

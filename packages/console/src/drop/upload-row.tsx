@@ -127,6 +127,8 @@ function LeftOut({ upload }: { readonly upload: Upload }) {
   const { drop } = texts.value
   if (upload.source.kind !== 'folder' || upload.source.folder.hidden.length === 0) return null
   const { hidden } = upload.source.folder
+  // What was sent is for the folder as it is.
+  const isPartlySent = upload.state.value !== 'done' && upload.begunParts.value > 0
   return (
     <p class="row-state">
       <span
@@ -137,14 +139,16 @@ function LeftOut({ upload }: { readonly upload: Upload }) {
       >
         {drop.hidden(countOf(hidden.length))}
       </span>
-      <button
-        type="button"
-        class="button-text"
-        aria-label={`${drop.takeHidden}: ${upload.name}`}
-        onClick={() => takeHidden(upload)}
-      >
-        {drop.takeHidden}
-      </button>
+      {!isPartlySent && (
+        <button
+          type="button"
+          class="button-text"
+          aria-label={`${drop.takeHidden}: ${upload.name}`}
+          onClick={() => takeHidden(upload)}
+        >
+          {drop.takeHidden}
+        </button>
+      )}
     </p>
   )
 }

@@ -1,4 +1,4 @@
-import type { FileEntry, ListedEntry } from '@lade/core/wire'
+import type { ListedEntry } from '@lade/core/wire'
 import { useSignal } from '@preact/signals'
 import { lookup } from 'mrmime'
 import { useEffect } from 'preact/hooks'
@@ -21,25 +21,25 @@ export interface FolderFileSheetProps {
   /** The names that lead to the folder that the file is in. */
   readonly names: readonly string[]
   readonly file: string
-  /** Undefined until it is known, and for a folder of somebody else. */
-  readonly root: FileEntry | undefined
+  /** Where the folder is retrieved; undefined until it is known. */
+  readonly folderUrl: string | undefined
+  readonly isPrivate: boolean
   /** Undefined until the list has come to it. */
   readonly entry: ListedEntry | undefined
 }
 
 /** A file in a folder: its preview, its link and its id. What is private is shown by a share link of the folder that soon ends. */
-export function FolderFileSheet({ cid, names, file, root, entry }: FolderFileSheetProps) {
+export function FolderFileSheet({ cid, names, file, folderUrl, isPrivate, entry }: FolderFileSheetProps) {
   const url = useSignal<string | undefined>(undefined)
   const contentType = useSignal<string | undefined>(undefined)
   const problem = useSignal<string | undefined>(undefined)
   const { app, drop, files: words, folder } = texts.value
-  const isPrivate = root?.visibility === 'private'
   useEffect(() => {
-    if (root === undefined) return
+    if (folderUrl === undefined) return
     let isLeft = false
     const load = async () => {
-      const folderUrl = isPrivate ? (await shareFile(cid, LINK_SECONDS)).url : root.retrievalUrl
-      const address = addressIn(folderUrl, [...names, file])
+      const readableUrl = isPrivate ? (await shareFile(cid, LINK_SECONDS)).url : folderUrl
+      const address = addressIn(readableUrl, [...names, file])
       const type = await contentTypeOf(file, address)
       if (isLeft) return
       url.value = address
@@ -51,7 +51,7 @@ export function FolderFileSheet({ cid, names, file, root, entry }: FolderFileShe
     return () => {
       isLeft = true
     }
-  }, [root?.cid, root?.visibility])
+  }, [folderUrl, isPrivate])
   const address = url.value
   const type = contentType.value
   return (

@@ -13,6 +13,7 @@ import { FileSheet } from './file-sheet.tsx'
 import { FolderFileSheet } from './folder-file-sheet.tsx'
 import { addressIn, type FolderPlace, linkToFolder } from './folder-place.ts'
 import { FolderTable } from './folder-table.tsx'
+import { ENDED, StatusTag } from './status-tag.tsx'
 import { useFolder } from './use-folder.ts'
 
 export interface FolderViewProps {
@@ -37,6 +38,8 @@ export function FolderView({ place: { cid, names, file }, isGoneTo }: FolderView
   }, [path])
   const { app, folder: words } = texts.value
   const root = folder.root.value
+  const isLive = root !== undefined && !ENDED.includes(root.status)
+  const folderUrl = root?.retrievalUrl ?? (folder.isForeign.value ? `${location.origin}/p/${cid}/` : undefined)
   const rootName = root?.filename ?? cid
   const name = names.at(-1) ?? rootName
   const { problem, isMissing, isRead, isLoading, entries } = folder
@@ -48,11 +51,11 @@ export function FolderView({ place: { cid, names, file }, isGoneTo }: FolderView
           <h1 ref={heading} tabIndex={-1}>
             {name}
           </h1>
-          <Facts root={root} />
+          {root === undefined || isLive ? <Facts root={root} isTop={names.length === 0} /> : <StatusTag file={root} />}
         </div>
         {root !== undefined && (
           <div class="panel-actions">
-            {root.visibility === 'public' && <PublicLinks root={root} names={names} />}
+            {isLive && root.visibility === 'public' && <PublicLinks root={root} names={names} />}
             <button
               type="button"
               class="button button-plain"
@@ -82,7 +85,7 @@ export function FolderView({ place: { cid, names, file }, isGoneTo }: FolderView
         <section class="panel">
           <Empty icon="search" title={words.notFound}>
             <p>{problem.value ?? words.notFoundHint}</p>
-            {names.length > 0 ? (
+            {names.length > 0 && (isLive || folder.isForeign.value) ? (
               <a class="button button-plain" href={linkToFolder(cid)}>
                 {words.top}
               </a>
@@ -119,7 +122,8 @@ export function FolderView({ place: { cid, names, file }, isGoneTo }: FolderView
           cid={cid}
           names={names}
           file={file}
-          root={root}
+          folderUrl={folderUrl}
+          isPrivate={root?.visibility === 'private'}
           entry={entries.value.find((one) => one.name === file)}
         />
       )}
@@ -136,12 +140,13 @@ export function FolderView({ place: { cid, names, file }, isGoneTo }: FolderView
   )
 }
 
-function Facts({ root }: { readonly root: FileEntry | undefined }) {
+/** Of the whole folder; below its top only what holds there, too. */
+function Facts({ root, isTop }: { readonly root: FileEntry | undefined; readonly isTop: boolean }) {
   const { files, drop, folder: words } = texts.value
   if (root === undefined) return <p class="lead">&nbsp;</p>
   const facts = [
-    ...(root.files === undefined ? [] : [drop.filesIn(countOf(root.files))]),
-    bytesOf(sizeOf(root)),
+    ...(isTop && root.files !== undefined ? [drop.filesIn(countOf(root.files))] : []),
+    ...(isTop ? [bytesOf(sizeOf(root))] : []),
     root.visibility === 'private' ? files.private : files.public,
     words.ends(fromNow(root.expiresAt)),
   ]

@@ -12,6 +12,8 @@ const PAGE_ENTRIES = 250
 export function useFolder(cid: string, names: readonly string[]) {
   /** The root, for who owns it. */
   const root = useSignal<FileEntry | undefined>(undefined)
+  /** True for a folder of somebody else, and for none at all. */
+  const isForeign = useSignal(false)
   const entries = useSignal<readonly ListedEntry[]>([])
   /** Undefined before the first page; null after the last. */
   const nextCursor = useSignal<string | null | undefined>(undefined)
@@ -27,6 +29,7 @@ export function useFolder(cid: string, names: readonly string[]) {
     } catch (error) {
       // A folder of somebody else that is public can be read all the same.
       root.value = undefined
+      isForeign.value = true
       noteEnded(error)
     }
   }
@@ -58,6 +61,7 @@ export function useFolder(cid: string, names: readonly string[]) {
   }
   useEffect(() => {
     root.value = undefined
+    isForeign.value = false
     void loadRoot()
   }, [cid])
   useEffect(() => {
@@ -68,6 +72,7 @@ export function useFolder(cid: string, names: readonly string[]) {
   }, [cid, path])
   return {
     root,
+    isForeign,
     entries,
     isLoading,
     isMissing,

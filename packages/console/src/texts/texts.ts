@@ -114,8 +114,8 @@ const EN = {
     announceAll: (count: string) => `All done: ${count} files uploaded.`,
     unfinished: 'Not finished last time',
     unfinishedHint:
-      'Choose or drop the same files again to go on. Parts that have arrived are not sent again, and nothing is hashed twice.',
-    unfinishedHintAnonymous: 'Choose or drop the same files again to go on. Nothing is hashed twice.',
+      'Choose or drop the same files or folders again to go on. Parts that have arrived are not sent again, and nothing is hashed twice.',
+    unfinishedHintAnonymous: 'Choose or drop the same files or folders again to go on. Nothing is hashed twice.',
     chooseAgain: 'Choose again',
     forget: (name: string) => `Forget ${name}`,
     more_: (count: string) => `and ${count} more`,
@@ -540,8 +540,9 @@ const DE: Texts = {
     announceAll: (count) => `Fertig: ${count} Dateien hochgeladen.`,
     unfinished: 'Beim letzten Mal nicht fertig',
     unfinishedHint:
-      'Wähle dieselben Dateien noch einmal, um fortzufahren. Was angekommen ist, wird nicht noch einmal gesendet, und nichts wird zweimal gehasht.',
-    unfinishedHintAnonymous: 'Wähle dieselben Dateien noch einmal, um fortzufahren. Nichts wird zweimal gehasht.',
+      'Wähle dieselben Dateien oder Ordner noch einmal, um fortzufahren. Was angekommen ist, wird nicht noch einmal gesendet, und nichts wird zweimal gehasht.',
+    unfinishedHintAnonymous:
+      'Wähle dieselben Dateien oder Ordner noch einmal, um fortzufahren. Nichts wird zweimal gehasht.',
     chooseAgain: 'Noch einmal wählen',
     forget: (name) => `${name} vergessen`,
     more_: (count) => `und ${count} weitere`,
