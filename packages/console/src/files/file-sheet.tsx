@@ -16,7 +16,7 @@ import { DealView } from './deal-view.tsx'
 import { FileControls } from './file-controls.tsx'
 import { files } from './file-list.ts'
 import { FilePreview } from './file-preview.tsx'
-import { linkToFolder } from './folder-place.ts'
+import { linkToFolder } from './folder-links.ts'
 import { ENDED, StatusTag } from './status-tag.tsx'
 
 /** How often a deal is looked at whose copies are on their way to a prover. */

@@ -17,7 +17,7 @@ import {
   loadMore,
   problem,
 } from './file-list.ts'
-import { linkToFolder } from './folder-place.ts'
+import { linkToFolder } from './folder-links.ts'
 import { ENDED, StatusTag } from './status-tag.tsx'
 
 const ROW_HEIGHT = 60

@@ -13,7 +13,8 @@ import { Notice } from '../parts/notice.tsx'
 import { texts } from '../texts/texts.ts'
 import { shareFile } from './file-actions.ts'
 import { LINK_SECONDS } from './file-preview.tsx'
-import { addressIn, folderPlaceOf, linkToFolder } from './folder-place.ts'
+import { linkToFolder } from './folder-links.ts'
+import { addressIn, folderPlaceOf } from './folder-place.ts'
 import { canBeShown, MediaPreview } from './media-preview.tsx'
 
 export interface FolderFileSheetProps {

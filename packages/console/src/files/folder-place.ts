@@ -1,5 +1,3 @@
-import { linkTo } from '../app/route.ts'
-
 /** A place in a folder, as the address of the page names it: `{cid}/` and names with slashes behind, but for a file. */
 export interface FolderPlace {
   readonly cid: string
@@ -21,16 +19,6 @@ export function folderPlaceOf(rest: string): FolderPlace | undefined {
   const last = names.pop()
   if (cid === '' || last === undefined) return undefined
   return { cid, names, file: last === '' ? undefined : last }
-}
-
-/** The address of a folder in the console. @param names - that lead to it from the root. */
-export function linkToFolder(cid: string, names: readonly string[] = []): string {
-  return linkTo('files', [cid, ...names, ''].join('/'))
-}
-
-/** The address of a file of a folder in the console. */
-export function linkToFolderFile(cid: string, names: readonly string[], file: string): string {
-  return linkTo('files', [cid, ...names, file].join('/'))
 }
 
 /**

@@ -4,7 +4,7 @@ import { bytesOf, countOf } from '../app/amounts.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { VirtualRows } from '../parts/virtual-rows.tsx'
 import { texts } from '../texts/texts.ts'
-import { linkToFolder, linkToFolderFile } from './folder-place.ts'
+import { linkToFolder, linkToFolderFile } from './folder-links.ts'
 
 const ROW_HEIGHT = 52
 const ICONS: Readonly<Record<ListedEntry['kind'], IconName>> = { folder: 'folder', file: 'files', symlink: 'link' }

@@ -11,7 +11,8 @@ import { SiteLink } from '../parts/site-link.tsx'
 import { texts } from '../texts/texts.ts'
 import { FileSheet } from './file-sheet.tsx'
 import { FolderFileSheet } from './folder-file-sheet.tsx'
-import { addressIn, type FolderPlace, linkToFolder } from './folder-place.ts'
+import { linkToFolder } from './folder-links.ts'
+import { addressIn, type FolderPlace } from './folder-place.ts'
 import { FolderTable } from './folder-table.tsx'
 import { ENDED, StatusTag } from './status-tag.tsx'
 import { useFolder } from './use-folder.ts'
@@ -84,7 +85,7 @@ export function FolderView({ place: { cid, names, file }, isGoneTo }: FolderView
       {isMissing.value && (
         <section class="panel">
           <Empty icon="search" title={words.notFound}>
-            <p>{problem.value ?? words.notFoundHint}</p>
+            <p>{problem.value}</p>
             {names.length > 0 && (isLive || folder.isForeign.value) ? (
               <a class="button button-plain" href={linkToFolder(cid)}>
                 {words.top}
