@@ -57,7 +57,6 @@ describe('what was meant', () => {
     ['GET', '/api/file', 'GET /api/files'],
     ['GET', '/p', 'GET /p/{cid}'],
     ['POST', '/api/signup', 'POST /api/auth/signup'],
-    ['POST', '/api/upload/bafkrei', 'POST /api/upload'],
     ['GET', '/wp-login.php', undefined],
   ] as const)('%s %s is told the path, and the one that was probably meant', async ([method, path, meant]) => {
     const { detail } = expectProblem(await target.anonymous().request(method, path), 404, 'not_found')
@@ -95,6 +94,12 @@ describe('methods', () => {
   ] as const)('%s %s is told what was probably meant', async ([method, path, hint]) => {
     const answer = await target.anonymous().request(method, path.replace('{cid}', someCid()))
     expect(expectProblem(answer, 405, 'method_not_allowed').detail).toBe(`Use GET or HEAD here, not ${method}. ${hint}`)
+  })
+
+  test('POST of a file to an address below /api/upload is told what was probably meant', async () => {
+    const answer = await target.anonymous().request('POST', `/api/upload/${someCid()}`)
+    const { detail } = expectProblem(answer, 405, 'method_not_allowed')
+    expect(detail).toBe('Use DELETE, HEAD or PATCH here, not POST. To upload a file, use POST /api/upload?cid=…')
   })
 
   test.for(['TRACE', 'PROPFIND', 'QUERY', 'BREW', 'get'])('refuses the method %s', async (method) => {

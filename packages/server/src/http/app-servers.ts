@@ -8,6 +8,7 @@ import { contentHostCheck } from './content-host.ts'
 import { directRoutes, routeOfCached } from './direct-routes.ts'
 import { hostCheck, isLoopback } from './known-host.ts'
 import { Lingering } from './lingering.ts'
+import { pathOf } from './query.ts'
 import type { RequestCounters } from './request-counters.ts'
 import { requestPrincipal } from './request-principal.ts'
 import { sendProblem } from './respond.ts'
@@ -84,7 +85,7 @@ export function appServers(service: Service, options: AppServersOptions): (route
           const misplaced = contentHostProblem(request)
           if (misplaced !== undefined) return sendProblem(request, response, misplaced)
           if (routeToSite?.(request, response) || direct(request, response)) return
-          limitBodyTime(request, service.config.bodyIdleMs)
+          if (!isLfsUpload(request)) limitBodyTime(request, service.config.bodyIdleMs)
           route(request, response)
         }),
       isDraining: service.isDraining,
@@ -97,6 +98,11 @@ export function appServers(service: Service, options: AppServersOptions): (route
       requests,
       tracer: service.tracer,
     })
+}
+
+/** An upload that is watched for its progress, as others are, and may take hours. */
+function isLfsUpload({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'PUT' && /^\/lfs\/[^/]+\/objects\/[^/]+$/.test(pathOf(url))
 }
 
 /** Addresses that many callers may come through: proxies, and this machine where nobody else reaches the service. */

@@ -45,9 +45,12 @@ export function methodsAt(app: FastifyInstance, path: string): readonly string[]
   return [...new Set(methods)].sort()
 }
 
+/** Said to who sends a file to an address that takes none. */
+export const UPLOAD_HINT = 'To upload a file, use POST /api/upload?cid=…'
+
 /** What a method that does not exist at a path was probably meant to do. */
 const HINTS: readonly { readonly of: RegExp; readonly methods: readonly string[]; readonly hint: string }[] = [
-  { of: /^\/(?:api\/files|p\/[^/]+)$/, methods: ['POST', 'PUT'], hint: 'To upload a file, use POST /api/upload?cid=…' },
+  { of: /^\/(?:api\/files|api\/upload\/[^/]+|p\/[^/]+)$/, methods: ['POST', 'PUT'], hint: UPLOAD_HINT },
   { of: /^\/p\/[^/]+$/, methods: ['DELETE'], hint: 'To remove a file, use DELETE /api/files/{cid}.' },
 ]
 

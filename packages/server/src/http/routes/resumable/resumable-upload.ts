@@ -16,6 +16,7 @@ import { headOf, intentFrom } from '../../../open-uploads/upload-intent.ts'
 import type { FileRecord, OpenUploadRecord } from '../../../records/record-store.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { requestIdOf } from '../../exchange.ts'
+import { UPLOAD_HINT } from '../../known-paths.ts'
 import { pathOf, type Query } from '../../query.ts'
 import { sendJson } from '../../respond.ts'
 import type { Service } from '../../service.ts'
@@ -120,7 +121,11 @@ export function resumableUploadHandler(service: Service): RawHandler {
         return send(asked, 204, {})
       }
       default:
-        throw new LadeError('method_not_allowed', { allow: ['DELETE', 'HEAD', 'PATCH'] })
+        throw new LadeError('method_not_allowed', {
+          allow: ['DELETE', 'HEAD', 'PATCH'],
+          ...(request.method !== undefined && { method: request.method }),
+          ...((request.method === 'POST' || request.method === 'PUT') && { hint: UPLOAD_HINT }),
+        })
     }
   }
 }
