@@ -1,9 +1,11 @@
 import type { AdminFileList } from '@lade/client'
 import { useSignal } from '@preact/signals'
-import { bytesOf, fromNow, timeOf } from '../app/amounts.ts'
+import { bytesOf, countOf, fromNow, sizeOf, timeOf } from '../app/amounts.ts'
 import { openClient } from '../app/client.ts'
 import { goTo, linkTo } from '../app/route.ts'
+import { Icon } from '../parts/icon.tsx'
 import { adminTexts } from '../texts/admin-texts.ts'
+import { texts } from '../texts/texts.ts'
 import { BlockContentDialog } from './block-content-dialog.tsx'
 import { ListTable } from './list-table.tsx'
 import { SearchField } from './search-field.tsx'
@@ -86,19 +88,20 @@ interface FileCellsProps {
 
 function FileCells({ file, onBlock }: FileCellsProps) {
   const words = adminTexts.value
-  const { principal, owner, size, uploadedAt, retrievalUrl, contentType, blocked } = file
+  const { principal, owner, uploadedAt, retrievalUrl, contentType, blocked, files } = file
   return (
     <>
       <td class="file-name">
         <a href={retrievalUrl} target="_blank" rel="noopener" aria-label={words.open(nameOf(file))}>
+          {file.kind === 'folder' && <Icon name="folder" />}
           <span>{nameOf(file)}</span>
         </a>
-        <small>{contentType}</small>
+        <small>{files === undefined ? contentType : texts.value.drop.filesIn(countOf(files))}</small>
       </td>
       <td class="who middle">
         <a href={linkTo('admin', `callers/${principal}`)}>{owner ?? principal}</a>
       </td>
-      <td class="file-size wide">{bytesOf(size)}</td>
+      <td class="file-size wide">{bytesOf(sizeOf(file))}</td>
       <td class="file-end wide" title={timeOf(uploadedAt)}>
         {fromNow(uploadedAt)}
       </td>

@@ -11,6 +11,11 @@ export function bytesOf(bytes: number): string {
   return `${oneDigit(bytes / GIB)} GiB`
 }
 
+/** The bytes that somebody uploaded: of a folder, those of the files in it. */
+export function sizeOf({ size, bytes }: { readonly size: number; readonly bytes?: number | undefined }): number {
+  return bytes ?? size
+}
+
 export function countOf(count: number): string {
   return count.toLocaleString(language.value)
 }

@@ -17,6 +17,11 @@ export async function openClient(hasSession: boolean): Promise<LadeClient> {
   return createLadeClient({ url: location.origin, session: hasSession })
 }
 
+/** What reads the folders that are dropped on a page. */
+export async function itemReader(): Promise<typeof import('@lade/client').droppedItems> {
+  return (await load()).droppedItems
+}
+
 /** What makes the secret by which an upload without an account is claimed later. */
 export async function secretMaker(): Promise<() => string> {
   return (await load()).newClaimSecret

@@ -22,10 +22,15 @@ export const route = computed<Route>(() => {
   return { page, rest: decoded(rest.join('/')) }
 })
 
-/** @example linkTo('files', 'bafy…') // '#/files/bafy…' */
+/**
+ * The address of a page. Slashes in the rest stay, since they are between names.
+ *
+ * @example
+ * linkTo('files', 'bafy…') // '#/files/bafy…'
+ */
 export function linkTo(page: PageName, rest = ''): string {
   if (page === 'drop') return '#/'
-  return rest === '' ? `#/${page}` : `#/${page}/${encodeURIComponent(rest)}`
+  return rest === '' ? `#/${page}` : `#/${page}/${rest.split('/').map(encodeURIComponent).join('/')}`
 }
 
 export function goTo(page: PageName, rest = ''): void {

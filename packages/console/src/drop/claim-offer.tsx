@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { bytesOf, countOf } from '../app/amounts.ts'
+import { bytesOf, countOf, sizeOf } from '../app/amounts.ts'
 import { codeOf, messageOf } from '../app/api.ts'
 import { openClient } from '../app/client.ts'
 import { session } from '../app/session.ts'
@@ -15,7 +15,7 @@ export function ClaimOffer({ onClaimed }: { readonly onClaimed?: () => void }) {
   const { claims: words } = texts.value
   const all = claimable.value
   if (session.value == null || all.length === 0) return null
-  const sizeBytes = all.reduce((sum, { result }) => sum + result.size, 0)
+  const sizeBytes = all.reduce((sum, { result }) => sum + sizeOf(result), 0)
   const claimAll = async () => {
     problem.value = undefined
     done.value = 0

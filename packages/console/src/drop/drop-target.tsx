@@ -1,23 +1,55 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { messageOf } from '../app/api.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
 import { texts } from '../texts/texts.ts'
-import { addFiles } from './queue.ts'
+import { folderOfInput, takeDropped } from './chosen-folder.ts'
+import { addFiles, addFolders } from './queue.ts'
 
 /** The field that files are chosen with. */
 export const CHOOSE_ID = 'choose-files'
 
-/** Takes files that are dropped anywhere on the page, chosen, or pasted. @param isBig - true while there is nothing else to see. */
+/** The field that a folder is chosen with. */
+export const CHOOSE_FOLDER_ID = 'choose-folder'
+/** No standard has it, and neither have the types. */
+const OF_FOLDERS = { webkitdirectory: true }
+/** False where the browser has no dialog for folders, as on most phones. */
+const canChooseFolders = 'webkitdirectory' in HTMLInputElement.prototype
+
+/** Takes files and folders that are dropped anywhere on the page, chosen, or pasted. @param isBig - true while there is nothing else to see. */
 export function DropTarget({ isBig }: { readonly isBig: boolean }) {
   const isOver = useSignal(false)
+  const reading = useSignal(0)
+  const problem = useSignal<string | undefined>(undefined)
   const input = useRef<HTMLInputElement>(null)
+  const folderInput = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    const stopListening = listenForFiles((over) => {
-      isOver.value = over
-    })
+    const take = async (data: DataTransfer | null) => {
+      const { files, read } = takeDropped(data)
+      problem.value = undefined
+      addFiles(files)
+      if (read === undefined) return
+      reading.value += 1
+      try {
+        const dropped = await read()
+        addFolders(dropped.folders)
+        addFiles(dropped.files)
+      } catch (error) {
+        problem.value = messageOf(error)
+      } finally {
+        reading.value -= 1
+      }
+    }
+    const stopListening = listenForFiles(
+      (over) => {
+        isOver.value = over
+      },
+      (data) => void take(data),
+    )
     return stopListening
   }, [])
-  const { target, targetOver, or, choose, chooseHint } = texts.value.drop
+  const { target, targetOver, or, choose, chooseFolder, chooseHint, readingFolder, notRead } = texts.value.drop
   return (
     <section class={`drop ${isBig ? 'drop-big' : ''} ${isOver.value ? 'drop-over' : ''}`} aria-label={target}>
       <div class="drop-picture">
@@ -25,7 +57,9 @@ export function DropTarget({ isBig }: { readonly isBig: boolean }) {
       </div>
       <div class="drop-words">
         <p class="drop-title">{isOver.value ? targetOver : target}</p>
-        <p class="drop-hint">{chooseHint}</p>
+        <p class="drop-hint" role="status">
+          {reading.value > 0 ? readingFolder : chooseHint}
+        </p>
       </div>
       <p class="drop-choice">
         <span class="drop-or">{or}</span>
@@ -45,13 +79,41 @@ export function DropTarget({ isBig }: { readonly isBig: boolean }) {
             currentTarget.value = ''
           }}
         />
+        {canChooseFolders && (
+          <>
+            <button type="button" class="button button-plain" onClick={() => folderInput.current?.click()}>
+              {chooseFolder}
+            </button>
+            <input
+              ref={folderInput}
+              id={CHOOSE_FOLDER_ID}
+              class="hidden"
+              type="file"
+              {...OF_FOLDERS}
+              tabIndex={-1}
+              aria-label={chooseFolder}
+              onChange={({ currentTarget }) => {
+                const folder = folderOfInput([...(currentTarget.files ?? [])])
+                if (folder !== undefined) addFolders([folder])
+                currentTarget.value = ''
+              }}
+            />
+          </>
+        )}
       </p>
+      {problem.value !== undefined && (
+        <Notice kind="bad">
+          <p>
+            {notRead} {problem.value}
+          </p>
+        </Notice>
+      )}
     </section>
   )
 }
 
 /** Listens on the whole page, so that nobody who misses the target leaves the page. @returns what ends it. */
-function listenForFiles(onOver: (isOver: boolean) => void): () => void {
+function listenForFiles(onOver: (isOver: boolean) => void, onData: (data: DataTransfer | null) => void): () => void {
   const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true
   const over = (event: DragEvent) => {
     if (!hasFiles(event)) return
@@ -66,10 +128,10 @@ function listenForFiles(onOver: (isOver: boolean) => void): () => void {
     if (!hasFiles(event)) return
     event.preventDefault()
     onOver(false)
-    addFiles(filesOf(event.dataTransfer))
+    onData(event.dataTransfer)
   }
   const paste = (event: ClipboardEvent) => {
-    if (event.clipboardData !== null && event.clipboardData.files.length > 0) addFiles([...event.clipboardData.files])
+    if (event.clipboardData !== null && event.clipboardData.files.length > 0) onData(event.clipboardData)
   }
   addEventListener('dragover', over)
   addEventListener('dragleave', leave)
@@ -81,15 +143,4 @@ function listenForFiles(onOver: (isOver: boolean) => void): () => void {
     removeEventListener('drop', drop)
     removeEventListener('paste', paste)
   }
-}
-
-/** The files of a drop. A folder looks like a file that cannot be read, so folders are left out. */
-function filesOf(data: DataTransfer | null): File[] {
-  if (data === null) return []
-  const items = [...data.items]
-  if (items.length === 0) return [...data.files]
-  return items.flatMap((item) => {
-    if (item.kind !== 'file' || item.webkitGetAsEntry()?.isDirectory) return []
-    return item.getAsFile() ?? []
-  })
 }

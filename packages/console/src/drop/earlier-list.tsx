@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { bytesOf, countOf, fromNow } from '../app/amounts.ts'
+import { bytesOf, countOf, fromNow, sizeOf } from '../app/amounts.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
@@ -56,7 +56,8 @@ function EarlierRow({ upload: { result, name } }: { readonly upload: EarlierUplo
             {name}
           </p>
           <p class="row-state">
-            <span>{bytesOf(result.size)}</span>
+            {result.files !== undefined && <span>{drop.filesIn(countOf(result.files))}</span>}
+            <span>{bytesOf(sizeOf(result))}</span>
             <span>{fromNow(result.expiresAt)}</span>
           </p>
         </div>

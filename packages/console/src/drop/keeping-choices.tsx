@@ -1,7 +1,7 @@
 import { daysOf } from '../app/amounts.ts'
 import { info } from '../app/service-info.ts'
 import { texts } from '../texts/texts.ts'
-import { wishes } from './queue.ts'
+import { wishes } from './put-upload.ts'
 
 const TERMS = [1, 7, 30, 90, 365]
 

@@ -92,7 +92,7 @@ function QueueProgress() {
   const { drop } = texts.value
   const { files, done, failed, sentBytes, sizeBytes, sending } = totals.value
   // One file says it all in its own row.
-  if (files === 0 || (uploads.value.length === 1 && done === 1)) return null
+  if (files === 0 || (uploads.value.length === 1 && uploads.value[0]?.state.value === 'done')) return null
   const amount = drop.amount(bytesOf(sentBytes), bytesOf(sizeBytes))
   return (
     <div class="queue-progress">
@@ -123,7 +123,7 @@ function Announcements() {
   const ended = uploads.value.filter(({ hasEnded }) => hasEnded.value)
   const last = ended.toSorted((one, other) => one.number - other.number).at(-1)
   let said = ''
-  if (!isBusy.value && done > 1) said = drop.announceAll(countOf(done))
+  if (!isBusy.value && uploads.value.length > 1 && done > 1) said = drop.announceAll(countOf(done))
   else if (last?.state.value === 'done') said = drop.announceDone(last.name)
   else if (last !== undefined) said = drop.announceFailed(last.name)
   if (failed > 0) said = `${said} ${drop.failed(failed)}`

@@ -1,46 +1,39 @@
-import type { PutOptions, UploadResult } from '@lade/client'
 import { computed, effect, signal } from '@preact/signals'
 import { codeOf, messageOf } from '../app/api.ts'
-import { openClient, secretMaker } from '../app/client.ts'
 import { info } from '../app/service-info.ts'
 import { noteEnded, session } from '../app/session.ts'
-import { earlier, keepUpload } from './earlier.ts'
+import { type ChosenFolder, folderOf } from './chosen-folder.ts'
+import { earlier } from './earlier.ts'
+import { PARTED_SLOTS, putUpload } from './put-upload.ts'
 import { Rate } from './rate.ts'
-import { beginUnfinished, claimSecretOf, fingerprintOf, forgetUnfinished, keptStateOf } from './unfinished.ts'
-import { Upload } from './upload.ts'
+import { beginUnfinished, forgetUnfinished } from './unfinished.ts'
+import { Upload, type UploadSource } from './upload.ts'
 
 /** Files side by side. A browser has six connections to a host, and the page needs some for itself. */
 const SLOTS = 4
 /** A file in parts sends several of them side by side, and takes as many places. */
 const PARTED_BYTES = 104_857_600
-const PARTED_SLOTS = 3
 const TICK_MS = 500
 
-/** What somebody asks for, with an account. */
-export interface KeepingWishes {
-  readonly isPrivate: boolean
-  readonly termDays: number | undefined
-}
-
-/** Newest first, files of one choice in their order: what was chosen just now is seen. They are sent in the order of their numbers. */
+/** Newest first, those of one choice in their order: what was chosen just now is seen. They are sent in the order of their numbers. */
 export const uploads = signal<readonly Upload[]>([])
 export const isPaused = signal(false)
 /** Bytes a second of all files together; undefined until it is known. */
 export const rate = signal<number | undefined>(undefined)
-export const wishes = signal<KeepingWishes>({ isPrivate: false, termDays: undefined })
 
 /** The files that count towards the progress: all that are not refused. */
 const counted = computed(() => uploads.value.filter(({ state }) => state.value !== 'refused'))
 export const totals = computed(() => {
-  let [sizeBytes, sentBytes, done, failed, sending] = [0, 0, 0, 0, 0]
+  let [files, sizeBytes, sentBytes, done, failed, sending] = [0, 0, 0, 0, 0, 0]
   for (const upload of counted.value) {
     sizeBytes += upload.sizeBytes
     sentBytes += upload.sentBytes.value
-    if (upload.state.value === 'done') done += 1
+    files += upload.files
+    done += upload.doneFiles.value
     if (upload.state.value === 'failed') failed += 1
     if (upload.isSending.value) sending += 1
   }
-  return { files: counted.value.length, sizeBytes, sentBytes, done, failed, sending }
+  return { files, sizeBytes, sentBytes, done, failed, sending }
 })
 /** True while something is sent or waits for its turn. */
 export const isBusy = computed(() => counted.value.some((upload) => !upload.hasEnded.value))
@@ -60,25 +53,43 @@ const measured = new Rate()
 
 /** Puts files into the queue; those that are there already, and have not failed, are left out. */
 export function addFiles(files: readonly File[]): void {
-  const known = new Map(uploads.value.map((upload) => [fingerprintOf(upload.file), upload]))
+  add(files.map((file) => ({ kind: 'file', file })))
+}
+
+/** Puts folders into the queue, each as one. */
+export function addFolders(folders: readonly ChosenFolder[]): void {
+  add(folders.map((folder) => ({ kind: 'folder', folder })))
+}
+
+/** Uploads a folder with what was left out of it: in place of what has not arrived, or else as another folder. */
+export function takeHidden(upload: Upload): void {
+  if (upload.source.kind !== 'folder') return
+  const { name, items, hidden } = upload.source.folder
+  if (upload.state.value !== 'done') removeUpload(upload)
+  addFolders([folderOf(name, [...items, ...hidden], true)])
+}
+
+function add(sources: readonly UploadSource[]): void {
+  const known = new Map(uploads.value.map((upload) => [upload.fingerprint, upload]))
   const fresh: Upload[] = []
-  for (const file of files) {
-    const before = known.get(fingerprintOf(file))
+  for (const source of sources) {
+    const upload = new Upload(source)
+    const before = known.get(upload.fingerprint)
     if (before !== undefined) {
       if (before.state.value === 'failed') retry(before)
       continue
     }
-    const upload = new Upload(file)
-    known.set(fingerprintOf(file), upload)
+    known.set(upload.fingerprint, upload)
     const limitBytes = fileLimit()
-    if (limitBytes !== undefined && file.size > limitBytes) {
-      upload.refusal.value = { limitBytes }
+    const { sizeBytes, path } = upload.largest
+    if (limitBytes !== undefined && sizeBytes > limitBytes) {
+      upload.refusal.value = { limitBytes, ...(path !== undefined && { path }) }
       upload.state.value = 'refused'
     }
     fresh.push(upload)
   }
   uploads.value = [...fresh, ...uploads.value]
-  for (const upload of fresh) if (upload.state.value === 'waiting') void beginUnfinished(upload.file)
+  for (const upload of fresh) if (upload.state.value === 'waiting') void beginUnfinished(upload)
   next()
 }
 
@@ -102,7 +113,7 @@ export function resume(): void {
 
 export function retry(upload: Upload): void {
   upload.again()
-  void beginUnfinished(upload.file)
+  void beginUnfinished(upload)
   next()
 }
 
@@ -110,7 +121,9 @@ export function retry(upload: Upload): void {
 export function removeUpload(upload: Upload): void {
   upload.controller.abort(new Error('given up'))
   uploads.value = uploads.value.filter((one) => one !== upload)
-  if (upload.state.value !== 'done') void forgetUnfinished(fingerprintOf(upload.file))
+  // Of a folder that is dropped again later, what was sent must be known, so that it does not stay as files by themselves.
+  const isPartlySent = upload.folder !== undefined && upload.begunParts.value > 0
+  if (upload.state.value !== 'done' && !isPartlySent) void forgetUnfinished(upload.fingerprint)
   if (uploads.value.length === 0) isPaused.value = false
   // What waits at the gate has to see that it was given up.
   for (const go of held.splice(0)) go()
@@ -129,7 +142,8 @@ export function clearEnded(): void {
 export function reconsiderRefused(): void {
   const limitBytes = fileLimit()
   for (const upload of uploads.value) {
-    if (upload.state.value !== 'refused' || (limitBytes !== undefined && upload.sizeBytes > limitBytes)) continue
+    if (upload.state.value !== 'refused' || (limitBytes !== undefined && upload.largest.sizeBytes > limitBytes))
+      continue
     upload.refusal.value = undefined
     retry(upload)
   }
@@ -139,7 +153,7 @@ function next(): void {
   if (isPaused.value) return
   for (const upload of uploads.value.toSorted((one, other) => one.number - other.number)) {
     if (upload.state.value !== 'waiting') continue
-    const slots = upload.sizeBytes > PARTED_BYTES ? PARTED_SLOTS : 1
+    const slots = upload.folder !== undefined || upload.sizeBytes > PARTED_BYTES ? PARTED_SLOTS : 1
     if (slots > freeSlots) return
     freeSlots -= slots
     upload.state.value = 'hashing'
@@ -151,41 +165,15 @@ function next(): void {
 }
 
 async function send(upload: Upload): Promise<void> {
-  const { file, controller } = upload
+  const { controller } = upload
   try {
-    upload.done(await put(upload))
-    await forgetUnfinished(fingerprintOf(file))
+    upload.done(await putUpload(upload, () => gate(controller.signal)))
+    await forgetUnfinished(upload.fingerprint)
   } catch (error) {
     if (controller.signal.aborted) return
     upload.failed(messageOf(error), codeOf(error))
     noteEnded(error)
   }
-}
-
-async function put(upload: Upload): Promise<UploadResult> {
-  const { file, controller } = upload
-  const { signal } = controller
-  const options: PutOptions = {
-    signal,
-    concurrency: PARTED_SLOTS,
-    state: keptStateOf(file),
-    beforePart: async () => {
-      await gate(signal)
-      upload.begunParts.value += 1
-    },
-    onProgress: (progress) => upload.note(progress),
-  }
-  const isSignedIn = session.value != null
-  const client = await openClient(isSignedIn)
-  if (isSignedIn) {
-    const { isPrivate, termDays } = wishes.value
-    const wished = { ...(isPrivate && { visibility: 'private' as const }), ...(termDays !== undefined && { termDays }) }
-    return client.put(file, { ...options, ...wished })
-  }
-  const claimSecret = await claimSecretOf(file, await secretMaker())
-  const result = await client.put(file, { ...options, claim: claimSecret })
-  await keepUpload({ result, name: file.name, at: Date.now(), claimSecret })
-  return result
 }
 
 /** Resolves at once, or when a pause ends. */

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { bytesOf } from '../app/amounts.ts'
+import { bytesOf, countOf } from '../app/amounts.ts'
 import { linkTo } from '../app/route.ts'
 import { info } from '../app/service-info.ts'
 import { session } from '../app/session.ts'
@@ -7,7 +7,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ProgressBar } from '../parts/progress-bar.tsx'
 import { texts } from '../texts/texts.ts'
-import { isPaused, removeUpload, retry } from './queue.ts'
+import { isPaused, removeUpload, retry, takeHidden } from './queue.ts'
 import { ResultCard } from './result-card.tsx'
 import type { Upload } from './upload.ts'
 
@@ -17,7 +17,7 @@ export interface UploadRowProps {
   readonly isAlone: boolean
 }
 
-/** One file: how far it is, or what came of it. */
+/** One file or folder: how far it is, or what came of it. */
 export function UploadRow({ upload, isAlone }: UploadRowProps) {
   const isOpen = useSignal<boolean | undefined>(undefined)
   const { drop } = texts.value
@@ -28,12 +28,13 @@ export function UploadRow({ upload, isAlone }: UploadRowProps) {
   return (
     <li class="row" data-state={state}>
       <div class="row-line">
-        <StateMark state={state} />
+        <StateMark state={state} isFolder={upload.folder !== undefined} />
         <div class="row-words">
           <p class="row-name" title={upload.name}>
             {upload.name}
           </p>
           <RowState upload={upload} />
+          <LeftOut upload={upload} />
         </div>
         <div class="row-actions">
           {result !== undefined && (
@@ -87,8 +88,9 @@ export function UploadRow({ upload, isAlone }: UploadRowProps) {
   )
 }
 
-function StateMark({ state }: { readonly state: string }) {
-  const name = state === 'done' ? 'check' : state === 'failed' || state === 'refused' ? 'alert' : 'upload'
+function StateMark({ state, isFolder }: { readonly state: string; readonly isFolder: boolean }) {
+  const ongoing = isFolder ? 'folder' : 'upload'
+  const name = state === 'done' ? 'check' : state === 'failed' || state === 'refused' ? 'alert' : ongoing
   return (
     <span class="row-mark">
       <Icon name={name} />
@@ -105,8 +107,14 @@ function RowState({ upload }: { readonly upload: Upload }) {
   const isSending = state === 'sending' || (state === 'hashing' && upload.sentBytes.value > 0)
   const isHeld = isPaused.value && !upload.hasEnded.value && !upload.isSending.value
   const words = isHeld ? drop.paused : drop.state[isSending ? 'sending' : state]
+  const files = upload.folder?.files
   return (
     <p class="row-state">
+      {files !== undefined && (
+        <span>
+          {isSending ? drop.filesOf(countOf(upload.doneFiles.value), countOf(files)) : drop.filesIn(countOf(files))}
+        </span>
+      )}
       <span>{isSending ? drop.amount(bytesOf(upload.sentBytes.value), size) : size}</span>
       <span>{words}</span>
       {upload.foundParts.value > 0 && <span>{drop.found(upload.foundParts.value)}</span>}
@@ -114,16 +122,48 @@ function RowState({ upload }: { readonly upload: Upload }) {
   )
 }
 
+/** Says what of a folder is not uploaded, and offers to upload it as well. */
+function LeftOut({ upload }: { readonly upload: Upload }) {
+  const { drop } = texts.value
+  if (upload.source.kind !== 'folder' || upload.source.folder.hidden.length === 0) return null
+  const { hidden } = upload.source.folder
+  // What was sent is for the folder as it is.
+  const isPartlySent = upload.state.value !== 'done' && upload.begunParts.value > 0
+  return (
+    <p class="row-state">
+      <span
+        title={hidden
+          .slice(0, 20)
+          .map(({ path }) => path)
+          .join('\n')}
+      >
+        {drop.hidden(countOf(hidden.length))}
+      </span>
+      {!isPartlySent && (
+        <button
+          type="button"
+          class="button-text"
+          aria-label={`${drop.takeHidden}: ${upload.name}`}
+          onClick={() => takeHidden(upload)}
+        >
+          {drop.takeHidden}
+        </button>
+      )}
+    </p>
+  )
+}
+
 function Refused({ upload }: { readonly upload: Upload }) {
   const { app, drop } = texts.value
-  const limitBytes = upload.refusal.value?.limitBytes ?? 0
+  const { limitBytes = 0, path } = upload.refusal.value ?? {}
   const token = info.value?.tiers.token
-  const mayHelp = session.value === null && token !== undefined && upload.sizeBytes <= token.fileBytes
+  const mayHelp = session.value === null && token !== undefined && upload.largest.sizeBytes <= token.fileBytes
   return (
     <p class="row-state bad">
-      <span>{bytesOf(upload.sizeBytes)}</span>
+      <span>{bytesOf(upload.largest.sizeBytes)}</span>
       <span>
-        {drop.tooLarge(bytesOf(limitBytes))} {mayHelp && drop.tooLargeSignIn(bytesOf(token.fileBytes))}{' '}
+        {path === undefined ? drop.tooLarge(bytesOf(limitBytes)) : drop.tooLargeIn(path, bytesOf(limitBytes))}{' '}
+        {mayHelp && drop.tooLargeSignIn(bytesOf(token.fileBytes))}{' '}
         {mayHelp && <a href={linkTo('sign-in')}>{app.signIn}</a>}
       </span>
     </p>

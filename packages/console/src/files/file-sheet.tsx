@@ -1,7 +1,7 @@
 import type { DealEntry, FileEntry } from '@lade/client'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { bytesOf, fromNow, timeOf } from '../app/amounts.ts'
+import { bytesOf, countOf, fromNow, sizeOf, timeOf } from '../app/amounts.ts'
 import { messageOf } from '../app/api.ts'
 import { openClient } from '../app/client.ts'
 import { goTo, route } from '../app/route.ts'
@@ -16,15 +16,20 @@ import { DealView } from './deal-view.tsx'
 import { FileControls } from './file-controls.tsx'
 import { files } from './file-list.ts'
 import { FilePreview } from './file-preview.tsx'
-import { StatusTag } from './status-tag.tsx'
-
-const ENDED: readonly FileEntry['status'][] = ['expired', 'removed', 'failed', 'composed']
+import { linkToFolder } from './folder-links.ts'
+import { ENDED, StatusTag } from './status-tag.tsx'
 
 /** How often a deal is looked at whose copies are on their way to a prover. */
 const REFRESH_MS = 10_000
 
-/** All that there is to know about one file, and to do with it. */
-export function FileSheet({ cid }: { readonly cid: string }) {
+export interface FileSheetProps {
+  readonly cid: string
+  /** @default goes back to the list */
+  readonly onClose?: () => void
+}
+
+/** All that there is to know about one file or folder, and to do with it. */
+export function FileSheet({ cid, onClose }: FileSheetProps) {
   const file = useSignal<FileEntry | undefined>(files.value.find((one) => one.cid === cid))
   const deal = useSignal<DealEntry | undefined>(undefined)
   const problem = useSignal<string | undefined>(undefined)
@@ -45,6 +50,7 @@ export function FileSheet({ cid }: { readonly cid: string }) {
     void load()
   }, [cid])
   const entry = file.value
+  const isFolder = entry?.kind === 'folder'
   const isLive = entry !== undefined && !ENDED.includes(entry.status)
   const isUnproved = isLive && entry.visibility === 'public' && deal.value?.provedAt === null
   useEffect(() => {
@@ -55,7 +61,7 @@ export function FileSheet({ cid }: { readonly cid: string }) {
     return () => clearInterval(timer)
   }, [isUnproved])
   return (
-    <Dialog kind="sheet" title={entry?.filename ?? entry?.cid ?? cid} onClose={() => leave(cid)}>
+    <Dialog kind="sheet" title={entry?.filename ?? entry?.cid ?? cid} onClose={onClose ?? (() => leave(cid))}>
       {problem.value !== undefined && (
         <Notice kind="bad">
           <p>{problem.value}</p>
@@ -70,9 +76,20 @@ export function FileSheet({ cid }: { readonly cid: string }) {
               <p>{entry.blocked.reason}</p>
             </Notice>
           )}
-          {isLive && entry.blocked === undefined && <FilePreview file={entry} />}
+          {isLive && !isFolder && entry.blocked === undefined && <FilePreview file={entry} />}
           <div class="sheet-actions">
-            <CopyButton text={entry.retrievalUrl} what={texts.value.drop.link} label={words.copyLink} kind="primary" />
+            {isLive && isFolder && onClose === undefined && (
+              <a class="button button-primary" href={linkToFolder(cid)}>
+                <Icon name="folder" />
+                <span>{texts.value.drop.contents}</span>
+              </a>
+            )}
+            <CopyButton
+              text={entry.retrievalUrl}
+              what={texts.value.drop.link}
+              label={words.copyLink}
+              kind={isFolder ? 'plain' : 'primary'}
+            />
             <a class="button button-plain" href={entry.retrievalUrl} target="_blank" rel="noopener">
               <Icon name="open" />
               <span>{texts.value.drop.open}</span>
@@ -103,12 +120,19 @@ function Facts({ file }: { readonly file: FileEntry }) {
     <dl class="sheet-facts">
       <div>
         <dt>{words.size}</dt>
-        <dd>{bytesOf(file.size)}</dd>
+        <dd>{bytesOf(sizeOf(file))}</dd>
       </div>
-      <div>
-        <dt>{words.type}</dt>
-        <dd>{file.contentType}</dd>
-      </div>
+      {file.files === undefined ? (
+        <div>
+          <dt>{words.type}</dt>
+          <dd>{file.contentType}</dd>
+        </div>
+      ) : (
+        <div>
+          <dt>{texts.value.folder.folder}</dt>
+          <dd>{texts.value.drop.filesIn(countOf(file.files))}</dd>
+        </div>
+      )}
       <div>
         <dt>{words.uploaded}</dt>
         <dd>{timeOf(file.uploadedAt)}</dd>
@@ -133,12 +157,12 @@ function Facts({ file }: { readonly file: FileEntry }) {
   )
 }
 
-function Ids({ file: { cid, sha256, pieceCid, dealId, syntheticDealId } }: { readonly file: FileEntry }) {
+function Ids({ file: { cid, sha256, pieceCid, dealId, syntheticDealId, kind } }: { readonly file: FileEntry }) {
   const { cid: cidName, sha256: shaName, pieceCid: pieceName, dealId: dealName } = texts.value.drop.idNames
   return (
     <dl class="ids">
       <CopyField label={cidName} value={cid} />
-      {sha256 != null && <CopyField label={shaName} value={sha256} />}
+      {kind !== 'folder' && sha256 != null && <CopyField label={shaName} value={sha256} />}
       {pieceCid !== null && <CopyField label={pieceName} value={pieceCid} />}
       <CopyField label={dealName} value={dealId} />
       {syntheticDealId != null && syntheticDealId !== dealId && (

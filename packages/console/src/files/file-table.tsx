@@ -1,5 +1,5 @@
 import type { FileEntry } from '@lade/client'
-import { bytesOf, fromNow, timeOf } from '../app/amounts.ts'
+import { bytesOf, countOf, fromNow, sizeOf, timeOf } from '../app/amounts.ts'
 import { linkTo } from '../app/route.ts'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -17,7 +17,8 @@ import {
   loadMore,
   problem,
 } from './file-list.ts'
-import { StatusTag } from './status-tag.tsx'
+import { linkToFolder } from './folder-links.ts'
+import { ENDED, StatusTag } from './status-tag.tsx'
 
 const ROW_HEIGHT = 60
 
@@ -72,6 +73,8 @@ function FileCells({ file }: { readonly file: FileEntry }) {
   const { files: words } = texts.value
   const name = file.filename ?? file.cid
   const isPrivate = file.visibility === 'private'
+  const isFolder = file.kind === 'folder'
+  const opens = isFolder && !ENDED.includes(file.status)
   return (
     <>
       <td class="file-choice">
@@ -83,17 +86,23 @@ function FileCells({ file }: { readonly file: FileEntry }) {
         />
       </td>
       <td class="file-name">
-        <a href={linkTo('files', file.cid)}>
+        <a href={opens ? linkToFolder(file.cid) : linkTo('files', file.cid)}>
+          {isFolder && <Icon name="folder" />}
+          {isFolder && <span class="hidden">{texts.value.folder.folder}: </span>}
           {isPrivate && <Icon name="lock" />}
           {isPrivate && <span class="hidden">{words.private}: </span>}
           <span>{name}</span>
         </a>
         <small>
-          <span class="file-size-small">{bytesOf(file.size)} · </span>
-          <span class="file-type">{file.contentType.replace(/;.*/, '')}</span>
+          <span class="file-size-small">{bytesOf(sizeOf(file))} · </span>
+          <span class="file-type">
+            {file.files === undefined
+              ? file.contentType.replace(/;.*/, '')
+              : texts.value.drop.filesIn(countOf(file.files))}
+          </span>
         </small>
       </td>
-      <td class="file-size">{bytesOf(file.size)}</td>
+      <td class="file-size">{bytesOf(sizeOf(file))}</td>
       <td class="file-status">
         <StatusTag file={file} />
       </td>

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { bytesOf, countOf } from '../app/amounts.ts'
 import { linkTo, route } from '../app/route.ts'
 import { loadUsage, usage } from '../app/usage-today.ts'
@@ -12,13 +12,20 @@ import { FileFilters } from './file-filters.tsx'
 import { problem, reload } from './file-list.ts'
 import { FileSheet } from './file-sheet.tsx'
 import { FileTable } from './file-table.tsx'
+import { folderPlaceOf } from './folder-place.ts'
+import { FolderView } from './folder-view.tsx'
 import '../styles/files.css'
 
-/** The files of who has signed in. */
+/** The files of who has signed in, or what is in a folder of them. */
 export function FilesPage() {
+  const place = folderPlaceOf(route.value.rest)
+  const isFirst = useRef(true)
+  useEffect(() => {
+    isFirst.current = false
+  }, [])
   return (
     <NeedsSession>
-      <Files />
+      {place === undefined ? <Files /> : <FolderView key={place.cid} place={place} isGoneTo={!isFirst.current} />}
     </NeedsSession>
   )
 }

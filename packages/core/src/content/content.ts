@@ -1,4 +1,5 @@
 export * from './content-digests.ts'
 export * from './content-id.ts'
 export * from './content-names.ts'
+export * from './site-label.ts'
 export * from './verify-content.ts'

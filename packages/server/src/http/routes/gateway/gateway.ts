@@ -8,7 +8,7 @@ import {
   RAW_BLOCK_MEDIA_TYPE,
 } from '@lade/core/wire'
 import * as z from 'zod'
-import { longLabelRefusal } from '../../../gateway/site-label.ts'
+import { longLabelRefusal } from '../../../gateway/long-label-refusal.ts'
 import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { checkToken } from '../../authenticate.ts'
 import { CONTENT_GUARD } from '../../file-headers.ts'

@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { siteLabel } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { longLabelRefusal, siteLabel } from '../../../gateway/site-label.ts'
+import { longLabelRefusal } from '../../../gateway/long-label-refusal.ts'
 import type { FoundBlock } from '../../../retrieval/block-source.ts'
 import { exchangeOf } from '../../exchange.ts'
 import { asLadeError } from '../../problem.ts'

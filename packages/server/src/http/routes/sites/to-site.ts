@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { siteLabel } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
-import { siteLabel } from '../../../gateway/site-label.ts'
 import { exchangeOf, requestIdOf } from '../../exchange.ts'
 import { pathOf } from '../../query.ts'
 import type { SiteHosts } from '../../site-hosts.ts'
