@@ -34,7 +34,7 @@ export function addGet(program: Command, terminal: Terminal): void {
     )
     .argument('<cid>', 'any id of the file, ipfs://CID, or its retrieval URL; CID/path for what is in a folder')
     .option(
-      '-o, --output <path>',
+      '-o, --output <file>',
       'File or folder to write to (default: the working directory, under the name that the file was uploaded with). What is in a folder is written into this folder, which is created. - is standard output. Bytes go to standard output before they are verified, so check the exit code.',
     )
     .option('-f, --force', 'Replace existing files.')
