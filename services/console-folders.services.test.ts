@@ -345,6 +345,13 @@ describeScenario(
       await checkLooks(page, console_, 'folders-not-found')
       await visitor.use('.empty a', 'Go to the top of the folder')
       await console_.sees('the top', heads('notes'))
+
+      await console_.choose('.language select', 'de')
+      await console_.sees('it in German', 'document.querySelector(".crumbs a")?.textContent === "Alle Dateien"')
+      await checkLooks(page, console_, 'folders-german')
+      await console_.goTo('#/')
+      await console_.sees('the rows', `${rowsIn('done')} === 2`)
+      await checkLooks(page, console_, 'folders-german-upload')
     })
   },
 )
