@@ -15,6 +15,7 @@ import { measurePiece } from './measures/piece.ts'
 import { measurePut } from './measures/put.ts'
 import { measureSmallGet } from './measures/small-get.ts'
 import { measureSmallUpload } from './measures/small-upload.ts'
+import { measureTusUpload } from './measures/tus-upload.ts'
 import { measureUpload } from './measures/upload.ts'
 import { measureUploadIds } from './measures/upload-ids.ts'
 import { type BenchOptions, HELP, type MeasurementName, parseOptions } from './options.ts'
@@ -26,6 +27,7 @@ import { judge } from './verdict.ts'
 const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<Row[]>>> = {
   upload: measureUpload,
   'upload-ids': measureUploadIds,
+  'tus-upload': measureTusUpload,
   'small-upload': measureSmallUpload,
   download: measureDownload,
   'small-get': measureSmallGet,

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 export const MEASUREMENT_NAMES = [
   'upload',
   'upload-ids',
+  'tus-upload',
   'small-upload',
   'download',
   'small-get',

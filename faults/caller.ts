@@ -25,13 +25,13 @@ export interface SendOptions {
 }
 
 /** The ways in which bytes come in. All end in one admission. */
-export type Door = 'declared' | 'chunked' | 'lfs' | 'batch'
+export type Door = 'declared' | 'chunked' | 'lfs' | 'batch' | 'tus' | 'tus-deferred' | 'resumable'
 
 /** The next way in for a caller; without a token, Git LFS is none. */
 export function doorFor({ principal }: Caller, index: number): Door {
   const doors: readonly Door[] = principal.startsWith('user:')
-    ? ['declared', 'chunked', 'lfs', 'batch']
-    : ['declared', 'chunked', 'batch']
+    ? ['declared', 'chunked', 'lfs', 'batch', 'tus', 'tus-deferred', 'resumable']
+    : ['declared', 'chunked', 'batch', 'tus', 'tus-deferred', 'resumable']
   return doors[index % doors.length] ?? 'declared'
 }
 
@@ -70,6 +70,11 @@ export function upload(
   const headers = { ...caller.headers, 'Content-Type': 'application/octet-stream' }
   const request = { ...options, headers, body: content.bytes() }
   if (door === 'batch') return uploadBatch(origin, { ...options, headers }, content)
+  if (door === 'tus' || door === 'tus-deferred') return uploadByTus(origin, caller, content, door)
+  if (door === 'resumable') {
+    const completed = { ...request, headers: { ...headers, 'Upload-Complete': '?1' } }
+    return send(origin, 'POST', `/api/upload?cid=${content.cid}`, completed)
+  }
   if (door === 'lfs') return send(origin, 'PUT', `/lfs/faults/objects/${content.cid}`, request)
   return send(origin, 'POST', `/api/upload?cid=${content.cid}`, { ...request, isChunked: door === 'chunked' })
 }
@@ -85,6 +90,35 @@ async function uploadBatch(origin: URL, request: SendOptions, content: Content):
   if (error === undefined) return answer
   const status = error === 'quota_exceeded' || error === 'rate_limited' ? 429 : 500
   return { ...answer, status, body: Buffer.from(JSON.stringify({ error })) }
+}
+
+/** An upload by tus, in two requests, answered as one in one request is: with 200, or the first refusal. */
+async function uploadByTus(origin: URL, caller: Caller, content: Content, door: Door): Promise<Answer> {
+  const common = { ...caller.headers, 'Tus-Resumable': '1.0.0' }
+  const isDeferred = door === 'tus-deferred'
+  const opened = await send(origin, 'POST', '/api/tus', {
+    headers: {
+      ...common,
+      'Content-Length': '0',
+      'Upload-Metadata': `cid ${Buffer.from(content.cid).toString('base64')}`,
+      ...(isDeferred ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(content.sizeBytes) }),
+    },
+  })
+  if (opened.status !== 201) return opened
+  const path = new URL(String(opened.headers.location)).pathname
+  const patched = await send(origin, 'PATCH', path, {
+    headers: {
+      ...common,
+      'Upload-Offset': '0',
+      'Content-Type': 'application/offset+octet-stream',
+      ...(isDeferred && { 'Upload-Length': String(content.sizeBytes) }),
+    },
+    body: content.bytes(),
+  })
+  if (patched.status === 204) return { ...patched, status: 200 }
+  // What is not continued would keep its part of the quota.
+  await send(origin, 'DELETE', path, { headers: common })
+  return patched
 }
 
 /** A caller without a token, at an address of its choice. */

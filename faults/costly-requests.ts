@@ -10,6 +10,7 @@ import { mislabelledContent, newContent } from './content.ts'
 import { costlyAdminRequests, costlySessionRequests } from './costly-account-requests.ts'
 import { costlyFolderRequests, namedFolder } from './costly-folder-requests.ts'
 import type { CostlyRequest } from './costly-request.ts'
+import { costlyResumedRequests } from './costly-resumed-requests.ts'
 import { costlySiteRequests, stageRules } from './costly-site-requests.ts'
 import { PLAN } from './plan.ts'
 
@@ -177,6 +178,7 @@ export async function costlyRequests(
       ]),
       statuses: [400],
     },
+    ...(await costlyResumedRequests(origin, user, cid(Buffer.from('x')))),
     {
       route: 'post /lfs/{repository}/objects/batch',
       what: '1,000 unknown objects',

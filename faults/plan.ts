@@ -25,6 +25,9 @@ export const PLAN = {
   kills: count(4, 100),
   /** How many of these share a data directory before the next one starts empty. */
   killsPerDirectory: 5,
+  /** Ends of a process by SIGKILL, and power cuts, while files are uploaded in several requests. */
+  resumedKills: count(5, 100),
+  resumedPowerCuts: count(2, 50),
   /** Ends by SIGKILL of one of two processes on one data directory. */
   killsBesideSurvivor: count(1, 10),
   /** Ends by SIGKILL of one of three processes on one port. */

@@ -37,6 +37,6 @@ notes=$(mktemp "$RUNNER_TEMP/lade-notes.XXXXXX")
 trap 'rm -f "$results" "$notes"' EXIT
 
 status=0
-lade put --recursive --json "$@" >"$results" 2>"$notes" || status=$?
+lade put --recursive --loose --json "$@" >"$results" 2>"$notes" || status=$?
 node "$GITHUB_ACTION_PATH/report.ts" "$results" "$notes" "$status"
 exit "$status"

@@ -9,6 +9,7 @@ import { addAdminStatus } from './commands/admin-status.ts'
 import { addChallenge } from './commands/challenge.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDeals } from './commands/deals.ts'
+import { addDeploy } from './commands/deploy.ts'
 import { addEdit } from './commands/edit.ts'
 import { addGet } from './commands/get.ts'
 import { addLogin } from './commands/login.ts'
@@ -66,6 +67,7 @@ export async function createProgram(terminal: Terminal, args: readonly string[])
 
   program.commandsGroup('Files:')
   addPut(program, terminal)
+  addDeploy(program, terminal)
   addGet(program, terminal)
   addLs(program, terminal)
   addEdit(program, terminal)

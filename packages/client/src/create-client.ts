@@ -41,6 +41,9 @@ export function createClient(options: LadeClientOptions, limits: Limits): LadeCl
     // Loaded when it is needed: directories take as much code as all the rest.
     putFolder: async (source, putOptions) =>
       (await import('./put-folder/put-folder.ts')).putFolder(context, source, putOptions),
+    async *readFolder(cid, readOptions) {
+      yield* (await import('./get/read-folder.ts')).readFolder(context, cid, readOptions)
+    },
     get: (cid, getOptions) => get(context, cid, getOptions),
     files: fileOperations(http),
     usage: (callOptions) => readUsage(http, callOptions),

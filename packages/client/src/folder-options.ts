@@ -1,6 +1,6 @@
 import type { UploadResult } from '@lade/core/wire'
 import type { CallOptions } from './call-options.ts'
-import type { PutOptions, PutState } from './options.ts'
+import type { PutOptions, PutState } from './put-options.ts'
 
 /** Something in a folder. Paths have `/` between names, none before the first or after the last, and are below the folder. */
 export type FolderItem =
@@ -80,4 +80,27 @@ export interface PutFolderResult extends UploadResult {
   readonly foundFiles: number
   /** What is in it, in the order in which it was found. */
   readonly entries: readonly PutEntry[]
+}
+
+export interface ReadFolderOptions extends CallOptions {
+  /** A path in the folder. @default the folder itself */
+  readonly path?: string | undefined
+}
+
+/** What is at a path, or below it. */
+export type FolderNode = {
+  /** The names that lead to it from where the reading began. They are as the folder has them: `..` and names with a slash may be among them. */
+  readonly names: readonly string[]
+  readonly cid: string
+} & (
+  | { readonly kind: 'file' /** Undefined where no block says it. */; readonly sizeBytes: number | undefined }
+  | { readonly kind: 'folder' }
+  | { readonly kind: 'symlink'; readonly target: string }
+)
+
+export interface EntriesOptions extends CallOptions {
+  /** A path in the folder. @default the folder itself */
+  readonly path?: string | undefined
+  /** Entries a page, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined
 }

@@ -14,6 +14,7 @@ import { storedNoter } from './admin/stored-noter.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Config } from './config/config.ts'
+import { countOldFolders } from './directories/count-old-folders.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
 import { isSameSite } from './http/content-host.ts'
@@ -24,6 +25,7 @@ import { createRequestOrigin, isNameless } from './http/request-origin.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
 import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
+import { createOpenUploads } from './open-uploads/open-uploads.ts'
 import { localPieces } from './placement/local-pieces.ts'
 import { cacheLevels } from './proving/cache-levels.ts'
 import type { Prover } from './proving/prover.ts'
@@ -169,6 +171,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   await unlessUnwritable(() => upkeep.round())
 
   const moderation = await openBlocks(config, { records, now, log, closers })
+  const openUploads = createOpenUploads()
+  closers.push(() => openUploads.hashers.close())
   const stallWatch = new StallWatch({ idleMs: config.bodyIdleMs, now: () => performance.now() })
   closers.push(() => stallWatch.close())
   let isDraining = false
@@ -183,6 +187,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     config,
     version: packageJson.version,
     ...staging,
+    openUploads,
+    isAlive,
     databaseState,
     budget,
     blockReadings,
@@ -245,6 +251,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   upkeep.start()
   placing.start()
   guarded?.scrub.start()
+  const counting = countOldFolders({ ...service, log })
 
   let closing: Promise<void> | undefined
   const end = async (): Promise<void> => {
@@ -255,6 +262,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       records,
       drainMs: config.drainMs,
       async closeRest() {
+        await counting.stop()
         await upkeep.stop()
         await placing.stop()
         await guarded?.stop()

@@ -7,6 +7,7 @@ import { LocalError, UsageError } from '../usage-error.ts'
 import type { ChosenWallet } from '../wallet/signing-wallet.ts'
 import { type OpenedLogins, readLogins } from './login-file.ts'
 import { DEFAULT_URL, readServiceUrl } from './service-url.ts'
+import { readTokenFacts } from './token-facts.ts'
 import { chosenWallet } from './wallet-options.ts'
 
 /** Which service is meant, and as whom. */
@@ -68,6 +69,11 @@ export async function accountOf(command: Command, terminal: Terminal): Promise<A
   if (LADE_TOKEN) return { url, token: checkedToken(LADE_TOKEN, 'LADE_TOKEN'), tokenFrom: 'LADE_TOKEN', saved }
   const token = saved.logins.tokens[url]
   return token === undefined ? { url, saved } : { url, token, tokenFrom: saved.file, saved }
+}
+
+/** Tells apart whose uploads are whose, for what is remembered of them: the service, and a token, a wallet or nobody. */
+export function accountKey({ url, token, wallet }: Pick<Account, 'url' | 'token' | 'wallet'>): string {
+  return JSON.stringify([url, wallet?.name ?? (token && (readTokenFacts(token)?.email ?? token)) ?? null])
 }
 
 export interface ConnectOptions {

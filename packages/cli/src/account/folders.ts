@@ -29,6 +29,16 @@ export function cacheFolder({ platform, env, homeDir }: Place): string {
   return posix.join(absolute(env.XDG_CACHE_HOME) ?? posix.join(homeDir, '.cache'), 'lade')
 }
 
+/**
+ * Where what was done is remembered: `$XDG_STATE_HOME/lade` or `~/.local/state/lade`, `~/Library/Application Support/lade` on macOS,
+ * `%LOCALAPPDATA%\lade` on Windows.
+ */
+export function stateFolder({ platform, env, homeDir }: Place): string {
+  if (platform === 'win32') return win32.join(env.LOCALAPPDATA || win32.join(homeDir, 'AppData', 'Local'), 'lade')
+  if (platform === 'darwin') return posix.join(homeDir, 'Library', 'Application Support', 'lade')
+  return posix.join(absolute(env.XDG_STATE_HOME) ?? posix.join(homeDir, '.local', 'state'), 'lade')
+}
+
 function absolute(path: string | undefined): string | undefined {
   return path !== undefined && posix.isAbsolute(path) ? path : undefined
 }

@@ -136,7 +136,7 @@ describe('lade put', () => {
     await write('album/deep/b.txt', unique())
     await write('album/.hidden', unique())
     await write('album/empty', '')
-    const { exitCode, stdout, stderr } = await lade(['put', '-r', 'album'])
+    const { exitCode, stdout, stderr } = await lade(['put', '-r', '--loose', 'album'])
     expect(exitCode).toBe(0)
     const lines = stdout
       .trimEnd()
@@ -167,8 +167,8 @@ describe('lade put', () => {
     [['folder'], 2, 'folder is a folder. Add -r'],
     [['nowhere'], 1, 'There is no file nowhere.'],
     [['-', '-'], 2, 'Standard input can be uploaded only once'],
-    [['a', 'b', '--name', 'c'], 2, '--name works with one file; you gave 2.'],
-    [['-r', 'folder'], 2, 'There are no files to upload in the given folders.'],
+    [['a', 'b', '--name', 'c'], 2, '--name works with one file or folder; you gave 2.'],
+    [['-r', '--loose', 'folder'], 2, 'There are no files to upload in the given folders.'],
     [['a', '--private', '--sponsored'], 2, 'Sponsored uploads are always public'],
     [['a', '--private'], 2, 'Uploads without a token are always public.'],
     [['a', '--days', '9999'], 2, 'The term is 9999 days; the maximum is 7 without a token.'],

@@ -1,12 +1,15 @@
 import { once } from 'node:events'
-import type { Download, GetProgress } from '@lade/client'
+import { resolve } from 'node:path'
+import type { Download, GetProgress, LadeClient } from '@lade/client'
 import { LadeError } from '@lade/core/errors'
 import type { Command } from 'commander'
 import { addAccountOptions, connect } from '../account/connection.ts'
 import { addWalletOptions } from '../account/wallet-options.ts'
 import { Interrupted } from '../exit-code.ts'
 import { readFileLink } from '../get/file-link.ts'
-import { formatBytes } from '../output/amounts.ts'
+import { type FoundNode, findNode } from '../get/find-node.ts'
+import { safeName } from '../get/safe-name.ts'
+import { countOf, formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import { createProgress, type Progress } from '../output/progress.ts'
 import type { OutputStream, Terminal } from '../terminal.ts'
@@ -25,16 +28,16 @@ interface GetFlags {
 export function addGet(program: Command, terminal: Terminal): void {
   const command = program
     .command('get')
-    .summary('Download a file and verify it against its id.')
+    .summary('Download a file or a folder and verify it against its id.')
     .description(
-      'Download a file and verify it against its content id. Until it is complete, the name of the file ends in .part-…; run the command again to resume it.',
+      'Download a file or a folder and verify it against its content id. Files of a folder that are there already are not downloaded again. Until it is complete, the name of the file ends in .part-…; run the command again to resume it.',
     )
-    .argument('<cid>', 'any id of the file, ipfs://CID, or its retrieval URL')
+    .argument('<cid>', 'any id of the file, ipfs://CID, or its retrieval URL; CID/path for what is in a folder')
     .option(
       '-o, --output <file>',
-      'File or folder to write to (default: the working directory, under the name that the file was uploaded with); - is standard output. Bytes go to standard output before they are verified, so check the exit code.',
+      'File or folder to write to (default: the working directory, under the name that the file was uploaded with). What is in a folder is written into this folder, which is created. - is standard output. Bytes go to standard output before they are verified, so check the exit code.',
     )
-    .option('-f, --force', 'Replace an existing file.')
+    .option('-f, --force', 'Replace existing files.')
     .option('--json', 'Print one JSON object.')
     .option('-q, --quiet', 'Print only errors.')
     .action((named: string) => get(named, command, terminal))
@@ -47,12 +50,20 @@ async function get(named: string, command: Command, terminal: Terminal): Promise
   const toStandardOutput = flags.output === STANDARD_OUTPUT
   if (toStandardOutput && flags.json)
     throw new UsageError('Use -o - or --json, not both: only one can use standard output.')
-  const { cid, serviceUrl, share } = readFileLink(named)
+  const { cid: root, path, serviceUrl, share } = readFileLink(named)
   const { client } = await connect(command, terminal, { hasAllRetries: true, linkUrl: serviceUrl })
   const signal = terminal.interruption()
   const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
   const onProgress = showing(progress)
   try {
+    const node =
+      share === undefined ? await findNode(client, { cid: root, path }, signal) : { kind: 'file' as const, cid: root }
+    if (node.kind === 'folder') {
+      await getFolder(client, node, { named: path?.split('/').at(-1) ?? root, flags, progress }, terminal)
+      return
+    }
+    const { cid } = node
+    const name = path?.split('/').at(-1)
     if (toStandardOutput) {
       const download = await client.get(cid, { share, signal, onProgress })
       await writeTo(terminal.stdout, download.body)
@@ -65,6 +76,7 @@ async function get(named: string, command: Command, terminal: Terminal): Promise
     const saved = await saveFile(client, cid, {
       cwd,
       output: flags.output,
+      name: name === undefined ? undefined : safeName(name, cid),
       mayReplace: flags.force === true,
       share,
       signal,
@@ -87,6 +99,48 @@ async function get(named: string, command: Command, terminal: Terminal): Promise
     throw error
   } finally {
     progress.stop()
+  }
+}
+
+interface GetFolder {
+  /** What it is called where nothing else says it. */
+  readonly named: string
+  readonly flags: GetFlags
+  readonly progress: Progress
+}
+
+async function getFolder(
+  client: LadeClient,
+  { cid, nodes }: Extract<FoundNode, { kind: 'folder' }>,
+  { named, flags, progress }: GetFolder,
+  terminal: Terminal,
+): Promise<void> {
+  if (flags.output === STANDARD_OUTPUT) {
+    throw new UsageError(`${cid} is a folder. Name a folder to write it to with -o, or a file in it.`)
+  }
+  const { saveFolder } = await import('../get/save-folder.ts')
+  const { cwd, platform } = terminal
+  const shown = flags.output ?? safeName(named, cid)
+  const saved = await saveFolder(client, nodes, {
+    target: resolve(cwd, shown),
+    mayReplace: flags.force === true,
+    platform,
+    signal: terminal.interruption(),
+    onProgress: ({ files, doneFiles, bytes }) => {
+      const remark = `${doneFiles.toLocaleString('en-US')} of ${countOf(files, 'file')}`
+      progress.show({ label: 'Receiving', doneBytes: bytes, remark })
+    },
+  })
+  progress.stop()
+  const { files, bytes, fetchedFiles, remarks } = saved
+  for (const remark of remarks) terminal.note(remark)
+  if (flags.json) {
+    terminal.print(JSON.stringify({ cid, folder: shown, files, bytes, fetchedFiles, verified: true, remarks }))
+  } else if (!flags.quiet) {
+    const there = files === fetchedFiles ? '' : ` (${countOf(files - fetchedFiles, 'file')} were already downloaded)`
+    terminal.print(
+      `Saved ${printable(shown)}, ${countOf(files, 'file')}, ${formatBytes(bytes)}${there}, verified against its id.`,
+    )
   }
 }
 

@@ -17,6 +17,7 @@ import { type Column, formatTable } from '../output/table.ts'
 import { formatBriefly, formatTime } from '../output/times.ts'
 import { DEFAULT_LISTED, MAX_LISTED, takeFirst } from '../take-first.ts'
 import type { Terminal } from '../terminal.ts'
+import { folderPathOf, lsFolder } from './ls-folder.ts'
 
 interface LsFlags {
   readonly long?: boolean
@@ -32,9 +33,9 @@ interface LsFlags {
 export function addLs(program: Command, terminal: Terminal): void {
   const command = program
     .command('ls')
-    .summary('List your files.')
-    .description('List your files, newest first.')
-    .argument('[query]', 'part of the name or cid')
+    .summary('List your files, or what is in a folder.')
+    .description('List your files, newest first. With the cid of a folder, list what is in it.')
+    .argument('[query]', 'part of the name or cid; or CID or CID/path of a folder')
     .option('-l, --long', 'Show full ids, times and deals. Lines can be wider than the terminal.')
     .option('--limit <number>', 'Maximum number of files.', wholeNumberIn(1, MAX_LISTED), DEFAULT_LISTED)
     .option('--type <type>', 'Only files with this media type.')
@@ -56,6 +57,12 @@ export function addLs(program: Command, terminal: Terminal): void {
 async function ls(query: string | undefined, command: Command, terminal: Terminal): Promise<void> {
   const { long, limit, type, kind, endsWithin, status, json }: LsFlags = command.opts()
   const { client } = await connect(command, terminal)
+  const folder = query === undefined ? undefined : folderPathOf(query)
+  if (
+    folder !== undefined &&
+    (await lsFolder(client, folder, { long: long === true, limit, json: json === true }, terminal))
+  )
+    return
   const found = await takeFirst(
     client.files.list({
       limit: Math.min(limit + 1, MAX_FILES_PER_PAGE),

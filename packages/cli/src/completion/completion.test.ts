@@ -52,6 +52,7 @@ describe('lade complete', () => {
     [['put', '-r', 'a', 'b'], true],
     [['put', '--name', 'x', ''], true],
     [['put', '--name', ''], false],
+    [['deploy', ''], true],
     [['get', ''], false],
     [['get', '-o', ''], true],
     [['verify', ''], false],

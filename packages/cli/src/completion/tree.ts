@@ -86,5 +86,5 @@ function isFileWanted(program: Command, words: readonly string[]): boolean {
   if (words.at(-1)?.startsWith('-')) return false
   const argument =
     command.registeredArguments[position] ?? command.registeredArguments.findLast(({ variadic }) => variadic)
-  return argument !== undefined && /^files?$/.test(argument.name())
+  return argument !== undefined && /^(?:files?|folder)$/.test(argument.name())
 }

@@ -13,6 +13,10 @@ describe('readFileLink', () => {
     [`http://127.0.0.1:8080/p/${CID}`, { cid: CID, serviceUrl: 'http://127.0.0.1:8080' }],
     [`https://lade.example/p/${CID}?share=a.b`, { cid: CID, serviceUrl: 'https://lade.example', share: 'a.b' }],
     [`https://example.org/lade/p/${CID}#top`, { cid: CID, serviceUrl: 'https://example.org/lade' }],
+    [`${CID}/photos/100%`, { cid: CID, path: 'photos/100%' }],
+    [`ipfs://${CID}/photos/a%20b.jpg`, { cid: CID, path: 'photos/a b.jpg' }],
+    [`https://lade.example/p/${CID}/`, { cid: CID, serviceUrl: 'https://lade.example' }],
+    [`https://lade.example/ipfs/${CID}/a.jpg`, { cid: CID, path: 'a.jpg', serviceUrl: 'https://lade.example' }],
     [`https://lade.example/ipfs/${CID}?format=raw`, { cid: CID, serviceUrl: 'https://lade.example' }],
   ])('reads %s', (text, link) => expect(readFileLink(text)).toEqual(link))
 
@@ -21,8 +25,6 @@ describe('readFileLink', () => {
     ['https://lade.example/api/info', 'does not lead to a file'],
     [`ftp://lade.example/p/${CID}`, 'does not lead to a file'],
     ['ipfs://', 'has no content id'],
-    [`ipfs://${CID}/photos/a.jpg`, 'is a file in a folder'],
-    [`https://lade.example/ipfs/${CID}/a.jpg`, 'is a file in a folder'],
   ])('refuses %s, and says why', (text, sentence) => {
     expect(() => readFileLink(text)).toThrow(UsageError)
     expect(() => readFileLink(text)).toThrow(sentence)

@@ -7,20 +7,23 @@ export interface FileLink {
   readonly serviceUrl?: string
   /** The signature of a share link. */
   readonly share?: string
+  /** A path below the cid, where that is a folder. */
+  readonly path?: string
 }
 
 /**
- * Reads what names a file on the command line: its id, `ipfs://` and its id, or the URL under which a service shows it.
+ * Reads what names a file on the command line: its id, `ipfs://` and its id, or the URL under which a service shows it; with a path behind the
+ * id for what is in a folder.
  *
- * @throws {UsageError} for a URL of another form, and for a path below a folder.
+ * @throws {UsageError} for a URL of another form.
  *
  * @example
  * readFileLink('https://lade.example/p/bafk…?share=x') // { cid: 'bafk…', serviceUrl: 'https://lade.example', share: 'x' }
  */
 export function readFileLink(text: string): FileLink {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
-  if (scheme === undefined) return { cid: text }
-  if (scheme === 'ipfs') return { cid: onlySegment(text.slice('ipfs://'.length).split(/[?#]/)[0] ?? '', text) }
+  if (scheme === undefined) return pathOf(text, text, (name) => name)
+  if (scheme === 'ipfs') return pathOf(text.slice('ipfs://'.length).split(/[?#]/)[0] ?? '', text)
   const url = scheme === 'http' || scheme === 'https' ? URL.parse(text) : null
   const [, prefix = '', rest] = /^(.*?)\/(?:p|ipfs)\/(.+)$/.exec(url?.pathname ?? '') ?? []
   if (url === null || rest === undefined) {
@@ -29,12 +32,19 @@ export function readFileLink(text: string): FileLink {
     )
   }
   const share = url.searchParams.get('share')
-  return { cid: onlySegment(rest, text), serviceUrl: url.origin + prefix, ...(share === null ? {} : { share }) }
+  return { ...pathOf(rest, text), serviceUrl: url.origin + prefix, ...(share === null ? {} : { share }) }
 }
 
-function onlySegment(path: string, text: string): string {
+function pathOf(path: string, text: string, decode = decoded): Pick<FileLink, 'cid' | 'path'> {
   const [cid = '', ...below] = path.split('/').filter((segment) => segment !== '')
   if (cid === '') throw new UsageError(`${text} has no content id in it.`)
-  if (below.length > 0) throw new UsageError(`${text} is a file in a folder. Pass the id of the file itself.`)
-  return cid
+  return { cid, ...(below.length > 0 && { path: below.map(decode).join('/') }) }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }

@@ -10,6 +10,8 @@ export interface SaveFileOptions extends Pick<GetOptions, 'share' | 'signal' | '
   readonly cwd: string
   /** A path, or an existing folder to save into. Absent: the working directory, under the name that the service gives. */
   readonly output?: string | undefined
+  /** In place of the name that the service gives. */
+  readonly name?: string | undefined
   /** Replaces a file that is there. */
   readonly mayReplace: boolean
 }
@@ -41,11 +43,32 @@ export async function saveFile(client: LadeClient, cid: string, options: SaveFil
 
   // The answer says the name, and the name where an earlier part lies.
   const fresh = await client.get(cid, { share, signal, onProgress })
-  const target = join(folder, name ?? safeName(fresh.filename, safeName(cid, 'download')))
+  const target = join(folder, name ?? options.name ?? safeName(fresh.filename, safeName(cid, 'download')))
   const shown = shownPath(target, cwd)
-  const part = new PartFile(target, cid)
   try {
     await refuseExisting(target)
+    const { download, resumedBytes } = await fetchInto(client, fresh, target, options)
+    return { download, shown, resumedBytes }
+  } finally {
+    // Does nothing to a body that has been read.
+    await fresh.body.cancel().catch(() => undefined)
+  }
+}
+
+/**
+ * Fetches what an answer has begun into its place, or goes on with what is there of it.
+ *
+ * @throws as `saveFile`.
+ */
+export async function fetchInto(
+  client: LadeClient,
+  fresh: Download,
+  target: string,
+  { share, signal, onProgress, mayReplace }: Omit<SaveFileOptions, 'cwd' | 'output' | 'name'>,
+): Promise<Omit<SavedFile, 'shown'>> {
+  const { cid } = fresh
+  const part = new PartFile(target, cid)
+  try {
     // Bytes that cannot be checked are not put together from two fetches.
     if (!fresh.verified) await part.discard()
     const left = await part.have()
@@ -54,15 +77,13 @@ export async function saveFile(client: LadeClient, cid: string, options: SaveFil
     const resumed =
       have === undefined ? undefined : await resume(client, cid, part, { share, signal, onProgress, have })
     const download = resumed?.download ?? fresh
-    const resumedBytes = resumed?.haveBytes ?? 0
     if (resumed === undefined) await part.write(download.body, 0)
     await part.publish({ mayReplace })
-    return { download, shown, resumedBytes }
+    return { download, resumedBytes: resumed?.haveBytes ?? 0 }
   } catch (error) {
     if (LadeError.has(error, 'cid_mismatch')) await part.discard()
     throw error
   } finally {
-    // Does nothing to a body that has been read.
     await fresh.body.cancel().catch(() => undefined)
   }
 }

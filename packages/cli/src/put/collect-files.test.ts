@@ -26,8 +26,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(cwd, { recursive: true, force: true }))
 
-async function collect(names: readonly string[], { isRecursive = true, takesHidden = false } = {}) {
-  const { files, leftOut } = await collectFiles(names, { cwd, isRecursive, takesHidden })
+async function collect(names: readonly string[], { isRecursive = true, isLoose = true, takesHidden = false } = {}) {
+  const { files, leftOut } = await collectFiles(names, { cwd, isRecursive, isLoose, takesHidden })
   return {
     files: files.map(({ shown, name, sizeBytes }) => [shown, name, sizeBytes]),
     leftOut: leftOut.map(({ shown, because }) => [shown, because]),
@@ -75,9 +75,21 @@ describe('collectFiles', () => {
     })
   })
 
+  it('takes a folder as one', async () => {
+    const found = await collectFiles(['photos', 'alone'], {
+      cwd,
+      isRecursive: true,
+      isLoose: false,
+      takesHidden: false,
+    })
+    expect(found.folders).toEqual([{ folder: join(cwd, 'photos'), shown: 'photos' }])
+    expect(found.files.map(({ shown }) => shown)).toEqual(['alone'])
+    expect(found.leftOut).toEqual([])
+  })
+
   it('knows a file that was changed from what it was', async () => {
     const version = async () =>
-      (await collectFiles(['alone'], { cwd, isRecursive: false, takesHidden: false })).files[0]?.version
+      (await collectFiles(['alone'], { cwd, isRecursive: false, isLoose: false, takesHidden: false })).files[0]?.version
     const before = await version()
     expect(await version()).toBe(before)
     await rm(join(cwd, 'alone'))

@@ -17,6 +17,13 @@ export interface LocalFile {
   readonly version: string
 }
 
+/** A folder that is put as one. */
+export interface LocalFolder {
+  /** Absolute. */
+  readonly folder: string
+  readonly shown: string
+}
+
 /** Something in a folder that is not put, and why. */
 export interface LeftOut {
   readonly shown: string
@@ -26,6 +33,8 @@ export interface LeftOut {
 /** The files below the paths that were named, and the entries that are left out. */
 export interface Collected {
   readonly files: readonly LocalFile[]
+  /** Folders that are put as one, each with all that is in it. */
+  readonly folders: readonly LocalFolder[]
   readonly leftOut: readonly LeftOut[]
 }
 
@@ -33,6 +42,8 @@ export interface CollectOptions {
   readonly cwd: string
   /** Takes folders, and everything below them. */
   readonly isRecursive: boolean
+  /** Takes each file of a folder by itself, and no folder as one. */
+  readonly isLoose: boolean
   /** Takes what begins with a dot, too, when it is met in a folder. */
   readonly takesHidden: boolean
 }
@@ -48,18 +59,20 @@ export interface CollectOptions {
  */
 export async function collectFiles(names: readonly string[], options: CollectOptions): Promise<Collected> {
   const files: LocalFile[] = []
+  const folders: LocalFolder[] = []
   const leftOut: LeftOut[] = []
   for (const shown of names) {
     const path = resolve(options.cwd, shown)
     const found = await statOf(path, shown)
     if (found.isDirectory()) {
-      if (!options.isRecursive) throw new UsageError(`${shown} is a folder. Add -r to upload its files.`)
-      await collectFolder(path, shown, options, { files, leftOut })
+      if (!options.isRecursive) throw new UsageError(`${shown} is a folder. Add -r to upload it.`)
+      if (options.isLoose) await collectFolder(path, shown, options, { files, leftOut })
+      else folders.push({ folder: path, shown })
     } else if (!found.isFile()) {
       throw new LocalError(`${shown} is not a regular file. Pipe its content into "lade put -".`)
     } else files.push(localFileOf(path, shown, found))
   }
-  return { files, leftOut }
+  return { files, folders, leftOut }
 }
 
 async function collectFolder(

@@ -1,4 +1,5 @@
-import type { PutProgress } from '@lade/client'
+import type { FolderProgress, PutProgress } from '@lade/client'
+import { countOf } from '../output/amounts.ts'
 import type { ProgressView } from '../output/progress.ts'
 
 /** How far several puts have come together. */
@@ -8,7 +9,7 @@ export class PutCounters {
   #doneCount = 0
   /** Of the files that are done. */
   #doneBytes = 0
-  readonly #running = new Map<number, PutProgress>()
+  readonly #running = new Map<number, PutProgress | FolderProgress>()
 
   /** @param sizes - of each file; undefined for one whose end is not known. */
   constructor(sizes: readonly (number | undefined)[]) {
@@ -19,7 +20,7 @@ export class PutCounters {
     )
   }
 
-  update(at: number, progress: PutProgress): void {
+  update(at: number, progress: PutProgress | FolderProgress): void {
     this.#running.set(at, progress)
   }
 
@@ -33,14 +34,28 @@ export class PutCounters {
   view(): ProgressView {
     if (this.#fileCount === 1) return viewOfOne(this.#running.get(0), this.#totalBytes)
     let doneBytes = this.#doneBytes
-    for (const { sentBytes } of this.#running.values()) doneBytes += sentBytes
+    for (const progress of this.#running.values()) doneBytes += sentBytesOf(progress)
     const remark = `${this.#doneCount} of ${this.#fileCount} files`
     return { label: 'Putting', doneBytes, totalBytes: this.#totalBytes, remark }
   }
 }
 
-function viewOfOne(progress: PutProgress | undefined, totalBytes: number | undefined): ProgressView {
+function sentBytesOf(progress: PutProgress | FolderProgress): number {
+  return 'toSend' in progress ? progress.sent.bytes : progress.sentBytes
+}
+
+/** How far the put of a folder has come. */
+export function viewOfFolder({ phase, files, sizeBytes, hashedBytes, toSend, sent }: FolderProgress): ProgressView {
+  const remark = countOf(files, 'file')
+  if (phase === 'listing') return { label: 'Listing', doneBytes: sizeBytes, totalBytes: undefined, remark }
+  if (phase === 'hashing') return { label: 'Hashing', doneBytes: hashedBytes, totalBytes: sizeBytes, remark }
+  const sentFiles = `${sent.files.toLocaleString('en-US')} of ${countOf(toSend.files, 'file')}`
+  return { label: 'Sending', doneBytes: sent.bytes, totalBytes: toSend.bytes, remark: sentFiles }
+}
+
+function viewOfOne(progress: PutProgress | FolderProgress | undefined, totalBytes: number | undefined): ProgressView {
   if (progress === undefined) return { label: 'Putting', doneBytes: 0, totalBytes }
+  if ('toSend' in progress) return viewOfFolder(progress)
   const { phase, hashedBytes, sentBytes, parts } = progress
   const known = progress.sizeBytes ?? totalBytes
   if (phase === 'hashing' && sentBytes === 0) return { label: 'Hashing', doneBytes: hashedBytes, totalBytes: known }

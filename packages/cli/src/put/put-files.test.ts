@@ -40,6 +40,8 @@ async function run(
       progress: { show: () => {}, around: (write) => write(), stop: () => {} },
       signal: new AbortController().signal,
       jobs: 4,
+      takesHidden: false,
+      account: 'me',
       put: {},
       onOutcome: (outcome) => outcomes.push(outcome),
       ...options,

@@ -1,9 +1,9 @@
-import type { LadeClient, PutOptions, PutProgress, PutSource } from '@lade/client'
+import type { FolderProgress, LadeClient, PutFolderResult, PutOptions, PutProgress, PutSource } from '@lade/client'
 import { type ErrorCode, LadeError } from '@lade/core/errors'
 import type { UploadResult } from '@lade/core/wire'
 import type { Progress } from '../output/progress.ts'
 import { checkKept } from './check-kept.ts'
-import type { LocalFile } from './collect-files.ts'
+import type { LeftOut, LocalFile, LocalFolder } from './collect-files.ts'
 import { mediaTypeOf } from './media-type.ts'
 import { PutCounters } from './put-counters.ts'
 import type { PutMemory } from './put-memory.ts'
@@ -27,14 +27,16 @@ const MEETS_EVERY_FILE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_visibility',
 ])
 
-/** What is put: a file of this machine, or a stream. */
-export type Item = LocalFile | { readonly shown: string; readonly stream: AsyncIterable<Uint8Array> }
+/** What is put: a file or a folder of this machine, or a stream. */
+export type Item = LocalFile | LocalFolder | { readonly shown: string; readonly stream: AsyncIterable<Uint8Array> }
 
 /** How the put of one item ended. */
 export type Outcome = { readonly item: Item } & (
   | {
-      readonly result: UploadResult
+      readonly result: UploadResult | PutFolderResult
       readonly wasThere: boolean
+      /** What of a folder is not in it. */
+      readonly leftOut?: readonly LeftOut[]
       /** What was asked for and not granted. */
       readonly remark: string | undefined
     }
@@ -48,6 +50,10 @@ export interface PutFilesOptions {
   readonly signal: AbortSignal
   /** Requests at the same time: files side by side, and parts of one file where there are fewer files. */
   readonly jobs: number
+  /** Takes files and folders whose names begin with a dot, too. */
+  readonly takesHidden: boolean
+  /** The service, and who puts. */
+  readonly account: string
   readonly put: Pick<PutOptions, 'cid' | 'visibility' | 'termDays' | 'overDays'>
   /** In place of the file's own name. */
   readonly name?: string | undefined
@@ -77,11 +83,14 @@ export async function putFiles(items: readonly Item[], options: PutFilesOptions)
         notTried += 1
         continue
       }
-      const outcome = await putItem(item, {
-        ...options,
-        concurrency,
-        onProgress: (progress) => counters.update(at, progress),
-      })
+      const onProgress = (progress: PutProgress | FolderProgress) => counters.update(at, progress)
+      const outcome = await ('folder' in item
+        ? putWholeFolder(item, {
+            ...options,
+            concurrency: Math.max(1, Math.floor(options.jobs / items.length)),
+            onProgress,
+          })
+        : putItem(item, { ...options, concurrency, onProgress }))
       counters.end(at, 'result' in outcome ? outcome.result.size : 0)
       isHopeless ||= 'error' in outcome && LadeError.is(outcome.error) && MEETS_EVERY_FILE.has(outcome.error.code)
       options.progress.around(() => options.onOutcome(outcome))
@@ -97,8 +106,38 @@ export async function putFiles(items: readonly Item[], options: PutFilesOptions)
   return notTried
 }
 
+async function putWholeFolder(
+  item: LocalFolder,
+  options: PutFilesOptions & {
+    readonly concurrency: number
+    readonly onProgress: (progress: FolderProgress) => void
+  },
+): Promise<Outcome> {
+  const { client, memory, account, signal, put, concurrency, onProgress, name, takesHidden } = options
+  const { visibility, termDays, overDays } = put
+  const leftOut: LeftOut[] = []
+  try {
+    const result = await client.putFolder(item.folder, {
+      visibility,
+      termDays,
+      overDays,
+      filename: name,
+      hidden: takesHidden,
+      onLeftOut: (shown, because) => leftOut.push({ shown, because }),
+      concurrency,
+      signal,
+      state: await memory.folderState(item.folder, account),
+      onProgress,
+    })
+    return { item, result, wasThere: result.sentFiles === 0, leftOut, remark: checkKept(result, put) }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { item, error }
+  }
+}
+
 async function putItem(
-  item: Item,
+  item: Exclude<Item, LocalFolder>,
   options: PutFilesOptions & { readonly concurrency: number; readonly onProgress: (progress: PutProgress) => void },
 ): Promise<Outcome> {
   const { client, memory, signal, put, concurrency, onProgress } = options

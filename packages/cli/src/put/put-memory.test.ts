@@ -48,6 +48,13 @@ describe('PutMemory', () => {
     expect(await readdir(homeDir)).toEqual([])
   })
 
+  it('remembers a folder by its path and the account', async () => {
+    await (await memory().folderState('/site', 'me'))?.save('ids')
+    expect(await (await memory().folderState('/site', 'me'))?.load()).toBe('ids')
+    expect(await (await memory().folderState('/site', 'you'))?.load()).toBeUndefined()
+    expect(await (await memory().folderState('/other', 'me'))?.load()).toBeUndefined()
+  })
+
   it('forgets after a month', async () => {
     await (await memory().stateOf(fileOf(), 'unixfs'))?.save('half')
     const [name = ''] = await readdir(folder())

@@ -34,11 +34,22 @@ export class PutMemory {
    */
   async stateOf(file: LocalFile, purpose: string): Promise<PutState | undefined> {
     if (file.sizeBytes < WORTH_REMEMBERING_BYTES) return undefined
+    return this.#stateAt([file.path, file.version, purpose])
+  }
+
+  /**
+   * Where the put of a folder keeps the ids of its files; undefined where there is no place.
+   *
+   * @param account - the service, and who puts: what one has sent is not another's.
+   */
+  folderState(folder: string, account: string): Promise<PutState | undefined> {
+    return this.#stateAt(['folder', folder, account])
+  }
+
+  async #stateAt(names: readonly string[]): Promise<PutState | undefined> {
     this.#isReady ??= this.#prepare()
     if (!(await this.#isReady)) return undefined
-    const key = createHash('sha256')
-      .update(JSON.stringify([file.path, file.version, purpose]))
-      .digest('hex')
+    const key = createHash('sha256').update(JSON.stringify(names)).digest('hex')
     return forgiving(fileState(join(this.#folder, `${key.slice(0, 40)}.json`)))
   }
 

@@ -1,9 +1,19 @@
+import type { PutFolderResult } from '@lade/client'
 import type { UploadResult } from '@lade/core/wire'
 import { Ended, EXIT } from '../exit-code.ts'
 import { printable } from '../output/printable.ts'
 import { styleFor } from '../output/style.ts'
 import type { Terminal } from '../terminal.ts'
-import { describeBriefly, describeResult, describeSum, outcomeForPrograms, sentenceFor } from './describe.ts'
+import {
+  describeBriefly,
+  describeFolder,
+  describeLeftOut,
+  describeResult,
+  describeSum,
+  isFolder,
+  outcomeForPrograms,
+  sentenceFor,
+} from './describe.ts'
 import type { Outcome } from './put-files.ts'
 
 export interface PutReportOptions {
@@ -17,7 +27,7 @@ export interface PutReportOptions {
 export class PutReport {
   readonly #terminal: Terminal
   readonly #options: PutReportOptions
-  readonly #staged: UploadResult[] = []
+  readonly #staged: (UploadResult | PutFolderResult)[] = []
   readonly #failures: unknown[] = []
 
   constructor(terminal: Terminal, options: PutReportOptions) {
@@ -43,17 +53,24 @@ export class PutReport {
     if (this.#failures.length > 0) throw new Ended(EXIT.failed)
   }
 
-  #addResult(outcome: Extract<Outcome, { result: UploadResult }>): void {
+  #addResult(outcome: Extract<Outcome, { result: unknown }>): void {
     const { isOne, isJson, isQuiet } = this.#options
     const { item, result, wasThere, remark } = outcome
     const terminal = this.#terminal
     this.#staged.push(result)
+    const skipped = describeLeftOut(outcome.leftOut ?? [])
+    if (skipped !== undefined && !isQuiet) terminal.note(isOne ? skipped : `${printable(item.shown)}: ${skipped}`)
     if (remark !== undefined) terminal.note(`${printable(item.shown)}: ${remark}`)
     if (isJson) terminal.print(JSON.stringify(outcomeForPrograms(outcome)))
     else if (isQuiet) terminal.print(printable(result.cid))
     else if (!isOne) terminal.print(describeBriefly(item.shown, result))
-    else
-      for (const line of describeResult(item.shown, result, wasThere, styleFor(terminal.stdout))) terminal.print(line)
+    else {
+      const style = styleFor(terminal.stdout)
+      const lines = isFolder(result)
+        ? describeFolder(item.shown, result, style)
+        : describeResult(item.shown, result, wasThere, style)
+      for (const line of lines) terminal.print(line)
+    }
   }
 
   #addFailure(outcome: Extract<Outcome, { error: unknown }>): void {

@@ -37,12 +37,7 @@ export interface FileOfDag {
  * @throws {LadeError} when blocks cannot be fetched.
  */
 export async function isFileOfDag({ http, id, sizeBytes, leaves, tools, signal }: FileOfDag): Promise<boolean> {
-  const getBlock = async (cid: CID): Promise<Uint8Array | undefined> => {
-    const headers = { accept: 'application/vnd.ipld.raw' }
-    const bytes = await http.bytes({ path: `/ipfs/${cid}`, query: { format: 'raw' }, headers, isOpen: true, signal })
-    const hash = hashOf(cid.multihash.code, tools.sha256)
-    return hash !== undefined && isEqual(hash(bytes), cid.multihash.digest) ? bytes : undefined
-  }
+  const getBlock = (cid: CID) => fetchBlock({ http, tools, signal }, cid)
   const hasher = new LeafHasher('raw-1m', sizeBytes, tools.digest)
   let receivedBytes = 0
   try {
@@ -56,6 +51,17 @@ export async function isFileOfDag({ http, id, sizeBytes, leaves, tools, signal }
     throw error
   }
   return receivedBytes === sizeBytes && isEqual(hasher.finish(), leaves)
+}
+
+/** A block as the gateway gives it; undefined when it is not what its CID says. @throws {LadeError} when it cannot be fetched. */
+export async function fetchBlock(
+  { http, tools, signal }: Pick<FileOfDag, 'http' | 'tools' | 'signal'>,
+  cid: CID,
+): Promise<Uint8Array | undefined> {
+  const headers = { accept: 'application/vnd.ipld.raw' }
+  const bytes = await http.bytes({ path: `/ipfs/${cid}`, query: { format: 'raw' }, headers, isOpen: true, signal })
+  const hash = hashOf(cid.multihash.code, tools.sha256)
+  return hash !== undefined && isEqual(hash(bytes), cid.multihash.digest) ? bytes : undefined
 }
 
 function hashOf(code: number, sha256: Sha256): BlockHash | undefined {
@@ -73,7 +79,8 @@ function hashOf(code: number, sha256: Sha256): BlockHash | undefined {
 
 type BlockHash = (bytes: Uint8Array) => Uint8Array
 
-function asCid({ version, codec, hash, digest }: Cid): CID {
+/** A CID of a content id. */
+export function asCid({ version, codec, hash, digest }: Cid): CID {
   return CID.create(version, Number(codec), Multihash.create(Number(hash), digest))
 }
 

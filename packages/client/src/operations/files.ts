@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import type { FileEntry, FileList, ShareResult, UploadResult, UsageResult } from '@lade/core/wire'
+import type { EntriesPage, FileEntry, FileList, ShareResult, UploadResult, UsageResult } from '@lade/core/wire'
 import { claimSecretBytes } from '../claim-secret.ts'
 import type { Http } from '../http/http.ts'
 import { type OptionNames, refuseUnknownOptions } from '../known-options.ts'
@@ -7,6 +7,7 @@ import type {
   CallOptions,
   ChangeFileOptions,
   ClaimOptions,
+  EntriesOptions,
   FileListOptions,
   FilePageOptions,
   LadeClient,
@@ -48,6 +49,13 @@ export function fileOperations(http: Http): LadeClient['files'] {
         (cursor) => page({ ...options, cursor }),
         ({ files }) => files,
       ),
+    entries(cid, { path, limit, signal }: EntriesOptions = {}) {
+      const url = `${pathOf(cid)}/entries`
+      return allOf(
+        (cursor) => http.json<EntriesPage>({ path: url, query: { path, limit, cursor }, isOpen: true, signal }),
+        ({ entries }) => entries,
+      )
+    },
     get: (cid, { signal }: CallOptions = {}) => http.json<FileEntry>({ path: pathOf(cid), signal }),
     remove: (cid, { signal }: CallOptions = {}) => removeFile(http, cid, signal),
     async change(cid, options: ChangeFileOptions) {

@@ -1,7 +1,7 @@
 import type { createLadeClient, walletOf } from '../client.ts'
 import { concatBytes } from '../concat-bytes.ts'
 import type { createClient } from '../create-client.ts'
-import type { LadeClient, LadeClientOptions, PutProgress } from '../options.ts'
+import type { FolderItem, LadeClient, LadeClientOptions, PutProgress } from '../options.ts'
 import { noise } from './noise.ts'
 
 /** What the cases run with, in Node and in a page. */
@@ -37,11 +37,13 @@ const SMALL_LIMITS = { singleMaxBytes: 3 * MIB, partBytes: 2 * MIB }
 
 const SMALL = 2 * MIB + 7
 const PARTS = 7 * MIB + 1
+/** Of no other case. */
+const FOLDER_FILE = 2 * MIB + 9
 const BIG = 12 * MIB + 3
 /** One part and a bit, with the limits that there are outside of tests. */
 const COMPOSED = 127 * MIB + 5 * MIB + 1
 /** The sizes of which `cids` has the id. */
-export const SUITE_SIZES: readonly number[] = [SMALL, PARTS, BIG, COMPOSED]
+export const SUITE_SIZES: readonly number[] = [SMALL, FOLDER_FILE, PARTS, BIG, COMPOSED]
 
 /** Cases that hold wherever the client runs. Each uses bytes of its own size. */
 export const SUITE: readonly SuiteCase[] = [
@@ -259,6 +261,50 @@ export const SUITE: readonly SuiteCase[] = [
         onProgress,
       })
       same(await put.catch((error: unknown) => error), reason)
+    },
+  },
+  {
+    title: 'puts a folder as one root, sends what changed, lists it and reads it back checked',
+    async run(fixture) {
+      const client = real(fixture)
+      const small = Array.from({ length: 300 }, (_, at) => ({
+        path: `files/${at}.txt`,
+        file: new Blob([`file ${at}`]),
+      }))
+      const items: FolderItem[] = [
+        ...small,
+        { path: 'index.html', file: new File(['<h1>Hello</h1>'], 'index.html') },
+        { path: 'large.bin', file: new Blob([noise(FOLDER_FILE)]) },
+        { path: 'empty.txt', file: new Blob([]) },
+        { path: 'empty', kind: 'folder' },
+        { path: 'link', kind: 'symlink', target: 'index.html' },
+      ]
+      const first = await client.putFolder(items, { filename: 'site' })
+      same([first.kind, first.files, first.sentFiles, first.foundFiles].join(), 'folder,303,302,1')
+      same((await client.putFolder(items)).sentFiles, 0)
+      const changed = await client.putFolder([...items.slice(1), { path: 'files/0.txt', file: new Blob(['new']) }])
+      same([changed.sentFiles, changed.sentBytes].join(), '1,3')
+      if (changed.cid === first.cid) throw new Error('another folder has another root')
+
+      const listed: string[] = []
+      for await (const { name, kind } of client.files.entries(first.cid, { limit: 2 })) listed.push(`${kind} ${name}`)
+      same(listed.sort().join(), 'file empty.txt,file index.html,file large.bin,folder empty,folder files,symlink link')
+      let read = 0
+      for await (const node of client.readFolder(first.cid)) {
+        read += 1
+        if (node.kind === 'symlink') same(node.target, 'index.html')
+        if (node.names.join('/') === 'large.bin') same(node.cid, fixture.cids[FOLDER_FILE])
+      }
+      same(read, 303 + 3 + 1)
+      for await (const { cid, names } of client.readFolder(first.cid, { path: 'files/7.txt' })) {
+        same(names.length, 0)
+        sameBytes(await (await client.get(cid)).bytes(), new TextEncoder().encode('file 7'))
+      }
+      const files: string[] = []
+      for await (const { filename, kind } of client.files.list({ limit: 1000 })) {
+        if (kind === 'folder' && filename === 'site') files.push(filename)
+      }
+      same(files.length, 1)
     },
   },
   {

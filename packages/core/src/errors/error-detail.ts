@@ -31,7 +31,7 @@ const DETAILS: Details = {
   misdirected_request: ({ host }) =>
     `Host is ${quoted(host)}, which is not a name of this service. The operator can add the name to LADE_TRUSTED_HOSTS.`,
   length_required: () =>
-    'Transfer-Encoding: chunked is accepted only for the body of an upload to /api/upload. Send Content-Length instead.',
+    'Transfer-Encoding: chunked is accepted only for the body of an upload to /api/upload or /api/tus. Send Content-Length instead.',
   no_body: () =>
     'The request has no body: it has neither Content-Length nor Transfer-Encoding. Send the bytes of the file as its body.',
   empty_body: () => 'The body is empty, but the cid is not the cid of an empty file. Send the bytes of the file.',
@@ -123,6 +123,13 @@ const DETAILS: Details = {
     `The cid ${cid} belongs to other bytes here, and always will. Use an id computed from your bytes: ${actual}.`,
   incomplete_dag: ({ missing }) =>
     `${countText(missing.length, 'block')} of the DAG ${missing.length === 1 ? 'is' : 'are'} not in the CAR, such as ${missing[0]}. Nothing was stored.`,
+  offset_mismatch: ({ expectedOffset, providedOffset }) =>
+    `The upload has ${countText(expectedOffset, 'byte')}, but Upload-Offset is ${providedOffset}. Ask for the offset with HEAD, and continue there.`,
+  upload_in_use: ({ retryAfterSeconds }) =>
+    `Another request writes to this upload, or did until now. ${again(retryAfterSeconds)}`,
+  checksum_mismatch: ({ algorithm, actual }) =>
+    `The ${algorithm} checksum of the received bytes is ${actual}. None of them was kept. Send them again.`,
+  unsupported_tus_version: ({ supported }) => `Send "Tus-Resumable: ${supported}".`,
   lease_lost: () => 'No more bytes of the upload arrived. Nothing was stored. Send the file again.',
   stage_failed: ({ reason, retryAfterSeconds }) =>
     `${reason} Nothing was stored or charged.${retryAfterSeconds === undefined ? '' : ` ${again(retryAfterSeconds)}`}`,

@@ -81,6 +81,13 @@ export interface ErrorEvidence {
   invalid_car: { reason: string }
   incomplete_dag: { root: string; missing: readonly string[] }
   lease_lost: { retryAfterSeconds: number }
+  // Uploads in several requests
+  offset_mismatch: { expectedOffset: number; providedOffset: number }
+  upload_in_use: { retryAfterSeconds: number }
+  not_appendable: { reason: string }
+  /** Both in base64, as the header has them. */
+  checksum_mismatch: { algorithm: string; expected: string; actual: string }
+  unsupported_tus_version: { supported: string }
   stage_failed: { reason: string; retryAfterSeconds?: number }
   // Composing
   invalid_parts: { reason: string }

@@ -6,6 +6,7 @@ export const HEADER = {
   claimDigest: 'x-claim-digest',
   idempotencyKey: 'idempotency-key',
   requestId: 'x-request-id',
+  cid: 'x-cid',
   ipfsPath: 'x-ipfs-path',
   ipfsRoots: 'x-ipfs-roots',
   rateLimitLimit: 'x-ratelimit-limit',

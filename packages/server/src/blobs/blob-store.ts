@@ -82,6 +82,50 @@ export interface PendingBlob {
   abort(): Promise<void>
 }
 
+/**
+ * The bytes of an upload that comes in several requests: written in order, kept durably in between, invisible to readers until `commit`.
+ *
+ * One process at a time writes to the bytes of a holder; its caller sees to that. The store does not hash, as for a `PendingBlob`.
+ */
+export interface ResumableBlob {
+  /** The name of this put under whichever digest it will have. */
+  readonly put: string
+  /** As `PendingBlob.write`. After a failed call the blob can only be closed, and resumed from what was kept last. */
+  write(chunk: Uint8Array): Promise<void>
+  /**
+   * Makes everything that was written durable. Answers the place to be resumed from, which is to be recorded before this is called again:
+   * the place of the call before last may not be resumed any more.
+   */
+  keep(): Promise<string>
+  /**
+   * The bytes of `range` (default: all that were written) in order, each chunk valid until the next one is asked for.
+   *
+   * @throws {LadeError} `storage_failed`.
+   */
+  read(range?: ByteRange): AsyncIterable<Uint8Array>
+  /**
+   * As `PendingBlob.commit`, of everything that was written; and what was kept stays as it is, to be resumed from again, until
+   * `sweepPending` removes it.
+   */
+  commit(sha256: string): Promise<void>
+  /** Gives back what it uses. What was not kept is lost, and what was kept stays. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** Whose bytes are resumed, and where. Sizes are bytes. */
+export interface ResumeOptions {
+  /** One for each upload: `sweepPending` removes its bytes. */
+  readonly holder: string
+  /** What `keep` answered last; empty for an upload of which nothing was kept. */
+  readonly place: string
+  /** How many bytes were written by then. What was written after them is forgotten. */
+  readonly keptBytes: number
+  /** Of the whole; undefined where nobody knows it. */
+  readonly sizeBytes: number | undefined
+  /** As `begin` has it. */
+  readonly principal?: string | undefined
+}
+
 /** Bytes that are open for reading. Reads of a blob stay valid while it is deleted or replaced by the same bytes. */
 export interface BlobBody {
   readonly sizeBytes: number
@@ -180,6 +224,13 @@ export interface BlobStore {
     /** The name that this put has elsewhere, for a copy of it. @default one that nobody has used, or none */
     put?: string | undefined
   }): Promise<PendingBlob>
+  /**
+   * Opens the bytes of an upload in several requests, to be written on behind the `keptBytes`.
+   *
+   * @returns undefined when they are not all there: they were swept, or this is another store.
+   * @throws {LadeError} `insufficient_storage`, `storage_failed`.
+   */
+  resume(options: ResumeOptions): Promise<ResumableBlob | undefined>
   /**
    * Resolves when the medium has room for `sizeBytes` beside its headroom, what is on its way in already counted.
    *

@@ -7,12 +7,14 @@ import { LIFETIME_CASES } from './conformance/lifetime-cases.ts'
 import { LISTING_CASES } from './conformance/listing-cases.ts'
 import { PENDING_CASES } from './conformance/pending-cases.ts'
 import { READING_CASES } from './conformance/reading-cases.ts'
+import { RESUMING_CASES } from './conformance/resuming-cases.ts'
 
 export type { BlobStoreSubject } from './conformance/case.ts'
 
 /** Every case of the suite. `describeBlobStore` declares them all; a test can also run some of them with `runCase`. */
 export const BLOB_STORE_CASES: readonly ConformanceCase[] = [
   ...PENDING_CASES,
+  ...RESUMING_CASES,
   ...READING_CASES,
   ...LISTING_CASES,
   ...BROKEN_MEDIUM_CASES,

@@ -12,6 +12,7 @@ import {
 import { digestField } from '@lade/node/hashing/digest-field'
 import type { BlobName, BlobStore, PendingBlob } from './blob-store.ts'
 import { BodyIntake, type BodySource, DEFAULT_BLOCK_BYTES } from './body-intake.ts'
+import { pumpBlocks } from './pump-blocks.ts'
 import { checkUnwrapped, wrappingOf } from './wrapped-body.ts'
 
 export type { BodySource } from './body-intake.ts'
@@ -139,40 +140,21 @@ async function drain(
     readonly onStart: (start: Uint8Array) => void
   },
 ): Promise<BodyDigests> {
-  const inUse = new Set<Promise<unknown>>()
-  let writing: Promise<void> = Promise.resolve()
   let isStarted = false
   try {
     await hasher.ready(options.signal)
     options.onReady?.()
-    intake.start()
-    for (let block = await intake.next(); block !== undefined; block = await intake.next()) {
-      const current = block
-      if (!isStarted) onStart(current)
-      isStarted = true
-      // A store takes one write at a time; the hasher takes them as they come.
-      writing = writing.then(() => pending.write(current))
-      const uses = [writing, hasher.update(current)]
-      // Given back when neither reads it any more, however that ended.
-      const used = Promise.allSettled(uses).then(() => {
-        intake.release(current)
-        return Promise.all(uses)
-      })
-      inUse.add(used)
-      used.then(
-        () => inUse.delete(used),
-        // While the next block is waited for, nobody looks at this one's promise.
-        (error: unknown) => intake.fail(error),
-      )
-    }
-    await Promise.all(inUse)
+    await pumpBlocks(intake, {
+      onBlock: (block) => {
+        if (!isStarted) onStart(block)
+        isStarted = true
+      },
+      write: (block) => pending.write(block),
+      hash: (block) => hasher.update(block),
+      // Blocks that wait for their turn are not worth hashing any more.
+      onFailure: () => hasher.discard(),
+    })
     return await hasher.digests()
-  } catch (error) {
-    // Blocks that wait for their turn are not worth hashing any more.
-    hasher.discard()
-    // The store must not be told to forget a blob that it is still writing.
-    await Promise.allSettled(inUse)
-    throw error
   } finally {
     hasher.discard()
   }

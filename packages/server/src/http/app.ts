@@ -28,6 +28,8 @@ import { metricsRoutes } from './routes/operations/metrics.ts'
 import { operationRoutes } from './routes/operations/operations.ts'
 import { pdpRoutes } from './routes/pieces/pdp.ts'
 import { pieceRoutes } from './routes/pieces/pieces.ts'
+import { resumableUploadRoutes } from './routes/resumable/resumable-routes.ts'
+import { tusRoutes } from './routes/resumable/tus-routes.ts'
 import { challengeRoutes } from './routes/retrieval/challenge.ts'
 import { filePathRoutes } from './routes/retrieval/file-paths.ts'
 import { retrievalRoutes } from './routes/retrieval/retrieval.ts'
@@ -89,6 +91,8 @@ export async function createApp(
   composeRoutes(routes, service)
   directoryRoutes(routes, service)
   batchRoutes(routes, service)
+  resumableUploadRoutes(routes, service)
+  tusRoutes(routes, service)
   retrievalRoutes(routes, service, responseCache)
   filePathRoutes(routes, service)
   sharedFolderRoutes(routes, service)

@@ -10,6 +10,22 @@ export const exposedHeaders = [
   'Deprecation',
   'Sunset',
   'Accept-Signature',
+  'Location',
+  'X-Cid',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Checksum-Algorithm',
+  'Upload-Complete',
+  'Upload-Concat',
+  'Upload-Defer-Length',
+  'Upload-Draft-Interop-Version',
+  'Upload-Expires',
+  'Upload-Length',
+  'Upload-Limit',
+  'Upload-Metadata',
+  'Upload-Offset',
 ].join(', ')
 
 /** Any page may ask: callers are known by what they send, never by a cookie. */

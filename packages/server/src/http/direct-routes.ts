@@ -8,6 +8,12 @@ import { gatewayHandler } from './routes/gateway/gateway.ts'
 import { answerGatewayOptions } from './routes/gateway/gateway-cors.ts'
 import { pieceHandler } from './routes/pieces/pieces.ts'
 import { answerRaw, type RawHandler } from './routes/raw-route.ts'
+import { limitField } from './routes/resumable/resumable-fields.ts'
+import { isResumablePath, resumableRoute } from './routes/resumable/resumable-routes.ts'
+import { resumableUploadHandler } from './routes/resumable/resumable-upload.ts'
+import { tusHandler, tusOptions } from './routes/resumable/tus.ts'
+import { isTusPath, tusRouteOf } from './routes/resumable/tus-routes.ts'
+import { answerUploadOptions } from './routes/resumable/upload-options.ts'
 import { filePathHandler } from './routes/retrieval/file-paths.ts'
 import { retrievalHandler } from './routes/retrieval/retrieval.ts'
 import { uploadHandler } from './routes/uploads/uploads.ts'
@@ -34,6 +40,8 @@ interface ContentRoute {
  */
 export function directRoutes(service: Service, responseCache: ResponseCache | undefined): DirectRoutes {
   const upload = uploadHandler(service)
+  const tus = tusHandler(service)
+  const resumable = resumableUploadHandler(service)
   const gateway = gatewayHandler(service)
   const retrievals: readonly ContentRoute[] = [
     {
@@ -55,6 +63,18 @@ export function directRoutes(service: Service, responseCache: ResponseCache | un
     if ((method === 'POST' || method === 'PUT') && pathOf(url) === '/api/upload') {
       exchangeOf(request).route = '/api/upload'
       void answerRaw(service, upload, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
+      return true
+    }
+    if (isResumablePath(url) && (method === 'OPTIONS' || pathOf(url) !== '/api/upload')) {
+      exchangeOf(request).route = resumableRoute(url)
+      if (method === 'OPTIONS') answerUploadOptions(request, response, limitField(service))
+      else void answerRaw(service, resumable, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
+      return true
+    }
+    if (isTusPath(url)) {
+      exchangeOf(request).route = tusRouteOf(url)
+      if (method === 'OPTIONS') answerUploadOptions(request, response, tusOptions(service))
+      else void answerRaw(service, tus, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
       return true
     }
     if (method === 'OPTIONS' && url.startsWith(GATEWAY_PREFIX)) {

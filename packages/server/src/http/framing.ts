@@ -18,8 +18,17 @@ const SINGLE = new Set([
   'if-unmodified-since',
   'range',
   'transfer-encoding',
+  'tus-resumable',
+  'upload-checksum',
+  'upload-complete',
+  'upload-concat',
+  'upload-defer-length',
+  'upload-length',
+  'upload-metadata',
+  'upload-offset',
   'x-claim-digest',
   'x-filename',
+  'x-http-method-override',
   'x-term-days',
   'x-visibility',
 ])
@@ -85,7 +94,8 @@ export function announcesBody(request: IncomingMessage): boolean {
 
 /** The bodies of all other requests are small, and are read into memory of their declared length. */
 function mayBeChunked({ method, url = '' }: IncomingMessage): boolean {
-  return (method === 'POST' || method === 'PUT') && /^\/api\/upload(?:\?|$)/.test(url)
+  if (method !== 'POST' && method !== 'PUT' && method !== 'PATCH') return false
+  return /^\/api\/(?:upload|tus)(?:\/[\w-]{1,64})?(?:\?|$)/.test(url)
 }
 
 /** The declared length of the body; undefined when the request declares none. Only for requests with a sound frame. */

@@ -64,6 +64,11 @@ export const STATUS = {
   cid_conflict: 409,
   invalid_car: 400,
   incomplete_dag: 422,
+  offset_mismatch: 409,
+  upload_in_use: 423,
+  not_appendable: 403,
+  checksum_mismatch: 460,
+  unsupported_tus_version: 412,
   lease_lost: 503,
   stage_failed: 502,
   invalid_parts: 400,
@@ -120,6 +125,14 @@ export function problemBody(error: LadeError, requestId: string): Problem {
   }
 }
 
+/** The same for a resumable upload of the IETF, whose draft has a problem type of its own for this. */
+export function resumableProblem(error: LadeError, body: Problem): Problem {
+  if (!LadeError.has(error, 'offset_mismatch')) return body
+  const { expectedOffset, providedOffset } = error.evidence
+  const type = 'https://iana.org/assignments/http-problem-types#mismatching-upload-offset'
+  return { ...body, type, 'expected-offset': expectedOffset, 'provided-offset': providedOffset }
+}
+
 /** The headers that belong to an error, besides those of its body. */
 export function problemHeaders(error: LadeError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' }
@@ -131,6 +144,7 @@ export function problemHeaders(error: LadeError): Record<string, string> {
   if (LadeError.has(error, 'insufficient_scope')) {
     headers['www-authenticate'] = `Bearer error="insufficient_scope", scope="${error.evidence.required}"`
   }
+  if (LadeError.has(error, 'unsupported_tus_version')) headers['tus-version'] = error.evidence.supported
   if (LadeError.has(error, 'method_not_allowed')) headers.allow = error.evidence.allow.join(', ')
   if (LadeError.has(error, 'range_not_satisfiable')) headers['content-range'] = `bytes */${error.evidence.size}`
   if ('retryAfterSeconds' in error.evidence && error.evidence.retryAfterSeconds !== undefined) {

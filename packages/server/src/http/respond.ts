@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { exchangeOf, requestIdOf } from './exchange.ts'
 import { announcesBody, declaredBytes } from './framing.ts'
-import { problemBody, problemHeaders, problemMediaType, STATUS } from './problem.ts'
+import { problemBody, problemHeaders, problemMediaType, resumableProblem, STATUS } from './problem.ts'
 
 /** What hooks have set on a reply so far, to be taken along when the answer is written past the framework. */
 export function headersSet(reply: FastifyReply): OutgoingHttpHeaders {
@@ -31,6 +31,9 @@ export function sendJson(
   })
   response.end(bytes)
 }
+
+/** The paths of uploads that are resumed by the draft of the IETF. */
+const RESUMABLE_PREFIX = '/api/upload/'
 
 /** The paths of the Git LFS API. */
 const LFS_PREFIX = '/lfs/'
@@ -73,7 +76,9 @@ export function sendProblem(
     response.destroy(error)
     return
   }
-  const { contentType, bytes } = form(request, problemBody(error, requestId))
+  const body = problemBody(error, requestId)
+  const isResumable = request.url?.startsWith(RESUMABLE_PREFIX) === true
+  const { contentType, bytes } = form(request, isResumable ? resumableProblem(error, body) : body)
   const bodyMayFollow = !request.complete && announcesBody(request)
   const status = STATUS[error.code]
   const mustClose =

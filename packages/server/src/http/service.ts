@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Moderation } from '../moderation/moderation.ts'
+import type { OpenUploadsInHand } from '../open-uploads/open-uploads.ts'
 import type { ProofRequest, ProvenFile } from '../placement/challenge.ts'
 import type { PlacementCounts } from '../placement/placement-counters.ts'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
@@ -56,6 +57,9 @@ export interface Service {
   /** Undefined when no storage backend is bound. */
   readonly blobs: BlobStore | undefined
   readonly reservations: Reservations
+  readonly openUploads: OpenUploadsInHand
+  /** Whether another instance lives; a doubt counts for the living. */
+  readonly isAlive: (instanceId: string) => Promise<boolean>
   /** As `DiscardDeps.removing`. */
   readonly removing: Set<string>
   readonly hashers: ContentHashers

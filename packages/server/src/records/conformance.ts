@@ -34,6 +34,7 @@ import { loginCodeCases } from './conformance/login-code-cases.ts'
 import { nonceCases } from './conformance/nonce-cases.ts'
 import { leaseCases, offerCases } from './conformance/offer-cases.ts'
 import { opaqueKeyCases } from './conformance/opaque-key-cases.ts'
+import { openUploadCases } from './conformance/open-upload-cases.ts'
 import { parkedUploadCases } from './conformance/parked-upload-cases.ts'
 import { partCases } from './conformance/part-cases.ts'
 import { pieceCases } from './conformance/piece-cases.ts'
@@ -76,6 +77,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     const cases = casesOf(subject, titles)
     describe('reservations and charges', () => quotaCases(cases))
     describe('uploads whose size is not known', () => growthCases(cases))
+    describe('uploads in several requests', () => openUploadCases(cases))
     describe('files of a day, and networks', () => dayCases(cases))
     describe('limits', () => limitCases(cases))
     describe('folders', () => folderCases(cases))

@@ -1,5 +1,5 @@
 import type { ContentView, ObjectHandle } from './content-records.ts'
-import type { FolderFacts } from './file-record.ts'
+import type { FileRecord, FolderFacts } from './file-record.ts'
 
 /** An object that a folder needs, and how many of its entries lead to it. */
 export interface FolderMember {
@@ -59,4 +59,8 @@ export interface FolderRecords {
   }): Promise<readonly FoundMember[]>
   /** The members of the folder that has this object, each with its size. */
   membersOf(object: ObjectHandle): Promise<readonly (FolderMember & { readonly sizeBytes: number })[]>
+  /** Live files that are CARs of other DAGs than files, of which nobody has counted what is in them; those after a sequence, in order. */
+  uncounted(request: { readonly after: number; readonly limit: number }): Promise<readonly FileRecord[]>
+  /** Says what is in a file that is a folder by itself. */
+  setCounted(request: { readonly file: number; readonly files: number; readonly bytes: number }): Promise<void>
 }

@@ -16,6 +16,7 @@ import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
 import type { AskingToken, DayLeft, LimitRecords } from './limit-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
+import type { OpenUploadCompletion, OpenUploadRecords } from './open-upload-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
 import type { SessionRecords } from './session-records.ts'
 import type { TakedownRecords } from './takedown-records.ts'
@@ -86,6 +87,16 @@ export type {
   LoginCodeRecord,
   LoginCodeRecords,
 } from './login-code-records.ts'
+export type {
+  AdvanceOpenUploadRequest,
+  CreateOpenUploadRequest,
+  NewOpenUpload,
+  OpenUploadCompletion,
+  OpenUploadKind,
+  OpenUploadRecord,
+  OpenUploadRecords,
+  TakeOpenUploadOutcome,
+} from './open-upload-records.ts'
 
 export type {
   AdditionRecord,
@@ -155,6 +166,7 @@ export type { UsageDay } from './usage-day.ts'
 export interface RecordStore {
   readonly traits: RecordStoreTraits
   readonly quotas: QuotaRecords
+  readonly openUploads: OpenUploadRecords
   readonly files: FileRecords
   readonly content: ContentRecords
   readonly blocks: BlockRecords
@@ -318,6 +330,8 @@ export interface FileCommit {
 /** A commit that turns its reservation into a charge. */
 export interface UploadCommit extends FileCommit {
   readonly reservationId: string
+  /** The upload in several requests that this is the end of. */
+  readonly completes?: OpenUploadCompletion | undefined
 }
 
 /**
@@ -376,8 +390,11 @@ export interface QuotaRecords {
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
   /** Reserves more for an upload whose size is not known yet. Where not even the least fits, nothing changes. */
   grow(request: GrowRequest): Promise<GrowOutcome>
-  /** Announces the digest before its bytes become readable, so that a crash between the two leaves a trace. */
-  claim(request: BlobName & { reservationId: string; key: string }): Promise<ClaimOutcome>
+  /**
+   * Announces the digest before its bytes become readable, so that a crash between the two leaves a trace. Bytes that the same upload had
+   * announced before, and that nobody needs, become a discard.
+   */
+  claim(request: BlobName & { reservationId: string; key: string; now?: number }): Promise<ClaimOutcome>
   commit(commit: UploadCommit): Promise<CommitOutcome>
   /** What `reserve` would answer now. Reserves nothing, so it is a hint and no promise. */
   preview(request: AdmitRequest): Promise<ReserveOutcome>

@@ -45,12 +45,22 @@ export const CONTENTS: readonly Content[] = [
   // What the second makes up with the third between two of it.
   { bytes: 8, named: 'piece' },
   { bytes: 8, named: 'sha256' },
+  // The directories of folders.
+  { bytes: 11, named: 'sha256' },
+  { bytes: 12, named: 'sha256' },
+  { bytes: 13, named: 'sha256' },
 ]
 const PARTS = [1, 2]
 /** What is composed, of what. */
 export const COMPOSITIONS = [
-  { whole: CONTENTS.length - 4, parts: PARTS },
-  { whole: CONTENTS.length - 2, parts: [1, 2, 1] },
+  { whole: 12, parts: PARTS },
+  { whole: 14, parts: [1, 2, 1] },
+]
+/** Folders, and what is in them; the last shares the directories of the first. */
+export const FOLDERS = [
+  { folder: 16, members: [1, 2] },
+  { folder: 17, members: [0, 1] },
+  { folder: 18, members: [2, 16] },
 ]
 
 /** One call, before it is known of what. */
@@ -98,6 +108,17 @@ export type Step =
       readonly cap: number
       readonly fileCap: number
       readonly isRead: boolean
+      readonly isShort: boolean
+    }
+  | {
+      readonly do: 'make folder'
+      readonly storedCap: number
+      readonly token: number
+      readonly user: number
+      readonly folder: number
+      readonly takes: boolean
+      readonly cap: number
+      readonly fileCap: number
       readonly isShort: boolean
     }
   | { readonly do: 'release'; readonly pick: number }
@@ -169,6 +190,17 @@ const claim = fc.record({
   fileCap,
   isShort: fc.boolean(),
 })
+const makeFolder = fc.record({
+  do: is('make folder'),
+  storedCap: fc.nat({ max: STORED_CAPS.length - 1 }),
+  token,
+  user,
+  folder: fc.integer({ min: 0, max: FOLDERS.length - 1 }),
+  takes: fc.boolean(),
+  cap,
+  fileCap,
+  isShort: fc.boolean(),
+})
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: reserve, weight: 6 },
   { arbitrary: grow, weight: 4 },
@@ -177,6 +209,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: part, weight: 4 },
   { arbitrary: compose, weight: 3 },
   { arbitrary: claim, weight: 3 },
+  { arbitrary: makeFolder, weight: 4 },
   { arbitrary: fc.record({ do: is('release'), pick }), weight: 2 },
   { arbitrary: fc.record({ do: fc.constantFrom('lapse', 'deregister'), on }), weight: 1 },
   { arbitrary: fc.record({ do: is('remove'), user, content }), weight: 2 },

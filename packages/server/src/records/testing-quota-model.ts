@@ -61,6 +61,23 @@ export type QuotaCall =
       readonly now: number
     }
   | {
+      readonly name: 'make folder'
+      readonly capStoredBytes?: number | undefined
+      readonly token?: AskingToken | undefined
+      readonly principal: string
+      readonly day: string
+      /** Of its directories. */
+      readonly bytes: VerifiedBytes
+      readonly members: readonly VerifiedBytes[]
+      /** True when all members were sent for it. */
+      readonly takes: boolean
+      readonly capBytes: number
+      readonly capFiles: number
+      readonly maxInFlight: number
+      readonly expiresAt: number
+      readonly now: number
+    }
+  | {
       readonly name: 'compose'
       readonly capStoredBytes?: number | undefined
       readonly token?: AskingToken | undefined
@@ -125,8 +142,11 @@ interface StagedFile {
   readonly sha256: string
   /** The opaque key; undefined for every verified one. */
   readonly opaqueKey: string | undefined
+  /** Stored for it: of a folder, with all its members. */
   readonly sizeBytes: number
   readonly expiresAt: number
+  /** The digests of the members of a folder; undefined for other files. */
+  readonly members?: readonly string[] | undefined
   /** False for what an account got by a claim: its owner has no secret of it. */
   readonly isClaimable: boolean
 }
@@ -186,6 +206,8 @@ export class QuotaModel {
         return this.#commit(call)
       case 'commit at once':
         return this.#commitAtOnce(call)
+      case 'make folder':
+        return this.#makeFolder(call)
       case 'compose':
         return this.#compose(call)
       case 'claim':
@@ -299,6 +321,48 @@ export class QuotaModel {
     return { outcome: 'recorded', usedBytes: usedBytes + bytes.sizeBytes }
   }
 
+  /** Everything is public here: a member is anybody's live file, or in anybody's live folder. */
+  #makeFolder(call: Extract<QuotaCall, { name: 'make folder' }>): QuotaAnswer {
+    const { principal, day, bytes, members, takes, now } = call
+    const live = this.#live.filter(({ expiresAt }) => expiresAt > now)
+    const holdersOf = ({ sha256 }: VerifiedBytes) =>
+      live.filter((file) => file.sha256 === sha256 || file.members?.includes(sha256) === true)
+    const isRetry = this.#liveFileOf(principal, bytes, now) !== undefined
+    const gone = isRetry ? [] : members.filter((member) => holdersOf(member).length === 0)
+    if (gone.length > 0) return { outcome: 'unusable_members', gone: gone.map(({ sha256 }) => sha256).join(' ') }
+    const inFlight = this.#inFlight(principal)
+    if (inFlight >= call.maxInFlight) return { outcome: 'too_many_in_flight', inFlight }
+    const usedBytes = this.#usedBytes(principal, day)
+    if (isRetry) {
+      this.#learn(bytes)
+      return { outcome: 'retry', usedBytes }
+    }
+    const sumOf = (sizes: readonly { readonly sizeBytes: number }[]) =>
+      sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    const foreign = members.filter((member) => !holdersOf(member).some((file) => file.principal === principal))
+    const taken = live.filter(
+      (file) =>
+        takes &&
+        file.principal === principal &&
+        file.members === undefined &&
+        file.opaqueKey === undefined &&
+        members.some(({ sha256 }) => sha256 === file.sha256),
+    )
+    const chargedBytes = bytes.sizeBytes + sumOf(foreign)
+    const sizeBytes = bytes.sizeBytes + sumOf(members)
+    const more = { bytes: chargedBytes, files: 1, storedBytes: Math.max(0, sizeBytes - sumOf(taken)) }
+    const over = this.#limitInTheWay(call, more)
+    if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
+    this.#learn(bytes)
+    this.#live = this.#live.filter((file) => !taken.includes(file) && !isFileOf(file, principal, bytes))
+    const { sha256 } = bytes
+    const { expiresAt } = call
+    const digests = members.map((member) => member.sha256)
+    this.#stage({ principal, sha256, opaqueKey: undefined, sizeBytes, expiresAt, members: digests, isClaimable: true })
+    this.#charge(call, chargedBytes)
+    return { outcome: 'recorded', usedBytes: usedBytes + chargedBytes }
+  }
+
   #compose(call: Extract<QuotaCall, { name: 'compose' }>): QuotaAnswer {
     const { principal, whole, isRead, parts, expiresAt, now, day } = call
     if (this.#liveFileOf(principal, whole, now) !== undefined) {
@@ -354,7 +418,7 @@ export class QuotaModel {
       )
       return { outcome: isTaken ? 'taken' : 'absent' }
     }
-    const { sha256, opaqueKey, sizeBytes } = file
+    const { sha256, opaqueKey, sizeBytes, members } = file
     const usedBytes = this.#usedBytes(principal, day)
     if (this.#liveFileOf(principal, { key, sha256 }, now) !== undefined) {
       this.#live = this.#live.filter((other) => other !== file)
@@ -363,7 +427,7 @@ export class QuotaModel {
     const over = this.#limitInTheWay(call, { bytes: sizeBytes, files: 1 })
     if (over !== undefined) return { outcome: 'over_quota', usedBytes, over }
     this.#live = this.#live.filter((other) => other !== file && !isFileOf(other, principal, { key, sha256 }))
-    this.#stage({ principal, sha256, opaqueKey, sizeBytes, expiresAt, isClaimable: false })
+    this.#stage({ principal, sha256, opaqueKey, sizeBytes, expiresAt, members, isClaimable: false })
     this.#charge(call, sizeBytes)
     return { outcome: 'recorded', usedBytes: usedBytes + sizeBytes }
   }
@@ -479,7 +543,7 @@ export class QuotaModel {
       token,
       now,
     }: Omit<Reservation, 'instance' | 'bytes'> & { now: number },
-    more: { bytes: number; files: number },
+    more: { bytes: number; files: number; storedBytes?: number },
   ): QuotaLimit | undefined {
     const capped = (cap: number) => Math.min(cap, Number.MAX_SAFE_INTEGER)
     const limitsOf = (isOf: (principal: string) => boolean, shares: number, name: { network?: string }): Limit[] => {
@@ -505,7 +569,14 @@ export class QuotaModel {
       return [
         ...ofDay,
         ...ofToken,
-        { unit: 'bytes', which: 'stored', used, more: more.bytes, cap: capped(shares * capStoredBytes), ...name },
+        {
+          unit: 'bytes',
+          which: 'stored',
+          used,
+          more: more.storedBytes ?? more.bytes,
+          cap: capped(shares * capStoredBytes),
+          ...name,
+        },
       ]
     }
     const network = networkOf(principal)

@@ -9,6 +9,7 @@ import {
   type Command,
   command,
   FILE_CAPS,
+  FOLDERS,
   STORED_CAPS,
   type Step,
   TOKENS,
@@ -24,8 +25,10 @@ const SHORT_TERM = 5 * HOUR
 const LONG_TERM = 1_000 * HOUR
 const FIRST_DAY = '2026-01-01'
 const MAX_IN_FLIGHT = 4
-/** The sizes of the bytes that are staged; the last two have one piece root. */
-const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 833, 1166, 250, 350]
+/** The sizes of the bytes that are staged. */
+const SIZES = [1, 333, 500, 2 ** 40, 400, 600, 700, 833, 1166, 250, 350, 40, 50, 60]
+/** Which of them have one piece root. */
+const OF_ONE_PIECE_ROOT = [9, 10]
 
 /** One sequence: two users or two /64s of one /48, two instances and their contents, which no other sequence shares, and what the model says. */
 class Sequence {
@@ -159,6 +162,24 @@ class Sequence {
           now,
         }
       }
+      case 'make folder': {
+        const { folder, members } = FOLDERS[step.folder] ?? { folder: 0, members: [] }
+        return {
+          name: 'make folder',
+          principal: this.#principal(step.user),
+          day: this.#today(),
+          bytes: this.#content(folder),
+          members: members.map((member) => this.#content(member)),
+          takes: step.takes,
+          capBytes: CAPS[step.cap] ?? 0,
+          capFiles: FILE_CAPS[step.fileCap] ?? 0,
+          capStoredBytes: STORED_CAPS[step.storedCap],
+          token: TOKENS[step.token],
+          maxInFlight: MAX_IN_FLIGHT,
+          expiresAt: now + (step.isShort ? SHORT_TERM : LONG_TERM),
+          now,
+        }
+      }
       case 'claim':
         return {
           name: 'claim',
@@ -214,7 +235,7 @@ class Sequence {
     const digestOf = (what: unknown): string => createHash('sha256').update(`${this.#name} ${what}`).digest('hex')
     const sizeBytes = SIZES[bytes] ?? 0
     const sha256 = digestOf(bytes)
-    const pieceRoot = digestOf(bytes < SIZES.length - 2 ? `piece of ${bytes}` : 'piece')
+    const pieceRoot = digestOf(OF_ONE_PIECE_ROOT.includes(bytes) ? 'piece' : `piece of ${bytes}`)
     const key = {
       sha256: `sha256:${sha256}`,
       opaque: `opaque:${this.#name}`,
@@ -258,6 +279,12 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
         await store.quotas.commitAtOnce({ admit: { ...call, key, sizeBytes }, commit: fileCommitOf(call) }),
       )
     }
+    case 'make folder': {
+      const { key, sizeBytes } = call.bytes
+      const made = await store.quotas.commitAtOnce({ admit: { ...call, key, sizeBytes }, commit: folderCommitOf(call) })
+      if (made.outcome === 'unusable_members') return { outcome: made.outcome, gone: made.gone.join(' ') }
+      return answerOf(made)
+    }
     case 'compose': {
       const composed = await composeIn(store, call)
       const { outcome } = composed
@@ -277,6 +304,7 @@ async function ask(store: RecordStore, call: QuotaCall): Promise<QuotaAnswer> {
       return { removed: (await store.files.remove(call)) !== undefined }
     case 'sweep':
       await store.files.expire({ now: call.now, limit: 10 })
+      await store.files.releaseEnded({ now: call.now, limit: 10 })
       return {}
   }
 }
@@ -336,6 +364,21 @@ function fileCommitOf(call: { principal: string; bytes: VerifiedBytes; expiresAt
       claimDigest: claimDigestOf(principal),
       ...described,
       ...facts,
+    },
+  }
+}
+
+function folderCommitOf(call: Extract<QuotaCall, { name: 'make folder' }>): FileCommit {
+  const { members, takes } = call
+  const bytes = members.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  return {
+    ...fileCommitOf(call),
+    folder: {
+      files: members.length,
+      bytes,
+      memberBytes: bytes,
+      members: members.map(({ sha256 }) => ({ object: sha256, uses: 1 })),
+      taken: takes ? members.map(({ sha256 }) => sha256) : [],
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
+import { uploadOfHolder } from '../open-uploads/open-uploads.ts'
 import type { RecordStore } from '../records/record-store.ts'
 
 export interface RecoverDeps {
@@ -19,7 +20,7 @@ export interface Recovered {
 
 /**
  * Cleans up after processes that died: returns their reservations, removes their pending bytes, and plans the removal
- * of bytes that they had made readable without recording a file. Safe beside living processes, whose things it leaves.
+ * of bytes that they had made readable without recording a file. Bytes of uploads that are open stay, and those of others go. Safe beside living processes, whose things it leaves.
  */
 export async function recover(deps: RecoverDeps): Promise<Recovered> {
   const { records, blobs, instanceId, isAlive, now } = deps
@@ -35,8 +36,13 @@ export async function recover(deps: RecoverDeps): Promise<Recovered> {
     pendingBlobs += (await blobs?.sweepPending(other)) ?? 0
     reservations += (await records.instances.deregister({ instanceId: other, now: now() })).reservations
   }
-  for (const holder of (await blobs?.pendingHolders()) ?? []) {
-    if (await isDead(holder)) pendingBlobs += (await blobs?.sweepPending(holder)) ?? 0
+  const holders = (await blobs?.pendingHolders()) ?? []
+  const uploads = holders.map(uploadOfHolder).filter((id) => id !== undefined)
+  const open = new Set(uploads.length === 0 ? [] : await records.openUploads.known(uploads))
+  for (const holder of holders) {
+    const upload = uploadOfHolder(holder)
+    if (upload === undefined ? await isDead(holder) : !open.has(upload))
+      pendingBlobs += (await blobs?.sweepPending(holder)) ?? 0
   }
   return { deadInstances, reservations, pendingBlobs }
 }

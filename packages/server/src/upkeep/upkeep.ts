@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { type Repetition, repeat } from '../clock/repeat.ts'
 import { removeFilesOfBlocked } from '../moderation/remove-files-of-blocked.ts'
+import { holderOf } from '../open-uploads/open-uploads.ts'
 import { LEASE_MS } from '../uploads/admit-upload.ts'
 import { discardObjects } from '../uploads/discard-objects.ts'
 import type { Reservations } from '../uploads/reservations.ts'
@@ -28,7 +29,7 @@ export interface UpkeepDeps extends RecoverDeps {
 
 /** Regular work on records and stored bytes that no request waits for. */
 export interface Upkeep {
-  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, erase what is old, flush, remind. What `start` repeats. A step that fails is logged. */
+  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, end uploads that expired, erase what is old, flush, remind. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -60,6 +61,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       releaseEnded,
       discard,
       sweepBlocks,
+      endUploads,
       forgetLoginCodes,
       forgetNonces,
       forgetTokens,
@@ -121,6 +123,15 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     do {
       swept = await records.blocks.sweep({ limit: SWEEP_BATCH })
     } while (swept === SWEEP_BATCH)
+  }
+
+  /** Their bytes are removed by the recovery of the next round at the latest. */
+  async function endUploads(): Promise<void> {
+    let ended: readonly string[] = []
+    do {
+      ended = await records.openUploads.expire({ now: now(), limit: EXPIRE_BATCH })
+      for (const id of ended) await blobs?.sweepPending(holderOf(id))
+    } while (ended.length === EXPIRE_BATCH)
   }
 
   async function forgetLoginCodes(): Promise<void> {

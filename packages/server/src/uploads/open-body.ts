@@ -55,10 +55,14 @@ export async function openBodyOfUnknownLength(deps: OpenBodyDeps, input: OpenBod
   }
 }
 
-/** Resolves to how many bytes the upload may bring in all. */
-async function reserveGrowth(
+/**
+ * Reserves more for an upload whose length was not declared. Resolves to how many bytes it may bring in all.
+ *
+ * @throws {LadeError} `too_large`, `lease_lost`, `rate_limited`, `quota_exceeded`, `storage_failed`.
+ */
+export async function reserveGrowth(
   { records, now }: OpenBodyDeps,
-  { admission }: OpenBodyInput,
+  { admission }: Pick<OpenBodyInput, 'admission'>,
   { leastBytes, aheadBytes }: { readonly leastBytes: number; readonly aheadBytes: number },
 ): Promise<number> {
   const { reservationId, tier, head } = admission
@@ -78,6 +82,7 @@ async function reserveGrowth(
   }
 }
 
-function aheadOf(receivedBytes: number): number {
+/** How much is reserved ahead of what has come. */
+export function aheadOf(receivedBytes: number): number {
   return Math.max(LEAST_AHEAD_BYTES, Math.min(MOST_AHEAD_BYTES, Math.floor(receivedBytes * AHEAD_SHARE)))
 }

@@ -7,7 +7,7 @@ import type { ContentHashers } from '@lade/node/hashing/content-hasher'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type BodySource, type ReceivedBlob, receiveBlob, receiveInline, type VerifiedBody } from '../blobs/receive.ts'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
-import type { BlobName, FolderCommit, RecordStore } from '../records/record-store.ts'
+import type { BlobName, FolderCommit, OpenUploadCompletion, RecordStore } from '../records/record-store.ts'
 import type { Admission } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
 import { contentFactsOf } from './content-facts.ts'
@@ -61,10 +61,21 @@ export interface FolderBody {
   readonly commit: FolderCommit
 }
 
-type Arrived = VerifiedBody &
+/** What is known of an upload whose bytes have arrived. */
+export interface RecordInput extends Pick<StageInput, 'admission' | 'bill' | 'signal' | 'folder'> {
+  /** The upload in several requests that this is the end of. */
+  readonly completes?: OpenUploadCompletion | undefined
+}
+
+/** Bytes that are verified, in memory or as a pending blob. */
+export type Arrived = VerifiedBody &
   (
     | { readonly kind: 'inline'; readonly inline: Uint8Array }
-    | { readonly kind: 'blob'; readonly inline: undefined; readonly blob: ReceivedBlob }
+    | {
+        readonly kind: 'blob'
+        readonly inline: undefined
+        readonly blob: Pick<ReceivedBlob, 'name' | 'commit' | 'abort'>
+      }
   )
 
 /**
@@ -85,42 +96,9 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
   let published: BlobName | undefined
   try {
     arrived = await receive(deps, input)
-    const { digests, verified, inline } = arrived
-    const { sha256 } = digests
-    const { tier, head } = admission
-    const uploader = { principal: tier.principal, cid: head.cid }
-    // Before its bytes are readable, or handed to a prover.
-    await refuseBlockedUpload(deps, uploader, {
-      key: head.cid.key,
-      sha256,
-      sizeBytes: digests.sizeBytes,
-      content: contentFactsOf(head.cid, { digests, verified }),
+    return await recordArrived(deps, input, arrived, (name) => {
+      published = name
     })
-    if (arrived.kind === 'blob') {
-      await claim(deps, input, arrived.blob.name)
-      // From here on the bytes may be readable, whether or not the commit says so.
-      published = arrived.blob.name
-      await arrived.blob.commit()
-    }
-    const isStagedAtProver =
-      arrived.kind === 'blob' &&
-      input.folder === undefined &&
-      deps.proverStaging.isNeeded(head) &&
-      !(await isOwnPrivate(deps, admission))
-    // The prover reads what is published, so that it gets the bytes that were checked.
-    const placement = isStagedAtProver ? await deps.proverStaging.stageAtProver(digests, input.signal) : undefined
-    const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
-    const now = deps.now()
-    const place = published === undefined ? undefined : placeOf(deps, published, now)
-    const folder = input.folder?.commit
-    const upload = { ...admission, digests, verified, dealId, inline, placement, place, folder }
-    const commit = fileCommitOf(upload, now)
-    const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
-      deps.records.quotas.commit({ reservationId, ...commit, takedownRevision }),
-    )
-    const staged = stagedBy(outcome, upload, now)
-    settleBill(input.bill, staged)
-    return staged
   } catch (error) {
     settleFailedBill(input.bill, error)
     // What cannot be forgotten now is swept when this instance has ended; the caller needs the first error.
@@ -130,6 +108,59 @@ export async function stageUpload(deps: StageDeps, input: StageInput): Promise<S
     if (published !== undefined) await discardBlob(deps, published).catch(() => {})
     throw error
   }
+}
+
+/**
+ * Publishes bytes that have arrived and are verified, hands them to the prover, and records the file.
+ *
+ * @param onPublished - called when the bytes may be readable from here on.
+ * @throws {LadeError} as `stageUpload`, and leaves the reservation, the pending bytes and the published ones as they are.
+ */
+export async function recordArrived(
+  deps: StageDeps,
+  input: RecordInput,
+  arrived: Arrived,
+  onPublished: (name: BlobName) => void,
+): Promise<StagedUpload> {
+  const { admission } = input
+  const { reservationId, tier, head } = admission
+  const { digests, verified, inline } = arrived
+  const { sha256 } = digests
+  const uploader = { principal: tier.principal, cid: head.cid }
+  let published: BlobName | undefined
+  // Before its bytes are readable, or handed to a prover.
+  await refuseBlockedUpload(deps, uploader, {
+    key: head.cid.key,
+    sha256,
+    sizeBytes: digests.sizeBytes,
+    content: contentFactsOf(head.cid, { digests, verified }),
+  })
+  if (arrived.kind === 'blob') {
+    await claim(deps, input, arrived.blob.name)
+    // From here on the bytes may be readable, whether or not the commit says so.
+    published = arrived.blob.name
+    onPublished(published)
+    await arrived.blob.commit()
+  }
+  const isStagedAtProver =
+    arrived.kind === 'blob' &&
+    input.folder === undefined &&
+    deps.proverStaging.isNeeded(head) &&
+    !(await isOwnPrivate(deps, admission))
+  // The prover reads what is published, so that it gets the bytes that were checked.
+  const placement = isStagedAtProver ? await deps.proverStaging.stageAtProver(digests, input.signal) : undefined
+  const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
+  const now = deps.now()
+  const place = published === undefined ? undefined : placeOf(deps, published, now)
+  const folder = input.folder?.commit
+  const upload = { ...admission, digests, verified, dealId, inline, placement, place, folder }
+  const commit = { ...fileCommitOf(upload, now), completes: input.completes }
+  const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
+    deps.records.quotas.commit({ reservationId, ...commit, takedownRevision }),
+  )
+  const staged = stagedBy(outcome, upload, now)
+  settleBill(input.bill, staged)
+  return staged
 }
 
 /** True for the bytes of a private file of the caller. Provers get them once it is public, and only the commit decides whether it may be. */
@@ -191,11 +222,11 @@ async function receiveOpen(deps: StageDeps, input: StageInput, sizeBytes: number
  *
  * @throws the reason of `signal`, also while the same bytes are being removed.
  */
-async function claim(deps: StageDeps, { admission, signal }: StageInput, blob: BlobName): Promise<void> {
+async function claim(deps: StageDeps, { admission, signal }: RecordInput, blob: BlobName): Promise<void> {
   const { reservationId, head } = admission
   for (let attempt = 0; attempt < BUSY_RETRIES; attempt += 1) {
     signal.throwIfAborted()
-    const claimed = await deps.records.quotas.claim({ reservationId, key: head.cid.key, ...blob })
+    const claimed = await deps.records.quotas.claim({ reservationId, key: head.cid.key, ...blob, now: deps.now() })
     switch (claimed.outcome) {
       case 'claimed':
         return

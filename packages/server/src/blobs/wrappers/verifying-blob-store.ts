@@ -128,6 +128,7 @@ export function verifyingBlobStore(options: VerifyingBlobStoreOptions): Verifyin
     traits: store.traits,
     installation: store.installation,
     begin: (request) => store.begin(request),
+    resume: (options) => store.resume(options),
     requireRoom: (sizeBytes) => store.requireRoom(sizeBytes),
     async open(sha256) {
       const body = await store.open(sha256)

@@ -16,6 +16,7 @@ import { WIRE_COMPONENTS } from './wire-components.ts'
 const TAGS = [
   { name: 'uploads', description: 'Upload files' },
   { name: 'retrieval', description: 'Download files' },
+  { name: 'tus', description: 'Uploads in several requests, by tus 1.0.0' },
   { name: 'lfs', description: 'Git LFS' },
   { name: 'files', description: 'Your files, their deals and your usage' },
   { name: 'tokens', description: 'Create and revoke bearer tokens' },

@@ -43,6 +43,49 @@ curl "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   putUploadFile: `curl --upload-file hello.txt "{url}/api/upload?cid=$(sha256sum hello.txt | cut -c 1-64)" \\
   ${AUTHORIZED} \\
   --header 'Content-Type: text/plain; charset=utf-8'`,
+  openTusUpload: `curl --include {url}/api/tus \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0' \\
+  --header 'Upload-Length: 13' \\
+  --header "Upload-Metadata: filename $(printf hello.txt | base64)" \\
+  --data ''`,
+  continueTusUpload: `UPLOAD=$(curl {url}/api/tus --output /dev/null --write-out '%header{location}' \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0' \\
+  --header 'Upload-Length: 13' \\
+  --data '')
+curl --request PATCH "$UPLOAD" \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0' \\
+  --header 'Upload-Offset: 0' \\
+  --header 'Content-Type: application/offset+octet-stream' \\
+  --data-binary @hello.txt`,
+  continueUpload: `UPLOAD=$(curl {url}/api/upload --output /dev/null --write-out '%header{location}' \\
+  ${AUTHORIZED} \\
+  --header 'Upload-Complete: ?0' \\
+  --header 'Content-Type: text/plain' \\
+  --data '')
+curl --request PATCH "$UPLOAD" \\
+  ${AUTHORIZED} \\
+  --header 'Upload-Complete: ?1' \\
+  --header 'Upload-Offset: 0' \\
+  --header 'Content-Type: application/partial-upload' \\
+  --data-binary @hello.txt`,
+  cancelUpload: `UPLOAD=$(curl {url}/api/upload --output /dev/null --write-out '%header{location}' \\
+  ${AUTHORIZED} \\
+  --header 'Upload-Complete: ?0' \\
+  --header 'Content-Type: text/plain' \\
+  --data '')
+curl --request DELETE "$UPLOAD" \\
+  ${AUTHORIZED}`,
+  terminateTusUpload: `UPLOAD=$(curl {url}/api/tus --output /dev/null --write-out '%header{location}' \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0' \\
+  --header 'Upload-Length: 13' \\
+  --data '')
+curl --request DELETE "$UPLOAD" \\
+  ${AUTHORIZED} \\
+  --header 'Tus-Resumable: 1.0.0'`,
   composeFile: `curl '{url}/api/compose?cid=${SAMPLE_SHA256}' \\
   ${AUTHORIZED} \\
   --json '{"parts": ["${SAMPLE_SHA256}"], "contentType": "text/plain", "filename": "hello.txt"}'`,

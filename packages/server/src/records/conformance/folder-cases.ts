@@ -74,6 +74,13 @@ const keyOf = (word: string) => `sha256:${digestOf(word)}`
 /** Lets go of what was let go of, as upkeep does. */
 const release = (store: RecordStore, now = NOW) => store.files.releaseEnded({ now, limit: 100_000 })
 
+/** Has the deals closed of files that were sent for a folder, as the job that places files does. */
+async function closeTaken(store: RecordStore): Promise<void> {
+  const taken = await store.files.list({ principal: ALICE, now: NOW, limit: 1000, ended: 'composed' })
+  const enrolments = taken.map(({ sequence: file }) => ({ file, copiesWanted: 1, as: { kind: 'keep' } as const }))
+  await store.placements.enrol({ now: NOW, upTo: 0, enrolments })
+}
+
 export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   it('records a folder of own files, which stay files, for its own bytes', async (store) => {
     await stageWords(store, ['a', 'b'])
@@ -258,6 +265,7 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   it('goes on without a file that is blocked, at provers as well', async (store) => {
     await stageWords(store, ['a', 'b'])
     const folder = await folderOf(store, { members: ['a', 'b'], taken: ['a', 'b'] })
+    await closeTaken(store)
     const membersOf = async (after = folder.sequence) =>
       (await store.placements.unenrolled({ after, limit: 10 })).map(({ members }) =>
         members.map(({ object }) => object),
@@ -292,6 +300,19 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await store.quotas.checkDrift()).toEqual([])
   })
 
+  it('has the deals of files closed that were sent for it', async (store) => {
+    await stageWords(store, ['a'])
+    const [file] = await store.files.list({ principal: ALICE, now: NOW, limit: 1, ended: 'live' })
+    const sequence = file?.sequence ?? 0
+    const enrolments = [{ file: sequence, copiesWanted: 1, as: { kind: 'wait' } as const }]
+    await store.placements.enrol({ now: NOW, upTo: sequence, enrolments })
+    expect(await store.placements.waiting({ limit: 10 })).toMatchObject([{ file: sequence }])
+    await folderOf(store, { members: ['a'], taken: ['a'] })
+    expect(await store.placements.unenrolled({ after: sequence, limit: 10 })).toMatchObject([{ file: sequence }])
+    await closeTaken(store)
+    expect(await store.placements.waiting({ limit: 10 })).toEqual([])
+  })
+
   it('finds what folders are made of', async (store) => {
     await stageWords(store, ['own'])
     await stageWords(store, ['other'], { principal: BOB })
@@ -317,6 +338,22 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       'missing',
       [true, true, 'bytes', 'unixfs-v1-2025', 100],
     ])
+  })
+
+  it('finds CARs of which nobody has counted what is in them', async (store) => {
+    const facts = { aliases: [{ key: ROOT, view: 'car' }] } as const
+    const old = await stage(store, upload({ content: 'old', key: ROOT, facts }))
+    await stage(store, upload({ content: 'plain' }))
+    await folderOf(store, { members: ['plain'], content: 'counted', key: `dag-pb:${digestOf('other')}` })
+    expect(await store.folders.uncounted({ after: 0, limit: 10 })).toEqual([old])
+    expect(await store.folders.uncounted({ after: old.sequence, limit: 10 })).toEqual([])
+    await store.folders.setCounted({ file: old.sequence, files: 3, bytes: 90 })
+    expect(await store.folders.uncounted({ after: 0, limit: 10 })).toEqual([])
+    expect(await store.files.bySequence(old.sequence)).toEqual({
+      ...old,
+      folder: { files: 3, bytes: 90, memberBytes: 0 },
+    })
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('has hundreds of members', async (store) => {

@@ -770,6 +770,27 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX blocked_callers_by_value ON blocked_callers (value);
   `,
   `
+  -- Uploads that are sent in several requests. Their reservations have no instance. size_bytes is NULL while nobody has said it, writer
+  -- while nobody writes, cid before the file is stored.
+  CREATE TABLE open_uploads (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    principal TEXT COLLATE "C" NOT NULL,
+    tier TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('whole', 'partial', 'final')),
+    reservation TEXT COLLATE "C" NOT NULL,
+    size_bytes BIGINT,
+    durable_bytes BIGINT NOT NULL DEFAULT 0,
+    head TEXT COLLATE "C" NOT NULL,
+    metadata TEXT COLLATE "C" NOT NULL,
+    place TEXT COLLATE "C" NOT NULL DEFAULT '',
+    writer TEXT COLLATE "C",
+    cid TEXT COLLATE "C",
+    expires_at BIGINT NOT NULL
+  );
+  CREATE INDEX open_uploads_by_principal ON open_uploads (principal);
+  CREATE INDEX open_uploads_by_expiry ON open_uploads (expires_at);
+  `,
+  `
   -- What a folder needs beside the blocks of its directories: the objects of its files, and other objects with blocks of directories. Rows
   -- are here while a file is open that is this folder. uses says how many of its entries lead to the object.
   CREATE TABLE members (

@@ -761,6 +761,27 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX blocked_callers_by_value ON blocked_callers (value);
   `,
   `
+  -- Uploads that are sent in several requests. Their reservations have no instance. size_bytes is NULL while nobody has said it, writer
+  -- while nobody writes, cid before the file is stored.
+  CREATE TABLE open_uploads (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('whole', 'partial', 'final')),
+    reservation TEXT NOT NULL,
+    size_bytes INTEGER,
+    durable_bytes INTEGER NOT NULL DEFAULT 0,
+    head TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    place TEXT NOT NULL DEFAULT '',
+    writer TEXT,
+    cid TEXT,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX open_uploads_by_principal ON open_uploads (principal);
+  CREATE INDEX open_uploads_by_expiry ON open_uploads (expires_at);
+  `,
+  `
   -- What a folder needs beside the blocks of its directories: the objects of its files, and other objects with blocks of directories. Rows
   -- are here while a file is open that is this folder. uses says how many of its entries lead to the object.
   CREATE TABLE members (

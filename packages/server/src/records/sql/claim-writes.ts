@@ -3,7 +3,7 @@ import type { TakeOutcome, TakeRequest } from '../claim-records.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { prepareFileInserts } from './file-inserts.ts'
-import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
+import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, folderFactsOf, storedBytesOf } from './file-row.ts'
 import { dayLeft, prepareQuotaReads } from './quota-reads.ts'
 import type { Sql, Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
@@ -51,7 +51,9 @@ export function prepareClaimWrites(db: Sql) {
       if (row === undefined) return { outcome: 'gone' }
       const own = yield* content.openFile(principal, row.object, wanted.key)
       const isHad = own !== undefined && own.expires_at > now
-      const asked = isHad ? { bytes: 0, files: 0 } : { bytes: row.size_bytes, files: 1 }
+      // A folder comes with all that is in it.
+      const bytes = storedBytesOf(row)
+      const asked = isHad ? { bytes: 0, files: 0 } : { bytes, files: 1 }
       const caps = yield* capsOf({ ...request, principal })
       const state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
       const decision = decideQuota(state, { ...caps, asked })
@@ -62,7 +64,7 @@ export function prepareClaimWrites(db: Sql) {
       }
       if (decision.outcome === 'over_quota') return { ...decision, ...left }
       if (own !== undefined) yield* endAsExpired(own, now)
-      const sequence = yield* insertFile(row.object, wanted, { day, bytes: row.size_bytes, token: token?.id })
+      const sequence = yield* insertFile(row.object, wanted, { day, bytes, token: token?.id }, folderFactsOf(row))
       yield* passDealOn(row.sequence, sequence)
       yield* end(row, now)
       const recorded = yield* bySequence.get(sequence)
@@ -70,7 +72,7 @@ export function prepareClaimWrites(db: Sql) {
       return {
         outcome: 'recorded',
         file: fileFromRow(recorded),
-        usedBytes: decision.usedBytes + row.size_bytes,
+        usedBytes: decision.usedBytes + bytes,
         ...left,
       }
     },

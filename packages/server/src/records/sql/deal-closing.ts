@@ -1,28 +1,15 @@
-import { MANY } from './many.ts'
 import type { Sql, Steps } from './sql.ts'
 
 /** Ends of deals, which come with the ends of their files. Runs inside the caller's transaction. */
 export function prepareDealClosing(db: Sql) {
   const close = db.prepare<[number, number]>('UPDATE deals SET closed_at = ? WHERE file = ? AND closed_at IS NULL')
-  const closeMany = db.prepare<number[]>(`UPDATE deals SET closed_at = ? WHERE closed_at IS NULL AND file IN (${MANY})`)
   const reopen = db.prepare<[number]>('UPDATE deals SET closed_at = NULL WHERE file = ? AND closed_at IS NOT NULL')
   const setUnreconciled = db.prepare<[{ file: number; now: number }]>(
     `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, :now)', ':now')}, revision = revision + 1
      WHERE id IN (SELECT piece FROM deal_pieces WHERE file = :file)`,
   )
 
-  const setManyUnreconciled = db.prepare<number[]>(
-    `UPDATE pieces SET unsettled_at = ${db.dialect.least(`coalesce(unsettled_at, ${db.dialect.whole('?')})`, db.dialect.whole('?'))},
-       revision = revision + 1
-     WHERE id IN (SELECT piece FROM deal_pieces WHERE file IN (${MANY}))`,
-  )
-
   return {
-    /** As `closeDeal`, for as many files as `MANY` has placeholders. */
-    *closeDeals(files: readonly number[], now: number): Steps<void> {
-      if ((yield* closeMany.run(now, ...files)).changes > 0) yield* setManyUnreconciled.run(now, now, ...files)
-    },
-
     /** Closes the deal of a file that ends, if it has one, and has its pieces reconciled. */
     *closeDeal(file: number, now: number): Steps<void> {
       if ((yield* close.run(now, file)).changes > 0) yield* setUnreconciled.run({ file, now })

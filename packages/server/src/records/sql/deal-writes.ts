@@ -12,7 +12,7 @@ export type DealWrites = ReturnType<typeof prepareDealWrites>
 export function prepareDealWrites(db: Sql) {
   const content = prepareContentReads(db)
   const { putPiece, restate, restateDeal } = preparePieceWrites(db)
-  const { markPiecesUnreconciled } = prepareDealClosing(db)
+  const { closeDeal, markPiecesUnreconciled } = prepareDealClosing(db)
   const insertDeal = db.prepare<[number, number, number, number]>(
     `INSERT INTO deals (file, copies_wanted, status, status_at, waits) VALUES (?, ?, 'staged', ?, ?)
      ON CONFLICT DO NOTHING`,
@@ -106,7 +106,10 @@ export function prepareDealWrites(db: Sql) {
       for (const { file, copiesWanted, as } of enrolments) {
         const isAgain = (yield* forgetReenrolment.run(file)).changes > 0
         const visibility = yield* visibilityOfLive.get(file, now)
-        if (visibility === undefined) continue
+        if (visibility === undefined) {
+          yield* closeDeal(file, now)
+          continue
+        }
         if (isAgain) {
           yield* closeBare.run(now, file)
           yield* deleteBare.run(file)

@@ -54,6 +54,13 @@ export function endOf(row: Pick<FileRow, 'end' | 'composed_into'>): FileEnd | nu
   return row.composed_into === null ? row.end : 'composed'
 }
 
+/** What is in the folder that a row is; undefined for other files. */
+export function folderFactsOf({ folder_files, folder_bytes, member_bytes }: FileRow): FolderFacts | undefined {
+  return folder_files === null
+    ? undefined
+    : { files: folder_files, bytes: folder_bytes ?? 0, memberBytes: member_bytes }
+}
+
 /** What is stored for a file: its own object, and what is in it where it is a folder. */
 export function storedBytesOf({ size_bytes, member_bytes }: Pick<FileRow, 'size_bytes' | 'member_bytes'>): number {
   return size_bytes + member_bytes
@@ -80,6 +87,7 @@ export function fileFromCommit({ file, content, folder }: FileCommit, sequence: 
 }
 
 export function fileFromRow(row: FileRow): FileRecord {
+  const folder = folderFactsOf(row)
   return {
     sequence: row.sequence,
     principal: row.principal,
@@ -101,8 +109,6 @@ export function fileFromRow(row: FileRow): FileRecord {
     endedAt: row.ended_at,
     end: endOf(row),
     dealId: row.deal_id,
-    ...(row.folder_files !== null && {
-      folder: { files: row.folder_files, bytes: row.folder_bytes ?? 0, memberBytes: row.member_bytes },
-    }),
+    ...(folder !== undefined && { folder }),
   }
 }

@@ -1,5 +1,6 @@
-import type { FolderMember, FoundMember, ObjectHandle } from '../record-store.ts'
+import type { FileRecord, FolderMember, FoundMember, ObjectHandle } from '../record-store.ts'
 import { type NamedObject, prepareContentReads } from './content-reads.ts'
+import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
 import { batchesOf, MANY } from './many.ts'
 import { prepareNamedObjects } from './named-objects.ts'
 import type { Sql, SqlValue, Steps } from './sql.ts'
@@ -67,6 +68,12 @@ export function prepareMemberReads(db: Sql) {
      WHERE folders.sha256 = ? ORDER BY objects.id`,
   )
 
+  const uncounted = db.prepare<[number, number], FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE sequence > ? AND ended_at IS NULL AND folder_files IS NULL
+       AND EXISTS (SELECT 1 FROM aliases WHERE aliases.object = files.object AND view = 'car')
+     ORDER BY sequence LIMIT ?`,
+  )
+
   function* profilesOf(objects: Iterable<number>): Steps<Map<string, string>> {
     const found = new Map<string, string>()
     for (const batch of batchesOf(objects, NO_NUMBER)) {
@@ -120,6 +127,10 @@ export function prepareMemberReads(db: Sql) {
           isPublic: row.is_public === 1,
         }
       })
+    },
+
+    *uncounted({ after, limit }: { after: number; limit: number }): Steps<readonly FileRecord[]> {
+      return (yield* uncounted.all(after, limit)).map(fileFromRow)
     },
 
     *membersOf(handle: ObjectHandle): Steps<readonly (FolderMember & { readonly sizeBytes: number })[]> {

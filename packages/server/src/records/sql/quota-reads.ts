@@ -17,9 +17,9 @@ interface Sums {
   readonly files: number | null
 }
 
-/** What is reserved for a principal: of a day, on all days, and of the day by the token that asks and by all tokens. */
+/** What is reserved for a principal, of which uploads in several requests do not count as in flight: of a day, on all days, and of the day by the token that asks and by all tokens. */
 interface InFlightRow extends Sums {
-  readonly count: number
+  readonly count: number | null
   readonly everBytes: number | null
   readonly ownBytes: number | null
   readonly tokensBytes: number | null
@@ -42,7 +42,7 @@ export function prepareQuotaReads(db: Sql) {
   const { overdueOf } = prepareOverdueFiles(db)
   const charged = db.prepare<[string, string], Amount>('SELECT bytes, files FROM usage WHERE principal = ? AND day = ?')
   const inFlight = db.prepare<{ principal: string; day: string; token: string }, InFlightRow>(
-    `SELECT COUNT(*) AS count, SUM(CASE WHEN day = :day THEN bytes ELSE 0 END) AS bytes,
+    `SELECT SUM(CASE WHEN instance <> '' THEN 1 ELSE 0 END) AS count, SUM(CASE WHEN day = :day THEN bytes ELSE 0 END) AS bytes,
        SUM(CASE WHEN day = :day AND bytes > 0 THEN 1 ELSE 0 END) AS files, SUM(bytes) AS "everBytes",
        SUM(CASE WHEN day = :day AND token = :token THEN bytes ELSE 0 END) AS "ownBytes",
        SUM(CASE WHEN day = :day AND token IS NOT NULL THEN bytes ELSE 0 END) AS "tokensBytes"

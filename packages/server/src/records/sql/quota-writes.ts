@@ -1,4 +1,10 @@
-import { type Caps, decideGrowth, decideQuota, type QuotaState } from '../../quota-rule/decide-quota.ts'
+import {
+  type Caps,
+  decideGrowth,
+  decideQuota,
+  type QuotaRequest,
+  type QuotaState,
+} from '../../quota-rule/decide-quota.ts'
 import type { BlobName } from '../inventory-records.ts'
 import { pieceHandle, sha256Of } from '../object-handle.ts'
 import type {
@@ -55,6 +61,7 @@ interface KnownBefore {
 interface ClaimRequest extends BlobName {
   readonly reservationId: string
   readonly key: string
+  readonly now?: number | undefined
 }
 
 interface ReleaseRequest {
@@ -82,6 +89,13 @@ export function prepareQuotaWrites(
   const reservation = db.prepare<[string], ReservationRow>('SELECT * FROM reservations WHERE id = ?')
   const deleteReservation = db.prepare<[string]>('DELETE FROM reservations WHERE id = ?')
   const setReserved = db.prepare<[number, string]>('UPDATE reservations SET bytes = ? WHERE id = ?')
+  const completeUpload = db.prepare<[number, number, string, string]>(
+    `UPDATE open_uploads SET size_bytes = ?, durable_bytes = ?, cid = ?, place = '', writer = NULL WHERE id = ?`,
+  )
+  const reservationOfPart = db.prepare<[string], ReservationRow>(
+    'SELECT * FROM reservations WHERE id = (SELECT reservation FROM open_uploads WHERE id = ?)',
+  )
+  const deleteOpenUpload = db.prepare<[string]>('DELETE FROM open_uploads WHERE id = ?')
   const claimBytes = db.prepare<[string, string, string]>(
     'UPDATE reservations SET claimed_sha256 = ?, claimed_put = ? WHERE id = ?',
   )
@@ -159,6 +173,27 @@ export function prepareQuotaWrites(
     return sequence
   }
 
+  /** What the parts of a concatenation have reserved of the same day, beside the one whose reservation the commit is of. */
+  function* reservedByParts({ completes }: UploadCommit, held: ReservationRow): Steps<number> {
+    let bytes = 0
+    for (const id of completes?.partIds ?? []) {
+      const part = yield* reservationOfPart.get(id)
+      if (part !== undefined && part.id !== held.id && part.day === held.day) bytes += part.bytes
+    }
+    return bytes
+  }
+
+  /** The upload in several requests is a file now, and its parts have ended. */
+  function* complete({ completes, file, now }: UploadCommit): Steps<void> {
+    if (completes === undefined) return
+    yield* forEach(completes.partIds, function* (id) {
+      const part = yield* reservationOfPart.get(id)
+      if (part !== undefined) yield* settle(part, now)
+      yield* deleteOpenUpload.run(id)
+    })
+    yield* completeUpload.run(file.sizeBytes, file.sizeBytes, file.cid, completes.id)
+  }
+
   return {
     release,
 
@@ -197,7 +232,12 @@ export function prepareQuotaWrites(
       const caps = yield* capsOf(admit)
       const known = yield* knownOf(commit)
       const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
-      const asked = retried === undefined ? { bytes: sizeBytes, files: 1 } : { bytes: 0, files: 0 }
+      const folder =
+        retried === undefined && commit.folder !== undefined
+          ? yield* agree({ ...commit, folder: commit.folder })
+          : undefined
+      if (folder !== undefined && 'outcome' in folder) return folder
+      const asked = retried === undefined ? askedFor(sizeBytes, folder) : { bytes: 0, files: 0 }
       const state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
       const decision = decideQuota(state, { ...caps, asked, maxInFlight })
       if (decision.outcome === 'too_many_in_flight') return decision
@@ -210,20 +250,24 @@ export function prepareQuotaWrites(
       if (decision.outcome === 'over_quota') return { ...decision, ...left }
       const { usedBytes } = decision
       if (retried !== undefined) return { ...(yield* keepRetry(retried, commit, usedBytes)), ...left }
-      const folder = commit.folder && (yield* agree({ ...commit, folder: commit.folder }))
-      if (folder !== undefined && 'outcome' in folder) return folder
       const sequence = yield* record(commit, known, { day, token: token?.id }, folder)
-      return { outcome: 'recorded', sequence, usedBytes: usedBytes + sizeBytes, ...left }
+      return { outcome: 'recorded', sequence, usedBytes: usedBytes + asked.bytes, ...left }
     },
 
-    *claim({ reservationId, key, sha256, put }: ClaimRequest): Steps<ClaimOutcome> {
-      if ((yield* reservation.get(reservationId)) === undefined) return { outcome: 'lost' }
+    *claim({ reservationId, key, sha256, put, now = 0 }: ClaimRequest): Steps<ClaimOutcome> {
+      const held = yield* reservation.get(reservationId)
+      if (held === undefined) return { outcome: 'lost' }
       const bound = yield* content.boundElsewhere(key, [sha256])
       // What is known by its piece alone may be these bytes: the commit, which knows their piece, decides.
       if (bound !== undefined && sha256Of(bound) !== null) return { outcome: 'conflict', object: bound }
       // A put that has a name is new, so that no removal of it was ever planned.
       if (put === '' && !(yield* discards.cancel({ sha256, put }))) return { outcome: 'busy' }
       yield* claimBytes.run(sha256, put, reservationId)
+      // An upload in several requests may have claimed before, and ended otherwise.
+      const { claimed_sha256: earlier, claimed_put: earlierPut } = held
+      if (earlier !== null && (earlier !== sha256 || earlierPut !== put)) {
+        yield* discards.discardUnlessNeeded({ sha256: earlier, put: earlierPut }, { now })
+      }
       return { outcome: 'claimed' }
     },
 
@@ -242,24 +286,26 @@ export function prepareQuotaWrites(
         yield* replacePut(object, commit)
         if (hasNamedPut(commit)) yield* contents.usePut(object, commit.put)
         yield* settle(held, now)
+        yield* complete(commit)
         const state = yield* quotaState(heldAsking(held))
         return { ...(yield* keepRetry(known.open, commit, state.used.bytes)), ...heldDayLeft(held, state, 0) }
       }
       const folder = commit.folder && (yield* agree({ ...commit, folder: commit.folder }))
       if (folder !== undefined && 'outcome' in folder) return folder
-      const chargedBytes = sizeBytes + (folder?.chargedBytes ?? 0)
-      const asked = { bytes: chargedBytes, files: 1, ...(folder && { storedBytes: storedMore(folder, sizeBytes) }) }
+      const asked = askedFor(sizeBytes, folder)
+      const chargedBytes = asked.bytes
       const caps = heldCaps(held)
-      const request = { asked, reservedBytes: held.bytes }
+      const request = { asked, reservedBytes: held.bytes + (yield* reservedByParts(commit, held)) }
       // What has reserved its bytes is not asked about them again.
-      const state = yield* held.bytes === chargedBytes && folder === undefined
+      const state = yield* request.reservedBytes === chargedBytes && folder === undefined
         ? quotaState(heldAsking(held))
         : stateFor({ ...heldAsking(held), ...caps }, caps, { ...request, now })
       const decision = decideQuota(state, { ...caps, ...request })
       if (decision.outcome === 'over_quota') return { ...decision, ...heldDayLeft(held, state, 0) }
       yield* deleteReservation.run(reservationId)
+      yield* complete(commit)
       const sequence = yield* record(commit, known, { day: held.day, token: held.token ?? undefined }, folder)
-      const left = heldDayLeft(held, state, chargedBytes - held.bytes)
+      const left = heldDayLeft(held, state, chargedBytes - request.reservedBytes)
       return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + chargedBytes, ...left }
     },
 
@@ -301,9 +347,12 @@ function heldDayLeft(held: ReservationRow, state: QuotaState, added: number): { 
   return dayLeft(state, caps, held.token === null ? caps.capBytes : Number.NaN, added)
 }
 
-/** What is stored for a folder from now on, and was not for the files that were sent for it. */
-function storedMore({ stored, takenBytes }: AgreedFolder, sizeBytes: number): number {
-  return Math.max(0, sizeBytes + stored.memberBytes - takenBytes)
+/** What a file asks for. A folder is stored with its members from now on, of which those that were sent for it are stored already. */
+function askedFor(sizeBytes: number, folder: AgreedFolder | undefined): QuotaRequest['asked'] {
+  if (folder === undefined) return { bytes: sizeBytes, files: 1 }
+  const { stored, chargedBytes, takenBytes } = folder
+  const storedBytes = Math.max(0, sizeBytes + stored.memberBytes - takenBytes)
+  return { bytes: sizeBytes + chargedBytes, files: 1, storedBytes }
 }
 
 /** True for bytes that were put into a blob store where every put has a place of its own. */

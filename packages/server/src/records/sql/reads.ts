@@ -18,6 +18,7 @@ import { prepareLoginCodeReads } from './login-code-reads.ts'
 import { prepareMemberReads } from './member-reads.ts'
 import { prepareNonceReads } from './nonce-reads.ts'
 import { prepareOfferReads } from './offer-reads.ts'
+import { prepareOpenUploadReads } from './open-upload-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePlacementReads } from './placement-reads.ts'
 import { prepareQuotaReads } from './quota-reads.ts'
@@ -49,6 +50,7 @@ export function prepareReads(db: Sql) {
   const deals = prepareDealReads(db)
   const chain = prepareChainReads(db)
   const offers = prepareOfferReads(db)
+  const openUploads = prepareOpenUploadReads(db)
   const inventory = prepareInventoryReads(db)
   const installation = prepareInstallationReads(db)
   const integrity = prepareIntegrityReads(db)
@@ -83,6 +85,7 @@ export function prepareReads(db: Sql) {
     'compositions.partsOf': compositions.partsOf,
     'folders.find': members.find,
     'folders.membersOf': members.membersOf,
+    'folders.uncounted': members.uncounted,
     'claims.find': claims.find,
     'tokens.status': tokens.status,
     'tokens.revocation': tokens.revocation,
@@ -109,6 +112,9 @@ export function prepareReads(db: Sql) {
     'placements.pieceOf': pieces.pieceOf,
     'placements.counts': (_: undefined) => deals.counts(),
     'offers.find': offers.find,
+    'openUploads.find': openUploads.find,
+    'openUploads.hasExpired': openUploads.hasExpired,
+    'openUploads.known': openUploads.known,
     'secrets.find': (name: string) => secret.get(name),
     'installation.find': (_: undefined) => installation.find(),
     'inventory.stored': inventory.stored,

@@ -36,6 +36,18 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       usage: (request) => read('quotas.usage', request),
       checkDrift: () => read('quotas.checkDrift', undefined),
     },
+    openUploads: {
+      create: (request) => write('openUploads.create', request),
+      find: (request) => read('openUploads.find', request),
+      take: (request) => write('openUploads.take', request),
+      advance: (request) => write('openUploads.advance', request),
+      giveBack: (request) => write('openUploads.giveBack', request),
+      end: (request) => write('openUploads.end', request),
+      // Mostly nothing has expired, and then nobody has to write.
+      expire: async (request) =>
+        (await read('openUploads.hasExpired', request)) ? write('openUploads.expire', request) : [],
+      known: (ids) => read('openUploads.known', ids),
+    },
     files: {
       // What is asked for most takes two statements, and no snapshot of the records.
       serving: async (request) => (await read('files.servingAtOnce', request)) ?? read('files.serving', request),
@@ -70,6 +82,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
     folders: {
       find: (request) => read('folders.find', request),
       membersOf: (object) => read('folders.membersOf', object),
+      uncounted: (request) => read('folders.uncounted', request),
+      setCounted: (request) => write('folders.setCounted', request),
     },
     claims: {
       find: (question) => read('claims.find', question),

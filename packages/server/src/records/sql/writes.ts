@@ -21,10 +21,12 @@ import { prepareInventoryWrites } from './inventory-writes.ts'
 import { prepareLeaseWrites } from './lease-writes.ts'
 import { prepareLimitWrites } from './limit-writes.ts'
 import { prepareLoginCodeWrites } from './login-code-writes.ts'
+import { prepareMemberWrites } from './member-writes.ts'
 import { prepareNonceWrites } from './nonce-writes.ts'
 import { prepareObjectRelease } from './object-release.ts'
 import { prepareOfferWrites } from './offer-writes.ts'
 import { prepareOldRecordWrites } from './old-record-writes.ts'
+import { prepareOpenUploadWrites } from './open-upload-writes.ts'
 import { prepareQuotaWrites } from './quota-writes.ts'
 import { prepareSecretWrites } from './secret-writes.ts'
 import { prepareSessionWrites } from './session-writes.ts'
@@ -44,6 +46,7 @@ export function prepareWrites(db: Sql) {
   const contents = prepareContentWrites(db, integrity)
   const deals = prepareDealWrites(db)
   const quotas = prepareQuotaWrites(db, contents, discards, deals)
+  const openUploads = prepareOpenUploadWrites(db, quotas)
   const release = prepareObjectRelease(db, contents, discards)
   const files = prepareFileWrites(db, release)
   const withdrawal = prepareFileWithdrawal(db)
@@ -53,6 +56,7 @@ export function prepareWrites(db: Sql) {
   const tokens = prepareTokenWrites(db, audit)
   const loginCodes = prepareLoginCodeWrites(db, audit)
   const sessions = prepareSessionWrites(db, audit)
+  const members = prepareMemberWrites(db)
   const claims = prepareClaimWrites(db)
   const limits = prepareLimitWrites(db, audit)
   const nonces = prepareNonceWrites(db, audit)
@@ -81,6 +85,12 @@ export function prepareWrites(db: Sql) {
     'quotas.release': quotas.release,
     'quotas.extendLeases': quotas.extendLeases,
     'quotas.releaseExpired': quotas.releaseExpired,
+    'openUploads.create': openUploads.create,
+    'openUploads.take': openUploads.take,
+    'openUploads.advance': openUploads.advance,
+    'openUploads.giveBack': openUploads.giveBack,
+    'openUploads.end': openUploads.end,
+    'openUploads.expire': openUploads.expire,
     'files.change': changes.change,
     'files.remove': files.remove,
     'files.expire': files.expire,
@@ -89,6 +99,7 @@ export function prepareWrites(db: Sql) {
     'files.revive': revival.revive,
     'blocks.sweep': contents.sweep,
     'compositions.commit': compositions.commit,
+    'folders.setCounted': members.setCounted,
     'claims.take': claims.take,
     'tokens.signUp': tokens.signUp,
     'tokens.revoke': tokens.revoke,

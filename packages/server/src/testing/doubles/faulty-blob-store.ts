@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import type { BlobStore, OpenBlob, PendingBlob } from '../../blobs/blob-store.ts'
+import type { BlobStore, OpenBlob, PendingBlob, ResumableBlob } from '../../blobs/blob-store.ts'
 import { openMemoryBlobStore } from '../../blobs/drivers/memory/memory-blob-store.ts'
 
 /** Where a store can be made to fail. `after-commit` makes the blob readable and then fails. */
@@ -51,6 +51,10 @@ export function openFaultyBlobStore(): FaultyBlobStore {
       const pending = await inner.begin(options)
       return faultyPending(pending, meet, (sha256) => store.beforeCommit(sha256))
     },
+    async resume(options) {
+      const blob = await inner.resume(options)
+      return blob && faultyResumable(blob, meet, (sha256) => store.beforeCommit(sha256))
+    },
     async open(sha256) {
       meet('open')
       const blob = await inner.open(sha256)
@@ -67,6 +71,30 @@ export function openFaultyBlobStore(): FaultyBlobStore {
     },
   }
   return store
+}
+
+function faultyResumable(
+  blob: ResumableBlob,
+  meet: (fault: BlobFault) => void,
+  beforeCommit: (sha256: string) => Promise<void> | void,
+): ResumableBlob {
+  return {
+    ...blob,
+    async write(chunk) {
+      meet('write')
+      return blob.write(chunk)
+    },
+    async keep() {
+      meet('flush')
+      return blob.keep()
+    },
+    async commit(sha256) {
+      await beforeCommit(sha256)
+      meet('commit')
+      await blob.commit(sha256)
+      meet('after-commit')
+    },
+  }
 }
 
 function faultyBlob(blob: OpenBlob, meet: (fault: BlobFault) => void): OpenBlob {

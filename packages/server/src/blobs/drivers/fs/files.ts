@@ -6,6 +6,8 @@ export interface OpenFile {
   readonly sizeBytes: number
   /** Changes whenever the file is another one, or was written to or renamed since. */
   readonly version: string
+  /** How many names it has. */
+  readonly links: number
   /** The file itself, whatever it is called and holds: no other one has this number while it is open. */
   readonly inode: bigint
 }
@@ -24,6 +26,8 @@ export interface Files {
   write(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): Promise<number>
   fsync(fd: number): Promise<void>
   fdatasync(fd: number): Promise<void>
+  /** Cuts an open file to this length. */
+  truncate(fd: number, length: number): Promise<void>
   statOpen(fd: number): Promise<OpenFile>
   sizeOf(path: string): Promise<number>
   rename(from: string, to: string): Promise<void>
@@ -65,9 +69,11 @@ export const nodeFiles: Files = {
     }),
   fsync: promisify(fs.fsync),
   fdatasync: promisify(fs.fdatasync),
+  truncate: promisify(fs.ftruncate),
   statOpen: async (fd) => {
-    const { ino, mtimeNs, ctimeNs, size } = await fstat(fd)
-    return { sizeBytes: Number(size), version: `${ino}-${mtimeNs}-${ctimeNs}-${size}`, inode: ino }
+    const { ino, mtimeNs, ctimeNs, size, nlink } = await fstat(fd)
+    const version = `${ino}-${mtimeNs}-${ctimeNs}-${size}`
+    return { sizeBytes: Number(size), version, links: Number(nlink), inode: ino }
   },
   sizeOf: async (path) => (await stat(path)).size,
   rename: promisify(fs.rename),

@@ -12,6 +12,7 @@ import { fsInstallation, isLeftInstallationFile } from './fs-installation.ts'
 import { FsPendingBlob } from './fs-pending-blob.ts'
 import { FsPendingDirectory } from './fs-pending-directory.ts'
 import { deleteQuarantinedFiles, quarantineFile } from './fs-quarantine.ts'
+import { resumeFsBlob } from './fs-resumable-blob.ts'
 import { FsShards } from './fs-shards.ts'
 import type { FsStoreParts } from './fs-store-parts.ts'
 import { Headroom } from './headroom.ts'
@@ -94,6 +95,12 @@ export async function openFsBlobStore(options: FsBlobStoreOptions): Promise<Blob
           claim.release()
           throw error
         }
+      }),
+
+    resume: (options) =>
+      translated(() => {
+        requireHolder(options.holder)
+        return resumeFsBlob({ ...parts, headroom, watch, buffers }, options)
       }),
 
     requireRoom: (sizeBytes) => translated(() => headroom.require(sizeBytes)),

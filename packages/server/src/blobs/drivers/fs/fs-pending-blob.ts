@@ -17,7 +17,9 @@ export interface FsPendingBlobParts {
   readonly file: PendingFile
   readonly claim: SpaceClaim
   /** Where it is published. */
-  readonly shards: FsShards
+  readonly shards: Pick<FsShards, 'publish'>
+  /** How much of the file was written before. @default 0 */
+  readonly keptBytes?: number
 }
 
 /** A file in the pending directory, on its way to be renamed. */
@@ -36,6 +38,8 @@ export class FsPendingBlob implements PendingBlob {
 
   constructor(parts: FsPendingBlobParts) {
     this.#parts = parts
+    this.#writtenBytes = parts.keptBytes ?? 0
+    this.#syncStartedAtBytes = this.#writtenBytes
   }
 
   write(chunk: Uint8Array): Promise<void> {
@@ -57,17 +61,26 @@ export class FsPendingBlob implements PendingBlob {
     })
   }
 
-  async abort(): Promise<void> {
+  abort(): Promise<void> {
+    const { files, path } = this.#parts
+    return this.#leave(() => unlessMissing(() => files.unlink(path)))
+  }
+
+  /** Ends it, and leaves the file. What was not flushed may be lost. */
+  setAside(): Promise<void> {
+    return this.#leave(async () => {})
+  }
+
+  async #leave(remove: () => Promise<unknown>): Promise<void> {
     await this.#busy?.catch(() => {}) // its own caller has been told
     if (this.#ended !== undefined) return
-    const { files, path, claim } = this.#parts
-    claim.release()
+    this.#parts.claim.release()
     await translated(async () => {
       await this.#syncing
       try {
         await this.#closeFile()
       } finally {
-        await unlessMissing(() => files.unlink(path))
+        await remove()
       }
     })
     this.#ended = 'aborted'

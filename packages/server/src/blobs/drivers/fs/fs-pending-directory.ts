@@ -4,6 +4,7 @@ import { makeDirectory, removeIfEmpty } from './directories.ts'
 import type { Files } from './files.ts'
 import { hasErrno, unlessMissing } from './fs-failure.ts'
 import { PendingFile } from './pending-file.ts'
+import type { Syncs } from './syncs.ts'
 
 /** Blobs are private to the service: other accounts of the machine do not read them. */
 const FILE_MODE = 0o600
@@ -38,6 +39,16 @@ export class FsPendingDirectory {
         }
       }
     }
+  }
+
+  /** Makes the name of a holder's file durable, and that of its directory. */
+  async syncNames(syncs: Syncs, holder: string): Promise<void> {
+    await syncs.directory(join(this.path, holder))
+    await syncs.directory(this.path)
+  }
+
+  pathOf(holder: string, name: string): string {
+    return join(this.path, holder, name)
   }
 
   holders(): Promise<string[]> {

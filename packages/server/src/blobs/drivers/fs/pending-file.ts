@@ -20,7 +20,7 @@ export interface PendingFileOptions {
 }
 
 /**
- * A new file that is written once, from its beginning to its end, and past the page cache where that is possible.
+ * A file that is written once, from its beginning to its end, perhaps by one process after another, and past the page cache where that is possible.
  *
  * Direct writes need a file system that has them, and memory and lengths in whole sectors. What does not fit, most often
  * the last bytes, is written in the ordinary way to the same file; both ways never meet in one sector.
@@ -47,6 +47,28 @@ export class PendingFile {
     } catch (error) {
       await files.close(fd)
       await files.unlink(path)
+      throw error
+    }
+  }
+
+  /**
+   * Opens a file that was written up to here, and cuts off what is behind.
+   *
+   * @throws Node's own error; `ENOENT` when there is no such file.
+   */
+  static async reopen({
+    files,
+    path,
+    keptBytes,
+    sizeBytes,
+  }: Omit<PendingFileOptions, 'mode'> & { readonly keptBytes: number }): Promise<PendingFile> {
+    const fd = await files.open(path, constants.O_WRONLY)
+    try {
+      await files.truncate(fd, keptBytes)
+      const isSmall = sizeBytes !== undefined && sizeBytes < DIRECT_MIN_BYTES
+      return new PendingFile(files, fd, isSmall ? undefined : await openDirect(files, path))
+    } catch (error) {
+      await files.close(fd)
       throw error
     }
   }

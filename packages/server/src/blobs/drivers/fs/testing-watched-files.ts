@@ -63,6 +63,10 @@ export class WatchedFiles {
         await this.#note('fdatasync', this.#pathOf(fd))
         await nodeFiles.fdatasync(fd)
       },
+      truncate: async (fd, length) => {
+        await this.#note('truncate', this.#pathOf(fd))
+        await nodeFiles.truncate(fd, length)
+      },
       statOpen: async (fd) => {
         await this.#note('statOpen', this.#pathOf(fd))
         return nodeFiles.statOpen(fd)

@@ -1,5 +1,5 @@
 import { LadeError } from '@lade/core/errors'
-import type { BlobInfo, BlobStore, ByteRange, OpenBlob, PendingBlob } from '../../blob-store.ts'
+import type { BlobInfo, BlobStore, ByteRange, OpenBlob, PendingBlob, ResumableBlob } from '../../blob-store.ts'
 import { requireBlobName, requireHolder, requireRange, requireSha256 } from '../../store-arguments.ts'
 
 /** Small enough that tests with ordinary bodies see more than one chunk. */
@@ -20,6 +20,7 @@ export function openMemoryBlobStore(): BlobStore {
   let commits = 0
   let installation: string | undefined
   const pendingByHolder = new Map<string, Set<PendingBlob>>()
+  const keptByHolder = new Map<string, Uint8Array>()
 
   return {
     traits: { medium: 'memory', durable: false, keepsPuts: false, locatedMs: 0 },
@@ -48,6 +49,20 @@ export function openMemoryBlobStore(): BlobStore {
       })
       siblings.add(pending)
       return pending
+    },
+
+    async resume({ holder, place, keptBytes }) {
+      requireHolder(holder)
+      const kept = place === '' ? new Uint8Array() : keptByHolder.get(holder)
+      if (kept === undefined || kept.length < keptBytes) return undefined
+      return resumableBlob(kept.subarray(0, keptBytes), {
+        keep: (bytes) => {
+          keptByHolder.set(holder, bytes)
+        },
+        commit: (sha256, bytes) => {
+          blobs.set(sha256, { bytes, version: String(commits++) })
+        },
+      })
     },
 
     async requireRoom() {},
@@ -95,13 +110,14 @@ export function openMemoryBlobStore(): BlobStore {
     async sweepPending(holder) {
       requireHolder(holder)
       const siblings = pendingByHolder.get(holder)
-      const count = siblings?.size ?? 0
+      const count = (siblings?.size ?? 0) + (keptByHolder.delete(holder) ? 1 : 0)
       siblings?.clear()
       return count
     },
 
     async pendingHolders() {
-      return [...pendingByHolder].filter(([, pending]) => pending.size > 0).map(([holder]) => holder)
+      const pending = [...pendingByHolder].filter(([, blobs]) => blobs.size > 0).map(([holder]) => holder)
+      return [...pending, ...keptByHolder.keys()]
     },
 
     async check() {},
@@ -166,6 +182,44 @@ class MemoryPendingBlob implements PendingBlob {
 
   #requireOpen(): void {
     if (this.#ended !== undefined) throw new TypeError(`This pending blob is ${this.#ended}.`)
+  }
+}
+
+function resumableBlob(
+  kept: Uint8Array,
+  {
+    keep,
+    commit,
+  }: { readonly keep: (bytes: Uint8Array) => void; readonly commit: (sha256: string, bytes: Uint8Array) => void },
+): ResumableBlob {
+  const chunks = [Uint8Array.from(kept)]
+  let isClosed = false
+  const requireOpen = (): void => {
+    if (isClosed) throw new TypeError('This blob is closed.')
+  }
+  return {
+    put: '',
+    async write(chunk) {
+      requireOpen()
+      chunks.push(Uint8Array.from(chunk))
+    },
+    async keep() {
+      requireOpen()
+      keep(Buffer.concat(chunks))
+      return 'kept'
+    },
+    async *read(range) {
+      const bytes = Buffer.concat(chunks)
+      yield* bodyOf({ bytes, version: '' }, () => false).chunks(requireRange(range, bytes.length))
+    },
+    async commit(sha256) {
+      requireSha256(sha256)
+      requireOpen()
+      commit(sha256, Buffer.concat(chunks))
+    },
+    async close() {
+      isClosed = true
+    },
   }
 }
 

@@ -52,6 +52,13 @@ export class PartBuffer {
     return { bytes, sha256: digest, md5: this.#md5.digest('hex') }
   }
 
+  /** The bytes so far with their digests; more can be appended. The bytes are valid until then. */
+  snapshot(): CheckedBytes {
+    const { bytes } = this
+    const sha256 = this.#sha256?.copy() ?? createHash('sha256').update(bytes)
+    return { bytes, sha256: sha256.digest('hex'), md5: this.#md5.copy().digest('hex') }
+  }
+
   /** Gives the memory back. Nothing may read it any more. */
   release(): void {
     this.#list?.give(this.#memory)

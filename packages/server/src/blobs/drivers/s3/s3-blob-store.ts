@@ -80,6 +80,12 @@ export async function openS3BlobStore(options: S3BlobStoreOptions): Promise<S3Bl
         return pending.begin(options)
       }),
 
+    resume: (options) =>
+      translated(() => {
+        requireHolder(options.holder)
+        return pending.resume(options)
+      }),
+
     // A bucket does not say how much it still takes; the upload that is too much is refused by the store.
     async requireRoom() {},
 

@@ -56,6 +56,41 @@ async function copyAtOnce(calls: S3Calls, options: CopyOptions): Promise<string 
   }
 }
 
+/** An object that becomes a part of another one. */
+export interface Segment {
+  readonly key: string
+  readonly sizeBytes: number
+}
+
+/**
+ * Makes one object of several, in order, within the store. Each but the last has the least size of a part.
+ *
+ * @param onUpload - told about the upload before it has any part.
+ */
+export async function joinObjects(
+  calls: S3Calls,
+  segments: readonly Segment[],
+  { to, onUpload }: { readonly to: string; readonly onUpload: (name: UploadName) => Promise<void> },
+): Promise<void> {
+  const upload = await MultipartUpload.create(calls, to, { hasChecksums: false })
+  try {
+    await onUpload(upload.name)
+    const parts: StoredPart[] = []
+    for (let first = 0; first < segments.length; first += COPIES_IN_FLIGHT) {
+      const batch = segments.slice(first, first + COPIES_IN_FLIGHT).map(({ key, sizeBytes }, index) => {
+        const part = { number: first + index + 1, from: key, offset: 0, end: sizeBytes }
+        return copyRange(calls, upload.name, part)
+      })
+      parts.push(...(await Promise.all(batch)))
+    }
+    await upload.complete(parts)
+  } catch (error) {
+    // As in copyInParts.
+    await upload.abort().catch(() => {})
+    throw error
+  }
+}
+
 async function copyInParts(calls: S3Calls, options: CopyOptions): Promise<void> {
   const { copyAtMostBytes } = calls.settings
   const upload = await MultipartUpload.create(calls, options.to, { hasChecksums: false })
@@ -76,15 +111,29 @@ async function copyInParts(calls: S3Calls, options: CopyOptions): Promise<void> 
 }
 
 async function copyPart(calls: S3Calls, options: CopyOptions, upload: UploadName, index: number): Promise<StoredPart> {
-  const { copyAtMostBytes, bucket } = calls.settings
+  const { copyAtMostBytes } = calls.settings
   const offset = index * copyAtMostBytes
   const end = Math.min(offset + copyAtMostBytes, options.sizeBytes)
+  return copyRange(calls, upload, { number: index + 1, from: options.from, offset, end })
+}
+
+/** Makes a part of what is from `offset` to `end` of another object. */
+async function copyRange(
+  calls: S3Calls,
+  upload: UploadName,
+  {
+    number,
+    from,
+    offset,
+    end,
+  }: { readonly number: number; readonly from: string; readonly offset: number; readonly end: number },
+): Promise<StoredPart> {
   const input = {
-    Bucket: bucket,
+    Bucket: calls.settings.bucket,
     Key: upload.key,
     UploadId: upload.uploadId,
-    PartNumber: index + 1,
-    CopySource: sourceOf(calls, options.from),
+    PartNumber: number,
+    CopySource: sourceOf(calls, from),
     CopySourceRange: `bytes=${offset}-${end - 1}`,
   }
   const answer = await calls.run(
@@ -96,7 +145,7 @@ async function copyPart(calls: S3Calls, options: CopyOptions, upload: UploadName
   )
   const etag = answer.CopyPartResult?.ETag
   if (etag === undefined) throw new S3Failure('UploadPartCopy', { kind: 'permanent', code: 'NoETag' })
-  return { PartNumber: index + 1, ETag: etag, sizeBytes: end - offset, md5: undefined }
+  return { PartNumber: number, ETag: etag, sizeBytes: end - offset, md5: undefined }
 }
 
 function sourceOf({ settings }: S3Calls, key: string): string {

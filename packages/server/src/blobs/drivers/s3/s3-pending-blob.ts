@@ -160,7 +160,7 @@ export class S3PendingBlob implements PendingBlob {
 }
 
 /** The size of a part: the usual one, or as many whole MiB as make 10,000 of them enough. */
-function partBytesFor(sizeBytes: number | undefined, usualBytes: number): number {
+export function partBytesFor(sizeBytes: number | undefined, usualBytes: number): number {
   if (sizeBytes === undefined || sizeBytes <= usualBytes * MOST_PARTS) return usualBytes
   return Math.ceil(sizeBytes / MOST_PARTS / MIB) * MIB
 }

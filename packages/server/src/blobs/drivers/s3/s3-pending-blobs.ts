@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { BlobStore } from '../../blob-store.ts'
+import type { BlobStore, ResumeOptions } from '../../blob-store.ts'
 import { BufferList } from '../../buffer-list.ts'
 import type { S3Calls } from './s3-calls.ts'
 import type { S3Keys } from './s3-keys.ts'
@@ -7,6 +7,7 @@ import type { S3Leftovers } from './s3-leftovers.ts'
 import { listKeys } from './s3-objects.ts'
 import { S3PendingBlob } from './s3-pending-blob.ts'
 import type { S3Puts } from './s3-puts.ts'
+import { S3ResumableBlob } from './s3-resumable-blob.ts'
 import { sweepHolder } from './s3-sweep.ts'
 import { Slots } from './slots.ts'
 
@@ -59,6 +60,12 @@ export class S3PendingBlobs {
     })
     siblings.add(pending)
     return pending
+  }
+
+  /** Opens the bytes of an upload in several requests; undefined when they are not all there. */
+  resume(options: ResumeOptions): Promise<S3ResumableBlob | undefined> {
+    const { calls, keys, puts } = this.#parts
+    return S3ResumableBlob.open({ calls, keys, puts, slots: this.#slots, buffers: this.#buffers }, options)
   }
 
   /** Makes the blobs of a holder fail, and removes what they uploaded. Resolves to how many there were. */

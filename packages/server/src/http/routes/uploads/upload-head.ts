@@ -90,7 +90,8 @@ export function claimDigestOf(header: string | undefined): string | undefined {
   })
 }
 
-function profileOf(name: string | undefined): ImportProfileName | undefined {
+/** @throws {LadeError} `bad_request`. */
+export function profileOf(name: string | undefined): ImportProfileName | undefined {
   if (name === undefined) return undefined
   const profile = Object.values(IMPORT_PROFILES).find((known) => known.name === name)
   if (profile !== undefined) return profile.name

@@ -9,6 +9,7 @@ const ANY = {
   principal: 'user:alice',
   file: { principal: 'user:alice' },
   admit: { principal: 'user:alice' },
+  upload: { principal: 'user:alice' },
   address: '203.0.113.7',
   name: 'placement',
 } as never
@@ -65,6 +66,9 @@ describe('queueNameOf', () => {
         'takedowns.block',
         'quotas.release',
         'files.remove',
+        'openUploads.create',
+        'openUploads.end',
+        'openUploads.expire',
         'quotas.reserve',
       ].toSorted(),
     )

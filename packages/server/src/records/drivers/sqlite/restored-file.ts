@@ -17,7 +17,8 @@ export function clearRestoredFile({
   const connection = openConnection(file, { mustExist: true })
   try {
     connection.transaction(() => {
-      for (const table of ['reservations', 'instances', 'discards', 'damaged']) connection.exec(`DELETE FROM ${table}`)
+      for (const table of ['reservations', 'open_uploads', 'instances', 'discards', 'damaged'])
+        connection.exec(`DELETE FROM ${table}`)
       // A digest has one place in a backup.
       connection.exec("UPDATE objects SET put = '' WHERE put <> ''")
       // The rows stay, since their fences must never be given twice.
