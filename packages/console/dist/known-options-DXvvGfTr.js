@@ -1,0 +1,1 @@
+function e(e,t,n){if(typeof t!=`object`||!t||t instanceof URL)throw TypeError(`${e} takes its options as an object, with ${Object.keys(n).join(`, `)}`);let r=Object.keys(t).find(e=>!Object.hasOwn(n,e));if(r!==void 0)throw TypeError(`${e} has no option "${r}". It has: ${Object.keys(n).join(`, `)}.`)}export{e as t};
