@@ -1,21 +1,24 @@
 /**
- * `tus-js-client`, unmodified, uploads to a service that is killed and restarted, over connections that are cut.
+ * `tus-js-client`, unmodified, and Uppy's Dashboard with its Tus plugin in Chromium upload to a service that is killed and restarted, over connections that are cut.
  *
  * Run it as `npm run e2e` in the root. It needs no network beyond loopback.
  */
 import assert from 'node:assert/strict'
 import { createCipheriv, createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { importer } from 'ipfs-unixfs-importer'
 import { type HttpResponse, Upload, type UploadOptions } from 'tus-js-client'
+import { type Chromium, startChromium } from '../services/chromium.ts'
 import { freePort } from '../services/free-port.ts'
 import { type Lade, startLade } from '../services/lade.ts'
 import { startTcpRelay, type TcpRelay } from '../services/tcp-relay.ts'
+import { serveUppyPage, type UppyPage } from './uppy-page.ts'
 
 const MIB = 1_048_576
 const FILE_BYTES = 300_000_000
@@ -124,37 +127,46 @@ async function expectStored(file: SampleFile, token: string, sizeBytes: number):
   assert.equal(hash.digest('hex'), file.sha256)
 }
 
+/** Kills the service and cuts the connection in turn, each time that a client has sent so many bytes more. */
+class Disruptor {
+  count = 0
+  #isDisrupting = false
+  #nextAt = BYTES_BETWEEN
+
+  /** @param sentBytes - all that the client has sent, what it had to send again among it. */
+  noteSent(sentBytes: number): void {
+    if (sentBytes >= this.#nextAt && this.count < DISRUPTIONS && !this.#isDisrupting) void this.#disrupt(sentBytes)
+  }
+
+  async #disrupt(sentBytes: number): Promise<void> {
+    this.#isDisrupting = true
+    this.count += 1
+    relay.close()
+    if (this.count % 2 === 0) {
+      await lade.kill()
+      lade = await start()
+    }
+    relay.reopen()
+    this.#nextAt = sentBytes + BYTES_BETWEEN
+    this.#isDisrupting = false
+  }
+}
+
 describe('tus-js-client', () => {
   test('uploads 300 MB while the service is killed and the connection is cut', { timeout: TIMEOUT_MS }, async () => {
     const file = await sampleFile('big', FILE_BYTES)
     const token = await signUp('big@example.org')
-    let disruptions = 0
+    const disruptor = new Disruptor()
     let sentBytes = 0
     let lastBytes = 0
-    let nextAt = BYTES_BETWEEN
-    let isDisrupting = false
-
-    async function disrupt(): Promise<void> {
-      isDisrupting = true
-      disruptions += 1
-      relay.close()
-      if (disruptions % 2 === 0) {
-        await lade.kill()
-        lade = await start()
-      }
-      relay.reopen()
-      nextAt = sentBytes + BYTES_BETWEEN
-      isDisrupting = false
-    }
-
     const cid = await upload(file, token, {
       onProgress(bytes) {
         sentBytes += Math.max(0, bytes - lastBytes)
         lastBytes = bytes
-        if (sentBytes >= nextAt && disruptions < DISRUPTIONS && !isDisrupting) void disrupt()
+        disruptor.noteSent(sentBytes)
       },
     })
-    assert.equal(disruptions, DISRUPTIONS)
+    assert.equal(disruptor.count, DISRUPTIONS)
     assert.equal(cid, file.cid)
     await expectStored(file, token, FILE_BYTES)
   })
@@ -184,3 +196,56 @@ describe('tus-js-client', () => {
     await expectStored(file, token, 12 * MIB + 1)
   })
 })
+
+const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path))
+describe('the Dashboard of Uppy in Chromium', { skip: chromiumPath === undefined && 'there is no chromium' }, () => {
+  let page: UppyPage
+  let chromium: Chromium
+  before(async () => {
+    page = await serveUppyPage()
+    chromium = await startChromium(chromiumPath ?? '')
+  })
+  after(async () => {
+    await chromium.close()
+    page.close()
+  })
+
+  test('uploads 300 MB while the service is killed and the connection is cut', { timeout: TIMEOUT_MS }, async () => {
+    const file = await sampleFile('chosen', FILE_BYTES)
+    const token = await signUp('uppy@example.org')
+    const tab = await chromium.newPage()
+    await tab.open(page.urlFor({ endpoint: `http://127.0.0.1:${relay.port}/api/tus`, token }))
+    await until(async () => (await tab.run(`document.querySelector('input[type=file]') !== null`)) === true)
+    await tab.chooseFiles('input.uppy-Dashboard-input', [file.path])
+    await until(
+      async () => (await tab.run(`document.querySelector('.uppy-StatusBar-actionBtn--upload') !== null`)) === true,
+    )
+    await tab.run(`document.querySelector('.uppy-StatusBar-actionBtn--upload').click()`)
+    const disruptor = new Disruptor()
+    for (;;) {
+      const state = (await tab.run('JSON.stringify(uploads)')) as string
+      const { sentBytes, cids, failed } = JSON.parse(state) as {
+        sentBytes: number
+        cids: readonly (string | null)[]
+        failed: readonly string[]
+      }
+      assert.deepEqual(failed, [])
+      if (cids.length > 0) {
+        assert.deepEqual(cids, [file.cid])
+        break
+      }
+      disruptor.noteSent(sentBytes)
+      await sleep(20)
+    }
+    assert.equal(disruptor.count, DISRUPTIONS)
+    await expectStored(file, token, FILE_BYTES)
+  })
+})
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 30_000
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error('the page was not as expected after 30 s')
+    await sleep(50)
+  }
+}

@@ -37,6 +37,7 @@ const USE_CASES = [
   'gateway',
   'lfs',
   'directories',
+  'open-uploads',
   'tokens',
   'sessions',
   'wallets',

@@ -16,6 +16,7 @@ import { isTusPath, tusRouteOf } from './routes/resumable/tus-routes.ts'
 import { answerUploadOptions } from './routes/resumable/upload-options.ts'
 import { filePathHandler } from './routes/retrieval/file-paths.ts'
 import { retrievalHandler } from './routes/retrieval/retrieval.ts'
+import { sharedFolderHandler } from './routes/retrieval/shared-folder.ts'
 import { uploadHandler } from './routes/uploads/uploads.ts'
 import type { Service } from './service.ts'
 
@@ -55,6 +56,11 @@ export function directRoutes(service: Service, responseCache: ResponseCache | un
       route: '/ipfs/{cid}',
       handler: gateway,
       below: { route: '/ipfs/{cid}/{path}', handler: gateway },
+    },
+    {
+      prefix: '/share/',
+      route: '/share/{signature}/{cid}/{path}',
+      handler: sharedFolderHandler(service),
     },
     { prefix: '/piece/', route: '/piece/{pieceCid}', handler: pieceHandler(service, responseCache) },
   ]

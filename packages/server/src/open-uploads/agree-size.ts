@@ -2,7 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import type { OpenUploadRecord } from '../records/record-store.ts'
 import { type Admission, fileLimitOf, tooLarge } from '../uploads/admit-upload.ts'
 import { aheadOf, type OpenBodyDeps, reserveGrowth } from '../uploads/open-body.ts'
-import type { AppendInput } from './append-to-upload.ts'
+import type { AppendInput } from './append-request.ts'
 import { headOf, intentFrom } from './upload-intent.ts'
 
 /** How many bytes an upload will have, as far as that is known, and how many it may have. */

@@ -13,7 +13,8 @@ import {
   tierOf,
 } from '../testing/running/staging-fixture.ts'
 import { recover } from '../upkeep/recover.ts'
-import { type AppendDeps, type Appended, type AppendInput, appendToUpload } from './append-to-upload.ts'
+import type { AppendDeps, Appended, AppendInput } from './append-request.ts'
+import { appendToUpload } from './append-to-upload.ts'
 import { concatenateUploads } from './concatenate-uploads.ts'
 import { createOpenUpload } from './create-open-upload.ts'
 import { createOpenUploads, findOpenUpload, holderOf, OPEN_UPLOAD_MS, terminateOpenUpload } from './open-uploads.ts'

@@ -1,46 +1,9 @@
 import { LadeError } from '@lade/core/errors'
-import type { BodyBill } from '@lade/node/budget/body-bill'
-import type { BlobStore } from '../blobs/blob-store.ts'
-import type { BodySource } from '../blobs/body-intake.ts'
 import type { OpenUploadRecord } from '../records/record-store.ts'
-import type { StagedUpload } from '../uploads/file-commit.ts'
-import type { UploadTier } from '../uploads/upload-tier.ts'
 import { agreeSize } from './agree-size.ts'
-import { endOpenUpload, holderOf, noSuchUpload, type OpenUploadDeps } from './open-uploads.ts'
-import { type BodyChecksum, receiveInto } from './receive-into.ts'
-import type { Writing } from './writers.ts'
-
-export interface AppendDeps extends OpenUploadDeps {
-  readonly blobs: BlobStore
-}
-
-export interface AppendInput {
-  readonly id: string
-  /** Where the sender believes that the upload continues. */
-  readonly offset: number
-  readonly body: BodySource
-  /** The length of this body; undefined where its end tells. */
-  readonly bodyBytes: number | undefined
-  /** The size of all of it, where this request says it. */
-  readonly sizeBytes?: number | undefined
-  /** True when the end of this body is that of the upload. @default false */
-  readonly isLast?: boolean
-  readonly checksum?: BodyChecksum | undefined
-  readonly tier: UploadTier
-  readonly bill: BodyBill
-  readonly ownsChunks?: boolean
-  /** Cuts the body. What came before is kept. */
-  readonly signal: AbortSignal
-  /** Called once, when the body is wanted. */
-  readonly onReady: () => void
-  readonly onProgress: (receivedBytes: number) => void
-}
-
-/** What an upload has come to. `staged` is the file that it has become by this request. */
-export interface Appended {
-  readonly upload: OpenUploadRecord
-  readonly staged?: StagedUpload | undefined
-}
+import type { AppendDeps, Appended, AppendInput, Turn } from './append-request.ts'
+import { endOpenUpload, findOpenUpload, holderOf, noSuchUpload } from './open-uploads.ts'
+import { receiveInto } from './receive-into.ts'
 
 /**
  * Adds a body to an upload. What this resolves with as `durableBytes` survives a power cut, and so does what a body brought that broke off:
@@ -53,10 +16,12 @@ export interface Appended {
  *   changes, `too_large`, the reason of `signal`, and as `stageUpload`.
  */
 export async function appendToUpload(deps: AppendDeps, input: AppendInput): Promise<Appended> {
+  // Before the request of its owner is ended for this one.
+  await findOpenUpload(deps, { id: input.id, principal: input.tier.principal })
   const writing = await deps.openUploads.writers.enter(input.id)
   const writer = `${deps.instanceId}/${deps.newId()}`
   try {
-    const upload = await take(deps, { id: input.id, writer, principal: input.tier.principal })
+    const upload = await take(deps, { id: input.id, writer })
     try {
       return await append(deps, input, { upload, writer, writing })
     } catch (error) {
@@ -72,28 +37,18 @@ export async function appendToUpload(deps: AppendDeps, input: AppendInput): Prom
 /** Makes this request the one that writes. A writer that ended without a word is followed; one that lives elsewhere is not. */
 async function take(
   { records, instanceId, isAlive, now }: AppendDeps,
-  { id, writer, principal }: { readonly id: string; readonly writer: string; readonly principal: string },
+  { id, writer }: { readonly id: string; readonly writer: string },
 ): Promise<OpenUploadRecord> {
   let from: string | undefined
   for (;;) {
     const taken = await records.openUploads.take({ id, writer, from, now: now() })
     if (taken.outcome === 'absent') throw noSuchUpload()
-    if (taken.outcome === 'taken') {
-      if (taken.upload.principal !== principal) throw noSuchUpload()
-      return taken.upload
-    }
+    if (taken.outcome === 'taken') return taken.upload
     const [instance = ''] = taken.writer.split('/')
     const isElsewhere = instance !== instanceId && (await isAlive(instance))
     if (isElsewhere || from === taken.writer) throw new LadeError('upload_in_use', { retryAfterSeconds: 2 })
     from = taken.writer
   }
-}
-
-/** A request that writes, and to what. */
-export interface Turn {
-  readonly upload: OpenUploadRecord
-  readonly writer: string
-  readonly writing: Writing
 }
 
 async function append(deps: AppendDeps, input: AppendInput, turn: Turn): Promise<Appended> {

@@ -6,11 +6,11 @@ import { pumpBlocks } from '../blobs/pump-blocks.ts'
 import type { NewOpenUpload, OpenUploadRecord } from '../records/record-store.ts'
 import type { StagedUpload } from '../uploads/file-commit.ts'
 import type { UploadTier } from '../uploads/upload-tier.ts'
-import type { AppendDeps } from './append-to-upload.ts'
+import type { AppendDeps } from './append-request.ts'
 import { bodyOfChunks } from './body-of-chunks.ts'
 import { createOpenUpload } from './create-open-upload.ts'
 import { digestsWantedOf, finishUpload } from './finish-upload.ts'
-import { endOpenUpload, findOpenUpload, holderOf, noSuchUpload } from './open-uploads.ts'
+import { askAboutOpenUpload, endOpenUpload, holderOf, noSuchUpload } from './open-uploads.ts'
 import type { UploadIntent } from './upload-intent.ts'
 
 export interface ConcatenateInput {
@@ -79,8 +79,7 @@ async function findParts(deps: AppendDeps, { ids, tier }: ConcatenateInput): Pro
   }
   const parts: OpenUploadRecord[] = []
   for (const id of ids) {
-    await deps.openUploads.writers.end(id)
-    const part = await findOpenUpload(deps, { id, principal: tier.principal })
+    const part = await askAboutOpenUpload(deps, { id, principal: tier.principal })
     if (part.kind !== 'partial') {
       throw new LadeError('bad_request', { reason: `The upload ${id} is not a partial upload.` })
     }

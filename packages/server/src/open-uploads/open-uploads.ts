@@ -54,6 +54,20 @@ export async function findOpenUpload(
   return upload
 }
 
+/**
+ * The same for somebody who asks where it continues: the request that writes to it ends first, so that the offset that is told is good.
+ *
+ * @throws {LadeError} `not_found`, `storage_failed`.
+ */
+export async function askAboutOpenUpload(
+  deps: Pick<EndDeps, 'records' | 'openUploads' | 'now'>,
+  request: { readonly id: string; readonly principal: string },
+): Promise<OpenUploadRecord> {
+  await findOpenUpload(deps, request)
+  await deps.openUploads.writers.end(request.id)
+  return findOpenUpload(deps, request)
+}
+
 export function noSuchUpload(): LadeError<'not_found'> {
   const reason =
     'There is no such upload, it expired or was terminated, or other credentials created it. Start the upload again.'

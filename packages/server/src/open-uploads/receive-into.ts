@@ -6,7 +6,7 @@ import { BodyIntake, DEFAULT_BLOCK_BYTES } from '../blobs/body-intake.ts'
 import { pumpBlocks } from '../blobs/pump-blocks.ts'
 import { GrowingBody } from '../uploads/growing-body.ts'
 import type { AgreedSize } from './agree-size.ts'
-import type { AppendDeps, Appended, AppendInput, Turn } from './append-to-upload.ts'
+import type { AppendDeps, Appended, AppendInput, BodyChecksum, Turn } from './append-request.ts'
 import { digestsWantedOf, finishUpload } from './finish-upload.ts'
 import { KeptBody } from './kept-body.ts'
 import { holderOf, noSuchUpload, OPEN_UPLOAD_MS } from './open-uploads.ts'
@@ -17,13 +17,6 @@ import { intentFrom } from './upload-intent.ts'
 const KEEP_EVERY_BYTES = 128 * 1024 * 1024
 const KEEP_LEAST_BYTES = 4 * 1024 * 1024
 const KEEP_EVERY_MS = 5000
-
-/** What the sender says of the bytes of one request. */
-export interface BodyChecksum {
-  /** As node:crypto has it. */
-  readonly algorithm: string
-  readonly digest: Uint8Array
-}
 
 interface Receiving extends Turn {
   readonly blob: ResumableBlob

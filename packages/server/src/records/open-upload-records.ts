@@ -1,4 +1,4 @@
-import type { ReserveOutcome, ReserveRequest } from './record-store.ts'
+import type { ReserveOutcome, ReserveRequest } from './quota-requests.ts'
 
 /** `partial`: bytes for a concatenation, which become no file by themselves. `final`: made of such. */
 export type OpenUploadKind = 'whole' | 'partial' | 'final'

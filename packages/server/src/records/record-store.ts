@@ -14,10 +14,11 @@ import type { InstallationRecords } from './installation-records.ts'
 import type { IntegrityRecords } from './integrity-records.ts'
 import type { BlobName, InventoryRecords } from './inventory-records.ts'
 import type { Fence, LeaseRecords, SecretRecords } from './lease-records.ts'
-import type { AskingToken, DayLeft, LimitRecords } from './limit-records.ts'
+import type { LimitRecords } from './limit-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OpenUploadCompletion, OpenUploadRecords } from './open-upload-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
+import type { AdmitRequest, ReserveOutcome, ReserveRequest, WithDay } from './quota-requests.ts'
 import type { SessionRecords } from './session-records.ts'
 import type { TakedownRecords } from './takedown-records.ts'
 import type { TokenRecords } from './token-records.ts'
@@ -88,14 +89,11 @@ export type {
   LoginCodeRecords,
 } from './login-code-records.ts'
 export type {
-  AdvanceOpenUploadRequest,
-  CreateOpenUploadRequest,
   NewOpenUpload,
   OpenUploadCompletion,
   OpenUploadKind,
   OpenUploadRecord,
   OpenUploadRecords,
-  TakeOpenUploadOutcome,
 } from './open-upload-records.ts'
 
 export type {
@@ -122,6 +120,7 @@ export type {
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
+export type { AdmitRequest, ReserveOutcome, ReserveRequest } from './quota-requests.ts'
 export type {
   CountedSignup,
   SessionOpening,
@@ -228,43 +227,6 @@ export interface RecordStoreTraits {
   readonly engine: string
 }
 
-/**
- * What is asked of a quota. `capBytes` is what the tier allows, or the token, whichever is more: the largest quota of the live tokens of a
- * user raises it. Limits that were set for the principal take the place of `capBytes` and `capStoredBytes`.
- */
-export interface AdmitRequest {
-  readonly principal: string
-  readonly day: string
-  readonly key: string
-  readonly sizeBytes: number
-  readonly capBytes: number
-  /** A file that is charged, a composed file, and an upload that has reserved bytes count as one each. */
-  readonly capFiles: number
-  /** Bytes that the principal may have stored at a time, those of uploads that have reserved them among them. @default no limit */
-  readonly capStoredBytes?: number | undefined
-  /** What asks, where that has a quota of its own. @default nothing that has */
-  readonly token?: AskingToken | undefined
-  readonly maxInFlight: number
-  readonly now: number
-}
-
-/** In answers of the quota: absent where it is `usedBytes` of the `capBytes` that were asked about. */
-interface WithDay {
-  readonly day?: DayLeft
-}
-
-/** A reservation to be made. `leaseUntil` is epoch milliseconds; `extendLeases` moves it. */
-export interface ReserveRequest extends AdmitRequest {
-  readonly reservationId: string
-  readonly instanceId: string
-  readonly leaseUntil: number
-  /**
-   * True for an upload whose size only its end tells: `sizeBytes` is the least that the quota must have room for. Nothing is reserved until
-   * `grow`. @default false
-   */
-  readonly grows?: boolean
-}
-
 /** What an upload whose size is not known yet needs of its quota, in all. */
 export interface GrowRequest {
   readonly reservationId: string
@@ -281,12 +243,6 @@ export type GrowOutcome =
   | { readonly outcome: 'grown'; readonly allowedBytes: number }
   | (OverQuota & WithDay)
   | { readonly outcome: 'lost' }
-
-/** `usedBytes` is what is charged and reserved for the principal and day; after a reservation it includes that one. */
-export type ReserveOutcome =
-  | ({ readonly outcome: 'reserved'; readonly reservedBytes: number; readonly usedBytes: number } & WithDay)
-  | (OverQuota & WithDay)
-  | { readonly outcome: 'too_many_in_flight'; readonly inFlight: number }
 
 /**
  * What an upload learns when it announces the digest that it is about to make readable. `busy` means that these bytes

@@ -4,6 +4,7 @@ import type { NewOpenUpload, OpenUploadKind, RecordStore, ReserveOutcome } from 
 import {
   ALICE,
   account,
+  BOB,
   type Cases,
   claim,
   commit,
@@ -210,6 +211,15 @@ export function openUploadCases({ it, itWithTwo, itAcrossRestart }: Cases): void
     expect(await account(store)).toEqual({ charged: 1_000, reserved: 0, stored: 1_000 })
     expect(await store.openUploads.known(completes.partIds)).toEqual([])
     expect(await find(store, final)).toMatchObject({ durableBytes: 1_000, cid: 'cid-of-ab' })
+  })
+
+  it('ends with all that is erased of its principal', async (store) => {
+    const opened = await open(store, { of: upload({ sizeBytes: 400 }) })
+    const other = await open(store, { of: upload({ principal: BOB, sizeBytes: 300 }) })
+    await store.erasure.signIns({ principal: ALICE, sub: undefined, email: undefined, by: 'operator', now: NOW })
+    expect(await find(store, opened)).toBeUndefined()
+    expect(await account(store)).toMatchObject({ reserved: 0 })
+    expect(await find(store, other)).toBeDefined()
   })
 
   it('leaves the reservations of parts when a concatenation is given up', async (store) => {

@@ -27,10 +27,11 @@ interface ErasureDeps {
   readonly release: ObjectRelease
   readonly tokens: RevokeUser
   readonly audit: AuditLogWrites
+  readonly openUploads: { endAllOf(principal: string, now: number): Steps<void> }
 }
 
 /** Erasure of what is known of one caller. Each function runs inside the caller's transaction. */
-export function prepareErasureWrites(db: Sql, { files, release, tokens, audit }: ErasureDeps) {
+export function prepareErasureWrites(db: Sql, { files, release, tokens, audit, openUploads }: ErasureDeps) {
   const sessionsOf = db.prepare<[string], number>('SELECT COUNT(*) FROM sessions WHERE sub = ?').pluck()
   const eraseTokens = db.prepare<{ sub: string; now: number; forgetAt: number }>(
     `UPDATE tokens SET email = '', label = '', keeps_links = 0, revoked_at = coalesce(revoked_at, ${db.dialect.whole(':now')}),
@@ -84,6 +85,7 @@ export function prepareErasureWrites(db: Sql, { files, release, tokens, audit }:
         yield* eraseCodes.run(email)
         yield* eraseMails.run(`mail:${email}`)
       }
+      yield* openUploads.endAllOf(principal, now)
       yield* eraseLimits.run(principal)
       yield* eraseGiven.run(principal)
       const subject = auditSubjectOf(principal)

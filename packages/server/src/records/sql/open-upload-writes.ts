@@ -32,6 +32,7 @@ export function prepareOpenUploadWrites(db: Sql, quotas: QuotaSteps) {
     )
     .pluck()
   const row = db.prepare<[string], OpenUploadRow>('SELECT * FROM open_uploads WHERE id = ?')
+  const ofPrincipal = db.prepare<[string], OpenUploadRow>('SELECT * FROM open_uploads WHERE principal = ?')
   const setWriter = db.prepare<[string | null, string]>('UPDATE open_uploads SET writer = ? WHERE id = ?')
   const advance = db.prepare<[number, string, number, string]>(
     'UPDATE open_uploads SET durable_bytes = ?, place = ?, expires_at = ? WHERE id = ?',
@@ -51,6 +52,11 @@ export function prepareOpenUploadWrites(db: Sql, quotas: QuotaSteps) {
   }
 
   return {
+    /** Ends all uploads of a principal. */
+    *endAllOf(principal: string, now: number): Steps<void> {
+      yield* forEach(yield* ofPrincipal.all(principal), (one) => end(one, now))
+    },
+
     *create({ upload, reserve, maxOpen, now }: CreateOpenUploadRequest): Steps<ReserveOutcome> {
       const open = (yield* countOf.get(upload.principal, now)) ?? 0
       if (open >= maxOpen) return { outcome: 'too_many_in_flight', inFlight: open }

@@ -66,7 +66,7 @@ export function prepareWrites(db: Sql) {
   const aggregates = prepareAggregateWrites(db, copies)
   const takedowns = prepareTakedownWrites(db, { files, withdrawal, aggregates, release, audit })
   const callers = prepareBlockedCallerWrites(db, { files, release, audit })
-  const erasure = prepareErasureWrites(db, { files, release, tokens, audit })
+  const erasure = prepareErasureWrites(db, { files, release, tokens, audit, openUploads })
   const oldRecords = prepareOldRecordWrites(db)
   const offers = prepareOfferWrites(db)
   const leases = prepareLeaseWrites(db)

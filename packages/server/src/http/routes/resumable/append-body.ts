@@ -1,12 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import { BodyBill } from '@lade/node/budget/body-bill'
-import {
-  type AppendDeps,
-  type Appended,
-  type AppendInput,
-  appendToUpload,
-} from '../../../open-uploads/append-to-upload.ts'
+import type { AppendDeps, Appended, AppendInput } from '../../../open-uploads/append-request.ts'
+import { appendToUpload } from '../../../open-uploads/append-to-upload.ts'
 import type { UploadHead } from '../../../uploads/admit-upload.ts'
 import { applyHead } from '../../../uploads/apply-head.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'

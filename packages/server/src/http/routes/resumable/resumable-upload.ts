@@ -4,9 +4,14 @@ import { LadeError } from '@lade/core/errors'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
-import type { Appended } from '../../../open-uploads/append-to-upload.ts'
+import type { Appended } from '../../../open-uploads/append-request.ts'
 import { createOpenUpload } from '../../../open-uploads/create-open-upload.ts'
-import { endOpenUpload, findOpenUpload, noSuchUpload, terminateOpenUpload } from '../../../open-uploads/open-uploads.ts'
+import {
+  askAboutOpenUpload,
+  endOpenUpload,
+  noSuchUpload,
+  terminateOpenUpload,
+} from '../../../open-uploads/open-uploads.ts'
 import { headOf, intentFrom } from '../../../open-uploads/upload-intent.ts'
 import type { FileRecord, OpenUploadRecord } from '../../../records/record-store.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
@@ -128,8 +133,7 @@ async function tell(asked: ResumableRequest, id: string): Promise<void> {
     }
   }
   const { principal } = await tierOf(service, request, query)
-  await service.openUploads.writers.end(id)
-  send(asked, 204, stateOf(service, await findOpenUpload(service, { id, principal })))
+  send(asked, 204, stateOf(service, await askAboutOpenUpload(service, { id, principal })))
 }
 
 async function append(asked: ResumableRequest, id: string): Promise<void> {
@@ -200,8 +204,11 @@ function stateOf(service: Service, upload: OpenUploadRecord): OutgoingHttpHeader
   }
 }
 
+/** What proxies say of themselves. Some take a 104 response for the final one, or wait for ever. */
+const OF_PROXIES = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
+
 /**
- * Sends a 104 response, which has the address of the upload. Only to a client whose interop version is spoken here.
+ * Sends a 104 response, which has the address of the upload. Only to a client whose interop version is spoken here, and over no proxy.
  *
  * @returns false when nothing was sent.
  */
@@ -209,7 +216,8 @@ function tellOfResumption({ request, response }: ResumableRequest, fields: Outgo
   const version = interopVersionOf(request)
   // Node.js has no call for it. A response has its socket once those of all requests before are out.
   const { socket } = response
-  if (version === undefined || socket === null || response.headersSent) return false
+  const isOverProxy = OF_PROXIES.some((name) => request.headers[name] !== undefined)
+  if (version === undefined || isOverProxy || socket === null || response.headersSent) return false
   const lines = Object.entries({ ...fields, 'upload-draft-interop-version': version })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.write(`HTTP/1.1 104 Upload Resumption Supported\r\n${head}\r\n`)

@@ -4,7 +4,7 @@ import { essenceOf, MAX_TUS_PARTS, TUS_CHECKSUMS, TUS_EXTENSIONS, TUS_MEDIA_TYPE
 import { BodyBill } from '@lade/node/budget/body-bill'
 import { concatenateUploads } from '../../../open-uploads/concatenate-uploads.ts'
 import { createOpenUpload } from '../../../open-uploads/create-open-upload.ts'
-import { endOpenUpload, findOpenUpload, terminateOpenUpload } from '../../../open-uploads/open-uploads.ts'
+import { askAboutOpenUpload, endOpenUpload, terminateOpenUpload } from '../../../open-uploads/open-uploads.ts'
 import { headOf, intentFrom } from '../../../open-uploads/upload-intent.ts'
 import type { OpenUploadRecord } from '../../../records/record-store.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'
@@ -150,8 +150,7 @@ async function concatenate(
 async function tell(asked: TusRequest, id: string): Promise<void> {
   const { service, request, query } = asked
   const { principal } = await tierOf(service, request, query)
-  await service.openUploads.writers.end(id)
-  const upload = await findOpenUpload(service, { id, principal })
+  const upload = await askAboutOpenUpload(service, { id, principal })
   const { metadata, concat } = JSON.parse(upload.metadata) as TusFacts
   // Where a concatenation is not done, there is no offset.
   const hasOffset = upload.kind !== 'final' || upload.cid !== undefined

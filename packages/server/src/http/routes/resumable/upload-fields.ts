@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { LadeError } from '@lade/core/errors'
 import { TUS_CHECKSUMS } from '@lade/core/wire'
-import type { BodyChecksum } from '../../../open-uploads/receive-into.ts'
+import type { BodyChecksum } from '../../../open-uploads/append-request.ts'
 import { singleHeader } from '../../framing.ts'
 
 /**

@@ -66,7 +66,7 @@ export async function getFilePath(
  *
  * @throws {LadeError} every refusal; the caller answers it.
  */
-export async function answerFromFolder(
+async function answerFromFolder(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
