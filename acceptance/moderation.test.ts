@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Caller } from './caller.ts'
-import { rawCidOf } from './content-ids.ts'
+import { blockOf, CAR_TYPE, carOfSections } from './car-files.ts'
+import { CODEC, rawCidOf } from './content-ids.ts'
 import { OWN_ENV } from './own-env.ts'
 import { startOwnServer } from './own-server.ts'
 import { expectProblem } from './problem.ts'
@@ -58,6 +59,14 @@ describe.skipIf(isForeign)('moderation', options, () => {
     expect((await callerAt().get(`/p/${cid}`)).json()).not.toHaveProperty('reason')
     expect((await owner.retrieve(cid)).json()).toMatchObject({ error: 'blocked', reason: REASON })
     const before = await owner.usage()
+    const other = sampleBytes()
+    const car = carOfSections(
+      [],
+      [bytes, other].map((block) => blockOf(CODEC.raw, 'sha256', block)),
+    )
+    const sent = { headers: { 'Content-Type': CAR_TYPE, 'Content-Length': String(car.length) }, body: car }
+    const { files } = (await callerAt().request('POST', '/api/batches', sent)).json<{ files: { error?: string }[] }>()
+    expect(files.map(({ error }) => error)).toEqual(['blocked', undefined])
     expectProblem(await callerAt().upload(bytes), 451, 'blocked')
     expectProblem(await owner.upload(bytes, { cid: 'opaque0000001' }), 451, 'blocked')
     expect(await owner.usage()).toEqual(before)

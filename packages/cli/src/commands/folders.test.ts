@@ -156,6 +156,16 @@ describe('lade ls CID', () => {
     expect(await lade('ls', `${cid}/nothing`)).toMatchObject({ exitCode: 0, stderr: 'The folder is empty.\n' })
     expect((await lade('ls', `${cid}/nowhere`)).exitCode).toBe(4)
   })
+
+  it('still finds a file by its cid', async () => {
+    await logIn()
+    await write({ 'large.txt': unique().repeat(100_000) })
+    const { cid } = (await lade('put', 'large.txt', '--json')).json()
+    expect(cid).toMatch(/^bafybei/)
+    expect((await lade('ls', cid, '--json')).json()).toMatchObject([{ cid, filename: 'large.txt' }])
+    expect((await lade('get', cid, '-o', 'copy.txt')).stdout).toMatch(/^Saved copy\.txt, /)
+    expect(await read('copy.txt')).toBe(await read('large.txt'))
+  })
 })
 
 describe('lade get of a folder', () => {

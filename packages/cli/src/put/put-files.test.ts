@@ -182,6 +182,23 @@ describe('PutCounters', () => {
     expect(counters.view()).toEqual({ label: 'Putting', doneBytes: 140, totalBytes: 300, remark: '1 of 3 files' })
   })
 
+  it('shows the phases of a folder, and its files', () => {
+    const counters = new PutCounters([undefined])
+    const progress = {
+      files: 3,
+      sizeBytes: 30,
+      hashedBytes: 20,
+      toSend: { files: 2, bytes: 15 },
+      sent: { files: 1, bytes: 5 },
+    }
+    counters.update(0, { ...progress, phase: 'listing' })
+    expect(counters.view()).toEqual({ label: 'Listing', doneBytes: 30, totalBytes: undefined, remark: '3 files' })
+    counters.update(0, { ...progress, phase: 'hashing' })
+    expect(counters.view()).toEqual({ label: 'Hashing', doneBytes: 20, totalBytes: 30, remark: '3 files' })
+    counters.update(0, { ...progress, phase: 'sending' })
+    expect(counters.view()).toEqual({ label: 'Sending', doneBytes: 5, totalBytes: 15, remark: '1 of 2 files' })
+  })
+
   it('knows no end while that of one is not known', () => {
     const counters = new PutCounters([undefined])
     counters.update(0, { ...sending, sizeBytes: undefined, parts: { total: undefined, sent: 2, found: 0 } })
