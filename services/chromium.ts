@@ -122,7 +122,8 @@ export async function startChromium(program: string): Promise<Chromium> {
         if (method !== 'Target.attachedToTarget' || !own.has(sessionId ?? '')) return
         const frame = String(params?.sessionId)
         own.add(frame)
-        void call('Runtime.enable', {}, frame)
+        // A frame or a worker may have ended meanwhile.
+        call('Runtime.enable', {}, frame).catch(() => {})
       })
       return openPage(
         (method, params) => call(method, params, session),

@@ -9,6 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { SiteLink } from '../parts/site-link.tsx'
 import { texts } from '../texts/texts.ts'
+import { Breadcrumbs } from './breadcrumbs.tsx'
 import { FileSheet } from './file-sheet.tsx'
 import { FolderFileSheet } from './folder-file-sheet.tsx'
 import { linkToFolder } from './folder-links.ts'
@@ -167,33 +168,5 @@ function PublicLinks({ root, names }: { readonly root: FileEntry; readonly names
       </a>
       <SiteLink cid={root.cid} />
     </>
-  )
-}
-
-interface BreadcrumbsProps {
-  readonly cid: string
-  readonly rootName: string
-  readonly names: readonly string[]
-}
-
-function Breadcrumbs({ cid, rootName, names }: BreadcrumbsProps) {
-  const { folder: words } = texts.value
-  const steps = [
-    { name: words.back, href: linkTo('files') },
-    { name: rootName, href: linkToFolder(cid) },
-    ...names.map((name, at) => ({ name, href: linkToFolder(cid, names.slice(0, at + 1)) })),
-  ]
-  return (
-    <nav class="crumbs" aria-label={words.path}>
-      <ol>
-        {steps.map(({ name, href }, at) => (
-          <li key={href}>
-            <a href={href} title={name} aria-current={at === steps.length - 1 ? 'page' : undefined}>
-              {name}
-            </a>
-          </li>
-        ))}
-      </ol>
-    </nav>
   )
 }
