@@ -8,7 +8,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createVerifiedFetch, type VerifiedFetch } from '@helia/verified-fetch'
@@ -108,7 +108,8 @@ async function readTree(folder: string, path = ''): Promise<Tree> {
   return tree
 }
 
-async function rootOf(tree: Tree): Promise<string> {
+/** The CIDs that the reference importer prints: of the root under an empty path, and of each file under its own. */
+async function cidsOf(tree: Tree): Promise<ReadonlyMap<string, string>> {
   const byNames = (one: string, other: string): number => {
     const [names, others] = [one.split('/'), other.split('/')]
     const at = names.findIndex((name, index) => name !== others[index])
@@ -119,14 +120,26 @@ async function rootOf(tree: Tree): Promise<string> {
     if (content === undefined) return { path }
     return typeof content === 'string' ? { path, link: content } : { path, content }
   })
-  let root = ''
+  const cids = new Map<string, string>()
   const store = { put: async <Key>(cid: Key) => cid }
   const options = { profile: 'unixfs-v1-2025', wrapWithDirectory: true } as const
-  for await (const { cid } of importer(candidates as Parameters<typeof importer>[0], store as never, options)) {
-    root = cid.toString()
+  for await (const { cid, path = '' } of importer(
+    candidates as Parameters<typeof importer>[0],
+    store as never,
+    options,
+  )) {
+    cids.set(path, cid.toString())
   }
-  return root
+  return cids
 }
+
+/** True for a symlink that `lade get` leaves out, since it leads out of the folder. */
+function leavesFolder(path: string, content: Content): boolean {
+  return typeof content === 'string' && posix.normalize(posix.join(posix.dirname(path), content)).startsWith('..')
+}
+
+/** Names that the paths of `ipfs:` URLs do not carry through this client, which decodes them twice. */
+const UNFETCHABLE = /[%#?\n]/
 
 let server: OwnServer
 let home: string
@@ -154,7 +167,13 @@ after(async () => {
 })
 
 const lade = async (...args: readonly string[]): Promise<string> => {
-  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, LADE_URL: server.baseUrl.origin }
+  const env = {
+    ...process.env,
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    XDG_STATE_HOME: home,
+    LADE_URL: server.baseUrl.origin,
+  }
   const { stdout } = await run(process.execPath, [LADE, ...args], { env, maxBuffer: 64 * 1024 * 1024 })
   return stdout
 }
@@ -168,15 +187,18 @@ for (let seed = 1; seed <= TREES; seed += 1) {
     await writeTree(folder, tree)
     try {
       const put = JSON.parse(await lade('put', '-r', '--hidden', '--sponsored', '--json', folder)) as { cid: string }
-      assert.equal(put.cid, await rootOf(tree))
+      const cids = await cidsOf(tree)
+      assert.equal(put.cid, cids.get(''))
       await lade('get', put.cid, '-o', copy)
-      assert.deepEqual([...(await readTree(copy))].sort(), [...(await readTree(folder))].sort())
+      const expected = [...(await readTree(folder))].filter(([path, content]) => !leavesFolder(path, content))
+      assert.deepEqual([...(await readTree(copy))].sort(), expected.sort())
       let fetched = 0
       for (const [path, content] of tree) {
         // Of a big folder some are enough.
         if (!(content instanceof Uint8Array) || (path.startsWith('big/') && fetched > 100)) continue
         fetched += 1
-        const url = `ipfs://${put.cid}/${path.split('/').map(encodeURIComponent).join('/')}`
+        const byPath = `ipfs://${put.cid}/${path.split('/').map(encodeURIComponent).join('/')}`
+        const url = UNFETCHABLE.test(path) ? `ipfs://${cids.get(path)}` : byPath
         const response = await verifiedFetch?.(url, { signal: AbortSignal.timeout(READ_TIMEOUT_MS) })
         assert.equal(response?.status, 200, url)
         assert.deepEqual(Buffer.from((await response?.arrayBuffer()) ?? []), Buffer.from(content), url)
