@@ -120,6 +120,12 @@ describeScenario(
       await checkLooks(page, console_, `folders-${step}`, { after: DESK, ...(subject !== undefined && { subject }) })
     }
 
+    /** Closes the dialog, and waits until the focus is back. */
+    async function close(hands: Hands): Promise<void> {
+      await hands.close()
+      await console_.sees('that the dialog is closed', '!document.querySelector("dialog")')
+    }
+
     test('a dropped folder is one row, opens, is previewed, shared and removed, with the keyboard alone', async () => {
       const root = rootOf(FILES)
       await signIn(ADA)
@@ -177,13 +183,12 @@ describeScenario(
       await console_.sees('the picture', 'document.querySelector("img.preview")?.naturalWidth > 0')
       await film(hands, 'picture')
       await hands.goRound()
-      await hands.close()
-      await console_.sees('the list', '!document.querySelector("dialog")')
+      await close(hands)
       await hands.rest('closed', '.file-name a')
       await hands.use('.file-name a', 'README')
       await console_.sees('the text', 'document.querySelector("iframe.preview")')
       await film(hands, 'text')
-      await hands.close()
+      await close(hands)
 
       await hands.use('button', 'Details and changes')
       await console_.sees('the details', 'document.querySelector("dialog[open] .timeline")')
@@ -199,15 +204,15 @@ describeScenario(
       const shared = String(await page.evaluate('document.querySelector(".shared code").title'))
       expect(shared).toMatch(new RegExp(`^${service.url.origin}/share/[^/]+/${root}/$`))
       await film(hands, 'shared', '.shared')
-      await hands.close()
+      await close(hands)
       await console_.sees('that it is private', '/Private/.test(document.querySelector(".folder-head").innerText)')
       await hands.use('.file-name a', 'picture.png')
       await console_.sees('the private picture', 'document.querySelector("img.preview")?.naturalWidth > 0')
-      await hands.close()
+      await close(hands)
       await hands.use('.file-name a', 'notes.txt')
       await console_.sees('the private text', 'document.querySelector("iframe.preview")?.src.includes("/share/")')
       await film(hands, 'private-text')
-      await hands.close()
+      await close(hands)
       expect(page.complaints()).toEqual([])
 
       const other = await startChromium(pathOf('chromium') ?? '')
@@ -332,7 +337,7 @@ describeScenario(
         '/1 file is private, such as/.test(document.querySelector("dialog [role=alert]")?.innerText)',
       )
       await checkLooks(page, console_, 'folders-stays-private', { subject: 'dialog [role=alert]' })
-      await visitor.close()
+      await close(visitor)
       await console_.goTo(`#/files/${rootOf(files)}/no/such/place/`)
       await console_.sees(
         'that nothing is there',
