@@ -13,6 +13,7 @@ import { readMachineFacts } from './machine-facts.ts'
 import { measureDownload } from './measures/download.ts'
 import { measurePiece } from './measures/piece.ts'
 import { measurePut } from './measures/put.ts'
+import { measurePutFolder } from './measures/put-folder.ts'
 import { measureSmallGet } from './measures/small-get.ts'
 import { measureSmallUpload } from './measures/small-upload.ts'
 import { measureTusUpload } from './measures/tus-upload.ts'
@@ -32,6 +33,7 @@ const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<
   download: measureDownload,
   'small-get': measureSmallGet,
   put: measurePut,
+  'put-folder': measurePutFolder,
   piece: measurePiece,
 }
 

@@ -12,6 +12,7 @@ export const MEASUREMENT_NAMES = [
   'download',
   'small-get',
   'put',
+  'put-folder',
   'piece',
 ] as const
 export type MeasurementName = (typeof MEASUREMENT_NAMES)[number]
@@ -33,7 +34,7 @@ export interface BenchOptions {
 
 export const HELP = `Usage: npm run bench -- [options]
 
-Measures Lade against the limits of this machine and prints ratios. Takes about ten minutes.
+Measures Lade against the limits of this machine and prints ratios. Takes about fifteen minutes.
 
   --only NAMES      some of ${MEASUREMENT_NAMES.join(',')} (default: all)
   --rounds N        samples of each variant, interleaved (default 5)
