@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { SecretString } from '@lade/node/settings'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { ProverOptions } from '../prover-options.ts'
+import type { ChainOptions, ProverOptions } from '../prover-options.ts'
 import {
   type ChainHarness,
   PAY_OF_PERIOD,
@@ -16,7 +16,6 @@ import {
 import { forwardTo } from '../testing/chain-relay.ts'
 import { pieceOf, startTestProver, type TestPiece } from '../testing/harness.ts'
 import { synapseClient } from '../testing/synapse-client.ts'
-import type { ChainSettings } from './chain-settings.ts'
 import { DEAL_STATES } from './deal.ts'
 
 const POLL_MS = 15
@@ -26,7 +25,7 @@ interface FollowingOptions extends Partial<ProverOptions> {
   readonly settledPeriods?: bigint
 }
 
-async function startWith(chain: ChainSettings, { pieces = [], settledPeriods, ...options }: FollowingOptions = {}) {
+async function startWith(chain: ChainOptions, { pieces = [], settledPeriods, ...options }: FollowingOptions = {}) {
   const prover = await startTestProver({ ...options, chain: { ...chain, pollMs: POLL_MS, settledPeriods } })
   for (const { pieceCid, bytes } of pieces) await synapseClient(prover.url).uploadPiece(pieceCid, bytes)
   return prover

@@ -5,8 +5,8 @@ import { SecretString } from '@lade/node/settings'
 import { createTestClient, type Hex, http, maxUint256, parseEther, publicActions, walletActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { onTestFinished } from 'vitest'
-import type { ChainSettings } from '../chain/chain-settings.ts'
 import { parsePieceName } from '../pieces/piece-name.ts'
+import type { ChainOptions } from '../prover-options.ts'
 import { startChainRelay } from './chain-relay.ts'
 import type { TestPiece } from './harness.ts'
 
@@ -42,7 +42,7 @@ export async function startChainHarness() {
     marketplace,
 
     /** The settings of a new prover, with gas for its transactions. */
-    async newProver(): Promise<ChainSettings & { readonly address: Hex }> {
+    async newProver(): Promise<ChainOptions & { readonly address: Hex }> {
       const privateKey = generatePrivateKey()
       const { address } = privateKeyToAccount(privateKey)
       await chain.setBalance({ address, value: parseEther('10') })
