@@ -168,6 +168,8 @@ export class DealKeeper {
     const retryAt = head.time + RETRY_SECONDS
     try {
       const call = await this.#callOf(task)
+      // The node may lag behind the one that knew of the challenge. Every block counts.
+      if (call === 'undrawn') return void this.#watch.readAgain(deal, head.time, head.time)
       if (call === undefined) return void this.#watch.readAgain(deal, retryAt, head.time)
       const result = await marketplace.send(call, signal)
       if ('refused' in result) {
@@ -194,7 +196,7 @@ export class DealKeeper {
   }
 
   /** Undefined when the piece is not there as it should be, or nothing is asked any more. */
-  async #callOf({ deal, kind }: DealTask): Promise<ProverCall | undefined> {
+  async #callOf({ deal, kind }: DealTask): Promise<ProverCall | 'undrawn' | undefined> {
     const args = [deal.dealId] as const
     if (kind === 'settle') return { functionName: 'settle', args }
     const piece = pieceOfDeal(this.#options.store, deal)
@@ -205,11 +207,12 @@ export class DealKeeper {
     return this.#selection.sayOnce(deal, 'rotten', 'a deal was not accepted: its piece is not stored')
   }
 
-  async #proofOf(deal: Deal, piece: HeldPiece): Promise<ProverCall | undefined> {
+  async #proofOf(deal: Deal, piece: HeldPiece): Promise<ProverCall | 'undrawn' | undefined> {
     const { marketplace, store } = this.#options
     const leafIndex = await marketplace.challengedLeaf(deal.dealId)
     if (typeof leafIndex !== 'bigint') {
-      return this.#selection.sayOnce(deal, leafIndex.refused, 'there is no challenge to prove')
+      this.#selection.sayOnce(deal, leafIndex.refused, 'there is no challenge to prove')
+      return 'undrawn'
     }
     const made = await proveLeaf(store, piece, Number(leafIndex))
     if (typeof made === 'string') {
