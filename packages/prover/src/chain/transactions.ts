@@ -6,6 +6,8 @@ import { capped, FeeTooHighError, isBelow, percentOf, raised, readFees } from '.
 /** How long a transaction waits for its block before it offers more. */
 const TIMEOUT_MS = 60_000
 const MAX_OFFERS = 12
+/** A receipt is looked for so often once the nonce is used. */
+const RECEIPT_LOOKS = 5
 /** Between the estimate and its block a call may come to cost more. */
 const GAS_MARGIN_PERCENT = 130n
 
@@ -107,11 +109,16 @@ async function resultOf(
   nonce: number,
   { client, account, pollMs, signal }: TransactionsOptions,
 ): Promise<SendResult | undefined> {
+  let misses = 0
   for (const since = performance.now(); performance.now() - since < TIMEOUT_MS; ) {
     await delay(pollMs, undefined, { signal })
     const used = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
-    const found = used > nonce ? ((await findReceipt(hashes, client)) ?? { outcome: 'lost' as const }) : undefined
+    if (used <= nonce) continue
+    const found = await findReceipt(hashes, client)
     if (found !== undefined) return found
+    // Nodes may count a transaction before they have its receipt.
+    misses += 1
+    if (misses === RECEIPT_LOOKS) return { outcome: 'lost' }
   }
   return undefined
 }
