@@ -67,6 +67,7 @@ async function follow(options: DealFollowerOptions, signal: AbortSignal): Promis
         keeper = new DealKeeper({ ...options, terms, firstDealId: cursor.firstDealId })
       }
       await keeper.round(signal)
+      if (metrics.state !== 'fees_too_high') metrics.become('following')
       if (failures > 0) log?.info('the chain answers again')
       failures = 0
       complaint = ''

@@ -122,6 +122,31 @@ describe('what a prover refuses', () => {
   })
 })
 
+describe('a challenge that lapsed while the prover was down', () => {
+  test('is opened again in its period if the contract lets it, and the next period is proved as ever', async () => {
+    const periodSeconds = 5000
+    const harness = await startChainHarness({ periodSeconds })
+    const account = await harness.newProver()
+    const { lines, log } = readLog()
+    const dir = await holdPieces([PIECE])
+    const first = await startFollowingProver(account, { dir })
+    const dealId = await harness.proposeMany([harness.proposal(account.address, PIECE, 4)])
+    await harness.mineUntil(async () => (await harness.countEvents('ChallengeOpened')) === 1)
+    // More than a challenge lasts, with the prover down.
+    await first.close()
+    await harness.chain.mine({ blocks: 300 })
+    const prover = await startFollowingProver(account, { dir, log })
+    const sent = await harness.transactionsOf(account.address)
+    await harness.mineSeconds(50)
+    expect(await metricOf(prover.url, 'lade_prover_lapsed_challenges_total')).toBe(1)
+    expect(lines.filter(({ reason }) => reason === 'openChallenge: ChallengeAlreadyOpen')).toHaveLength(1)
+    expect(await harness.transactionsOf(account.address)).toBe(sent)
+    await harness.chain.increaseTime({ seconds: periodSeconds })
+    await harness.mineUntil(async () => (await harness.provenPeriods(dealId)) === 1)
+    expect(await harness.countEvents('PeriodMissed')).toBe(1)
+  })
+})
+
 describe('a chain without a base fee, whose node has no block 0', () => {
   test('is followed with transactions of the old kind', async () => {
     const { harness, account, dir } = await startHarness()
