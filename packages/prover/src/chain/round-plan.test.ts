@@ -46,7 +46,7 @@ describe('planRound', () => {
     expect(planOf([soon, task('accept', 6, 1_000_000)])).toEqual(['open 2', 'accept 6'])
     expect(planOf([task('open', 4, until(2)), task('accept', 6, 1_000_000)])).toEqual(['open 4'])
     // A guess that leaves nothing to do is not believed.
-    expect(planOf([late])).toEqual(['open 1'])
+    expect(planOf([late, task('accept', 6, 1_000_000)])).toEqual(['open 1', 'accept 6'])
   })
 
   test('never sends more than a round besides proofs, and never leaves out a proof or everything', () => {

@@ -35,8 +35,11 @@ export function planRound(tasks: readonly DealTask[], pace: RoundPace): DealTask
   const of = (...kinds: DealTask['kind'][]) => kinds.flatMap((kind) => byKind.get(kind) ?? [])
   const proofs = of('prove').toSorted((one, other) => answerBy(one, pace) - answerBy(other, pace))
   const opens = chooseOpens(of('open', 'reopen').toSorted(byEnd), proofs.length, pace)
-  const spare = Math.min(ROUND_CALLS - opens.length, spareCalls(opens, proofs.length, pace))
-  const rest = [...of('accept').toSorted(byEnd), ...of('settle')].slice(0, spare)
+  const spare = spareCalls(opens, proofs.length, pace)
+  // One that is too late as far as one can tell holds nothing else up.
+  const room = ROUND_CALLS - opens.length
+  const calls = spare < 0 ? room : Math.min(room, spare)
+  const rest = [...of('accept').toSorted(byEnd), ...of('settle')].slice(0, calls)
   return [...proofs, ...opens, ...rest]
 }
 
