@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { SecretString } from '@lade/node/settings'
-import { parseGwei } from 'viem'
+import { type Hex, parseGwei } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ChainHarness, startChainHarness } from '../testing/chain-harness.ts'
 import { holdPieces, metricOf, readLog, startFollowingProver } from '../testing/following-prover.ts'
@@ -86,6 +87,26 @@ describe('what a prover refuses', () => {
     expect(await healthOf(prover.url)).toMatchObject({ chain: { state: 'following' } })
     const fees = await feesOf(harness, account.address)
     expect(Math.max(...fees)).toBeLessThanOrEqual(500e9)
+  })
+
+  test('waits for a transaction that is in its way and offers as much as it may offer itself', async () => {
+    const { harness, account, dir } = await startHarness()
+    const mostWeiPerGas = parseGwei('3')
+    const dealId = await harness.proposeMany([harness.proposal(account.address, PIECE, 10)])
+    await harness.chain.sendTransaction({
+      account: privateKeyToAccount(account.privateKey.reveal() as Hex),
+      to: account.address,
+      nonce: 0,
+      gas: 21_000n,
+      maxFeePerGas: mostWeiPerGas,
+      maxPriorityFeePerGas: mostWeiPerGas,
+      chain: null,
+    })
+    const prover = await startFollowingProver({ ...account, limits: { mostWeiPerGas } }, { dir })
+    await expect.poll(() => healthOf(prover.url)).toMatchObject({ chain: { state: 'fees_too_high' } })
+    await harness.mineUntil(async () => (await harness.provenPeriods(dealId)) === 1)
+    expect(await healthOf(prover.url)).toMatchObject({ chain: { state: 'following' } })
+    expect(Math.max(...(await feesOf(harness, account.address)))).toBe(Number(mostWeiPerGas))
   })
 
   test('proves a deal only while its pay covers the gas of its proofs, where it knows the price of a coin', async () => {
