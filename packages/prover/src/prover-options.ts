@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { ChainLimits } from './chain/chain-limits.ts'
 import type { ChainSettings } from './chain/chain-settings.ts'
 import type { ProverFaults } from './faults.ts'
 import type { AllowedHosts } from './pull/allowed-hosts.ts'
@@ -49,7 +50,9 @@ export interface ProverOptions extends AllowedHosts {
   readonly log?: FastifyBaseLogger
 }
 
-export interface ChainOptions extends ChainSettings {
+export interface ChainOptions extends Omit<ChainSettings, 'limits'> {
+  /** @default the defaults of the settings */
+  readonly limits?: Partial<ChainLimits> | undefined
   /** How often a new block is looked for. @default 1000 */
   readonly pollMs?: number
   /** So many periods' pay are settled at a time, and the rest at the end. @default 7 */

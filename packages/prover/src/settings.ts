@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { ConfigError } from '@lade/node/settings'
+import { LIMIT_SETTINGS } from './chain/chain-limits.ts'
 import { CHAIN_SETTINGS, type ChainSettings, readChainSettings } from './chain/chain-settings.ts'
 import type { ProverOptions } from './prover-options.ts'
 import type { ProverSetting } from './prover-setting.ts'
@@ -55,7 +56,9 @@ export type ProverSettings = Required<Pick<ProverOptions, keyof typeof PROVER_SE
  * readProverSettings({ LADE_PROVER_PORT: '0' }, '/srv').dir // '/srv/prover-data'
  */
 export function readProverSettings(env: Readonly<Record<string, string | undefined>>, cwd: string): ProverSettings {
-  const known = Object.values<ProverSetting>({ ...PROVER_SETTINGS, ...CHAIN_SETTINGS }).map(({ name }) => name)
+  const known = Object.values<ProverSetting>({ ...PROVER_SETTINGS, ...CHAIN_SETTINGS, ...LIMIT_SETTINGS }).map(
+    ({ name }) => name,
+  )
   const unknown = Object.keys(env).find((name) => name.startsWith('LADE_PROVER_') && !known.includes(name))
   if (unknown !== undefined) {
     throw new ConfigError(`${unknown} is not a setting of the prover; its settings are ${known.join(', ')}.`)

@@ -1,8 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { join, resolve as resolvePath } from 'node:path'
 import { HOUR_MS } from '@lade/core/time'
-import type { FastifyBaseLogger } from 'fastify'
-import type { DealFollower } from './chain/deal-follower.ts'
+import { ConfigError } from '@lade/node/settings'
+import { Registry } from 'prom-client'
+import { readChainLimits } from './chain/chain-limits.ts'
+import type { DealFollower, DealFollowerOptions } from './chain/deal-follower.ts'
+import { DealMetrics } from './chain/deal-metrics.ts'
 import { DataSets } from './data-sets/data-sets.ts'
 import { createApp } from './http/app.ts'
 import type { ProverLimits, ProverService } from './http/service.ts'
@@ -61,6 +64,8 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
     allowed: allowedHosts,
     onFailure: (failure) => log?.warn(failure, 'a piece could not be pulled'),
   })
+  const registry = new Registry()
+  const deals = options.chain && new DealMetrics(registry)
   const service: ProverService = {
     store,
     uploads,
@@ -77,6 +82,8 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
       onFailure: (failure) => log?.warn(failure, 'a caller could not be notified'),
     }),
     closing: closing.signal,
+    registry,
+    deals,
   }
   const app = createApp(service, log)
   const sweeping = startSweeping(sweepMs, async () => {
@@ -99,7 +106,9 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
   }
   try {
     await app.listen({ host, port })
-    if (options.chain !== undefined) follower = await startFollowing(options.chain, { store, dir, log })
+    if (options.chain !== undefined && deals !== undefined) {
+      follower = await startFollowing(options.chain, { store, dir, log, metrics: deals })
+    }
   } catch (error) {
     await close()
     throw error
@@ -114,16 +123,30 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
   }
 }
 
-/** Loaded when it is needed, since most provers have no chain and its libraries take a while. */
+/**
+ * Loaded when it is needed, since most provers have no chain and its libraries take a while.
+ *
+ * @throws {ConfigError} when the node is on another chain than the configured one. A node that does not answer is waited for.
+ */
 async function startFollowing(
   { pollMs = 1000, settledPeriods, ...settings }: ChainOptions,
-  rest: { readonly store: PieceStore; readonly dir: string; readonly log: FastifyBaseLogger | undefined },
+  rest: Pick<DealFollowerOptions, 'store' | 'dir' | 'log' | 'metrics'>,
 ): Promise<DealFollower> {
-  const [{ Marketplace }, { followDeals }] = await Promise.all([
+  const [{ Marketplace }, { followDeals }, { WrongChainError }] = await Promise.all([
     import('./chain/marketplace.ts'),
     import('./chain/deal-follower.ts'),
+    import('./chain/wrong-chain-error.ts'),
   ])
-  return followDeals({ ...rest, marketplace: new Marketplace(settings, pollMs), pollMs, settledPeriods })
+  const limits = { ...readChainLimits({}), ...settings.limits }
+  const marketplace = new Marketplace({ ...settings, limits }, pollMs)
+  if (limits.chainId !== undefined) {
+    const found = await marketplace.identity().catch((error: Error) => error)
+    if (found instanceof WrongChainError) throw new ConfigError(found.message)
+  }
+  if (limits.microUsdcPerCoin === undefined) {
+    rest.log?.warn('LADE_PROVER_USDC_PER_COIN is not set: deals are proved whatever their gas costs')
+  }
+  return followDeals({ ...rest, marketplace, limits, pollMs, settledPeriods })
 }
 
 /** Sweeps every so often, one after another. */

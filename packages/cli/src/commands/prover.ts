@@ -20,7 +20,18 @@ Environment variables (defaults in parentheses):
                                         no data set, in hours (24).
   LADE_PROVER_CHAIN_RPC,                Chain, contract and account for onchain
   LADE_PROVER_MARKETPLACE,              deals (none). Set all three or none.
-  LADE_PROVER_KEY`
+  LADE_PROVER_KEY
+  LADE_PROVER_CHAIN_ID                  The only chain that is accepted (any).
+  LADE_PROVER_LEAST_USDC_PER_GIB_DAY    The least pay of an accepted deal, in USDC
+                                        per day and GiB of padded bytes (0.00005).
+                                        0 also accepts unpaid deals.
+  LADE_PROVER_CLIENTS                   Accounts whose deals are accepted (any).
+  LADE_PROVER_TERM_MAX_DAYS             The longest term of an accepted deal (1830).
+  LADE_PROVER_FEE_CAP_GWEI              The highest fee per unit of gas (500).
+                                        Transactions wait while gas costs more.
+  LADE_PROVER_USDC_PER_COIN             The price in USDC of one coin that gas is
+                                        paid in (none). With it, deals are proved
+                                        only while they pay more than their gas.`
 
 /** `lade prover`: runs the reference prover until SIGTERM or SIGINT, drains, and ends with 0; a second signal ends it at once with 1. */
 export function addProver(program: Command, terminal: Terminal): void {

@@ -63,6 +63,7 @@ export async function startProver(
       LADE_PROVER_FIND_DELAY_MS: '200',
       LADE_PROVER_CONFIRM_DELAY_MS: '500',
       LADE_PROVER_CHAIN_RPC: rpcUrl,
+      LADE_PROVER_CHAIN_ID: String(DEVNET_CHAIN_ID),
       LADE_PROVER_MARKETPLACE: marketplace,
       LADE_PROVER_KEY: account.privateKey,
     },

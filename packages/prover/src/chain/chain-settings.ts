@@ -1,5 +1,6 @@
 import { ConfigError, SecretString } from '@lade/node/settings'
 import type { ProverSetting } from '../prover-setting.ts'
+import { type ChainLimits, readChainLimits } from './chain-limits.ts'
 
 /** SEC 2, section 2.4.1. */
 const SECP256K1_ORDER = 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_fffe_baae_dce6_af48_a03b_bfd2_5e8c_d036_4141n
@@ -12,6 +13,7 @@ export interface ChainSettings {
   readonly marketplace: `0x${string}`
   /** Of the prover's account, which pays for its transactions and is paid for its proofs: `0x` and 64 hex digits. */
   readonly privateKey: SecretString
+  readonly limits: ChainLimits
 }
 
 /** The variables that have the prover follow a marketplace: all of them or none. */
@@ -36,6 +38,7 @@ export const CHAIN_SETTINGS = {
  * @throws {ConfigError} with one sentence, without the value of a key or of an address that may hold one.
  */
 export function readChainSettings(env: Readonly<Record<string, string | undefined>>): ChainSettings | undefined {
+  const limits = readChainLimits(env)
   const given = Object.values(CHAIN_SETTINGS).map((setting) => ({ ...setting, text: env[setting.name] ?? 'none' }))
   const missing = given.find(({ text }) => text === 'none')
   if (given.every(({ text }) => text === 'none')) return undefined
@@ -57,6 +60,7 @@ export function readChainSettings(env: Readonly<Record<string, string | undefine
     rpcUrl: new SecretString(rpcUrl),
     marketplace: marketplace as `0x${string}`,
     privateKey: new SecretString(privateKey),
+    limits,
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { HOUR_MS } from '@lade/core/time'
 import { hasCode } from '@lade/node/disk/durable-directory'
 import * as z from 'zod'
 import { replaceFile } from '../disk/durable-files.ts'
@@ -6,22 +7,27 @@ import type { MarketplaceIdentity } from './marketplace.ts'
 
 const Cursor = z.object({
   chainId: z.int(),
-  genesis: z.string(),
   marketplace: z.string(),
+  /** A block of the chain, which tells it from others of the same id. */
+  blockHash: z.string().regex(/^0x[0-9a-f]{64}$/),
   /** In decimal: it may be beyond what JSON's numbers hold. */
   firstDealId: z.string().regex(/^[1-9]\d{0,77}$/),
 })
 
+/** The block is replaced by a newer one this often, since nodes throw old blocks away. */
+const BLOCK_MS = HOUR_MS
+
 /**
  * Where to begin looking for deals: all before it are another's, or over.
  *
- * It saves time and nothing else. Without it, with one of another chain, or with one that lags behind, looking begins earlier and finds
- * the same.
+ * It saves time and nothing else. Without it, with one of another chain or of a block that the node does not have any more, or with one that
+ * lags behind, looking begins earlier and finds the same.
  */
 export class DealCursor {
   readonly #path: string
   readonly #identity: MarketplaceIdentity
   #written: bigint
+  #writtenAt = performance.now()
 
   private constructor(path: string, identity: MarketplaceIdentity, firstDealId: bigint) {
     this.#path = path
@@ -29,12 +35,17 @@ export class DealCursor {
     this.#written = firstDealId
   }
 
-  static async open(path: string, identity: MarketplaceIdentity): Promise<DealCursor> {
+  /** @param hasBlock - whether the chain has a block of this hash. */
+  static async open(
+    path: string,
+    identity: MarketplaceIdentity,
+    hasBlock: (hash: `0x${string}`) => Promise<boolean>,
+  ): Promise<DealCursor> {
     const found = await readCursor(path)
     const isOurs =
       found?.chainId === identity.chainId &&
-      found.genesis === identity.genesis &&
-      found.marketplace === identity.marketplace
+      found.marketplace === identity.marketplace &&
+      (await hasBlock(found.blockHash as `0x${string}`))
     return new DealCursor(path, identity, isOurs ? BigInt(found.firstDealId) : 1n)
   }
 
@@ -42,11 +53,14 @@ export class DealCursor {
     return this.#written
   }
 
-  /** Durable once this resolves; nothing happens when it is there already. */
-  async moveTo(firstDealId: bigint): Promise<void> {
-    if (firstDealId === this.#written) return
-    await replaceFile(this.#path, JSON.stringify({ ...this.#identity, firstDealId: String(firstDealId) }))
+  /** Durable once this resolves; nothing happens when it is there already. @param blockHash - of a block that the chain has now. */
+  async moveTo(firstDealId: bigint, blockHash: `0x${string}`): Promise<void> {
+    const isFresh = firstDealId === 1n || performance.now() - this.#writtenAt < BLOCK_MS
+    if (firstDealId === this.#written && isFresh) return
+    const content = { ...this.#identity, blockHash, firstDealId: String(firstDealId) }
+    await replaceFile(this.#path, JSON.stringify(content))
     this.#written = firstDealId
+    this.#writtenAt = performance.now()
   }
 }
 

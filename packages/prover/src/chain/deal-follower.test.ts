@@ -3,9 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { SecretString } from '@lade/node/settings'
-import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { ProverOptions } from '../prover-options.ts'
 import {
   type ChainHarness,
   PAY_OF_PERIOD,
@@ -14,30 +12,12 @@ import {
   WINDOW_SECONDS,
 } from '../testing/chain-harness.ts'
 import { forwardTo } from '../testing/chain-relay.ts'
-import { pieceOf, startTestProver, type TestPiece } from '../testing/harness.ts'
+import { readLog, startFollowingProver } from '../testing/following-prover.ts'
+import { pieceOf } from '../testing/harness.ts'
 import { synapseClient } from '../testing/synapse-client.ts'
-import type { ChainSettings } from './chain-settings.ts'
 import { DEAL_STATES } from './deal.ts'
 
-const POLL_MS = 15
-
-interface FollowingOptions extends Partial<ProverOptions> {
-  readonly pieces?: readonly TestPiece[]
-  readonly settledPeriods?: bigint
-}
-
-async function startWith(chain: ChainSettings, { pieces = [], settledPeriods, ...options }: FollowingOptions = {}) {
-  const prover = await startTestProver({ ...options, chain: { ...chain, pollMs: POLL_MS, settledPeriods } })
-  for (const { pieceCid, bytes } of pieces) await synapseClient(prover.url).uploadPiece(pieceCid, bytes)
-  return prover
-}
-
-/** What a prover logs, by its sentences. */
-function readLog() {
-  const lines: { level: number; msg: string; reason?: string; dealId?: string }[] = []
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  return { lines, log }
-}
+const startWith = startFollowingProver
 
 const dealState = (harness: ChainHarness, dealId: bigint) => async () => DEAL_STATES[(await harness.deal(dealId)).state]
 const becomes = (harness: ChainHarness, dealId: bigint, state: string) =>

@@ -3,9 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { BaseError } from 'viem'
 import type { PieceStore } from '../pieces/piece-store.ts'
+import type { ChainLimits } from './chain-limits.ts'
 import { DealCursor } from './deal-cursor.ts'
 import { DealKeeper } from './deal-keeper.ts'
+import type { DealMetrics } from './deal-metrics.ts'
 import type { Marketplace } from './marketplace.ts'
+import { WrongChainError } from './wrong-chain-error.ts'
 
 const CURSOR_FILE = 'chain-cursor.json'
 const CURSOR_MS = 60_000
@@ -14,6 +17,8 @@ const MAX_BACKOFF_MS = 30_000
 export interface DealFollowerOptions {
   readonly marketplace: Marketplace
   readonly store: PieceStore
+  readonly limits: ChainLimits
+  readonly metrics: DealMetrics
   /** The prover's folder; absolute. */
   readonly dir: string
   /** How often a new block is looked for. */
@@ -47,7 +52,7 @@ export function followDeals(options: DealFollowerOptions): DealFollower {
 }
 
 async function follow(options: DealFollowerOptions, signal: AbortSignal): Promise<void> {
-  const { pollMs, log } = options
+  const { pollMs, log, marketplace, metrics } = options
   let keeper: DealKeeper | undefined
   let cursor: DealCursor | undefined
   let cursorAt = performance.now()
@@ -56,22 +61,25 @@ async function follow(options: DealFollowerOptions, signal: AbortSignal): Promis
   while (!signal.aborted) {
     try {
       if (keeper === undefined || cursor === undefined) {
-        cursor = await DealCursor.open(join(options.dir, CURSOR_FILE), await options.marketplace.identity())
-        const terms = await options.marketplace.terms()
+        const hasBlock = (hash: `0x${string}`) => marketplace.hasBlock(hash)
+        cursor = await DealCursor.open(join(options.dir, CURSOR_FILE), await marketplace.identity(), hasBlock)
+        const terms = await marketplace.terms()
         keeper = new DealKeeper({ ...options, terms, firstDealId: cursor.firstDealId })
       }
       await keeper.round(signal)
+      if (metrics.state !== 'fees_too_high') metrics.become('following')
       if (failures > 0) log?.info('the chain answers again')
       failures = 0
       complaint = ''
       if (performance.now() - cursorAt > CURSOR_MS) {
-        await cursor.moveTo(keeper.firstDealId)
+        await moveCursor(cursor, keeper)
         cursorAt = performance.now()
       }
     } catch (error) {
       if (signal.aborted) break
       failures += 1
-      if (!(error instanceof BaseError)) log?.error({ err: error }, 'could not follow the deals')
+      metrics.become(error instanceof WrongChainError ? 'wrong_chain' : 'unavailable')
+      if (!isOfTheChain(error)) log?.error({ err: error }, 'could not follow the deals')
       else if (complaint !== reasonOf(error)) {
         complaint = reasonOf(error)
         log?.warn({ reason: complaint }, 'the chain is not usable; retrying')
@@ -82,10 +90,19 @@ async function follow(options: DealFollowerOptions, signal: AbortSignal): Promis
     const waitMs = failures === 0 ? pollMs : Math.min(pollMs * 2 ** failures, MAX_BACKOFF_MS)
     await delay(waitMs, undefined, { signal }).catch(() => undefined)
   }
-  if (keeper !== undefined) await cursor?.moveTo(keeper.firstDealId)
+  if (keeper !== undefined && cursor !== undefined) await moveCursor(cursor, keeper)
+}
+
+async function moveCursor(cursor: DealCursor, { firstDealId, headHash }: DealKeeper): Promise<void> {
+  if (headHash !== undefined) await cursor.moveTo(firstDealId, headHash)
+}
+
+function isOfTheChain(error: unknown): error is BaseError | WrongChainError {
+  return error instanceof BaseError || error instanceof WrongChainError
 }
 
 /** What a node or the network said. The whole message would hold the address, and with it perhaps a key. */
-function reasonOf({ shortMessage, details }: BaseError): string {
-  return `${shortMessage} ${details}`.slice(0, 300)
+function reasonOf(error: BaseError | WrongChainError): string {
+  if (error instanceof WrongChainError) return error.message
+  return `${error.shortMessage} ${error.details}`.slice(0, 300)
 }

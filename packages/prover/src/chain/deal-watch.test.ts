@@ -24,6 +24,33 @@ describe('DealWatch', () => {
     expect(watch.due(3n, 100_000)).toEqual([])
   })
 
+  test('asks for no further deals while a chain that fails leaves a thousand unread', () => {
+    const watch = new DealWatch(1n)
+    const due = watch.due(100_000n, 1000)
+    expect(due).toHaveLength(1000)
+    for (let failed = 1; failed <= 50; failed += 1) expect(watch.due(100_000n, 1000 + failed)).toEqual(due)
+    // Some were read before the chain failed again; one of them has something to be done.
+    for (const id of due.slice(0, 400)) watch.isIdle(deal(id), 1100, 1000)
+    watch.isRead(deal(401n))
+    const next = watch.due(100_000n, 1100)
+    expect(next).toHaveLength(600 + 401)
+    expect(next).toContain(401n)
+    expect(next).toContain(1401n)
+    expect(next).not.toContain(1402n)
+    expect(watch.due(100_000n, 1100)).toEqual(next)
+  })
+
+  test('reads what only somebody else can change once an hour', () => {
+    const watch = new DealWatch(1n)
+    watch.due(1n, 1000)
+    watch.readRarely(deal(1n), 90_000, 1000)
+    expect(watch.due(1n, 4599)).toEqual([])
+    expect(watch.due(1n, 4600)).toEqual([1n])
+    watch.readRarely(deal(1n), 5000, 4600)
+    expect(watch.due(1n, 5000)).toEqual([1n])
+    expect(watch.firstDealId).toBe(1n)
+  })
+
   test('forgets at once what has asked nothing for long', () => {
     const watch = new DealWatch(7n)
     expect(watch.due(7n, 10_000)).toEqual([7n])

@@ -4,8 +4,8 @@ import type { Deal } from './deal.ts'
 const FINALITY_SECONDS = 3600
 /** Every deal that is watched is read again after this at the latest, in seconds: a reorganisation may have undone what was done. */
 const RECHECK_SECONDS = 180
-/** So many deals are looked at for the first time in one go. */
-const NEW_DEALS = 1000n
+/** So many deals wait to be looked at for the first time. */
+const NEW_DEALS = 1000
 
 interface Watched {
   /** The time of the chain from which the deal is read again. */
@@ -21,7 +21,9 @@ interface Watched {
  */
 export class DealWatch {
   readonly #watched = new Map<bigint, Watched>()
-  /** The lowest id that was never read. */
+  /** Of these, the ones that nobody has said anything about yet. */
+  readonly #unread = new Set<bigint>()
+  /** The lowest id that was never due. */
   #nextDealId: bigint
 
   constructor(firstDealId: bigint) {
@@ -36,34 +38,53 @@ export class DealWatch {
   }
 
   /**
-   * The ids of the deals to be read at a time of the chain. Each stays due until {@link readAgain} or {@link isIdle} puts it off.
+   * The ids of the deals to be read at a time of the chain, at most 1000 of them for the first time. Each stays due until
+   * {@link readAgain}, {@link readRarely} or {@link isIdle} puts it off; while nobody does, no further ones become due.
    *
    * @param lastDealId - the newest that the contract has.
    */
   due(lastDealId: bigint, time: number): bigint[] {
     // Deals that a reorganisation took away; their ids are given again.
-    for (const dealId of this.#watched.keys()) if (dealId > lastDealId) this.#watched.delete(dealId)
+    for (const dealId of this.#watched.keys()) if (dealId > lastDealId) this.#forget(dealId)
     if (this.#nextDealId > lastDealId + 1n) this.#nextDealId = lastDealId + 1n
-    const known = [...this.#watched].filter(([, { readAt }]) => readAt <= time).map(([dealId]) => dealId)
-    const fresh: bigint[] = []
-    for (let count = 0n; count < NEW_DEALS && this.#nextDealId <= lastDealId; count += 1n) {
-      fresh.push(this.#nextDealId)
+    while (this.#unread.size < NEW_DEALS && this.#nextDealId <= lastDealId) {
       // Due until somebody has read it and says otherwise.
       this.#watched.set(this.#nextDealId, { readAt: 0, idleSince: undefined })
+      this.#unread.add(this.#nextDealId)
       this.#nextDealId += 1n
     }
-    return [...known, ...fresh]
+    return [...this.#watched].filter(([, { readAt }]) => readAt <= time).map(([dealId]) => dealId)
+  }
+
+  /** Notes that a deal was read and stays due. */
+  isRead({ dealId }: Deal): void {
+    this.#unread.delete(dealId)
   }
 
   /** Has a deal read again at that time, or soon enough before it to notice a reorganisation. */
   readAgain({ dealId }: Deal, at: number, time: number): void {
-    this.#watched.set(dealId, { readAt: Math.min(at, time + RECHECK_SECONDS), idleSince: undefined })
+    this.#set(dealId, { readAt: Math.min(at, time + RECHECK_SECONDS), idleSince: undefined })
+  }
+
+  /** Has a deal read again at that time, or in an hour: there is nothing to be done for it unless somebody else changes it. */
+  readRarely({ dealId }: Deal, at: number, time: number): void {
+    this.#set(dealId, { readAt: Math.min(at, time + FINALITY_SECONDS), idleSince: undefined })
   }
 
   /** Notes that a deal asks nothing. @param changedAt - when it came to that at the latest, as far as the deal itself says. */
   isIdle({ dealId }: Deal, time: number, changedAt = time): void {
     const idleSince = this.#watched.get(dealId)?.idleSince ?? changedAt
-    if (idleSince + FINALITY_SECONDS <= time) this.#watched.delete(dealId)
-    else this.#watched.set(dealId, { readAt: idleSince + FINALITY_SECONDS, idleSince })
+    if (idleSince + FINALITY_SECONDS <= time) this.#forget(dealId)
+    else this.#set(dealId, { readAt: idleSince + FINALITY_SECONDS, idleSince })
+  }
+
+  #set(dealId: bigint, watched: Watched): void {
+    this.#unread.delete(dealId)
+    this.#watched.set(dealId, watched)
+  }
+
+  #forget(dealId: bigint): void {
+    this.#unread.delete(dealId)
+    this.#watched.delete(dealId)
   }
 }

@@ -6,6 +6,7 @@ const TERMS = { provingPeriodSeconds: 100, acceptanceWindowSeconds: 50 }
 const ACTIVE: Deal = {
   dealId: 1n,
   state: 'active',
+  client: '0x02',
   prover: '0x01',
   root: new Uint8Array(32),
   paddedSizeBytes: 128n,
@@ -13,37 +14,47 @@ const ACTIVE: Deal = {
   durationSeconds: 1000,
   extraSeconds: 0,
   accountedUntil: 1000,
+  missesInARow: 0,
   challengeBlock: 0n,
   remaining: 1000n,
+  extraPayment: 0n,
   earned: 0n,
 }
-const at = (time: number, number = 500n) => ({ time, number })
+const at = (time: number, number = 500n) => ({ time, number, hash: '0x' as const })
 const step = (changes: Partial<Deal>, head = at(1000)) => stepOf({ ...ACTIVE, ...changes }, head, TERMS)
 
 describe('stepOf', () => {
   test.each<[string, Partial<Deal>, ReturnType<typeof at>, DealStep]>([
-    ['a proposed deal is accepted', { state: 'proposed' }, at(1050), { kind: 'accept' }],
+    ['a proposed deal is accepted', { state: 'proposed' }, at(1050), { kind: 'accept', until: 1050 }],
     ['but not after its window', { state: 'proposed' }, at(1051), { kind: 'over' }],
     ['a withdrawn one is over', { state: 'withdrawn' }, at(1000), { kind: 'over' }],
     ['as is one that there is not', { state: 'none' }, at(1000), { kind: 'over' }],
     ['what a slashed deal owes is fetched', { state: 'slashed', earned: 1n }, at(1000), { kind: 'settle' }],
     ['and then it is over', { state: 'slashed' }, at(1000), { kind: 'over' }],
     ['what a settled deal could not deliver, too', { state: 'settled', earned: 1n }, at(3000), { kind: 'settle' }],
-    ['a period begins with its challenge', {}, at(1000), { kind: 'open' }],
+    ['a period begins with its challenge', {}, at(1000), { kind: 'open', until: 1100 }],
     ['which is drawn by the next block', { challengeBlock: 500n }, at(1001), { kind: 'wait', until: 1001 }],
-    ['and then answered', { challengeBlock: 500n }, at(1001, 501n), { kind: 'prove' }],
-    ['for 256 blocks', { challengeBlock: 500n }, at(1001, 756n), { kind: 'prove' }],
-    ['and no longer', { challengeBlock: 500n }, at(1001, 757n), { kind: 'wait', until: 1100 }],
+    ['and then answered', { challengeBlock: 500n }, at(1001, 501n), { kind: 'prove', until: 1100 }],
+    ['for 256 blocks', { challengeBlock: 500n }, at(1001, 756n), { kind: 'prove', until: 1100 }],
+    ['and no longer', { challengeBlock: 500n }, at(1001, 757n), { kind: 'reopen', until: 1100 }],
     ['a proven period is waited out', { accountedUntil: 1100 }, at(1099), { kind: 'wait', until: 1100 }],
-    ['a missed one is followed by another challenge', { challengeBlock: 500n }, at(1100, 510n), { kind: 'open' }],
+    [
+      'a missed one is followed by another challenge',
+      { challengeBlock: 500n },
+      at(1100, 510n),
+      { kind: 'open', until: 1200 },
+    ],
+    ['two, too', { challengeBlock: 500n }, at(1200, 510n), { kind: 'open', until: 1300 }],
+    ['after three the deal can be slashed, and nothing be proved', {}, at(1300), { kind: 'wait', until: 2000 }],
+    ['as when two of them were accounted for', { missesInARow: 2 }, at(1100), { kind: 'wait', until: 2000 }],
     [
       'the last period takes what is left',
       { accountedUntil: 1850, challengeBlock: 500n },
       at(1960, 501n),
-      { kind: 'prove' },
+      { kind: 'prove', until: 2000 },
     ],
     ['the end is settled', {}, at(2000), { kind: 'settle' }],
-    ['an extension puts it off', { extraSeconds: 500 }, at(2000), { kind: 'open' }],
+    ['an extension puts it off', { accountedUntil: 1900, extraSeconds: 500 }, at(2000), { kind: 'open', until: 2100 }],
     ['up to its own end', { extraSeconds: 500 }, at(2500), { kind: 'settle' }],
     [
       'seven periods are worth settling',

@@ -1,10 +1,19 @@
 import { marketplaceAbi } from '@lade/contracts/marketplace'
-import { type BaseError, ContractFunctionRevertedError, encodeFunctionData, type PrivateKeyAccount } from 'viem'
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  encodeFunctionData,
+  HttpRequestError,
+  type PrivateKeyAccount,
+  TimeoutError,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type ChainClient, openChainClient } from './chain-client.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import { DEAL_STATES, type Deal, type Head, type Terms } from './deal.ts'
+import { type Fees, readFees } from './fees.ts'
 import { type SendResult, sendTransaction } from './transactions.ts'
+import { WrongChainError } from './wrong-chain-error.ts'
 
 /** What a prover asks of the contract. */
 export type ProverCall =
@@ -17,13 +26,14 @@ export type ProverCall =
 /** What became of a call; `refused` by the contract, before it was sent, for the reason that its error names. */
 export type CallResult = SendResult | { readonly refused: string }
 
-/** Which chain and contract this is: another one never has the same. */
+/** Which chain and contract this is. Chains of one id, such as two that were made for tests, are told apart by their blocks. */
 export interface MarketplaceIdentity {
   readonly chainId: number
-  /** The hash of the first block, which tells chains of one id apart. */
-  readonly genesis: string
   readonly marketplace: string
 }
+
+/** So many deals are asked for side by side. */
+const DEALS_IN_ONE_GO = 500
 
 /** One marketplace contract, as one prover sees it. Every method throws viem's `BaseError` when the chain cannot be asked. */
 export class Marketplace {
@@ -31,12 +41,16 @@ export class Marketplace {
   readonly #account: PrivateKeyAccount
   readonly #address: `0x${string}`
   readonly #pollMs: number
+  readonly #chainId: number | undefined
+  readonly #mostWeiPerGas: bigint
 
-  constructor({ rpcUrl, marketplace, privateKey }: ChainSettings, pollMs: number) {
+  constructor({ rpcUrl, marketplace, privateKey, limits }: ChainSettings, pollMs: number) {
     this.#client = openChainClient(rpcUrl.reveal())
     this.#account = privateKeyToAccount(privateKey.reveal() as `0x${string}`)
     this.#address = marketplace
     this.#pollMs = pollMs
+    this.#chainId = limits.chainId
+    this.#mostWeiPerGas = limits.mostWeiPerGas
   }
 
   /** The prover's account, in lower case. */
@@ -44,12 +58,24 @@ export class Marketplace {
     return this.#account.address.toLowerCase()
   }
 
+  /** @throws {WrongChainError} when the node is on another chain than the configured one. */
   async identity(): Promise<MarketplaceIdentity> {
-    const [chainId, genesis] = await Promise.all([
-      this.#client.getChainId(),
-      this.#client.getBlock({ blockNumber: 0n }),
-    ])
-    return { chainId, genesis: genesis.hash, marketplace: this.#address.toLowerCase() }
+    return { chainId: await this.#checkedChainId(), marketplace: this.#address.toLowerCase() }
+  }
+
+  /** Whether the node has a block; false too when it has thrown it away. */
+  async hasBlock(blockHash: `0x${string}`): Promise<boolean> {
+    try {
+      await this.#client.getBlock({ blockHash })
+      return true
+    } catch (error) {
+      if (!(error instanceof BaseError)) throw error
+      const isUnheard =
+        error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
+      if (isUnheard) throw error
+      // Nodes answer with nothing, or with an error of their own wording.
+      return false
+    }
   }
 
   async terms(): Promise<Terms> {
@@ -61,8 +87,12 @@ export class Marketplace {
   }
 
   async head(): Promise<Head> {
-    const { number, timestamp } = await this.#client.getBlock({ blockTag: 'latest' })
-    return { number, time: Number(timestamp) }
+    const { number, hash, timestamp } = await this.#client.getBlock({ blockTag: 'latest' })
+    return { number, hash, time: Number(timestamp) }
+  }
+
+  fees(): Promise<Fees> {
+    return readFees(this.#client)
   }
 
   /** The newest deal; 0n before the first. */
@@ -70,9 +100,11 @@ export class Marketplace {
     return this.#client.readContract({ ...this.#contract(), functionName: 'lastDealId' })
   }
 
-  /** Deals by their ids, in that order; an id that was never given is a deal in the state `none`. */
-  deals(dealIds: readonly bigint[]): Promise<Deal[]> {
-    return Promise.all(dealIds.map((dealId) => this.#deal(dealId)))
+  /** Deals by their ids, in that order, some hundred at a time; an id that was never given is a deal in the state `none`. */
+  async *deals(dealIds: readonly bigint[]): AsyncGenerator<Deal[]> {
+    for (let start = 0; start < dealIds.length; start += DEALS_IN_ONE_GO) {
+      yield await Promise.all(dealIds.slice(start, start + DEALS_IN_ONE_GO).map((dealId) => this.#deal(dealId)))
+    }
   }
 
   /** The leaf that the proof of the period at hand is to be about, or the contract's reason why there is none. */
@@ -81,7 +113,12 @@ export class Marketplace {
     return refusedOr(this.#client.readContract({ ...this.#contract(), functionName, args: [dealId] }))
   }
 
-  /** Sends a call, unless the contract would refuse it as things are, and waits until it is in a block. */
+  /**
+   * Sends a call, unless the contract would refuse it as things are, and waits until it is in a block.
+   *
+   * @throws {FeeTooHighError} when gas costs more than the cap.
+   * @throws {WrongChainError} when the node is on another chain by now.
+   */
   async send(call: ProverCall, signal: AbortSignal): Promise<CallResult> {
     const contract = { ...this.#contract(), account: this.#account }
     const gas = await refusedOr(
@@ -91,8 +128,22 @@ export class Marketplace {
     )
     if (typeof gas !== 'bigint') return gas
     const data = encodeFunctionData({ abi: marketplaceAbi, ...call })
-    const options = { client: this.#client, account: this.#account, pollMs: this.#pollMs, signal }
+    const chainId = await this.#checkedChainId()
+    const options = {
+      client: this.#client,
+      account: this.#account,
+      chainId,
+      mostWeiPerGas: this.#mostWeiPerGas,
+      pollMs: this.#pollMs,
+      signal,
+    }
     return sendTransaction({ to: this.#address, data, gas }, options)
+  }
+
+  async #checkedChainId(): Promise<number> {
+    const chainId = await this.#client.getChainId()
+    if (this.#chainId !== undefined && chainId !== this.#chainId) throw new WrongChainError(this.#chainId, chainId)
+    return chainId
   }
 
   async #deal(dealId: bigint): Promise<Deal> {
@@ -100,6 +151,7 @@ export class Marketplace {
     return {
       dealId,
       state: DEAL_STATES[deal.state] ?? 'none',
+      client: deal.client.toLowerCase(),
       prover: deal.prover.toLowerCase(),
       root: Buffer.from(deal.commp.slice(2), 'hex'),
       paddedSizeBytes: deal.pieceSize,
@@ -107,8 +159,10 @@ export class Marketplace {
       durationSeconds: deal.duration,
       extraSeconds: deal.extraDuration,
       accountedUntil: deal.accountedUntil,
+      missesInARow: deal.missesInARow,
       challengeBlock: BigInt(deal.challengeBlock),
       remaining: deal.remaining,
+      extraPayment: deal.extraPayment,
       earned: deal.earned,
     }
   }

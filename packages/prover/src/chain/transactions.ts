@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BaseError, type Hash, keccak256, type PrivateKeyAccount, TransactionReceiptNotFoundError } from 'viem'
 import type { ChainClient } from './chain-client.ts'
+import { capped, FeeTooHighError, isBelow, percentOf, raised, readFees } from './fees.ts'
 
 /** How long a transaction waits for its block before it offers more. */
 const TIMEOUT_MS = 60_000
 const MAX_OFFERS = 12
-/** A replacement has to offer a tenth more at least; this is a quarter. */
-const RAISE_PERCENT = 125n
+/** A receipt is looked for so often once the nonce is used. */
+const RECEIPT_LOOKS = 5
 /** Between the estimate and its block a call may come to cost more. */
 const GAS_MARGIN_PERCENT = 130n
 
@@ -21,13 +22,25 @@ export interface Call {
 export interface TransactionsOptions {
   readonly client: ChainClient
   readonly account: PrivateKeyAccount
+  /** The chain that the transaction is good on. */
+  readonly chainId: number
+  /** No transaction offers more for a unit of gas. */
+  readonly mostWeiPerGas: bigint
   /** How often a block is looked for. */
   readonly pollMs: number
   readonly signal: AbortSignal
 }
 
 /** `landed`: it is in a block and did what it should. `reverted`: it is in a block and did nothing. `lost`: another one took its nonce. */
-export type SendResult = 'landed' | 'reverted' | 'lost'
+export type SendResult = MinedResult | { readonly outcome: 'lost' }
+
+export interface MinedResult {
+  readonly outcome: 'landed' | 'reverted'
+  readonly blockNumber: bigint
+  readonly gasUsed: bigint
+  /** What was paid for the gas. Rollups charge for the data besides. */
+  readonly costWei: bigint
+}
 
 /**
  * Sends a transaction and waits until it is in a block.
@@ -35,36 +48,43 @@ export type SendResult = 'landed' | 'reverted' | 'lost'
  * One at a time for an account: the nonce is that of the latest block, so a transaction that a process before this one left behind is
  * replaced and not queued up behind. Nothing has to be remembered for that.
  *
+ * @throws {FeeTooHighError} when gas costs more than the cap. A transaction that was sent before the fees rose may still get its block.
  * @throws {BaseError} of viem, when the chain cannot be asked or takes no offer.
  * @throws what the signal was aborted with.
  */
 export async function sendTransaction(call: Call, options: TransactionsOptions): Promise<SendResult> {
-  const { client, account, signal } = options
-  const [chainId, nonce, fees] = await Promise.all([
-    client.getChainId(),
+  const { client, account, chainId, mostWeiPerGas, signal } = options
+  const [nonce, fees] = await Promise.all([
     client.getTransactionCount({ address: account.address, blockTag: 'latest' }),
-    client.estimateFeesPerGas(),
+    affordableFees(options),
   ])
-  let { maxFeePerGas, maxPriorityFeePerGas } = fees
+  let offer = capped(fees.offer, mostWeiPerGas)
   const gas = percentOf(call.gas, GAS_MARGIN_PERCENT)
   const hashes: Hash[] = []
-  for (let offer = 1; ; offer += 1) {
+  for (let count = 1; ; count += 1) {
     signal.throwIfAborted()
     const { to, data } = call
-    const unsigned = { type: 'eip1559', chainId, nonce, gas, to, data, maxFeePerGas, maxPriorityFeePerGas } as const
-    const raw = await account.signTransaction(unsigned)
+    const raw = await account.signTransaction({ chainId, nonce, gas, to, data, ...offer })
     const answer = await offerTo(client, raw)
     if (answer === 'taken') {
       hashes.push(keccak256(raw))
       const result = await resultOf(hashes, nonce, options)
       if (result !== undefined) return result
+      await affordableFees(options)
     }
     // It may be one of its own that is in a block by now.
-    if (answer === 'used') return (await findReceipt(hashes, client)) ?? 'lost'
-    if (offer === MAX_OFFERS) throw new BaseError('No offer for a transaction was taken.')
-    maxFeePerGas = percentOf(maxFeePerGas, RAISE_PERCENT)
-    maxPriorityFeePerGas = percentOf(maxPriorityFeePerGas, RAISE_PERCENT)
+    if (answer === 'used') return (await findReceipt(hashes, client)) ?? { outcome: 'lost' }
+    // One of before is in the way that offers as much as may be offered. It gets its block, or the fees are too high for both.
+    if (answer === 'low' && !isBelow(offer, mostWeiPerGas)) throw new FeeTooHighError(fees.weiPerGas)
+    if (count === MAX_OFFERS) throw new BaseError('No offer for a transaction was taken.')
+    offer = capped(raised(offer), mostWeiPerGas)
   }
+}
+
+async function affordableFees({ client, mostWeiPerGas }: TransactionsOptions) {
+  const fees = await readFees(client)
+  if (fees.weiPerGas > mostWeiPerGas) throw new FeeTooHighError(fees.weiPerGas)
+  return fees
 }
 
 /** `taken`, also when it was known; `used` when its nonce was; `low` when it offers too little. */
@@ -89,27 +109,30 @@ async function resultOf(
   nonce: number,
   { client, account, pollMs, signal }: TransactionsOptions,
 ): Promise<SendResult | undefined> {
+  let misses = 0
   for (const since = performance.now(); performance.now() - since < TIMEOUT_MS; ) {
     await delay(pollMs, undefined, { signal })
     const used = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
-    const found = used > nonce ? ((await findReceipt(hashes, client)) ?? 'lost') : undefined
+    if (used <= nonce) continue
+    const found = await findReceipt(hashes, client)
     if (found !== undefined) return found
+    // Nodes may count a transaction before they have its receipt.
+    misses += 1
+    if (misses === RECEIPT_LOOKS) return { outcome: 'lost' }
   }
   return undefined
 }
 
-async function findReceipt(hashes: readonly Hash[], client: ChainClient): Promise<'landed' | 'reverted' | undefined> {
+async function findReceipt(hashes: readonly Hash[], client: ChainClient): Promise<MinedResult | undefined> {
   for (const hash of hashes) {
     try {
-      const { status } = await client.getTransactionReceipt({ hash })
-      return status === 'success' ? 'landed' : 'reverted'
+      const { status, blockNumber, gasUsed, effectiveGasPrice } = await client.getTransactionReceipt({ hash })
+      const outcome = status === 'success' ? 'landed' : 'reverted'
+      // Nodes of chains without a base fee may leave the price out.
+      return { outcome, blockNumber, gasUsed, costWei: gasUsed * (effectiveGasPrice ?? 0n) }
     } catch (error) {
       if (!(error instanceof TransactionReceiptNotFoundError)) throw error
     }
   }
   return undefined
-}
-
-function percentOf(amount: bigint, percent: bigint): bigint {
-  return (amount * percent) / 100n + 1n
 }

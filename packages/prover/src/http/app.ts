@@ -9,6 +9,7 @@ import fastify, {
 import { addAnswerFaults } from './answer-faults.ts'
 import { notFound, Refusal } from './refusal.ts'
 import { dataSetRoutes } from './routes/data-sets.ts'
+import { operationsRoutes } from './routes/operations.ts'
 import { pieceRoutes } from './routes/pieces.ts'
 import { proveRoutes } from './routes/prove.ts'
 import { pullRoutes } from './routes/pull.ts'
@@ -51,6 +52,7 @@ export function createApp(service: ProverService, log: FastifyBaseLogger | undef
   terminationRoutes(app, service)
   retrievalRoutes(app, service)
   proveRoutes(app, service)
+  operationsRoutes(app, service)
   return app
 }
 

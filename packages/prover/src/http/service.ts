@@ -1,3 +1,5 @@
+import type { Registry } from 'prom-client'
+import type { DealMetrics } from '../chain/deal-metrics.ts'
 import type { DataSets } from '../data-sets/data-sets.ts'
 import type { ProverFaults } from '../faults.ts'
 import type { HeldPiece, PieceStore } from '../pieces/piece-store.ts'
@@ -29,6 +31,9 @@ export interface ProverService {
   readonly notify: Notify
   /** Aborted when the prover ends. */
   readonly closing: AbortSignal
+  readonly registry: Registry
+  /** Undefined without a chain. */
+  readonly deals: DealMetrics | undefined
 }
 
 /** A piece that is held and that Curio's background task would have come by. Whoever looks for it wants it to stay for a while. */

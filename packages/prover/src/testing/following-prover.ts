@@ -1,0 +1,43 @@
+import { pino } from 'pino'
+import type { ChainOptions, ProverOptions } from '../prover-options.ts'
+import { startTestProver, type TestPiece } from './harness.ts'
+import { synapseClient } from './synapse-client.ts'
+
+const POLL_MS = 15
+
+export interface FollowingOptions extends Partial<ProverOptions> {
+  readonly pieces?: readonly TestPiece[]
+  readonly settledPeriods?: bigint
+}
+
+/** A prover with some pieces that follows a chain, and ends with the test. */
+export async function startFollowingProver(
+  chain: ChainOptions,
+  { pieces = [], settledPeriods, ...options }: FollowingOptions = {},
+) {
+  const prover = await startTestProver({ ...options, chain: { pollMs: POLL_MS, ...chain, settledPeriods } })
+  for (const { pieceCid, bytes } of pieces) await synapseClient(prover.url).uploadPiece(pieceCid, bytes)
+  return prover
+}
+
+/** A folder of a prover that holds some pieces before it follows a chain; it is gone after the test. */
+export async function holdPieces(pieces: readonly TestPiece[]): Promise<string> {
+  const prover = await startTestProver()
+  for (const { pieceCid, bytes } of pieces) await synapseClient(prover.url).uploadPiece(pieceCid, bytes)
+  await prover.close()
+  return prover.dir
+}
+
+/** What a prover logs, by its sentences. */
+export function readLog() {
+  const lines: { level: number; msg: string; reason?: string; dealId?: string; count?: number }[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  return { lines, log }
+}
+
+/** The value of a metric of a prover; its labels belong to the name. */
+export async function metricOf(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `))
+  return line === undefined ? 0 : Number(line.slice(name.length + 1))
+}
