@@ -3,9 +3,9 @@ import { chainOffline, type JsonRpc, RpcRefusal } from './json-rpc.ts'
 
 /**
  * The most gas that a call of somebody else's contract may cost the node: enough for a wallet that is deployed on the way and checks a
- * signature of a curve that the chain knows nothing about.
+ * signature of a curve that the chain knows nothing about, which costs up to about 2 million.
  */
-const GAS_LIMIT = 10_000_000
+const GAS_LIMIT = 5_000_000
 /** What nodes say when it is the contract that fails: Geth and Anvil, Nethermind; Anvil and others by words only. */
 const EXECUTION_CODES = [3, -32015]
 const EXECUTION_WORDS =

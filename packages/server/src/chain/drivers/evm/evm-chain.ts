@@ -11,6 +11,8 @@ import { isSignedByKey } from './signed-by-key.ts'
 
 /** Accounts whose balance is kept; about 2 MiB. */
 const MAX_ACCOUNTS = 10_000
+/** The longest that the code of somebody else's contract is waited for. */
+const CONTRACT_TIMEOUT_MS = 2_000
 /**
  * Measured on Anvil 1.7.1 with the marketplace and the token of packages/contracts: 176,419 gas for the first deal of an account,
  * 142,219 for a later one, 3,830,879 for forty at once; 61,091 to 105,156 for an extension, the most when it accounts for missed
@@ -74,12 +76,14 @@ export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
     })
     return believed
   }
-  const trusted: JsonRpc = {
+  const trustedOf = (asked: JsonRpc): JsonRpc => ({
     async request(method, params) {
       await believe().catch(throwOffline)
-      return rpc.request(method, params)
+      return asked.request(method, params)
     },
-  }
+  })
+  const trusted = trustedOf(rpc)
+  const impatient = openJsonRpc({ url: options.rpcUrl, timeoutMs: Math.min(timeoutMs, CONTRACT_TIMEOUT_MS) })
 
   const cacheOptions = { maxAgeMs: balanceMaxAgeMs, maxEntries: MAX_ACCOUNTS, now: () => performance.now() }
   const balances = new ReadCache({ ...cacheOptions, read: (owner) => balanceOf(trusted, usdc, owner as Address) })
@@ -99,7 +103,7 @@ export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
     usdcBalance: (account) => balances.get(account.toLowerCase()),
     async isSignedBy(request, asking = (question) => question()) {
       if (await isSignedByKey(request)) return true
-      return asking(() => isSignedByContract(request, { rpc: trusted, hasCode }))
+      return asking(() => isSignedByContract(request, { rpc: trustedOf(impatient), hasCode }))
     },
     check: () => checkNode(rpc, expected).catch(throwOffline),
     async close() {},
