@@ -1,6 +1,17 @@
 import { LadeError } from '@lade/core/errors'
+import { DAY_MS } from '@lade/core/time'
 import { keccak256, toHex } from 'viem'
-import type { Address, BlockPlace, Chain, Fees, Hash, Marketplace, MarketplaceCall, SendOutcome } from './chain.ts'
+import type {
+  Address,
+  BlockPlace,
+  Chain,
+  DealEvent,
+  Fees,
+  Hash,
+  Marketplace,
+  MarketplaceCall,
+  SendOutcome,
+} from './chain.ts'
 import { isSignedByKey } from './drivers/evm/signed-by-key.ts'
 import {
   dealsIn,
@@ -11,8 +22,10 @@ import {
   type FakeTransaction,
   type IncludedTransaction,
 } from './fake-blocks.ts'
+import { type FakeAct, FakeMarketplace } from './fake-marketplace.ts'
 
 const GWEI = 10n ** 9n
+export const FAKE_CONTRACT: Address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 
 export interface FakeChainOptions {
   /** @default 31337 */
@@ -23,6 +36,10 @@ export interface FakeChainOptions {
   readonly minesAtOnce?: boolean
   /** Proposals revert until an approval is in a block. @default false */
   readonly needsApproval?: boolean
+  /** The time of a new block, in epoch milliseconds. @default Date.now */
+  readonly now?: () => number
+  /** The proving period of the contract. @default 30 days */
+  readonly periodMs?: number
 }
 
 /** A chain for tests, in memory: blocks, reorganisations, losses and refusals come on demand. */
@@ -59,6 +76,12 @@ export interface FakeChain extends Chain {
   drop(hash: Hash): void
   /** Somebody else who has the key uses the next nonce up, in a block of its own. */
   useNonceElsewhere(): void
+  /** A prover does this in the next block. */
+  act(act: FakeAct): void
+  /** From now on the token refuses payments from the marketplace and to it, or no more. */
+  setFrozen(isFrozen: boolean): void
+  /** What the contract holds of the deals, in units of 10⁻⁶ USDC. */
+  readonly escrowMicroUsdc: bigint
   /** Answers as a node that has not seen the newest blocks yet. */
   setLag(blocks: number): void
 }
@@ -74,8 +97,15 @@ export interface FakeChain extends Chain {
  * await chain.marketplace.find(hash) // { place: 'block', succeeded: true, dealIds: [1n], … }
  */
 export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
-  const { chainId = 31_337, account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' } = options
-  const blocks: FakeBlock[] = [{ number: 0, hash: keccak256('0x00'), transactions: [] }]
+  const {
+    chainId = 31_337,
+    account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    now = Date.now,
+    periodMs = 30 * DAY_MS,
+  } = options
+  const blocks: FakeBlock[] = [
+    { number: 0, hash: keccak256('0x00'), transactions: [], acts: [], at: 0, isFrozen: false },
+  ]
   const pool = new Map<number, FakeTransaction>()
   const balances = new Map<string, bigint>()
   const contractSignatures = new Map<string, string[]>()
@@ -86,6 +116,8 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   let baseFee = GWEI
   let lagBlocks = 0
   let blocksEver = 0
+  let isFrozen = false
+  let acts: FakeAct[] = []
   let isReverted: (call: MarketplaceCall) => boolean = () => false
 
   const offline = () => new LadeError('chain_offline', { retryAfterSeconds: 5 })
@@ -104,15 +136,18 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     return { number: last.number, hash: last.hash }
   }
 
-  const include = (transaction: FakeTransaction, before: readonly IncludedTransaction[]): IncludedTransaction => {
+  const include = (
+    transaction: FakeTransaction,
+    before: readonly IncludedTransaction[],
+    market: FakeMarketplace,
+    at: number,
+  ): IncludedTransaction => {
     const { call } = transaction
-    const dealCount = before.reduce((count, { dealIds }) => count + dealIds.length, 0)
     const spends = call?.kind === 'propose' || call?.kind === 'extend'
+    const dealCount = market.dealCount
     const fails =
       call !== null &&
-      (isReverted(call) ||
-        (spends && options.needsApproval === true && !isApproved(before)) ||
-        (call.kind === 'extend' && (call.dealId < 1n || call.dealId > BigInt(dealCount))))
+      (isReverted(call) || (spends && options.needsApproval === true && !isApproved(before)) || !market.call(call, at))
     const count = call?.kind === 'propose' && !fails ? call.deals.length : 0
     return {
       ...transaction,
@@ -121,15 +156,33 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     }
   }
 
-  const addBlock = (transactions: readonly FakeTransaction[]) => {
+  /** The contract after these blocks, and as the token is now from then on. */
+  const marketAfter = (chain: readonly FakeBlock[]): FakeMarketplace => {
+    let isFrozenThen = false
+    const market = new FakeMarketplace(account, periodMs, () => isFrozenThen)
+    for (const block of chain) {
+      isFrozenThen = block.isFrozen
+      for (const { call, succeeded } of block.transactions) if (call !== null && succeeded) market.call(call, block.at)
+      for (const act of block.acts) market.act(act, block.at)
+    }
+    isFrozenThen = isFrozen
+    return market
+  }
+
+  const addBlock = (transactions: readonly FakeTransaction[], done: readonly FakeAct[] = []) => {
     const included = blocks.flatMap((block) => block.transactions)
     const before = included.length
-    for (const transaction of transactions) included.push(include(transaction, included))
+    const at = now()
+    const market = marketAfter(blocks)
+    for (const transaction of transactions) included.push(include(transaction, included, market, at))
     blocksEver += 1
     blocks.push({
       number: blocks.length,
       hash: keccak256(toHex(`block ${blocksEver}`)),
       transactions: included.slice(before),
+      acts: done,
+      at,
+      isFrozen,
     })
   }
 
@@ -144,7 +197,10 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   }
 
   const mine = (count = 1): BlockPlace => {
-    for (let index = 0; index < count; index += 1) addBlock(index === 0 ? takeFromPool() : [])
+    for (let index = 0; index < count; index += 1) {
+      addBlock(index === 0 ? takeFromPool() : [], acts)
+      acts = []
+    }
     return headOf(blocks)
   }
 
@@ -166,6 +222,7 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
 
   const marketplace: Marketplace = {
     account,
+    contract: FAKE_CONTRACT,
     async fees() {
       online()
       return { maxFeePerGas: 2n * baseFee + GWEI, maxPriorityFeePerGas: GWEI }
@@ -200,16 +257,31 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     },
     async find(hash) {
       online()
-      for (const { transactions, ...block } of seen()) {
+      for (const { transactions, number, hash: block } of seen()) {
         const found = transactions.find((each) => each.hash === hash)
         if (found === undefined) continue
-        return { place: 'block', block, succeeded: found.succeeded, dealIds: found.dealIds }
+        return { place: 'block', block: { number, hash: block }, succeeded: found.succeeded, dealIds: found.dealIds }
       }
       return { place: pooled().includes(hash) ? 'pool' : 'unknown' }
     },
     async head() {
       online()
       return headOf(seen())
+    },
+    async deal(dealId) {
+      online()
+      const chain = seen()
+      return marketAfter(chain).deal(dealId, chain.at(-1)?.at ?? 0)
+    },
+    async events({ from, to }) {
+      online()
+      if (to > headOf(seen()).number) throw offline()
+      const before = marketAfter(blocks.slice(0, from)).events.length
+      return marketAfter(blocks.slice(0, to + 1)).events.slice(before)
+    },
+    async canPay() {
+      online()
+      return !isFrozen
     },
   }
 
@@ -262,9 +334,12 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     reorganise({ depth, transactions = 'pool' }) {
       const removed = blocks.splice(Math.max(1, blocks.length - depth))
       const taken = removed.flatMap((block) => block.transactions)
+      const done = removed.flatMap((block) => block.acts)
+      if (transactions === 'pool') acts = [...done, ...acts]
       if (transactions === 'pool') for (const each of taken) pool.set(each.nonce, each)
       for (let index = 0; index < removed.length; index += 1) {
-        addBlock(index === 0 && transactions === 'again' ? taken : [])
+        const isAgain = index === 0 && transactions === 'again'
+        addBlock(isAgain ? taken : [], isAgain ? done : [])
       }
     },
     drop(hash) {
@@ -276,10 +351,25 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
       const fees = { maxFeePerGas: baseFee, maxPriorityFeePerGas: 0n }
       addBlock([{ hash: keccak256(toHex(`elsewhere ${blocksEver}`)), nonce, call: null, fees }])
     },
+    act: (act) => void acts.push(act),
+    setFrozen(value) {
+      isFrozen = value
+    },
+    get escrowMicroUsdc() {
+      return escrowOf(marketAfter(blocks).events)
+    },
     setLag(count) {
       lagBlocks = count
     },
   }
+}
+
+/** What went into the contract and has not come out. */
+function escrowOf(events: readonly DealEvent[]): bigint {
+  return events.reduce((sum, event) => {
+    if (event.kind === 'proposed' || event.kind === 'extended') return sum + event.microUsdc
+    return event.kind === 'paid' || event.kind === 'withdrawn' ? sum - event.microUsdc : sum
+  }, 0n)
 }
 
 /** A node takes a replacement that offers a tenth more for both. */

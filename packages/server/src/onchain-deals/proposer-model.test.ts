@@ -132,7 +132,7 @@ class World {
     const store = this.#stores[index]
     const chain: Chain = { ...this.chain, marketplace: mortal(this.chain.marketplace, SENDS, fuse) }
     this.proposers[index] = this.#fixture.proposer({
-      records: { chain: mortal(store.chain, WRITES, fuse) },
+      records: { chain: mortal(store.chain, WRITES, fuse), escrow: mortal(store.escrow, ['apply', 'checked'], fuse) },
       chain,
       accounts: new Map([[this.prover, PROVER_ACCOUNT]]),
       maxBatch: 3,

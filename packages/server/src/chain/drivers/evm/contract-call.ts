@@ -15,6 +15,8 @@ const EXECUTION_WORDS =
 export interface ContractCall {
   /** Absent for code that runs once and is not kept. */
   readonly to?: Address
+  /** Who calls. @default nobody */
+  readonly from?: Address
   readonly data: Hash
 }
 
@@ -25,8 +27,8 @@ export interface ContractCall {
  * @returns the answer; undefined when the contract failed.
  * @throws {LadeError} `chain_offline`.
  */
-export async function callContract(rpc: JsonRpc, { to, data }: ContractCall): Promise<Hash | undefined> {
-  const call = { ...(to === undefined ? {} : { to }), data, gas: `0x${GAS_LIMIT.toString(16)}` }
+export async function callContract(rpc: JsonRpc, { data, ...parties }: ContractCall): Promise<Hash | undefined> {
+  const call = { ...parties, data, gas: `0x${GAS_LIMIT.toString(16)}` }
   try {
     return readHex(await rpc.request('eth_call', [call, 'latest']))
   } catch (error) {

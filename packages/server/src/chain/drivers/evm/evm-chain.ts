@@ -22,6 +22,8 @@ const DEFAULT_GAS_LIMITS: GasLimits = {
   propose: 250_000n,
   proposeEach: 125_000n,
   extend: 300_000n,
+  withdraw: 150_000n,
+  settle: 300_000n,
   approve: 100_000n,
   empty: 21_000n,
 }
