@@ -62,7 +62,16 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib'] },
   {
     title: 'Onchain deals',
-    keys: ['marketplace', 'chainKey', 'dealUsdcPerGibDay', 'dealWaitMs', 'chainConfirmations', 'chainFinalityBlocks'],
+    keys: [
+      'marketplace',
+      'chainKey',
+      'dealUsdcPerGibDay',
+      'dealUsdcPerDay',
+      'chainFeeCapGwei',
+      'dealWaitMs',
+      'chainConfirmations',
+      'chainFinalityBlocks',
+    ],
   },
   { title: 'Logs and metrics', keys: ['logLevel', 'logAddresses', 'metricsToken'] },
 ]

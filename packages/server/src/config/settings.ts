@@ -318,6 +318,18 @@ export const SETTINGS = {
     shownDefault: '0.0001',
     meaning: 'The price that provers are paid, in USDC per day and GiB of padded bytes.',
   }),
+  dealUsdcPerDay: setting(usdcPriceForm, {
+    name: 'LADE_DEAL_USDC_PER_DAY',
+    shownDefault: 'unset, so only the balance limits it',
+    meaning:
+      'The most USDC that new deals and extensions put in escrow per UTC day. Further ones wait for the next day.',
+  }),
+  chainFeeCapGwei: setting(wholeNumber(1, 1_000_000), {
+    name: 'LADE_CHAIN_FEE_CAP_GWEI',
+    default: '500',
+    meaning:
+      'The most that a transaction offers per unit of gas, in gwei. While the chain asks for more, transactions wait. Used with LADE_MARKETPLACE.',
+  }),
   dealWaitMs: setting(wholeNumber(0, 600_000), {
     name: 'LADE_DEAL_WAIT_MS',
     default: '5000',

@@ -89,7 +89,7 @@ describe('deals', () => {
     if (file === undefined) throw new Error('no file')
     const { now } = fixture.clock
     const entryOf = async (shown: FileRecord, at: number) => {
-      const [deal] = await fullDeals(fixture.records, [shown])
+      const [deal] = await fullDeals(fixture.records, [shown], undefined)
       return deal && dealEntry.parse(dealEntryOf(deal, urlOf, at))
     }
     expect(await entryOf(file, now)).toEqual({
