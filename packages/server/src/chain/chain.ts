@@ -173,6 +173,13 @@ export interface Chain {
   /** In units of 10⁻⁶ USDC, no older than a few seconds. @throws {LadeError} `chain_offline`. */
   usdcBalance(account: Address): Promise<bigint>
   /**
+   * The least of these balances at the end of any block of a window that ends with the newest: what somebody holds who cannot have passed it
+   * on to another account within the window. No older than a few seconds.
+   *
+   * @throws {LadeError} `chain_offline`.
+   */
+  leastUsdcBalance(account: Address): Promise<bigint>
+  /**
    * True when `account` signed `message` in the way of `personal_sign` (EIP-191): by its key, or as a contract (ERC-1271), also one
    * that is not deployed yet (ERC-6492). A signature of the account's own key asks nobody.
    *

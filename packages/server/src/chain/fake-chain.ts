@@ -27,6 +27,9 @@ import { type FakeAct, FakeMarketplace } from './fake-marketplace.ts'
 const GWEI = 10n ** 9n
 export const FAKE_CONTRACT: Address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 
+/** As in the driver for EVM chains. */
+const WINDOW_BLOCKS = 128
+
 export interface FakeChainOptions {
   /** @default 31337 */
   readonly chainId?: number
@@ -51,7 +54,10 @@ export interface FakeChain extends Chain {
   readonly sent: readonly Hash[]
   /** Hashes that wait for a block, by nonce. */
   readonly pool: readonly Hash[]
+  /** The account has held this all the time. */
   setBalance(account: Address, microUsdc: bigint): void
+  /** Moves USDC from one account to another, in a block of its own. */
+  transferUsdc(from: Address, to: Address, microUsdc: bigint): void
   /** From now on this account is a contract that takes this signature for every message, and no other. */
   acceptAsContract(account: Address, signature: Uint8Array): void
   /** While offline every question is `chain_offline`. */
@@ -108,6 +114,7 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   ]
   const pool = new Map<number, FakeTransaction>()
   const balances = new Map<string, bigint>()
+  const transfers: { block: number; from: string; to: string; microUsdc: bigint }[] = []
   const contractSignatures = new Map<string, string[]>()
   const sent: Hash[] = []
   const refusals: string[] = []
@@ -302,6 +309,20 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
       online()
       return balances.get(asked.toLowerCase()) ?? 0n
     },
+    async leastUsdcBalance(asked) {
+      online()
+      const key = asked.toLowerCase()
+      const firstBlock = headOf(seen()).number - WINDOW_BLOCKS + 1
+      let balance = balances.get(key) ?? 0n
+      let least = balance
+      for (const { block, from, to, microUsdc } of transfers.toReversed()) {
+        if (block <= firstBlock) break
+        if (to === key) balance -= microUsdc
+        if (from === key) balance += microUsdc
+        if (balance < least) least = balance
+      }
+      return least
+    },
     async isSignedBy(request, asking = (question) => question()) {
       if (await isSignedByKey(request)) return true
       return asking(async () => {
@@ -315,6 +336,13 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     },
     async close() {},
     setBalance: (owner, microUsdc) => void balances.set(owner.toLowerCase(), microUsdc),
+    transferUsdc(from, to, microUsdc) {
+      const { number: block } = mine()
+      const [payer, payee] = [from.toLowerCase(), to.toLowerCase()]
+      balances.set(payer, (balances.get(payer) ?? 0n) - microUsdc)
+      balances.set(payee, (balances.get(payee) ?? 0n) + microUsdc)
+      transfers.push({ block, from: payer, to: payee, microUsdc })
+    },
     acceptAsContract(contract, signature) {
       const key = contract.toLowerCase()
       contractSignatures.set(key, [...(contractSignatures.get(key) ?? []), toHex(signature)])

@@ -105,6 +105,8 @@ export interface Config {
     readonly usdc: `0x${string}`
     /** In units of 10⁻⁶ USDC, more than nothing. */
     readonly microUsdcPerGib: bigint
+    /** The least balance of so many of the newest blocks sets the quota of a wallet. */
+    readonly balanceWindowBlocks: number
     /** Absent: deals are synthetic. */
     readonly marketplace?: {
       /** In the mixed case of EIP-55. */
@@ -276,6 +278,7 @@ function chainOf(values: SettingValues): Pick<Config, 'chain'> {
       ...(chainId !== undefined && { chainId }),
       usdc,
       microUsdcPerGib,
+      balanceWindowBlocks: values.walletBalanceBlocks,
       ...(marketplace !== undefined && { marketplace }),
     },
   }

@@ -301,6 +301,12 @@ export const SETTINGS = {
     shownDefault: '1',
     meaning: 'The USDC a wallet must hold for each GiB of daily quota.',
   }),
+  walletBalanceBlocks: setting(wholeNumber(1, 10_000), {
+    name: 'LADE_WALLET_BALANCE_BLOCKS',
+    default: '128',
+    meaning:
+      'Number of newest blocks whose least balance sets the quota of a wallet, so that passed-on USDC does not count for several. 1: the balance now. Used with LADE_CHAIN_RPC.',
+  }),
   marketplace: setting(addressForm, {
     name: 'LADE_MARKETPLACE',
     shownDefault: 'unset, so deals exist only in Lade, not onchain',

@@ -13,7 +13,7 @@ const REFUSED_QUESTION_MS = 50
 /** Signatures that no key made are looked at no faster than this, for those together who have sent some before, so that others come in between. */
 const PAUSE_AFTER_MISMATCH_MS = 20
 /** What wallets are asked about. */
-export type WalletChain = Pick<Chain, 'chainId' | 'isSignedBy' | 'usdcBalance'>
+export type WalletChain = Pick<Chain, 'chainId' | 'isSignedBy' | 'leastUsdcBalance'>
 
 interface KeyCheck {
   readonly isByKey: boolean
@@ -61,7 +61,7 @@ export class WalletChains {
     return {
       chainId: chain.chainId,
       isSignedBy: (request) => this.#isSignedBy(principal, request, isGone),
-      usdcBalance: (account) => this.#usdcBalance(principal, account),
+      leastUsdcBalance: (account) => this.#leastUsdcBalance(principal, account),
     }
   }
 
@@ -80,14 +80,14 @@ export class WalletChains {
     }
   }
 
-  async #usdcBalance(principal: string, account: Address): Promise<bigint> {
+  async #leastUsdcBalance(principal: string, account: Address): Promise<bigint> {
     this.#budget.require(principal, 'chain')
     let processorMs = 0
     try {
       return await this.#balances.run(principal, async () => {
         this.#budget.require(principal, 'chain')
         processorMs = REFUSED_QUESTION_MS
-        const microUsdc = await this.#chain.usdcBalance(account)
+        const microUsdc = await this.#chain.leastUsdcBalance(account)
         if (microUsdc > 0n) processorMs = 0
         return microUsdc
       })

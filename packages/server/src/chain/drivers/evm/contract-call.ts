@@ -21,16 +21,20 @@ export interface ContractCall {
 }
 
 /**
- * Has the node work out a call at its newest block; nothing is changed by it. What the contract answers is taken as it is: a contract
+ * Has the node work out a call, at its newest block where nothing else is said; nothing is changed by it. What the contract answers is taken as it is: a contract
  * that asks for a look-up elsewhere (ERC-3668) has failed.
  *
  * @returns the answer; undefined when the contract failed.
  * @throws {LadeError} `chain_offline`.
  */
-export async function callContract(rpc: JsonRpc, { data, ...parties }: ContractCall): Promise<Hash | undefined> {
+export async function callContract(
+  rpc: JsonRpc,
+  { data, ...parties }: ContractCall,
+  block = 'latest',
+): Promise<Hash | undefined> {
   const call = { ...parties, data, gas: `0x${GAS_LIMIT.toString(16)}` }
   try {
-    return readHex(await rpc.request('eth_call', [call, 'latest']))
+    return readHex(await rpc.request('eth_call', [call, block]))
   } catch (error) {
     if (!(error instanceof RpcRefusal)) throw error
     if (EXECUTION_CODES.includes(error.code) || EXECUTION_WORDS.test(error.message)) return undefined
