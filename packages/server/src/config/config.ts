@@ -107,6 +107,8 @@ export interface Config {
     readonly microUsdcPerGib: bigint
     /** The least balance of so many of the newest blocks sets the quota of a wallet. */
     readonly balanceWindowBlocks: number
+    /** What all wallets at one client address may upload in a day, where none of them has more. */
+    readonly addressBytes: number
     /** Absent: deals are synthetic. */
     readonly marketplace?: {
       /** In the mixed case of EIP-55. */
@@ -279,6 +281,7 @@ function chainOf(values: SettingValues): Pick<Config, 'chain'> {
       usdc,
       microUsdcPerGib,
       balanceWindowBlocks: values.walletBalanceBlocks,
+      addressBytes: values.walletAddressMb * MEGABYTE,
       ...(marketplace !== undefined && { marketplace }),
     },
   }

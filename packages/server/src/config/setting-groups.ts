@@ -59,7 +59,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     keys: ['provers', 'redundancy', 'stage', 'aggregateBelowMb', 'aggregateSeconds', 'auditSeconds', 'curioKey'],
   },
   { title: 'Moderation', keys: ['denylists'] },
-  { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib', 'walletBalanceBlocks'] },
+  { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib', 'walletBalanceBlocks', 'walletAddressMb'] },
   {
     title: 'Onchain deals',
     keys: [

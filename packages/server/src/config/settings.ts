@@ -307,6 +307,12 @@ export const SETTINGS = {
     meaning:
       'Number of newest blocks whose least balance sets the quota of a wallet, so that passed-on USDC does not count for several. 1: the balance now. Used with LADE_CHAIN_RPC.',
   }),
+  walletAddressMb: setting(wholeNumber(0, MAXIMUM_MB), {
+    name: 'LADE_WALLET_MB_PER_ADDRESS',
+    default: '2048',
+    meaning:
+      'How much all wallets that use one IP address (IPv6: one /64) may upload together per UTC day, in MiB. A wallet whose own quota is higher has that. Used with LADE_CHAIN_RPC.',
+  }),
   marketplace: setting(addressForm, {
     name: 'LADE_MARKETPLACE',
     shownDefault: 'unset, so deals exist only in Lade, not onchain',

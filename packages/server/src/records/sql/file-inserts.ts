@@ -1,3 +1,4 @@
+import { isAddressId } from '../limit-records.ts'
 import type { NewFile } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { type FileRow, opaqueNameOf } from './file-row.ts'
@@ -48,7 +49,8 @@ export function prepareFileInserts(db: Sql) {
         file.dealId,
         charge.day,
         charge.bytes,
-        charge.token ?? null,
+        // Where a file came from is nothing that is kept of it.
+        charge.token === undefined || isAddressId(charge.token) ? null : charge.token,
       )
       const sequence = yield* insertedNumber(inserted)
       if (file.claimDigest !== undefined) yield* keepClaim.run(sequence, file.claimDigest)
