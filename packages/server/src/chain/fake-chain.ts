@@ -25,7 +25,7 @@ import {
 import { type FakeAct, FakeMarketplace } from './fake-marketplace.ts'
 
 const GWEI = 10n ** 9n
-export const FAKE_CONTRACT: Address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+const FAKE_CONTRACT: Address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 
 /** As in the driver for EVM chains. */
 const WINDOW_BLOCKS = 128
@@ -35,6 +35,8 @@ export interface FakeChainOptions {
   readonly chainId?: number
   /** The operator's account. @default the first of anvil */
   readonly account?: Address
+  /** The marketplace. @default the first contract of anvil */
+  readonly contract?: Address
   /** A block after every transaction that is taken. @default false */
   readonly minesAtOnce?: boolean
   /** Proposals revert until an approval is in a block. @default false */
@@ -229,7 +231,7 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
 
   const marketplace: Marketplace = {
     account,
-    contract: FAKE_CONTRACT,
+    contract: options.contract ?? FAKE_CONTRACT,
     async fees() {
       online()
       return { maxFeePerGas: 2n * baseFee + GWEI, maxPriorityFeePerGas: GWEI }

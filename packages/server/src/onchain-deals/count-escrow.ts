@@ -6,10 +6,14 @@ import type { ProposerRound } from './proposer-round.ts'
 /** The most ranges of blocks that are asked for in one round. */
 const MAX_RANGES = 20
 const MAX_RANGE_BLOCKS = 5_000
+/** Blocks without events are written down no more often than this; a restart asks about as many again. */
+const MIN_EMPTY_BLOCKS = 200
 
 /** How many blocks the node is asked about at a time: fewer after a failure, more after an answer. */
 export interface ScanRange {
   blocks: number
+  /** From the last block that is counted up to this one there were no events. */
+  emptyTo?: number
 }
 
 /**
@@ -26,7 +30,10 @@ export async function countEscrow(round: ProposerRound, range: ScanRange): Promi
   const final = head.number - finalityBlocks
   let scanned = await escrow.scannedTo(contract)
   for (let count = 0; count < MAX_RANGES; count += 1) {
-    const from = scanned === undefined ? ((await escrow.firstBlock(account)) ?? Math.max(0, final)) : scanned + 1
+    const from =
+      scanned === undefined
+        ? ((await escrow.firstBlock(account)) ?? Math.max(0, final))
+        : Math.max(scanned, range.emptyTo ?? 0) + 1
     if (from > final) return true
     const to = Math.min(final, from + range.blocks - 1)
     const events = await eventsOf(round, { from, to })
@@ -36,11 +43,18 @@ export async function countEscrow(round: ProposerRound, range: ScanRange): Promi
       range.blocks = Math.max(1, Math.floor((to - from + 1) / 2))
       return false
     }
-    const changes = events.flatMap((event) => changeOf(event, account))
-    // Somebody else counts, too: the next round sees how far it got.
-    if (!(await escrow.apply({ contract, after: scanned, to, changes, now: round.now() }))) return false
-    scanned = to
     range.blocks = Math.min(MAX_RANGE_BLOCKS, range.blocks * 2)
+    const changes = events.flatMap((event) => changeOf(event, account))
+    if (changes.length > 0 || scanned === undefined || to - scanned >= MIN_EMPTY_BLOCKS) {
+      // Somebody else counts, too: the next round sees how far it got.
+      if (!(await escrow.apply({ contract, after: scanned, to, changes, now: round.now() }))) {
+        delete range.emptyTo
+        return false
+      }
+      scanned = to
+    }
+    // Only now: what could not be written down is asked about again.
+    range.emptyTo = to
   }
   return false
 }

@@ -1,3 +1,4 @@
+import { LadeError } from '@lade/core/errors'
 import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import { describe, expect, test } from 'vitest'
 import { FAKE_ACCEPTANCE_MS } from '../chain/fake-marketplace.ts'
@@ -162,6 +163,27 @@ describe('escrow', () => {
     await keeper.round()
     await keeper.round()
     expect(keeper.state().escrow).toMatchObject({ deals: [{ state: 'proposed', count: 2 }], paidInMicroUsdc: 14 })
+  })
+
+  test('is counted once after the records failed to take it', async () => {
+    const { chain, records, proposer, stage, blocksAndRounds } = await openDealFixture()
+    await stage(2)
+    let isBroken = true
+    const apply: typeof records.escrow.apply = async (request) => {
+      if (isBroken && request.changes.length > 0) throw new LadeError('storage_failed', {})
+      return records.escrow.apply(request)
+    }
+    const keeper = proposer({
+      records: { ...records, escrow: { ...records.escrow, apply } },
+      finalityBlocks: FINALITY_BLOCKS,
+    })
+    await keeper.round()
+    chain.mine(FINALITY_BLOCKS + 2)
+    await expect(keeper.round()).rejects.toMatchObject({ code: 'storage_failed' })
+    await expect(keeper.round()).rejects.toMatchObject({ code: 'storage_failed' })
+    isBroken = false
+    await blocksAndRounds(keeper, 3)
+    expect(keeper.state().escrow).toMatchObject({ paidInMicroUsdc: 14, deals: [{ count: 2 }] })
   })
 
   test('is counted by shorter ranges when the node does not return long ones', async () => {
