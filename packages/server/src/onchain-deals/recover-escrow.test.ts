@@ -170,7 +170,7 @@ describe('escrow', () => {
     await stage(2)
     let isBroken = true
     const apply: typeof records.escrow.apply = async (request) => {
-      if (isBroken && request.changes.length > 0) throw new LadeError('storage_failed', {})
+      if (isBroken && request.changes.length > 0) throw new LadeError('storage_failed', { retryAfterSeconds: 1 })
       return records.escrow.apply(request)
     }
     const keeper = proposer({
