@@ -23,6 +23,12 @@ export interface DealChain {
   /** What a proposer on this chain is opened with, but for its records and its address of the node. */
   readonly options: Pick<DealMakingOptions, 'usdc' | 'marketplace' | 'privateKey' | 'prover'>
   mine(blocks?: number): Promise<void>
+  /** The chain's clock goes forward, with a block. */
+  pass(seconds: number): Promise<void>
+  /** The prover accepts a deal, in a block of its own. */
+  accept(dealId: string): Promise<void>
+  /** What the operator has, and what the marketplace holds, in units of 10⁻⁶ USDC. */
+  balances(): Promise<{ readonly operator: bigint; readonly marketplace: bigint }>
   /** Replaces the newest blocks by as many empty ones. */
   reorganise(depth: number): Promise<void>
   /** Hashes of the operator's transactions that wait for a block. */
@@ -71,6 +77,23 @@ export async function startDealChain(): Promise<DealChain> {
     options: { usdc, marketplace, privateKey: OPERATOR_KEY, prover: PROVER },
     async mine(blocks = 1) {
       await ask('anvil_mine', [blocks])
+    },
+    async pass(seconds) {
+      await ask('evm_increaseTime', [seconds])
+      await ask('anvil_mine', [1])
+    },
+    async accept(dealId) {
+      await ask('anvil_setBalance', [PROVER, '0xde0b6b3a7640000'])
+      await ask('anvil_impersonateAccount', [PROVER])
+      const args = [BigInt(dealId)] as const
+      const call = { address: marketplace, abi: marketplaceAbi, functionName: 'acceptDeal', args, chain: null } as const
+      await client.writeContract({ ...call, account: PROVER })
+      await ask('anvil_mine', [1])
+    },
+    async balances() {
+      const balanceOf = (owner: Address) =>
+        client.readContract({ address: usdc, abi: testUsdcAbi, functionName: 'balanceOf', args: [owner] })
+      return { operator: await balanceOf(operator.address), marketplace: await balanceOf(marketplace) }
     },
     async reorganise(depth) {
       await ask('anvil_reorg', [depth, []])

@@ -15,6 +15,7 @@ const SCHEDULE = {
   LADE_AUDIT_SECONDS: '2',
   LADE_CHAIN_CONFIRMATIONS: '1',
   LADE_CHAIN_FINALITY_BLOCKS: '5',
+  LADE_WALLET_BALANCE_BLOCKS: '1',
   LADE_DEAL_WAIT_MS: '15000',
   // Much more than storage costs, so that the pay of one period is more than nothing.
   LADE_DEAL_USDC_PER_GIB_DAY: '100',

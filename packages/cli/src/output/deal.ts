@@ -44,18 +44,27 @@ function factsOf(deal: DealEntry): [name: string, value: string | undefined][] {
 
 const PROVER: Column = { title: 'prover', minimum: 16 }
 const ON_CHAIN: Column = { title: 'on chain', rank: 1 }
+const ESCROW: Column = { title: 'escrow', rank: 3 }
 const PIECE: Column = { title: 'piece', minimum: 15, rank: 2 }
+
+/** A service of an older version says nothing about it. */
+function escrowText({ onchain }: DealCopy): string {
+  if (onchain == null) return '-'
+  return `${onchain.state}: ${onchain.escrowed} USDC, ${onchain.paid} paid, ${onchain.returned} back`
+}
 
 /** What every copy would have the same is not shown for each. */
 function copiesTable({ copies }: DealEntry, { stdout, now }: Pick<Terminal, 'stdout' | 'now'>): string[] {
   const at = now()
   const isInPieces = new Set(copies.map(({ pieceCid }) => pieceCid)).size > 1
   const isOnChain = copies.some(({ onchainDealId }) => onchainDealId !== null)
+  const isKnownOnChain = copies.some(({ onchain }) => onchain != null)
   const columns: [Column, (copy: DealCopy) => string][] = [
     [PROVER, ({ prover }) => prover],
     [{ title: 'state' }, ({ state }) => state],
     [{ title: 'proved' }, ({ provedAt }) => (provedAt === null ? '-' : formatFromNow(provedAt, at))],
     ...(isOnChain ? ([[ON_CHAIN, ({ onchainDealId }) => onchainDealId ?? '-']] as typeof columns) : []),
+    ...(isKnownOnChain ? ([[ESCROW, escrowText]] as typeof columns) : []),
     ...(isInPieces ? ([[PIECE, ({ pieceCid }) => pieceCid]] as typeof columns) : []),
   ]
   const rows = copies.map((copy) => columns.map(([, cellOf]) => cellOf(copy)))

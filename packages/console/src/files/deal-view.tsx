@@ -33,6 +33,7 @@ export function DealView({ deal, isPrivate }: DealViewProps) {
           <CopiesTable deal={deal} />
         )}
       </section>
+      <OnchainDeals deal={deal} />
       {!isPrivate && <Proofs deal={deal} />}
     </>
   )
@@ -92,6 +93,48 @@ function CopiesTable({ deal: { copies } }: { readonly deal: DealEntry }) {
           ))}
         </tbody>
       </table>
+    </section>
+  )
+}
+
+/** What the marketplace contract says. A service of an older version, or without a marketplace, says nothing. */
+function OnchainDeals({ deal: { copies } }: { readonly deal: DealEntry }) {
+  const { files: words } = texts.value
+  const deals = copies.flatMap(({ prover, onchain }) => (onchain == null ? [] : [{ prover, ...onchain }]))
+  if (deals.length === 0) return null
+  return (
+    <section class="sheet-part" aria-label={words.onchain}>
+      <h3>{words.onchain}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by the keyboard */}
+      <section class="table-scroll" tabIndex={0} aria-label={words.onchainTable}>
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">{words.onchainDeal}</th>
+              <th scope="col">{words.prover}</th>
+              <th scope="col">{words.state}</th>
+              <th scope="col">{words.escrowed}</th>
+              <th scope="col">{words.paidToProver}</th>
+              <th scope="col">{words.returned}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {deals.map(({ dealId, prover, state, endsAt, escrowed, paid, returned }) => (
+              <tr key={dealId}>
+                <td>{dealId}</td>
+                <td>{prover}</td>
+                <td>
+                  {words.onchainStates[state]}
+                  {endsAt !== null && <small> {words.until(timeOf(endsAt))}</small>}
+                </td>
+                <td>{escrowed} USDC</td>
+                <td>{paid} USDC</td>
+                <td>{returned} USDC</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
     </section>
   )
 }

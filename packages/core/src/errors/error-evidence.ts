@@ -132,8 +132,8 @@ export interface LimitEvidence {
   unit?: 'bytes' | 'files'
   /** The /48 whose addresses have reached the limit together; absent for the caller's own limit. */
   network?: string
-  /** Of a quota: the day of the caller, the day of its token alone, or what it has stored. */
-  which?: 'day' | 'token' | 'stored'
+  /** Of a quota: the day of the caller, of its token alone, of the IP address of a wallet over all wallets, or what it has stored. */
+  which?: 'day' | 'token' | 'address' | 'stored'
   /** The bytes that the caller has used today, and how many it may use, where `used` and `limit` say something else. */
   usedBytes?: number
   limitBytes?: number

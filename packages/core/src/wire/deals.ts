@@ -17,6 +17,23 @@ import { MAX_COPIES, MAX_DEALS_PER_PAGE, MAX_NONCE_LENGTH } from './limits.ts'
 
 const seenField = timeField.nullable()
 
+const usdcField = (description: string) => z.string().describe(`${description}, in USDC, such as "0.25"`)
+
+/** The onchain deal of one copy, as the marketplace contract has it in final blocks. */
+export const dealOnchain = z.object({
+  dealId: z.string().describe('Number of the deal in the marketplace contract'),
+  state: z
+    .enum(['proposed', 'active', 'withdrawn', 'settled', 'slashed'])
+    .describe(
+      'proposed: not accepted by the prover; active: accepted; withdrawn: taken back because nobody accepted it; settled: its term is over; slashed: ended because proofs were missed',
+    ),
+  endsAt: timeField.nullable().describe('End of its term; null while it is not accepted'),
+  escrowed: usdcField('What was put in escrow'),
+  paid: usdcField('What of it was paid to the prover'),
+  returned: usdcField('What of it came back'),
+})
+export type DealOnchain = z.infer<typeof dealOnchain>
+
 /** Where one copy of a piece stands, at one prover. */
 export const dealCopy = z.object({
   prover: z.string().describe('local, or the URL of a prover'),
@@ -30,6 +47,7 @@ export const dealCopy = z.object({
   endedAt: seenField,
   cause: z.string().nullable().describe('Why it failed'),
   onchainDealId: z.string().nullable().describe('Onchain deal of this copy'),
+  onchain: dealOnchain.nullable().describe('State and money of that deal, once its block is final'),
 })
 export type DealCopy = z.infer<typeof dealCopy>
 

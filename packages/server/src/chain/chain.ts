@@ -25,6 +25,12 @@ export type MarketplaceCall =
       readonly extraSeconds: number
       readonly paymentMicroUsdc: bigint
     }
+  /** Takes back the escrow of a deal that was not accepted. */
+  | { readonly kind: 'withdraw'; readonly dealId: bigint }
+  /** Accounts for all that has passed, pays both sides, and closes the deal when its term is over. */
+  | { readonly kind: 'settle'; readonly dealId: bigint }
+  /** Accounts for periods without a proof, which ends the deal after three in a row, and pays both sides. */
+  | { readonly kind: 'slash'; readonly dealId: bigint }
   /** Lets the marketplace take USDC of the account, without which no deal can be proposed or extended. */
   | { readonly kind: 'approve' }
 
@@ -67,6 +73,41 @@ export type TransactionPlace =
     }
 
 /**
+ * `proposed`: no prover has accepted it. `active`: accepted, and not closed. `withdrawn`: taken back before anybody accepted it. `settled`:
+ * its term is over. `slashed`: ended by missed proofs. Of the last two either side may still be owed something.
+ */
+export type MarketplaceDealState = 'proposed' | 'active' | 'withdrawn' | 'settled' | 'slashed'
+
+/** A deal as the newest block has it. Times are epoch milliseconds. Periods that have passed since somebody touched it last are not counted. */
+export interface MarketplaceDeal {
+  readonly state: MarketplaceDealState
+  /** Until when it can be accepted. */
+  readonly acceptableUntil: number
+  /** Where the period at hand begins; 0 before it is accepted. */
+  readonly accountedUntil: number
+  /** The end of the term as far as it was reached, and with the extensions behind it. */
+  readonly reachedTermEndsAt: number
+  readonly endsAt: number
+  readonly missesInARow: number
+  /** What the contract owes the client and has not paid. */
+  readonly refundableMicroUsdc: bigint
+  /** How long a proving period is. */
+  readonly periodMs: number
+  /** The time of the newest block. */
+  readonly asOf: number
+}
+
+/** Something that the contract says about a deal, of whoever it is. Amounts are in units of 10⁻⁶ USDC. */
+export type DealEvent = { readonly dealId: bigint } & (
+  | { readonly kind: 'proposed'; readonly client: Address; readonly microUsdc: bigint }
+  | { readonly kind: 'accepted'; readonly endsAt: number }
+  | { readonly kind: 'extended'; readonly extraMs: number; readonly microUsdc: bigint }
+  | { readonly kind: 'withdrawn' | 'proven' | 'missed' | 'slashed'; readonly microUsdc: bigint }
+  | { readonly kind: 'settled' }
+  | { readonly kind: 'paid'; readonly to: Address; readonly microUsdc: bigint }
+)
+
+/**
  * Deals of the operator's account with the marketplace contract. It signs, sends and finds transactions; which ones, and with which nonce,
  * is for `transactions/` to decide.
  *
@@ -79,6 +120,8 @@ export type TransactionPlace =
 export interface Marketplace {
   /** The operator's account, which signs and pays. */
   readonly account: Address
+  /** The marketplace contract. */
+  readonly contract: Address
   /** What the network asks for now. @throws {LadeError} `chain_offline`. */
   fees(): Promise<Fees>
   /** How many transactions of the account are in blocks: the nonce of the next. @throws {LadeError} `chain_offline`. */
@@ -101,6 +144,16 @@ export interface Marketplace {
   find(hash: Hash): Promise<TransactionPlace>
   /** The newest block. @throws {LadeError} `chain_offline`. */
   head(): Promise<BlockPlace>
+  /** A deal of the contract as of the newest block; undefined when there is none. @throws {LadeError} `chain_offline`. */
+  deal(dealId: bigint): Promise<MarketplaceDeal | undefined>
+  /**
+   * What the contract said in these blocks, both included, oldest first.
+   *
+   * @throws {LadeError} `chain_offline`, also when the node does not have these blocks, or returns the events of fewer at a time.
+   */
+  events(blocks: { readonly from: number; readonly to: number }): Promise<readonly DealEvent[]>
+  /** False while the token refuses payments from the contract to the account, as when it froze either. @throws {LadeError} `chain_offline`. */
+  canPay(): Promise<boolean>
 }
 
 /**
@@ -119,6 +172,13 @@ export interface Chain {
   readonly marketplace: Marketplace | undefined
   /** In units of 10⁻⁶ USDC, no older than a few seconds. @throws {LadeError} `chain_offline`. */
   usdcBalance(account: Address): Promise<bigint>
+  /**
+   * The least of these balances at the end of any block of a window that ends with the newest: what somebody holds who cannot have passed it
+   * on to another account within the window. No older than a few seconds.
+   *
+   * @throws {LadeError} `chain_offline`.
+   */
+  leastUsdcBalance(account: Address): Promise<bigint>
   /**
    * True when `account` signed `message` in the way of `personal_sign` (EIP-191): by its key, or as a contract (ERC-1271), also one
    * that is not deployed yet (ERC-6492). A signature of the account's own key asks nobody.

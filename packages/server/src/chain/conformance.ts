@@ -13,6 +13,8 @@ export interface ChainSubject {
   open(): Promise<ChainFixture>
 }
 
+/** Of the least balance, as every driver has it where nothing else is said. */
+const WINDOW_BLOCKS = 128
 const NOBODY = '0x0000000000000000000000000000000000000000'
 
 /** The promises of `Chain`, for every driver. */
@@ -48,6 +50,43 @@ export function describeChain(name: string, subject: ChainSubject): void {
         await expectOffline(chain.usdcBalance(NOBODY))
         await fixture.setOnline(true)
         await expect(chain.usdcBalance(NOBODY)).resolves.toBe(0n)
+      })
+    })
+
+    describe('leastUsdcBalance', () => {
+      it('is the balance of an account that has not moved', async () => {
+        const account = await fixture.fundedAccount(7n)
+        await fixture.mine(WINDOW_BLOCKS)
+        await expect(chain.leastUsdcBalance(account)).resolves.toBe(7n)
+        await expect(chain.leastUsdcBalance(NOBODY)).resolves.toBe(0n)
+      })
+
+      it('counts what came only when the window has passed, and what went at once', async () => {
+        const [payer, payee] = [await fixture.fundedAccount(10n), await fixture.fundedAccount(1n)]
+        await fixture.mine(WINDOW_BLOCKS)
+        await fixture.moveUsdc(payer, payee, 4n)
+        const both = async () => [await chain.leastUsdcBalance(payer), await chain.leastUsdcBalance(payee)]
+        expect(await both()).toEqual([6n, 1n])
+        await fixture.mine(WINDOW_BLOCKS - 2)
+        expect(await both(), 'the block before is the oldest').toEqual([6n, 1n])
+        await fixture.mine()
+        expect(await both()).toEqual([6n, 5n])
+      })
+
+      it('sees what went and came back in between', async () => {
+        const account = await fixture.fundedAccount(10n)
+        const other = await fixture.fundedAccount(0n)
+        await fixture.mine(WINDOW_BLOCKS)
+        await fixture.moveUsdc(account, other, 9n)
+        await fixture.mine(3)
+        await fixture.moveUsdc(other, account, 9n)
+        await expect(chain.leastUsdcBalance(account)).resolves.toBe(1n)
+        await expect(chain.leastUsdcBalance(other)).resolves.toBe(0n)
+      })
+
+      it('error: offline', async () => {
+        await fixture.setOnline(false)
+        await expectOffline(chain.leastUsdcBalance(NOBODY))
       })
     })
 

@@ -1,5 +1,6 @@
 import { keccak256, toHex } from 'viem'
 import type { BlockPlace, DealProposal, Fees, Hash, MarketplaceCall } from './chain.ts'
+import type { FakeAct } from './fake-marketplace.ts'
 
 /** A transaction of the fake chain; its raw form is this as JSON. A call of null has no effect. */
 export interface FakeTransaction {
@@ -17,6 +18,12 @@ export interface IncludedTransaction extends FakeTransaction {
 
 export interface FakeBlock extends BlockPlace {
   readonly transactions: readonly IncludedTransaction[]
+  /** What provers did in it, after the transactions. */
+  readonly acts: readonly FakeAct[]
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** Whether the token refused payments then. */
+  readonly isFrozen: boolean
 }
 
 /** A deal of the canonical chain. */
@@ -44,7 +51,9 @@ export function decodeFake(raw: Hash): FakeTransaction {
 
 /** The deals that a chain of blocks holds, in the order of their ids. */
 export function dealsIn(blocks: readonly FakeBlock[]): FakeDeal[] {
-  const included = blocks.flatMap(({ transactions, ...block }) => transactions.map((each) => ({ ...each, block })))
+  const included = blocks.flatMap(({ transactions, number, hash }) =>
+    transactions.map((each) => ({ ...each, block: { number, hash } })),
+  )
   const extraSeconds = new Map<bigint, number>()
   for (const { call, succeeded } of included) {
     if (call?.kind !== 'extend' || !succeeded) continue

@@ -18,6 +18,7 @@ describeChain('fake', {
         chain.setBalance(account, microUsdc)
         return account
       },
+      moveUsdc: async (from, to, microUsdc) => chain.transferUsdc(from, to, microUsdc),
       async contractWallet() {
         const account = newAccount()
         const signature = new Uint8Array(96).fill(accounts)

@@ -1,6 +1,17 @@
 import { LadeError } from '@lade/core/errors'
+import { DAY_MS } from '@lade/core/time'
 import { keccak256, toHex } from 'viem'
-import type { Address, BlockPlace, Chain, Fees, Hash, Marketplace, MarketplaceCall, SendOutcome } from './chain.ts'
+import type {
+  Address,
+  BlockPlace,
+  Chain,
+  DealEvent,
+  Fees,
+  Hash,
+  Marketplace,
+  MarketplaceCall,
+  SendOutcome,
+} from './chain.ts'
 import { isSignedByKey } from './drivers/evm/signed-by-key.ts'
 import {
   dealsIn,
@@ -11,18 +22,29 @@ import {
   type FakeTransaction,
   type IncludedTransaction,
 } from './fake-blocks.ts'
+import { type FakeAct, FakeMarketplace } from './fake-marketplace.ts'
 
 const GWEI = 10n ** 9n
+const FAKE_CONTRACT: Address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+
+/** As in the driver for EVM chains. */
+const WINDOW_BLOCKS = 128
 
 export interface FakeChainOptions {
   /** @default 31337 */
   readonly chainId?: number
   /** The operator's account. @default the first of anvil */
   readonly account?: Address
+  /** The marketplace. @default the first contract of anvil */
+  readonly contract?: Address
   /** A block after every transaction that is taken. @default false */
   readonly minesAtOnce?: boolean
   /** Proposals revert until an approval is in a block. @default false */
   readonly needsApproval?: boolean
+  /** The time of a new block, in epoch milliseconds. @default Date.now */
+  readonly now?: () => number
+  /** The proving period of the contract. @default 30 days */
+  readonly periodMs?: number
 }
 
 /** A chain for tests, in memory: blocks, reorganisations, losses and refusals come on demand. */
@@ -34,7 +56,10 @@ export interface FakeChain extends Chain {
   readonly sent: readonly Hash[]
   /** Hashes that wait for a block, by nonce. */
   readonly pool: readonly Hash[]
+  /** The account has held this all the time. */
   setBalance(account: Address, microUsdc: bigint): void
+  /** Moves USDC from one account to another, in a block of its own. */
+  transferUsdc(from: Address, to: Address, microUsdc: bigint): void
   /** From now on this account is a contract that takes this signature for every message, and no other. */
   acceptAsContract(account: Address, signature: Uint8Array): void
   /** While offline every question is `chain_offline`. */
@@ -59,6 +84,12 @@ export interface FakeChain extends Chain {
   drop(hash: Hash): void
   /** Somebody else who has the key uses the next nonce up, in a block of its own. */
   useNonceElsewhere(): void
+  /** A prover does this in the next block. */
+  act(act: FakeAct): void
+  /** From now on the token refuses payments from the marketplace and to it, or no more. */
+  setFrozen(isFrozen: boolean): void
+  /** What the contract holds of the deals, in units of 10⁻⁶ USDC. */
+  readonly escrowMicroUsdc: bigint
   /** Answers as a node that has not seen the newest blocks yet. */
   setLag(blocks: number): void
 }
@@ -74,10 +105,18 @@ export interface FakeChain extends Chain {
  * await chain.marketplace.find(hash) // { place: 'block', succeeded: true, dealIds: [1n], … }
  */
 export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
-  const { chainId = 31_337, account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' } = options
-  const blocks: FakeBlock[] = [{ number: 0, hash: keccak256('0x00'), transactions: [] }]
+  const {
+    chainId = 31_337,
+    account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    now = Date.now,
+    periodMs = 30 * DAY_MS,
+  } = options
+  const blocks: FakeBlock[] = [
+    { number: 0, hash: keccak256('0x00'), transactions: [], acts: [], at: 0, isFrozen: false },
+  ]
   const pool = new Map<number, FakeTransaction>()
   const balances = new Map<string, bigint>()
+  const transfers: { block: number; from: string; to: string; microUsdc: bigint }[] = []
   const contractSignatures = new Map<string, string[]>()
   const sent: Hash[] = []
   const refusals: string[] = []
@@ -86,6 +125,8 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   let baseFee = GWEI
   let lagBlocks = 0
   let blocksEver = 0
+  let isFrozen = false
+  let acts: FakeAct[] = []
   let isReverted: (call: MarketplaceCall) => boolean = () => false
 
   const offline = () => new LadeError('chain_offline', { retryAfterSeconds: 5 })
@@ -104,15 +145,18 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     return { number: last.number, hash: last.hash }
   }
 
-  const include = (transaction: FakeTransaction, before: readonly IncludedTransaction[]): IncludedTransaction => {
+  const include = (
+    transaction: FakeTransaction,
+    before: readonly IncludedTransaction[],
+    market: FakeMarketplace,
+    at: number,
+  ): IncludedTransaction => {
     const { call } = transaction
-    const dealCount = before.reduce((count, { dealIds }) => count + dealIds.length, 0)
     const spends = call?.kind === 'propose' || call?.kind === 'extend'
+    const dealCount = market.dealCount
     const fails =
       call !== null &&
-      (isReverted(call) ||
-        (spends && options.needsApproval === true && !isApproved(before)) ||
-        (call.kind === 'extend' && (call.dealId < 1n || call.dealId > BigInt(dealCount))))
+      (isReverted(call) || (spends && options.needsApproval === true && !isApproved(before)) || !market.call(call, at))
     const count = call?.kind === 'propose' && !fails ? call.deals.length : 0
     return {
       ...transaction,
@@ -121,15 +165,33 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     }
   }
 
-  const addBlock = (transactions: readonly FakeTransaction[]) => {
+  /** The contract after these blocks, and as the token is now from then on. */
+  const marketAfter = (chain: readonly FakeBlock[]): FakeMarketplace => {
+    let isFrozenThen = false
+    const market = new FakeMarketplace(account, periodMs, () => isFrozenThen)
+    for (const block of chain) {
+      isFrozenThen = block.isFrozen
+      for (const { call, succeeded } of block.transactions) if (call !== null && succeeded) market.call(call, block.at)
+      for (const act of block.acts) market.act(act, block.at)
+    }
+    isFrozenThen = isFrozen
+    return market
+  }
+
+  const addBlock = (transactions: readonly FakeTransaction[], done: readonly FakeAct[] = []) => {
     const included = blocks.flatMap((block) => block.transactions)
     const before = included.length
-    for (const transaction of transactions) included.push(include(transaction, included))
+    const at = now()
+    const market = marketAfter(blocks)
+    for (const transaction of transactions) included.push(include(transaction, included, market, at))
     blocksEver += 1
     blocks.push({
       number: blocks.length,
       hash: keccak256(toHex(`block ${blocksEver}`)),
       transactions: included.slice(before),
+      acts: done,
+      at,
+      isFrozen,
     })
   }
 
@@ -144,7 +206,10 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   }
 
   const mine = (count = 1): BlockPlace => {
-    for (let index = 0; index < count; index += 1) addBlock(index === 0 ? takeFromPool() : [])
+    for (let index = 0; index < count; index += 1) {
+      addBlock(index === 0 ? takeFromPool() : [], acts)
+      acts = []
+    }
     return headOf(blocks)
   }
 
@@ -166,6 +231,7 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
 
   const marketplace: Marketplace = {
     account,
+    contract: options.contract ?? FAKE_CONTRACT,
     async fees() {
       online()
       return { maxFeePerGas: 2n * baseFee + GWEI, maxPriorityFeePerGas: GWEI }
@@ -200,16 +266,31 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     },
     async find(hash) {
       online()
-      for (const { transactions, ...block } of seen()) {
+      for (const { transactions, number, hash: block } of seen()) {
         const found = transactions.find((each) => each.hash === hash)
         if (found === undefined) continue
-        return { place: 'block', block, succeeded: found.succeeded, dealIds: found.dealIds }
+        return { place: 'block', block: { number, hash: block }, succeeded: found.succeeded, dealIds: found.dealIds }
       }
       return { place: pooled().includes(hash) ? 'pool' : 'unknown' }
     },
     async head() {
       online()
       return headOf(seen())
+    },
+    async deal(dealId) {
+      online()
+      const chain = seen()
+      return marketAfter(chain).deal(dealId, chain.at(-1)?.at ?? 0)
+    },
+    async events({ from, to }) {
+      online()
+      if (to > headOf(seen()).number) throw offline()
+      const before = marketAfter(blocks.slice(0, from)).events.length
+      return marketAfter(blocks.slice(0, to + 1)).events.slice(before)
+    },
+    async canPay() {
+      online()
+      return !isFrozen
     },
   }
 
@@ -230,6 +311,20 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
       online()
       return balances.get(asked.toLowerCase()) ?? 0n
     },
+    async leastUsdcBalance(asked) {
+      online()
+      const key = asked.toLowerCase()
+      const firstBlock = headOf(seen()).number - WINDOW_BLOCKS + 1
+      let balance = balances.get(key) ?? 0n
+      let least = balance
+      for (const { block, from, to, microUsdc } of transfers.toReversed()) {
+        if (block <= firstBlock) break
+        if (to === key) balance -= microUsdc
+        if (from === key) balance += microUsdc
+        if (balance < least) least = balance
+      }
+      return least
+    },
     async isSignedBy(request, asking = (question) => question()) {
       if (await isSignedByKey(request)) return true
       return asking(async () => {
@@ -243,6 +338,13 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     },
     async close() {},
     setBalance: (owner, microUsdc) => void balances.set(owner.toLowerCase(), microUsdc),
+    transferUsdc(from, to, microUsdc) {
+      const { number: block } = mine()
+      const [payer, payee] = [from.toLowerCase(), to.toLowerCase()]
+      balances.set(payer, (balances.get(payer) ?? 0n) - microUsdc)
+      balances.set(payee, (balances.get(payee) ?? 0n) + microUsdc)
+      transfers.push({ block, from: payer, to: payee, microUsdc })
+    },
     acceptAsContract(contract, signature) {
       const key = contract.toLowerCase()
       contractSignatures.set(key, [...(contractSignatures.get(key) ?? []), toHex(signature)])
@@ -262,9 +364,12 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     reorganise({ depth, transactions = 'pool' }) {
       const removed = blocks.splice(Math.max(1, blocks.length - depth))
       const taken = removed.flatMap((block) => block.transactions)
+      const done = removed.flatMap((block) => block.acts)
+      if (transactions === 'pool') acts = [...done, ...acts]
       if (transactions === 'pool') for (const each of taken) pool.set(each.nonce, each)
       for (let index = 0; index < removed.length; index += 1) {
-        addBlock(index === 0 && transactions === 'again' ? taken : [])
+        const isAgain = index === 0 && transactions === 'again'
+        addBlock(isAgain ? taken : [], isAgain ? done : [])
       }
     },
     drop(hash) {
@@ -276,10 +381,25 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
       const fees = { maxFeePerGas: baseFee, maxPriorityFeePerGas: 0n }
       addBlock([{ hash: keccak256(toHex(`elsewhere ${blocksEver}`)), nonce, call: null, fees }])
     },
+    act: (act) => void acts.push(act),
+    setFrozen(value) {
+      isFrozen = value
+    },
+    get escrowMicroUsdc() {
+      return escrowOf(marketAfter(blocks).events)
+    },
     setLag(count) {
       lagBlocks = count
     },
   }
+}
+
+/** What went into the contract and has not come out. */
+function escrowOf(events: readonly DealEvent[]): bigint {
+  return events.reduce((sum, event) => {
+    if (event.kind === 'proposed' || event.kind === 'extended') return sum + event.microUsdc
+    return event.kind === 'paid' || event.kind === 'withdrawn' ? sum - event.microUsdc : sum
+  }, 0n)
 }
 
 /** A node takes a replacement that offers a tenth more for both. */

@@ -20,6 +20,7 @@ export type { S3Location } from './store-forms.ts'
 export { tokenKeyMaterial } from './token-key.ts'
 
 /** 1 USDC. */
+const WEI_PER_GWEI = 10n ** 9n
 const DEFAULT_MICRO_USDC_PER_GIB = 1_000_000n
 /** 0.0001 USDC, about what storage on Filecoin costs. */
 const DEFAULT_MICRO_USDC_PER_GIB_DAY = 100n
@@ -106,6 +107,10 @@ export interface Config {
     readonly usdc: `0x${string}`
     /** In units of 10⁻⁶ USDC, more than nothing. */
     readonly microUsdcPerGib: bigint
+    /** The least balance of so many of the newest blocks sets the quota of a wallet. */
+    readonly balanceWindowBlocks: number
+    /** What all wallets at one client address may upload in a day, where none of them has more. */
+    readonly addressBytes: number
     /** Absent: deals are synthetic. */
     readonly marketplace?: {
       /** In the mixed case of EIP-55. */
@@ -113,6 +118,10 @@ export interface Config {
       readonly privateKey: SecretString
       /** What provers are paid, in units of 10⁻⁶ USDC. */
       readonly microUsdcPerGibDay: bigint
+      /** The most that is put in escrow on a UTC day, in units of 10⁻⁶ USDC; absent without a limit. */
+      readonly microUsdcPerDay?: bigint
+      /** The most that a transaction offers for a unit of gas, in wei. */
+      readonly feeCapWei: bigint
       readonly waitMs: number
       readonly confirmations: number
       readonly finalityBlocks: number
@@ -274,6 +283,8 @@ function chainOf(values: SettingValues): Pick<Config, 'chain'> {
       ...(chainId !== undefined && { chainId }),
       usdc,
       microUsdcPerGib,
+      balanceWindowBlocks: values.walletBalanceBlocks,
+      addressBytes: values.walletAddressMb * MEGABYTE,
       ...(marketplace !== undefined && { marketplace }),
     },
   }
@@ -286,6 +297,8 @@ function marketplaceOf(values: SettingValues): NonNullable<Config['chain']>['mar
     contract,
     privateKey,
     microUsdcPerGibDay: values.dealUsdcPerGibDay ?? DEFAULT_MICRO_USDC_PER_GIB_DAY,
+    ...(values.dealUsdcPerDay !== undefined && { microUsdcPerDay: values.dealUsdcPerDay }),
+    feeCapWei: BigInt(values.chainFeeCapGwei) * WEI_PER_GWEI,
     waitMs: values.dealWaitMs,
     confirmations: values.chainConfirmations,
     finalityBlocks: values.chainFinalityBlocks,

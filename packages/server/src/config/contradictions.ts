@@ -12,6 +12,7 @@ const CHAIN_NEEDS = [
   ['marketplace', 'chainKey'],
   ['chainKey', 'marketplace'],
   ['dealUsdcPerGibDay', 'marketplace'],
+  ['dealUsdcPerDay', 'marketplace'],
 ] as const
 
 /**

@@ -68,10 +68,19 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     keys: ['provers', 'redundancy', 'stage', 'aggregateBelowMb', 'aggregateSeconds', 'auditSeconds', 'curioKey'],
   },
   { title: 'Moderation', keys: ['denylists'] },
-  { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib'] },
+  { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib', 'walletBalanceBlocks', 'walletAddressMb'] },
   {
     title: 'Onchain deals',
-    keys: ['marketplace', 'chainKey', 'dealUsdcPerGibDay', 'dealWaitMs', 'chainConfirmations', 'chainFinalityBlocks'],
+    keys: [
+      'marketplace',
+      'chainKey',
+      'dealUsdcPerGibDay',
+      'dealUsdcPerDay',
+      'chainFeeCapGwei',
+      'dealWaitMs',
+      'chainConfirmations',
+      'chainFinalityBlocks',
+    ],
   },
   { title: 'Logs and metrics', keys: ['logLevel', 'logAddresses', 'metricsToken'] },
 ]

@@ -308,6 +308,18 @@ export const SETTINGS = {
     shownDefault: '1',
     meaning: 'The USDC a wallet must hold for each GiB of daily quota.',
   }),
+  walletBalanceBlocks: setting(wholeNumber(1, 10_000), {
+    name: 'LADE_WALLET_BALANCE_BLOCKS',
+    default: '128',
+    meaning:
+      'Number of newest blocks whose least balance sets the quota of a wallet, so that passed-on USDC does not count for several. 1: the balance now. Used with LADE_CHAIN_RPC.',
+  }),
+  walletAddressMb: setting(wholeNumber(0, MAXIMUM_MB), {
+    name: 'LADE_WALLET_MB_PER_ADDRESS',
+    default: '2048',
+    meaning:
+      'How much all wallets that use one IP address (IPv6: one /64) may upload together per UTC day, in MiB. A wallet whose own quota is higher has that. Used with LADE_CHAIN_RPC.',
+  }),
   marketplace: setting(addressForm, {
     name: 'LADE_MARKETPLACE',
     shownDefault: 'unset, so deals exist only in Lade, not onchain',
@@ -324,6 +336,18 @@ export const SETTINGS = {
     name: 'LADE_DEAL_USDC_PER_GIB_DAY',
     shownDefault: '0.0001',
     meaning: 'The price that provers are paid, in USDC per day and GiB of padded bytes.',
+  }),
+  dealUsdcPerDay: setting(usdcPriceForm, {
+    name: 'LADE_DEAL_USDC_PER_DAY',
+    shownDefault: 'unset, so only the balance limits it',
+    meaning:
+      'The most USDC that new deals and extensions put in escrow per UTC day. Further ones wait for the next day.',
+  }),
+  chainFeeCapGwei: setting(wholeNumber(1, 1_000_000), {
+    name: 'LADE_CHAIN_FEE_CAP_GWEI',
+    default: '500',
+    meaning:
+      'The most that a transaction offers per unit of gas, in gwei. While the chain asks for more, transactions wait. Used with LADE_MARKETPLACE.',
   }),
   dealWaitMs: setting(wholeNumber(0, 600_000), {
     name: 'LADE_DEAL_WAIT_MS',

@@ -1,9 +1,10 @@
 import { pieceCidOf } from '@lade/core/content'
 import { rawOffsetBytes } from '@lade/core/piece'
-import type { DealCopy, DealEntry } from '@lade/core/wire'
+import type { DealCopy, DealEntry, DealOnchain } from '@lade/core/wire'
 import { dealStatusOf } from '../files/deal-status.ts'
 import { dealIdsOf, pieceCidOrNull, type RetrievalUrl, storedBytesOf, termText } from '../files/file-entry.ts'
-import type { CopyRecord, DealRecord, FileRecord, OnchainDealRecord } from '../records/record-store.ts'
+import type { CopyRecord, DealRecord, EscrowRecord, FileRecord, OnchainDealRecord } from '../records/record-store.ts'
+import { usdcText } from '../wallets/wallet-quota.ts'
 
 /** The deal of a file, with all that is known of it. */
 export interface FullDeal {
@@ -12,10 +13,12 @@ export interface FullDeal {
   readonly placed: DealRecord | undefined
   /** Those of its copies. */
   readonly onchain: readonly OnchainDealRecord[]
+  /** What the contract holds for these, and perhaps for others. */
+  readonly escrows: readonly EscrowRecord[]
 }
 
 /** The deal of a file as it is shown. */
-export function dealEntryOf({ file, placed, onchain }: FullDeal, urlOf: RetrievalUrl, now: number): DealEntry {
+export function dealEntryOf({ file, placed, onchain, escrows }: FullDeal, urlOf: RetrievalUrl, now: number): DealEntry {
   const { status, since, cause } = dealStatusOf(file, placed, now)
   const endedAt = file.endedAt ?? (status === 'expired' ? file.expiresAt : null)
   const pieces = placed?.pieces ?? []
@@ -40,11 +43,19 @@ export function dealEntryOf({ file, placed, onchain }: FullDeal, urlOf: Retrieva
     provedCopies: provedCopiesOf(heldPieces),
     onchainDealId: onchain.find(({ onchainId }) => onchainId !== null)?.onchainId ?? null,
     aggregate: aggregateOf(placed),
-    copies: pieces.flatMap((piece) => piece.copies.map((copy) => copyEntryOf(pieceCidOf(piece), copy, onchain))),
+    copies: pieces.flatMap((piece) =>
+      piece.copies.map((copy) => copyEntryOf(pieceCidOf(piece), copy, { onchain, escrows })),
+    ),
   }
 }
 
-function copyEntryOf(pieceCid: string, copy: CopyRecord, onchain: readonly OnchainDealRecord[]): DealCopy {
+function copyEntryOf(
+  pieceCid: string,
+  copy: CopyRecord,
+  { onchain, escrows }: Pick<FullDeal, 'onchain' | 'escrows'>,
+): DealCopy {
+  const onchainDealId = onchain.find((deal) => deal.copy === copy.id)?.onchainId ?? null
+  const escrow = escrows.find(({ onchainId }) => onchainId === onchainDealId)
   return {
     prover: copy.prover,
     pieceCid,
@@ -54,7 +65,20 @@ function copyEntryOf(pieceCid: string, copy: CopyRecord, onchain: readonly Oncha
     retrievableAt: timeOrNull(copy.retrievableAt),
     endedAt: timeOrNull(copy.endedAt),
     cause: copy.cause,
-    onchainDealId: onchain.find((deal) => deal.copy === copy.id)?.onchainId ?? null,
+    onchainDealId,
+    onchain: escrow === undefined ? null : onchainEntryOf(escrow),
+  }
+}
+
+function onchainEntryOf(escrow: EscrowRecord): DealOnchain {
+  const { onchainId, state, endsAt, paidInMicroUsdc, paidOutMicroUsdc, returnedMicroUsdc } = escrow
+  return {
+    dealId: onchainId,
+    state,
+    endsAt: timeOrNull(endsAt),
+    escrowed: usdcText(BigInt(paidInMicroUsdc)),
+    paid: usdcText(BigInt(paidOutMicroUsdc)),
+    returned: usdcText(BigInt(returnedMicroUsdc)),
   }
 }
 

@@ -1,8 +1,17 @@
 import type { FileRecord, RecordStore } from '../records/record-store.ts'
 import type { FullDeal } from './deal-entry.ts'
 
-/** The deals of these files, in their order, with their copies and those deals about them that the chain has confirmed. */
-export async function fullDeals(records: RecordStore, files: readonly FileRecord[]): Promise<FullDeal[]> {
+/**
+ * The deals of these files, in their order, with their copies, those deals about them that the chain has confirmed, and what the contract
+ * holds for them.
+ *
+ * @param contract - the marketplace contract; undefined without one.
+ */
+export async function fullDeals(
+  records: RecordStore,
+  files: readonly FileRecord[],
+  contract: string | undefined,
+): Promise<FullDeal[]> {
   const deals = await records.placements.deals(files.map(({ sequence }) => sequence))
   const copies = deals.flatMap(({ pieces }) => pieces.flatMap((piece) => piece.copies.map(({ id }) => id)))
   const onchain = copies.length === 0 ? [] : await records.chain.dealsOf(copies)
@@ -10,9 +19,12 @@ export async function fullDeals(records: RecordStore, files: readonly FileRecord
   // What one block has may be gone with it.
   const confirmed = onchain.filter(({ state }) => state === 'confirmed' || state === 'final')
   const byCopy = new Map(confirmed.map((deal) => [deal.copy, deal]))
+  const onchainIds = confirmed.flatMap(({ onchainId }) => onchainId ?? [])
+  const escrows =
+    contract === undefined || onchainIds.length === 0 ? [] : await records.escrow.find({ contract, onchainIds })
   return files.map((file) => {
     const placed = byFile.get(file.sequence)
     const own = placed?.pieces.flatMap((piece) => piece.copies.flatMap(({ id }) => byCopy.get(id) ?? []))
-    return { file, placed, onchain: own ?? [] }
+    return { file, placed, onchain: own ?? [], escrows }
   })
 }

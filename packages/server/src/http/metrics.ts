@@ -5,6 +5,7 @@ import { clockMetrics } from './clock-metrics.ts'
 import { databaseMetrics } from './database-metrics.ts'
 import { diskMetrics } from './disk-metrics.ts'
 import { integrityMetrics } from './integrity-metrics.ts'
+import { marketMetrics } from './market-metrics.ts'
 import { moderationMetrics } from './moderation-metrics.ts'
 import type { RequestCounters } from './request-counters.ts'
 import { requestMetrics } from './request-metrics.ts'
@@ -155,6 +156,7 @@ export function createMetrics(source: MetricsSource, requests: RequestCounters):
   })
   diskMetrics(registry, source)
   clockMetrics(registry, clock)
+  marketMetrics(registry, placed)
   moderationMetrics(registry, source.moderation)
   budgetMetrics(registry, budget)
   if (databaseState !== undefined) databaseMetrics(registry, databaseState)

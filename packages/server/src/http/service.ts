@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { RetrievalUrl } from '../files/file-entry.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Moderation } from '../moderation/moderation.ts'
+import type { DealProposerState } from '../onchain-deals/deal-proposer.ts'
 import type { OpenUploadsInHand } from '../open-uploads/open-uploads.ts'
 import type { ProofRequest, ProvenFile } from '../placement/challenge.ts'
 import type { PlacementCounts } from '../placement/placement-counters.ts'
@@ -35,6 +36,12 @@ export interface PlacedCounters extends PlacementCounts {
   readonly pendingTransactions: number | undefined
   /** When the oldest of them was made; undefined without one. */
   readonly oldestPendingAt: number | undefined
+  /** As of the last round of this process, with the budget of a day; undefined without deals on a chain. */
+  readonly market:
+    | (Pick<DealProposerState, 'waits' | 'escrow' | 'spentTodayMicroUsdc'> & {
+        readonly budgetMicroUsdc: bigint | undefined
+      })
+    | undefined
 }
 
 /** Where the service says what became of the bytes that it keeps. */

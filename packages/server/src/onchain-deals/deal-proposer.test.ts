@@ -66,7 +66,7 @@ describe('proposing', () => {
     const proposing = proposer({ feeCap: 1n })
     await proposing.round()
     expect(await states(copies)).toEqual(['queued', 'queued'])
-    expect(proposing.state().lastError).toBe('The network fee exceeds the fee cap.')
+    expect(proposing.state().lastError).toMatch('The network fee exceeds the fee cap.')
     await records.placements.fail({ copy: copies[0]?.copy ?? 0, cause: 'lost', now: clock.now })
     await proposer().round()
     chain.mine()
@@ -251,7 +251,9 @@ describe('a deal that is too short', () => {
     const proposing = proposer({ finalityBlocks: 2 })
     const start = clock.now
     await proposing.round()
-    await blocksAndRounds(proposing, 3)
+    await blocksAndRounds(proposing, 1)
+    chain.act({ kind: 'accept', dealId: 1n })
+    await blocksAndRounds(proposing, 2)
     const until = start + 9.5 * DAY_MS
     await records.files.change({ file: copy.file, now: clock.now, term: { until }, maxTermDays: 365 })
     await blocksAndRounds(proposing, 2)
@@ -271,7 +273,9 @@ describe('a deal that is too short', () => {
     const proposing = proposer({ finalityBlocks: 2 })
     const start = clock.now
     await proposing.round()
-    await blocksAndRounds(proposing, 3)
+    await blocksAndRounds(proposing, 1)
+    chain.act({ kind: 'accept', dealId: 1n })
+    await blocksAndRounds(proposing, 2)
     await records.files.change({ file: copy.file, now: clock.now, term: { termDays: 9 }, maxTermDays: 365 })
     clock.now = start + 6 * DAY_MS
     chain.revertWhen((call) => call.kind === 'extend')

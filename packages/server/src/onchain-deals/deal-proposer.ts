@@ -1,17 +1,21 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import type { BlockPlace, Marketplace } from '../chain/chain.ts'
-import type { TransactionRecord } from '../records/record-store.ts'
+import type { EscrowTotals, TransactionRecord } from '../records/record-store.ts'
+import { countEscrow, type ScanRange } from './count-escrow.ts'
 import { extendDeals } from './extend-deals.ts'
 import { fillNonces } from './fill-nonces.ts'
 import { Observations } from './observations.ts'
 import { proposeDeals } from './propose-deals.ts'
-import type { DealProposerDeps, ProposerRound } from './proposer-round.ts'
+import type { DealProposerDeps, ProposerRound, WaitCause } from './proposer-round.ts'
+import { recoverEscrow } from './recover-escrow.ts'
 import { trackTransaction } from './track-transaction.ts'
 
 /** The most transactions that one round tracks, lowest nonces first. */
 const MAX_UNSETTLED = 500
 const MAX_BACKOFF_MS = 60_000
+/** How many blocks the node is asked about at first, at a time. */
+const FIRST_SCAN_BLOCKS = 1_000
 
 const DEFAULTS = {
   confirmations: 1,
@@ -29,14 +33,21 @@ export interface DealProposerState {
   readonly pendingTransactions: number
   /** When the oldest of them was made, in epoch milliseconds; undefined without one. */
   readonly oldestPendingAt: number | undefined
+  /** What transactions waited for in the last round. */
+  readonly waits: readonly WaitCause[]
+  /** What the contract holds for the account; undefined before the first round, and in processes that run none. */
+  readonly escrow: EscrowTotals | undefined
+  /** What was put in escrow on this UTC day; undefined likewise. */
+  readonly spentTodayMicroUsdc: number | undefined
   /** What keeps deals from being made, for people; null when nothing does. */
   readonly lastError: string | null
 }
 
-/** Makes deals on the chain for copies that provers hold, and keeps them. */
+/** Makes deals on the chain for copies that provers hold, keeps them, and takes back what they do not use. */
 export interface DealProposer {
   /**
-   * Tracks every transaction that is not settled, proposes what is queued, and extends what is too short.
+   * Tracks every transaction that is not settled, proposes what is queued, extends what is too short, counts what the contract holds, and
+   * takes back what was not accepted, was missed, or is over.
    *
    * Safe to be ended at any point and beside other processes: a copy gets one deal, whatever happens. A chain that does not answer is
    * no error: the round ends, and the next one is later.
@@ -73,13 +84,24 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
   let pendingTransactions = 0
   let oldestPendingAt: number | undefined
   let troublesBefore: readonly string[] = []
+  let waits: readonly WaitCause[] = []
+  let escrow: EscrowTotals | undefined
+  let spentTodayMicroUsdc: number | undefined
+  const scanRange: ScanRange = { blocks: FIRST_SCAN_BLOCKS }
 
   async function unsettled(): Promise<readonly TransactionRecord[]> {
     const states = ['open', 'mined', 'confirmed'] as const
     return records.chain.transactions({ account: marketplace.account, states, limit: MAX_UNSETTLED })
   }
 
-  async function begin(trouble: (sentence: string) => void): Promise<ProposerRound> {
+  async function begin(trouble: (sentence: string) => void, wait: ProposerRound['wait']): Promise<ProposerRound> {
+    let paying: Promise<boolean> | undefined
+    const canPay = async (): Promise<boolean> => {
+      paying ??= marketplace.canPay()
+      if (await paying) return true
+      wait('token', 'The token refuses payments from the marketplace. No deal is made, and no escrow comes back.')
+      return false
+    }
     const newest = await marketplace.head()
     const confirmedNonce = await marketplace.confirmedNonce()
     const isSameHead = headBefore?.hash === newest.hash
@@ -89,7 +111,9 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
     rounds += 1
     return {
       ...settings,
+      dealMicroUsdcPerDay: deps.dealMicroUsdcPerDay,
       transactions: records.chain,
+      escrow: records.escrow,
       marketplace,
       head: newest,
       confirmedNonce,
@@ -98,34 +122,46 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
       number: rounds,
       observations,
       trouble,
+      wait,
+      canPay,
     }
   }
 
-  async function work(trouble: (sentence: string) => void): Promise<number> {
-    const round = await begin(trouble)
+  async function work(trouble: (sentence: string) => void, wait: ProposerRound['wait']): Promise<number> {
+    const round = await begin(trouble, wait)
     for (const transaction of await unsettled()) await trackTransaction(round, transaction)
     const left = await unsettled()
     await fillNonces(round, left)
     await proposeDeals(round, left)
     extendedUpTo = await extendDeals(round, left, extendedUpTo)
+    const isCounted = await countEscrow(round, scanRange)
+    await recoverEscrow(round, await unsettled())
     // Only now: what a round that failed has not looked at is looked at by the next, though the chain did not move.
     headBefore = round.head
     const after = await unsettled()
     const pending = after.filter(({ state }) => state === 'open')
     pendingTransactions = pending.length
     oldestPendingAt = pending.length === 0 ? undefined : Math.min(...pending.map(({ createdAt }) => createdAt))
-    return after.some(({ state }) => state === 'open' || state === 'mined') ? pollMs : idleMs
+    escrow = await records.escrow.totals(marketplace.contract)
+    const today = now() - (now() % DAY_MS)
+    spentTodayMicroUsdc = await records.escrow.spent({ account: marketplace.account, from: today, to: today + DAY_MS })
+    return !isCounted || after.some(({ state }) => state === 'open' || state === 'mined') ? pollMs : idleMs
   }
 
   return {
     async round() {
       const troubles: string[] = []
+      const causes = new Set<WaitCause>()
       const trouble = (sentence: string): void => {
         if (!troublesBefore.includes(sentence)) log.warn({ account: marketplace.account }, sentence)
         troubles.push(sentence)
       }
+      const wait = (cause: WaitCause, sentence: string): void => {
+        causes.add(cause)
+        trouble(sentence)
+      }
       try {
-        const nextInMs = await work(trouble)
+        const nextInMs = await work(trouble, wait)
         offlineRounds = 0
         return { nextInMs }
       } catch (error) {
@@ -136,9 +172,17 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
         return { nextInMs: Math.min(MAX_BACKOFF_MS, pollMs * 2 ** offlineRounds) }
       } finally {
         troublesBefore = troubles
+        waits = [...causes]
       }
     },
-    state: () => ({ pendingTransactions, oldestPendingAt, lastError: troublesBefore.at(-1) ?? null }),
+    state: () => ({
+      pendingTransactions,
+      oldestPendingAt,
+      waits,
+      escrow,
+      spentTodayMicroUsdc,
+      lastError: troublesBefore.at(-1) ?? null,
+    }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { paddedSizeBytes } from '@lade/core/piece'
 import { DAY_MS } from '@lade/core/time'
 import type { ShortDeal, TransactionRecord } from '../records/record-store.ts'
+import { leftToday, noteOverBudget } from './daily-budget.ts'
 import { feesIfReady, nextNonce } from './propose-deals.ts'
 import type { ProposerRound } from './proposer-round.ts'
 import { signRecordSend } from './send-recorded.ts'
@@ -49,6 +50,12 @@ async function extend(
   const extraMs = Math.ceil((deal.neededUntil - deal.endsAt) / DAY_MS) * DAY_MS
   const term = { paddedSizeBytes: paddedSizeBytes(deal.pieceSizeBytes), durationSeconds: extraMs / 1000 }
   const paymentMicroUsdc = round.priceOf(term)
+  const left = await leftToday(round)
+  if (left !== undefined && paymentMicroUsdc > left) {
+    noteOverBudget(round, paymentMicroUsdc)
+    // One that costs more than a whole day holds up no other.
+    return paymentMicroUsdc > (round.dealMicroUsdcPerDay ?? 0n)
+  }
   const fees = await feesIfReady(round, unsettled)
   if (fees === undefined) return false
   if ((await round.chain.usdcBalance(round.marketplace.account)) < paymentMicroUsdc) {

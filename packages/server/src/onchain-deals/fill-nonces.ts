@@ -1,4 +1,5 @@
 import type { TransactionRecord } from '../records/record-store.ts'
+import { feesWithinCap } from './fees-within-cap.ts'
 import type { ProposerRound } from './proposer-round.ts'
 import { signRecordSend } from './send-recorded.ts'
 
@@ -37,11 +38,8 @@ export async function fillNonces(round: ProposerRound, unsettled: readonly Trans
 }
 
 async function useUp(round: ProposerRound, nonce: number): Promise<void> {
-  const fees = await round.marketplace.fees()
-  if (fees.maxFeePerGas > round.feeCap) {
-    round.trouble('The network fee exceeds the fee cap.')
-    return
-  }
+  const fees = await feesWithinCap(round)
+  if (fees === undefined) return
   await signRecordSend(round, { call: { kind: 'empty' }, nonce, fees }, (transaction) =>
     round.transactions.record(transaction),
   )

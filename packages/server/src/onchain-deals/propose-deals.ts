@@ -1,15 +1,15 @@
 import { paddedSizeBytes } from '@lade/core/piece'
 import type { Address, DealProposal, Fees } from '../chain/chain.ts'
 import type { QueuedDeal, TransactionRecord } from '../records/record-store.ts'
-import type { ProposerRound } from './proposer-round.ts'
+import { leftToday, noteOverBudget } from './daily-budget.ts'
+import { feesWithinCap } from './fees-within-cap.ts'
+import type { PricedTerm, ProposerRound } from './proposer-round.ts'
 import { paymentOf, readCall } from './recorded-call.ts'
-import { signRecordSend } from './send-recorded.ts'
+import { MAX_OPEN, signRecordSend } from './send-recorded.ts'
 import { ALONE_FROM_REVERTS } from './track-transaction.ts'
 
 /** The most copies of one prover that are queued in one round. */
 const QUEUE_BATCH = 500
-/** The most transactions that may wait for a block; nodes keep no more than a few of one account. */
-const MAX_OPEN = 16
 /** A balance may be a few seconds old, so that what was paid in the newest blocks is taken off it again. */
 const BALANCE_AGE_BLOCKS = 5
 const DAY_SECONDS = 86_400
@@ -22,8 +22,7 @@ export async function proposeDeals(round: ProposerRound, unsettled: readonly Tra
   let open = unsettled.filter(({ state }) => state === 'open').length
   let spentMicroUsdc = unsettled.filter((each) => mayBeUnpaid(round, each)).reduce(addPayment, 0n)
   while (open < MAX_OPEN) {
-    const queued = await transactions.queued({ provers, now: round.now(), limit: maxBatch })
-    const batch = batchOf(queued)
+    const batch = batchOf(await queuedWithinBudget(round, provers)).slice(0, maxBatch)
     if (batch.length === 0) return
     const fees = await feesIfReady(round, unsettled)
     if (fees === undefined) return
@@ -54,11 +53,9 @@ export async function feesIfReady(
   round: ProposerRound,
   unsettled: readonly TransactionRecord[],
 ): Promise<Fees | undefined> {
-  const fees = await round.marketplace.fees()
-  if (fees.maxFeePerGas > round.feeCap) {
-    round.trouble('The network fee exceeds the fee cap.')
-    return undefined
-  }
+  const fees = await feesWithinCap(round)
+  // A token that froze the contract undoes every payment to it.
+  if (fees === undefined || !(await round.canPay())) return undefined
   const calls = await round.marketplace.prepare()
   if (calls.length === 0) return fees
   const underWay = unsettled.map(({ call }) => readCall(call).kind)
@@ -70,6 +67,21 @@ export async function feesIfReady(
   return undefined
 }
 
+/** The oldest queued deals, without those that cost more than the budget of a whole day. */
+async function queuedWithinBudget(round: ProposerRound, provers: readonly string[]): Promise<readonly QueuedDeal[]> {
+  const { transactions, maxBatch, dealMicroUsdcPerDay: limit } = round
+  const queued = await transactions.queued({ provers, now: round.now(), limit: maxBatch })
+  if (limit === undefined) return queued
+  const paymentOfDeal = (deal: QueuedDeal) => round.priceOf(termOf(round, deal))
+  const isTooDear = (deal: QueuedDeal) => paymentOfDeal(deal) > limit
+  const dearest = queued.find(isTooDear)
+  if (dearest === undefined) return queued
+  noteOverBudget(round, paymentOfDeal(dearest))
+  // Those behind it are not held up.
+  const more = await transactions.queued({ provers, now: round.now(), limit: QUEUE_BATCH })
+  return more.filter((deal) => !isTooDear(deal))
+}
+
 /** The oldest alone when it was undone often; else the oldest ones that were not. */
 function batchOf(queued: readonly QueuedDeal[]): readonly QueuedDeal[] {
   const [first] = queued
@@ -77,7 +89,7 @@ function batchOf(queued: readonly QueuedDeal[]): readonly QueuedDeal[] {
   return queued.filter(({ reverts }) => reverts < ALONE_FROM_REVERTS)
 }
 
-/** As many of the batch, from the first on, as the balance pays for. */
+/** As many of the batch, from the first on, as the balance and the budget of today pay for. */
 async function affordableOf(
   round: ProposerRound,
   batch: readonly QueuedDeal[],
@@ -87,6 +99,18 @@ async function affordableOf(
     const prover = round.accounts.get(deal.prover)
     return prover === undefined ? [] : [{ deal, proposal: proposalOf(round, deal, prover) }]
   })
+  const budget = await leftToday(round)
+  if (budget !== undefined) {
+    let leftOfBudget = budget
+    const tooMuch = priced.findIndex(({ proposal }) => {
+      leftOfBudget -= proposal.paymentMicroUsdc
+      return leftOfBudget < 0n
+    })
+    if (tooMuch !== -1) {
+      noteOverBudget(round, priced[tooMuch]?.proposal.paymentMicroUsdc ?? 0n)
+      priced.splice(tooMuch)
+    }
+  }
   let left = (await round.chain.usdcBalance(round.marketplace.account)) - spentMicroUsdc
   const tooDear = priced.findIndex(({ proposal }) => {
     left -= proposal.paymentMicroUsdc
@@ -98,12 +122,16 @@ async function affordableOf(
 }
 
 function proposalOf(round: ProposerRound, deal: QueuedDeal, prover: Address): DealProposal {
+  const term = termOf(round, deal)
+  return { prover, pieceRoot: deal.pieceRoot, ...term, paymentMicroUsdc: round.priceOf(term) }
+}
+
+function termOf(round: ProposerRound, deal: QueuedDeal): PricedTerm {
   const seconds = (deal.neededUntil - round.now()) / 1000
-  const term = {
+  return {
     paddedSizeBytes: paddedSizeBytes(deal.pieceSizeBytes),
     durationSeconds: Math.max(1, Math.ceil(seconds / DAY_SECONDS)) * DAY_SECONDS,
   }
-  return { prover, pieceRoot: deal.pieceRoot, ...term, paymentMicroUsdc: round.priceOf(term) }
 }
 
 function mayBeUnpaid(round: ProposerRound, { state, blockNumber }: TransactionRecord): boolean {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { DAY_MS } from '@lade/core/time'
 import fc from 'fast-check'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { type FakeChain, openFakeChain } from '../chain/fake-chain.ts'
 import type { ChainRecords, RecordStore } from '../records/record-store.ts'
 import { type StagedCopy, stageCopy } from '../testing/doubles/staged-copy.ts'
 import type { DealProposer } from './deal-proposer.ts'
+import { readCall } from './recorded-call.ts'
 import { type DealFixture, openDealFixture, PROVER_ACCOUNT } from './testing-deals.ts'
 
 const IS_FULL = process.env.LADE_TEST_PLAN === 'full'
@@ -27,6 +29,7 @@ type Step =
   | { readonly do: 'reorganise'; readonly depth: number; readonly transactions: 'pool' | 'again' | 'dropped' }
   | { readonly do: 'drop'; readonly pick: number }
   | { readonly do: 'somebody else' }
+  | { readonly do: 'accept'; readonly pick: number }
   | { readonly do: 'lose answer'; readonly arrives: boolean }
   | { readonly do: 'refuse' }
   | { readonly do: 'base fee'; readonly gwei: number }
@@ -54,6 +57,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('drop' as const), pick: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('somebody else' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('accept' as const), pick: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('lose answer' as const), arrives: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('refuse' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('base fee' as const), gwei: fc.integer({ min: 1, max: 60 }) }) },
@@ -121,7 +125,11 @@ class World {
   constructor(fixture: DealFixture, stores: readonly [RecordStore, RecordStore]) {
     this.#fixture = fixture
     this.#stores = stores
-    this.chain = openFakeChain({ account: privateKeyToAddress(generatePrivateKey()) })
+    this.chain = openFakeChain({
+      account: privateKeyToAddress(generatePrivateKey()),
+      contract: privateKeyToAddress(generatePrivateKey()),
+      now: () => fixture.clock.now,
+    })
     this.chain.setBalance(this.chain.marketplace.account, 10n ** 15n)
     for (const index of [0, 1] as const) this.#start(index)
   }
@@ -132,7 +140,7 @@ class World {
     const store = this.#stores[index]
     const chain: Chain = { ...this.chain, marketplace: mortal(this.chain.marketplace, SENDS, fuse) }
     this.proposers[index] = this.#fixture.proposer({
-      records: { chain: mortal(store.chain, WRITES, fuse) },
+      records: { chain: mortal(store.chain, WRITES, fuse), escrow: mortal(store.escrow, ['apply', 'checked'], fuse) },
       chain,
       accounts: new Map([[this.prover, PROVER_ACCOUNT]]),
       maxBatch: 3,
@@ -173,6 +181,8 @@ class World {
         return
       case 'somebody else':
         return chain.useNonceElsewhere()
+      case 'accept':
+        return chain.act({ kind: 'accept', dealId: BigInt(next.pick + 1) })
       case 'lose answer':
         return chain.loseNextAnswer(next)
       case 'refuse':
@@ -210,6 +220,41 @@ class World {
       chain.mine()
       await this.round(index % 2 === 0 ? 0 : 1)
     }
+  }
+
+  /** All deals are over, and processes die while they take back what the contract holds. */
+  async recover(): Promise<void> {
+    const { chain } = this
+    this.#fixture.clock.now += 8 * DAY_MS
+    for (let index = 0; index < MOST_HEALING_ROUNDS && !(await this.isRecovered()); index += 1) {
+      this.#fixture.clock.now += 10_000
+      chain.mine()
+      if (index % 7 === 3) chain.reorganise({ depth: 2, transactions: index % 2 === 0 ? 'pool' : 'dropped' })
+      const process = index % 2 === 0 ? 0 : 1
+      if (index < 40 && index % 3 === 0) this.fuses[process].left = index % 11
+      await (index % 5 === 4 ? Promise.all([this.round(0), this.round(1)]) : this.round(process))
+    }
+  }
+
+  /** The contract holds nothing, and the records say so. */
+  async isRecovered(): Promise<boolean> {
+    const { paidInMicroUsdc, paidOutMicroUsdc, returnedMicroUsdc } = await this.totals()
+    return this.chain.escrowMicroUsdc === 0n && paidInMicroUsdc === paidOutMicroUsdc + returnedMicroUsdc
+  }
+
+  totals() {
+    return this.#stores[0].escrow.totals(this.chain.marketplace.contract)
+  }
+
+  /** How many transactions took something out of a deal, by deal. */
+  async recoveries(): Promise<readonly number[]> {
+    const { account } = this.chain.marketplace
+    const all = await this.#stores[0].chain.transactions({ account, states: ['final'], limit: 10_000 })
+    const calls = all.filter(({ succeeded }) => succeeded).map(({ call }) => readCall(call))
+    const ofDeals = calls.flatMap((call) =>
+      call.kind === 'withdraw' || call.kind === 'settle' || call.kind === 'slash' ? [call.dealId] : [],
+    )
+    return [...Map.groupBy(ofDeals, (dealId) => dealId).values()].map(({ length }) => length)
   }
 
   async isSettled(): Promise<boolean> {
@@ -267,6 +312,13 @@ test(
         await world.heal()
         expect(await world.broken()).toEqual([])
         expect(await world.isSettled(), JSON.stringify(await world.deals())).toBe(true)
+        await world.recover()
+        const onchain = world.chain.deals.length
+        const totals = await world.totals()
+        expect(await world.isRecovered(), JSON.stringify(totals)).toBe(true)
+        expect(totals.deals.reduce((sum, { count }) => sum + count, 0)).toBe(onchain)
+        expect(totals.paidInMicroUsdc).toBe(7 * onchain)
+        expect(Math.max(1, ...(await world.recoveries())), 'more than one transaction about a deal').toBe(1)
         deaths += world.deaths
       }),
       { numRuns: SEQUENCES },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Address, BlockPlace, Chain, Marketplace } from '../chain/chain.ts'
-import type { ChainRecords } from '../records/record-store.ts'
+import type { ChainRecords, EscrowRecords } from '../records/record-store.ts'
 import type { Observations } from './observations.ts'
 
 /** What a deal is priced by. */
@@ -10,7 +10,7 @@ export interface PricedTerm {
 }
 
 export interface DealProposerDeps {
-  readonly records: { readonly chain: ChainRecords }
+  readonly records: { readonly chain: ChainRecords; readonly escrow: EscrowRecords }
   readonly chain: Chain
   /** Epoch milliseconds. */
   readonly now: () => number
@@ -21,6 +21,8 @@ export interface DealProposerDeps {
   readonly priceOf: (term: PricedTerm) => bigint
   /** The most that a transaction offers for a unit of gas, in wei. Above it nothing new is signed. */
   readonly feeCap: bigint
+  /** The most that is put in escrow on a UTC day, in units of 10⁻⁶ USDC. @default no limit */
+  readonly dealMicroUsdcPerDay?: bigint | undefined
   /** How many blocks have to have a deal, the one that holds it included, before callers are told. @default 1 */
   readonly confirmations?: number
   /** How many blocks come after one that no reorganisation takes back. @default 64 */
@@ -37,9 +39,14 @@ export interface DealProposerDeps {
   readonly idleMs?: number
 }
 
+/** What transactions wait for: a lower fee, the budget of the next day, or a token that pays again. */
+export type WaitCause = 'fee' | 'budget' | 'token'
+
 /** What the steps of one round share. */
-export interface ProposerRound extends Required<DealProposerDeps> {
+export interface ProposerRound extends Required<Omit<DealProposerDeps, 'dealMicroUsdcPerDay'>> {
+  readonly dealMicroUsdcPerDay: bigint | undefined
   readonly transactions: ChainRecords
+  readonly escrow: EscrowRecords
   readonly marketplace: Marketplace
   /** The newest block, as of the beginning of the round. */
   readonly head: BlockPlace
@@ -54,4 +61,8 @@ export interface ProposerRound extends Required<DealProposerDeps> {
   readonly observations: Observations
   /** Notes what keeps transactions from going on, for people; it goes to the log when it is new. */
   trouble(sentence: string): void
+  /** Notes that transactions wait for something, and why. */
+  wait(cause: WaitCause, sentence: string): void
+  /** False, and noted, while the token refuses payments from the marketplace; asked once in a round. @throws {LadeError} `chain_offline`. */
+  canPay(): Promise<boolean>
 }

@@ -25,6 +25,9 @@ export function paymentOf(call: RecordedCall): bigint {
       return call.deals.reduce((sum, { paymentMicroUsdc }) => sum + paymentMicroUsdc, 0n)
     case 'extend':
       return call.paymentMicroUsdc
+    case 'withdraw':
+    case 'settle':
+    case 'slash':
     case 'approve':
     case 'empty':
       return 0n

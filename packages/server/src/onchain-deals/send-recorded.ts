@@ -1,9 +1,12 @@
 import type { Fees, Hash, SendOutcome, SignedTransaction } from '../chain/chain.ts'
 import type { NewTransaction, TransactionAttempt, TransactionRecord } from '../records/record-store.ts'
+import { budgetOf } from './daily-budget.ts'
 import { raisedFees } from './offered-fees.ts'
 import type { ProposerRound } from './proposer-round.ts'
-import { type RecordedCall, readCall, writeCall } from './recorded-call.ts'
+import { paymentOf, type RecordedCall, readCall, writeCall } from './recorded-call.ts'
 
+/** The most transactions that may wait for a block; nodes keep no more than a few of one account. */
+export const MAX_OPEN = 16
 /** Where another transaction of the same nonce offers more, ours is raised as often as this while it would wait for one raise. */
 const OUTBID_FRACTION = 10
 
@@ -24,7 +27,10 @@ export async function signRecordSend(
   const signed = await sign(round, request)
   const account = round.marketplace.account
   const attempt = attemptOf(signed, fees, round.now())
-  const isRecorded = await record({ account, nonce, call: writeCall(call), attempt, now: round.now() })
+  const paymentMicroUsdc = Number(paymentOf(call))
+  const now = round.now()
+  const budget = budgetOf(round, now)
+  const isRecorded = await record({ account, nonce, call: writeCall(call), attempt, paymentMicroUsdc, budget, now })
   if (!isRecorded) return false
   round.log.info({ transaction: signed.hash, nonce, kind: call.kind }, 'a transaction is recorded and sent')
   noteRefusal(round, await round.marketplace.send(signed.raw))

@@ -47,9 +47,9 @@ export async function openDealFixture(options: FakeChainOptions = {}): Promise<D
     rmSync(dir, { recursive: true, force: true })
   })
   const records = await openAgain()
-  const chain = openFakeChain(options)
-  chain.setBalance(chain.marketplace.account, 10n ** 12n)
   const clock = { now: START }
+  const chain = openFakeChain({ now: () => clock.now, ...options })
+  chain.setBalance(chain.marketplace.account, 10n ** 12n)
   let staged = 0
 
   return {

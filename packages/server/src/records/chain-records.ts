@@ -91,6 +91,10 @@ export interface NewTransaction {
   readonly nonce: number
   readonly call: string
   readonly attempt: TransactionAttempt
+  /** What it puts in escrow, in units of 10⁻⁶ USDC. @default 0 */
+  readonly paymentMicroUsdc?: number
+  /** Not recorded when the payments of this time, this one included, would be more than this. */
+  readonly budget?: { readonly from: number; readonly to: number; readonly microUsdc: number } | undefined
   readonly now: number
 }
 
@@ -113,16 +117,18 @@ export interface ChainRecords {
   nextNonce(account: string): Promise<number | undefined>
   /**
    * Records a transaction that proposes deals for these copies, in this order. False, and nothing recorded, when the nonce is taken or
-   * one of the copies is not queued, or not live, any more.
+   * one of the copies is not queued, or not live, any more, or the budget is used up.
    */
   propose(request: NewTransaction & { copies: readonly number[] }): Promise<boolean>
   /**
    * Records a transaction about no proposal. False, and nothing recorded, when the nonce is taken, or when the deal that it `extends` is
-   * not final, has another end than `from`, or is being extended.
+   * not final, has another end than `from`, or is being extended, when the deal that it `recovers` from has nothing to be recovered or has
+   * a transaction under way, or when the budget is used up.
    */
   record(
     request: NewTransaction & {
       extends?: { readonly copy: number; readonly from: number; readonly to: number }
+      recovers?: { readonly contract: string; readonly onchainId: string }
     },
   ): Promise<boolean>
   /** Another signed form of the same transaction, recorded before it is sent. False when the transaction is not `open` any more. */
@@ -164,8 +170,8 @@ export interface ChainRecords {
    */
   fileOf(request: { principal: string; onchainId: string }): Promise<number | undefined>
   /**
-   * Of the final deals of live copies whose end is after `endsAfter` and before `endsBefore`, those that are too short and that no
-   * extension is under way for. Looks at about `limit` deals, the earliest end first; `upTo` is the end that it got to, null when that
+   * Of the final deals of live copies whose end is after `endsAfter` and before `endsBefore`, those that are too short, that have not ended on the
+   * chain, and that no extension is under way for. Looks at about `limit` deals, the earliest end first; `upTo` is the end that it got to, null when that
    * was all.
    */
   tooShort(request: { endsAfter: number; endsBefore: number; limit: number }): Promise<{

@@ -20,6 +20,7 @@ import { dealCases } from './conformance/deal-cases.ts'
 import { discardCases } from './conformance/discard-cases.ts'
 import { enrolmentCases } from './conformance/enrolment-cases.ts'
 import { erasureCases } from './conformance/erasure-cases.ts'
+import { escrowCases } from './conformance/escrow-cases.ts'
 import { extensionCases } from './conformance/extension-cases.ts'
 import { fileCases } from './conformance/file-cases.ts'
 import { folderCases } from './conformance/folder-cases.ts'
@@ -112,6 +113,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('status of deals', () => statusCases(cases))
     describe('aggregates', () => aggregateCases(cases))
     describe('deals on the chain', () => chainCases(cases))
+    describe('escrow', () => escrowCases(cases))
     describe('extensions of deals on the chain', () => extensionCases(cases))
     describe('offers', () => offerCases(cases))
     describe('leases', () => leaseCases(cases))

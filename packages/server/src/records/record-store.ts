@@ -8,6 +8,7 @@ import type { ClaimRecords } from './claim-records.ts'
 import type { CompositionRecords } from './composition-records.ts'
 import type { BlockRecords, ContentFacts, ContentRecords, ObjectHandle, ServedView } from './content-records.ts'
 import type { ErasureRecords } from './erasure-records.ts'
+import type { EscrowRecords } from './escrow-records.ts'
 import type { FileEnd, FileRecord, NewFile, Visibility } from './file-record.ts'
 import type { FolderCommit, FolderRecords, UnusableMembers } from './folder-records.ts'
 import type { InstallationRecords } from './installation-records.ts'
@@ -70,6 +71,14 @@ export type {
   ServedView,
 } from './content-records.ts'
 export type { ErasureRecords } from './erasure-records.ts'
+export type {
+  EscrowChange,
+  EscrowRecord,
+  EscrowRecords,
+  EscrowState,
+  EscrowToCheck,
+  EscrowTotals,
+} from './escrow-records.ts'
 export type { FileEnd, FileRecord, FolderFacts, NewFile, Visibility } from './file-record.ts'
 export type { FolderCommit, FolderMember, FolderRecords, FoundMember, UnusableMembers } from './folder-records.ts'
 export type { InstallationRecords } from './installation-records.ts'
@@ -183,6 +192,7 @@ export interface RecordStore {
   readonly inventory: InventoryRecords
   readonly integrity: IntegrityRecords
   readonly chain: ChainRecords
+  readonly escrow: EscrowRecords
   readonly nonces: NonceRecords
   readonly takedowns: TakedownRecords
   readonly blockedCallers: BlockedCallerRecords

@@ -196,7 +196,8 @@ export function quotaRefusal(
 /** The refusal of a quota, under the code that its tier has. The next day does not help where it is about what is stored. */
 export function overQuota({ tier, sizeBytes, isGrowing }: Asking, refused: RefusedByQuota, now: number): LadeError {
   const { usedBytes, over, day = { usedBytes, limitBytes: tier.dailyBytes } } = refused
-  const { unit, which = 'day', used, limit, network } = over
+  const { unit, used, limit, network } = over
+  const which = over.which === 'token' && tier.name === 'wallet' ? 'address' : (over.which ?? 'day')
   const evidence: ErrorEvidence['quota_exceeded'] = {
     unit,
     which,

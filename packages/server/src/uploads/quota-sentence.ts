@@ -32,7 +32,7 @@ export function quotaSentence(tier: UploadTier, refused: Refused): string {
     unit === 'bytes'
       ? `${bytesText(used)} of ${bytesText(limit)}`
       : `${used.toLocaleString('en-US')} of ${countText(limit, 'file')}`
-  const more = which === 'token' ? ' Another token has its own quota.' : MORE[tier.name]
+  const more = which === 'token' ? MORE_BESIDE_TOKEN[tier.name] : MORE[tier.name]
   const spent =
     network === undefined
       ? `${sum} used today${whoseText(tier, over)}`
@@ -46,7 +46,15 @@ const MORE: Readonly<Record<UploadTier['name'], string>> = {
   wallet: ' Add USDC to the wallet to raise the quota.',
 }
 
+/** Where the day of what asks is over: a token, or the client address of a wallet. */
+const MORE_BESIDE_TOKEN: Readonly<Record<UploadTier['name'], string>> = {
+  sponsored: '',
+  token: ' Another token has its own quota.',
+  wallet: ' All wallets that use an IP address share it.',
+}
+
 function whoseText({ name }: UploadTier, { which }: QuotaLimit): string {
+  if (which === 'token' && name === 'wallet') return ' by wallets from this IP address'
   if (which === 'token') return ' by this token'
   return name === 'sponsored' ? ' from this IP address' : ''
 }

@@ -34,7 +34,7 @@ export function usdcText(microUsdc: bigint): string {
 }
 
 /**
- * What a wallet may upload in a day, by what it holds now. What it has used of that is not taken off: the records decide.
+ * What a wallet may upload in a day, by the least that it held in the newest blocks, so that what is passed on counts for one wallet at a time. What it has used of that is not taken off: the records decide.
  *
  * @throws {LadeError} `chain_offline`, `over_budget`.
  */
@@ -42,5 +42,5 @@ export async function walletQuotaBytes(
   { chain, microUsdcPerGib }: { readonly chain: WalletChain; readonly microUsdcPerGib: bigint },
   { address }: Wallet,
 ): Promise<number> {
-  return quotaBytesOf(await chain.usdcBalance(address), microUsdcPerGib)
+  return quotaBytesOf(await chain.leastUsdcBalance(address), microUsdcPerGib)
 }

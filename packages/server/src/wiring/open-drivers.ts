@@ -220,13 +220,14 @@ export async function openKeys(
  */
 export async function openChain({ chain }: Config): Promise<Chain | undefined> {
   if (chain === undefined) return undefined
-  const { rpcUrl, chainId, usdc, marketplace } = chain
+  const { rpcUrl, chainId, usdc, balanceWindowBlocks, marketplace } = chain
   // Loaded when it is needed, since it takes longer than all the rest of a start.
   const { openEvmChain } = await import('../chain/drivers/evm/evm-chain.ts')
   return openEvmChain({
     rpcUrl: rpcUrl.reveal(),
     ...(chainId !== undefined && { chainId }),
     usdc,
+    balanceWindowBlocks,
     ...(marketplace !== undefined && {
       marketplace: marketplace.contract,
       privateKey: marketplace.privateKey.reveal() as `0x${string}`,

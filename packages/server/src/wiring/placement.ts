@@ -20,8 +20,6 @@ import type { RecordStore } from '../records/record-store.ts'
 
 const GIB = 2n ** 30n
 const DAY_SECONDS = 86_400n
-/** 500 gwei: above it new deals wait for a cheaper hour. */
-const FEE_CAP_WEI = 500n * 10n ** 9n
 
 export interface PlacingDeps {
   readonly config: Config
@@ -86,6 +84,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
       ...(job?.snapshot() ?? new PlacementCounters().snapshot()),
       pendingTransactions: proposer?.state().pendingTransactions,
       oldestPendingAt: proposer?.state().oldestPendingAt,
+      market: proposer && { ...proposer.state(), budgetMicroUsdc: config.chain?.marketplace?.microUsdcPerDay },
     }),
     proveFile: (request) => proveFile(proving, request),
     dealWaitMs: proposer === undefined ? 0 : (config.chain?.marketplace?.waitMs ?? 0),
@@ -101,7 +100,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
 function proposerOf({ config, records, chain, provers, now, log }: PlacingDeps) {
   const settings = config.chain?.marketplace
   if (settings === undefined || chain?.marketplace === undefined) return undefined
-  const { microUsdcPerGibDay, confirmations, finalityBlocks } = settings
+  const { microUsdcPerGibDay, microUsdcPerDay, feeCapWei, confirmations, finalityBlocks } = settings
   const accounts = new Map(
     provers.flatMap(({ name, account }) => (account === null ? [] : [[name, account as Address] as const])),
   )
@@ -113,7 +112,8 @@ function proposerOf({ config, records, chain, provers, now, log }: PlacingDeps) 
     accounts,
     priceOf: ({ paddedSizeBytes, durationSeconds }) =>
       (microUsdcPerGibDay * BigInt(paddedSizeBytes) * BigInt(durationSeconds)) / (GIB * DAY_SECONDS),
-    feeCap: FEE_CAP_WEI,
+    feeCap: feeCapWei,
+    dealMicroUsdcPerDay: microUsdcPerDay,
     confirmations,
     finalityBlocks,
   })

@@ -5,6 +5,8 @@ export interface ChainFixture {
   readonly chain: Chain & { readonly marketplace: Marketplace }
   /** An account of nobody's, with so much USDC. */
   fundedAccount(microUsdc: bigint): Promise<Address>
+  /** Moves USDC of an account of nobody's, in a block of its own. */
+  moveUsdc(from: Address, to: Address, microUsdc: bigint): Promise<void>
   /** A contract wallet, and a signature of its own under a message. */
   contractWallet(message: Uint8Array): Promise<{ readonly account: Address; readonly signature: Uint8Array }>
   /** While it is not, nobody answers. */

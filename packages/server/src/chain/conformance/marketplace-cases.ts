@@ -99,6 +99,49 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expect(blockOf(extended.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
     })
 
+    it('reads a deal, and what was said about it, up to its withdrawal', async () => {
+      await approve()
+      const before = await marketplace.head()
+      const proposed = await sendSigned(proposing(2), 1)
+      await fixture.mine()
+      const { dealIds, block } = await blockOf(proposed.hash)
+      const [dealId = 0n, other = 0n] = dealIds
+      const read = await marketplace.deal(dealId)
+      expect(read).toMatchObject({ state: 'proposed', accountedUntil: 0, missesInARow: 0, refundableMicroUsdc: 0n })
+      expect(read?.periodMs).toBeGreaterThan(0)
+      expect(read?.acceptableUntil).toBeGreaterThan(read?.asOf ?? Infinity)
+      await expect(marketplace.deal(dealId + 1_000n)).resolves.toBeUndefined()
+      const extension = { kind: 'extend', dealId, extraSeconds: 86_400, paymentMicroUsdc: 5n } as const
+      await sendSigned(extension, 2)
+      await fixture.mine()
+      const withdrawal = await sendSigned({ kind: 'withdraw', dealId }, 3)
+      const again = await sendSigned({ kind: 'withdraw', dealId }, 4)
+      await fixture.mine()
+      await expect(blockOf(withdrawal.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+      await expect(blockOf(again.hash)).resolves.toMatchObject({ succeeded: false })
+      await expect(marketplace.deal(dealId)).resolves.toMatchObject({ state: 'withdrawn' })
+      const { number: to } = await marketplace.head()
+      const client = marketplace.account
+      await expect(marketplace.events({ from: before.number + 1, to })).resolves.toEqual([
+        { dealId, kind: 'proposed', client, microUsdc: 1n },
+        { dealId: other, kind: 'proposed', client, microUsdc: 2n },
+        { dealId, kind: 'extended', extraMs: 86_400_000, microUsdc: 5n },
+        { dealId, kind: 'withdrawn', microUsdc: 6n },
+      ])
+      await expect(marketplace.events({ from: block.number + 1, to: block.number + 1 })).resolves.toHaveLength(1)
+      await expect(marketplace.canPay()).resolves.toBe(true)
+    })
+
+    it('settles and slashes nothing before its time', async () => {
+      await approve()
+      const proposed = await sendSigned(proposing(1), 1)
+      await fixture.mine()
+      const [dealId = 0n] = (await blockOf(proposed.hash)).dealIds
+      const calls = [await sendSigned({ kind: 'settle', dealId }, 2), await sendSigned({ kind: 'slash', dealId }, 3)]
+      await fixture.mine()
+      for (const { hash } of calls) await expect(blockOf(hash)).resolves.toMatchObject({ succeeded: false })
+    })
+
     it('says of a transaction that was undone that it did not succeed', async () => {
       await approve()
       const extension = { kind: 'extend', dealId: 2n ** 200n, extraSeconds: 1, paymentMicroUsdc: 0n } as const
@@ -210,6 +253,9 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expectOffline(marketplace.send(raw))
       await expectOffline(marketplace.find(hash))
       await expectOffline(marketplace.head())
+      await expectOffline(marketplace.deal(1n))
+      await expectOffline(marketplace.events({ from: 0, to: 0 }))
+      await expectOffline(marketplace.canPay())
     })
   })
 }

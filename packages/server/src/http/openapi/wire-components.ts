@@ -22,6 +22,7 @@ export const WIRE_COMPONENTS: Readonly<Record<string, z.core.$ZodType>> = {
   PieceCidsResult: wire.pieceCidsResult,
   DealEntry: wire.dealEntry,
   DealCopy: wire.dealCopy,
+  DealOnchain: wire.dealOnchain,
   DealList: wire.dealList,
   DealAudit: wire.dealAudit,
   DealProofs: wire.dealProofs,

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { addressAsToken } from '../limit-records.ts'
 import type { RecordStore } from '../record-store.ts'
 import {
   ALICE,
@@ -55,6 +56,33 @@ const sign = (store: RecordStore, jti: string, quotaMb: number, expiresAt = NOW 
 
 export function limitCases({ it, itWithTwo }: Cases): void {
   const capStoredBytes = 500
+
+  it('fills the day of a client address over all wallets that use it, to its last byte', async (store) => {
+    const token = addressAsToken('ip:192.0.2.7', 500)
+    const elsewhere = addressAsToken('ip:192.0.2.8', 500)
+    await stage(store, of('one', 200, { token }))
+    expect(await ask(store, of('two', 100, { token, principal: BOB }))).toMatchObject({ outcome: 'reserved' })
+    expect(await ask(store, of('three', 201, { token }))).toMatchObject(overToken(200, 300, 500))
+    expect(await commitAtOnce(store, of('three', 201, { token, principal: BOB }))).toMatchObject(
+      overToken(100, 300, 500),
+    )
+    expect(await ask(store, of('three', 500, { token: elsewhere }))).toMatchObject({ outcome: 'reserved' })
+    expect(await commitAtOnce(store, of('four', 200, { token }))).toMatchObject({ outcome: 'recorded' })
+    expect(await ask(store, of('five', 1, { token, principal: BOB }))).toMatchObject(overToken(100, 500, 500))
+    expect(await ask(store, of('five', 1, { token, day: '2026-11-22' }))).toMatchObject({ outcome: 'reserved' })
+    expect(await store.quotas.checkDrift()).toEqual([])
+    await store.erasure.oldAddresses({ day: '2027-01-01', endedBefore: NOW, limit: 9 })
+    expect(await store.limits.tokenUsage({ principal: ALICE, token: token.id, day: DAY })).toEqual({ bytes: 100 })
+  })
+
+  itWithTwo('gives the last bytes of a client address to one of two wallets', async (store, other) => {
+    const token = addressAsToken('ip:192.0.2.7', 150)
+    const outcomes = await Promise.all([
+      ask(store, of('one', 100, { token })),
+      ask(other, of('two', 100, { token, principal: BOB })),
+    ])
+    expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['over_quota', 'reserved'])
+  })
 
   it('fills what may be stored to its last byte, over days, and refuses one byte more', async (store) => {
     await stage(store, of('one', 300, { day: '2026-11-20', capStoredBytes }))

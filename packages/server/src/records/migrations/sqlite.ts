@@ -798,4 +798,30 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE files ADD COLUMN folder_bytes INTEGER;
   ALTER TABLE files ADD COLUMN member_bytes INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- What the marketplace contract holds for the account of this service, by the events of final blocks; amounts are units of 10^-6 USDC.
+  -- state is as it was read last, final_state as final blocks have it. check_at is when to read it again, NULL once all of it has come out.
+  CREATE TABLE escrows (
+    contract TEXT NOT NULL,
+    onchain_id TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('proposed', 'active', 'withdrawn', 'settled', 'slashed')),
+    final_state TEXT NOT NULL CHECK (final_state IN ('proposed', 'active', 'withdrawn', 'settled', 'slashed')),
+    ends_at INTEGER,
+    paid_in INTEGER NOT NULL,
+    paid_out INTEGER NOT NULL,
+    returned INTEGER NOT NULL,
+    check_at INTEGER,
+    -- The transaction that takes something out, while that is not settled, and how many were undone since one was not.
+    action_tx INTEGER REFERENCES transactions (id),
+    failures INTEGER NOT NULL,
+    PRIMARY KEY (contract, onchain_id)
+  ) STRICT;
+  CREATE INDEX escrows_to_check ON escrows (contract, check_at) WHERE action_tx IS NULL AND check_at IS NOT NULL;
+  CREATE INDEX escrows_by_action ON escrows (action_tx) WHERE action_tx IS NOT NULL;
+  CREATE INDEX escrows_by_id ON escrows (onchain_id);
+
+  -- What a transaction puts in escrow; 0 for those of before.
+  ALTER TABLE transactions ADD COLUMN payment_micro_usdc INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX transactions_by_payment ON transactions (account, created_at) WHERE payment_micro_usdc > 0;
+  `,
 ]

@@ -1,4 +1,5 @@
 import type { BlobName } from '../inventory-records.ts'
+import { WALLET_ADDRESSES } from '../limit-records.ts'
 import type { PendingDiscards, Usage, UsageDay, UsageDrift } from '../record-store.ts'
 import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
 import { prepareOverdueFiles, STORED_BYTES } from './overdue-files.ts'
@@ -43,6 +44,7 @@ export function prepareAccountReads(db: Sql) {
        SELECT ${NETWORK}, day, 0, bytes, 0, stored_bytes, -files, 0 FROM usage WHERE ${IS_IN_NETWORK}
        UNION ALL
        SELECT principal || ' token ' || token, day, bytes, 0, 0, 0, 0, 0 FROM token_usage
+       WHERE principal <> '${WALLET_ADDRESSES}'
        UNION ALL
        SELECT principal || ' token ' || charged_token, charged_day, 0, charged_bytes, 0, 0, 0, 0 FROM files
        WHERE charged_token IS NOT NULL AND charged_bytes > 0

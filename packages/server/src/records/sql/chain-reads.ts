@@ -97,6 +97,9 @@ export function prepareChainReads(db: Sql) {
        FROM onchain_deals JOIN copies ON copies.id = onchain_deals.copy JOIN pieces ON pieces.id = copies.piece
        WHERE onchain_deals.state = 'final' AND ends_at > :endsAfter AND ends_at <= :upTo
          AND extension_tx IS NULL AND copies.ended_at IS NULL
+         AND NOT EXISTS (
+           SELECT 1 FROM escrows WHERE escrows.onchain_id = onchain_deals.onchain_id AND escrows.state NOT IN ('proposed', 'active')
+         )
      ) AS deals WHERE "neededUntil" > "endsAt" ORDER BY "endsAt"`,
   )
 

@@ -1,6 +1,14 @@
 import type { NewTransaction, TransactionAttempt } from '../record-store.ts'
+import { SPENT } from './escrow-reads.ts'
+import { prepareEscrowWrites } from './escrow-writes.ts'
 import { insertedNumber } from './inserted-number.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
+
+/** The deal that a transaction takes something out of. */
+interface Recovery {
+  readonly contract: string
+  readonly onchainId: string
+}
 
 interface Extension {
   readonly copy: number
@@ -10,6 +18,8 @@ interface Extension {
 
 /** Transactions and the deals that they make. Each function runs inside the caller's transaction of the records. */
 export function prepareChainWrites(db: Sql) {
+  const escrow = prepareEscrowWrites(db)
+  const spent = db.prepare<[string, number, number], number>(SPENT).pluck()
   const toQueue = db
     .prepare<[string, number], number>(
       `SELECT id FROM copies ${db.dialect.indexedBy('copies_to_queue')}
@@ -69,8 +79,9 @@ export function prepareChainWrites(db: Sql) {
     .prepare<[string, number], number>('SELECT 1 FROM transactions WHERE account = ? AND nonce = ?')
     .pluck()
   const insertTransaction = db
-    .prepare<[string, number, string, number], number>(
-      "INSERT INTO transactions (account, nonce, call, state, created_at) VALUES (?, ?, ?, 'open', ?) RETURNING id",
+    .prepare<[string, number, string, number, number], number>(
+      `INSERT INTO transactions (account, nonce, call, state, created_at, payment_micro_usdc) VALUES (?, ?, ?, 'open', ?, ?)
+       RETURNING id`,
     )
     .pluck()
   const stateOf = db.prepare<[number], string>('SELECT state FROM transactions WHERE id = ?').pluck()
@@ -97,10 +108,15 @@ export function prepareChainWrites(db: Sql) {
     .pluck()
   const supersede = db.prepare<[number]>("UPDATE transactions SET state = 'final' WHERE id = ? AND state = 'open'")
 
-  /** The id of the new transaction; undefined when the nonce is taken. */
-  function* insert({ account, nonce, call, attempt, now }: NewTransaction): Steps<number | undefined> {
+  /** The id of the new transaction; undefined when the nonce is taken or the budget does not allow it. */
+  function* insert(transaction: NewTransaction): Steps<number | undefined> {
+    const { account, nonce, call, attempt, paymentMicroUsdc = 0, budget, now } = transaction
     if ((yield* isNonceTaken.get(account, nonce)) !== undefined) return undefined
-    const tx = yield* insertedNumber(insertTransaction.get(account, nonce, call, now))
+    if (budget !== undefined && paymentMicroUsdc > 0) {
+      const before = (yield* spent.get(account, budget.from, budget.to)) ?? 0
+      if (before + paymentMicroUsdc > budget.microUsdc) return undefined
+    }
+    const tx = yield* insertedNumber(insertTransaction.get(account, nonce, call, now, paymentMicroUsdc))
     yield* insertAttempt.run({ tx, ...attempt })
     return tx
   }
@@ -128,13 +144,19 @@ export function prepareChainWrites(db: Sql) {
       return true
     },
 
-    *record({ extends: extension, ...transaction }: NewTransaction & { extends?: Extension }): Steps<boolean> {
+    *record({
+      extends: extension,
+      recovers: recovery,
+      ...transaction
+    }: NewTransaction & { extends?: Extension; recovers?: Recovery }): Steps<boolean> {
+      if (recovery !== undefined && !(yield* escrow.isFree(recovery))) return false
       if (extension !== undefined && (yield* isExtendable.get(extension.copy, extension.from)) === undefined) {
         return false
       }
       const tx = yield* insert(transaction)
       if (tx === undefined) return false
       if (extension !== undefined) yield* beginExtension.run(tx, extension.to, extension.copy)
+      if (recovery !== undefined) yield* escrow.begin(tx, recovery)
       return true
     },
 
@@ -190,6 +212,7 @@ export function prepareChainWrites(db: Sql) {
       }
       if (succeeded === 1) yield* keepExtension.run(transaction)
       else yield* undoExtension.run({ tx: transaction, failedAt: now })
+      yield* escrow.end(transaction, { succeeded: succeeded === 1, now })
       return true
     },
 
@@ -197,6 +220,7 @@ export function prepareChainWrites(db: Sql) {
       if ((yield* supersede.run(transaction)).changes === 0) return false
       for (const { copy } of yield* dealsOf.all(transaction)) yield* queueDeal.run(copy)
       yield* undoExtension.run({ tx: transaction, failedAt: null })
+      yield* escrow.release(transaction)
       return true
     },
   }

@@ -1,3 +1,4 @@
+import { isAddressId } from '../limit-records.ts'
 import type { FolderFacts, NewFile } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { type FileRow, opaqueNameOf } from './file-row.ts'
@@ -49,7 +50,8 @@ export function prepareFileInserts(db: Sql) {
         file.dealId,
         charge.day,
         charge.bytes,
-        charge.token ?? null,
+        // Where a file came from is nothing that is kept of it.
+        charge.token === undefined || isAddressId(charge.token) ? null : charge.token,
         folder?.files ?? null,
         folder?.bytes ?? null,
         folder?.memberBytes ?? 0,

@@ -1,4 +1,5 @@
 import { ERASED_ADDRESS } from '../erasure-records.ts'
+import { WALLET_ADDRESSES } from '../limit-records.ts'
 import { THINNED } from './erasure-writes.ts'
 import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
@@ -44,6 +45,9 @@ export function prepareOldRecordWrites(db: Sql) {
     'DELETE FROM network_usage WHERE network = ? AND day = ? AND bytes = 0 AND files = 0 AND stored_bytes = 0',
   )
   const dropUsage = db.prepare<[string, string]>('DELETE FROM usage WHERE principal = ? AND day = ?')
+  const dropWalletAddresses = db.prepare<[string]>(
+    `DELETE FROM token_usage WHERE principal = '${WALLET_ADDRESSES}' AND day < ?`,
+  )
   // Those that were revoked before anybody showed them have no user, and do not expire.
   const forgetTokens = db.prepare<[number, number]>(
     `DELETE FROM tokens WHERE jti IN (
@@ -56,6 +60,7 @@ export function prepareOldRecordWrites(db: Sql) {
     },
 
     *oldAddresses(request: { day: string; endedBefore: number; limit: number }): Steps<number> {
+      yield* dropWalletAddresses.run(request.day)
       const days = yield* oldDays.all(request)
       yield* forEach(days, function* ({ principal, day, network }) {
         yield* moveFiles.run(principal, day)

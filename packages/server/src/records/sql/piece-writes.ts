@@ -10,6 +10,12 @@ interface FoundPiece {
   readonly offsetBytes: number
 }
 
+/** False of a copy whose deal is on the chain and was not accepted: its prover has agreed to nothing. */
+const IS_ACCEPTED = `NOT EXISTS (
+  SELECT 1 FROM onchain_deals JOIN escrows ON escrows.onchain_id = onchain_deals.onchain_id
+  WHERE onchain_deals.copy = copies.id AND escrows.state IN ('proposed', 'withdrawn')
+)`
+
 interface StatusOfPiece {
   readonly status: PlacedStatus
   readonly failure: string | null
@@ -60,7 +66,8 @@ export function preparePieceWrites(db: Sql) {
   const statusOfPiece = db.prepare<[number], StatusOfPiece>(
     `SELECT status, failure, wanted, is_short,
        (SELECT COUNT(*) FROM copies WHERE piece = pieces.id AND ended_at IS NULL AND state <> 'pending') AS held,
-       (SELECT COUNT(*) FROM copies WHERE piece = pieces.id AND ended_at IS NULL AND proved_at IS NOT NULL) AS proved
+       (SELECT COUNT(*) FROM copies WHERE piece = pieces.id AND ended_at IS NULL AND proved_at IS NOT NULL
+         AND ${IS_ACCEPTED}) AS proved
      FROM pieces WHERE id = ?`,
   )
   const setStatus = db.prepare<[{ id: number; status: PlacedStatus; failure: string | null; isShort: number }]>(

@@ -6,6 +6,7 @@ import {
   type QuotaState,
 } from '../../quota-rule/decide-quota.ts'
 import { networkOf, principalsOf } from '../../quota-rule/network-of.ts'
+import { isAddressId, WALLET_ADDRESSES } from '../limit-records.ts'
 import type { AdmitRequest, AskingToken, DayLeft, ReserveOutcome } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareLimitReads } from './limit-reads.ts'
@@ -55,6 +56,14 @@ export function prepareQuotaReads(db: Sql) {
     `SELECT SUM(CASE WHEN token = :token THEN bytes ELSE 0 END) AS own, SUM(bytes) AS tokens FROM token_usage
      WHERE principal = :principal AND day = :day`,
   )
+  const chargedToAddress = db
+    .prepare<[string, string, string], number>(
+      'SELECT bytes FROM token_usage WHERE principal = ? AND day = ? AND token = ?',
+    )
+    .pluck()
+  const reservedByAddress = db
+    .prepare<[string, string], number | null>('SELECT SUM(bytes) FROM reservations WHERE token = ? AND day = ?')
+    .pluck()
   const stored = db.prepare<[string], number | null>('SELECT SUM(stored_bytes) FROM usage WHERE principal = ?').pluck()
   const networkCharged = db.prepare<[string, string], Amount>(
     'SELECT bytes, files FROM network_usage WHERE network = ? AND day = ?',
@@ -92,6 +101,11 @@ export function prepareQuotaReads(db: Sql) {
     used: Amount,
     reserved: InFlightRow | undefined,
   ): Steps<number> {
+    const { day, token } = request
+    if (isAddressId(token)) {
+      const charged = (yield* chargedToAddress.get(WALLET_ADDRESSES, day, token)) ?? 0
+      return charged + ((yield* reservedByAddress.get(token, day)) ?? 0)
+    }
     const sums = yield* chargedByTokens.get(request)
     const own = (sums?.own ?? 0) + (reserved?.ownBytes ?? 0)
     return own + used.bytes - (sums?.tokens ?? 0) - (reserved?.tokensBytes ?? 0)

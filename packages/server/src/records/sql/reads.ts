@@ -9,6 +9,7 @@ import { prepareClaimReads } from './claim-reads.ts'
 import { prepareCompositionReads } from './composition-reads.ts'
 import { prepareCopyReads } from './copy-reads.ts'
 import { prepareDealReads } from './deal-reads.ts'
+import { prepareEscrowReads } from './escrow-reads.ts'
 import { prepareFileReads } from './file-reads.ts'
 import { prepareInstallationReads } from './installation-reads.ts'
 import { prepareIntegrityReads } from './integrity-reads.ts'
@@ -49,6 +50,7 @@ export function prepareReads(db: Sql) {
   const copies = prepareCopyReads(db)
   const deals = prepareDealReads(db)
   const chain = prepareChainReads(db)
+  const escrow = prepareEscrowReads(db)
   const offers = prepareOfferReads(db)
   const openUploads = prepareOpenUploadReads(db)
   const inventory = prepareInventoryReads(db)
@@ -136,6 +138,12 @@ export function prepareReads(db: Sql) {
     'chain.dealsOf': chain.dealsOf,
     'chain.fileOf': chain.fileOf,
     'chain.tooShort': chain.tooShort,
+    'escrow.scannedTo': escrow.scannedTo,
+    'escrow.firstBlock': escrow.firstBlock,
+    'escrow.due': escrow.due,
+    'escrow.find': escrow.find,
+    'escrow.totals': escrow.totals,
+    'escrow.spent': escrow.spent,
     'nonces.isUsed': nonces.isUsed,
     'nonces.isIssued': nonces.isIssued,
     'takedowns.revision': (_: undefined) => takedowns.revision(),

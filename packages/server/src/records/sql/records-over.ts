@@ -221,6 +221,16 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       fileOf: (request) => read('chain.fileOf', request),
       tooShort: (request) => read('chain.tooShort', request),
     },
+    escrow: {
+      scannedTo: (contract) => read('escrow.scannedTo', contract),
+      firstBlock: (account) => read('escrow.firstBlock', account),
+      apply: (request) => write('escrow.apply', request),
+      due: (request) => read('escrow.due', request),
+      checked: (request) => write('escrow.checked', request),
+      find: (request) => read('escrow.find', request),
+      totals: (contract) => read('escrow.totals', contract),
+      spent: (request) => read('escrow.spent', request),
+    },
     nonces: {
       isUsed: (request) => read('nonces.isUsed', request),
       isIssued: (request) => read('nonces.isIssued', request),

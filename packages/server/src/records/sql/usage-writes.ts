@@ -1,3 +1,4 @@
+import { isAddressId, WALLET_ADDRESSES } from '../limit-records.ts'
 import { type FileRow, storedBytesOf } from './file-row.ts'
 import type { Sql, Steps } from './sql.ts'
 
@@ -46,7 +47,8 @@ export function prepareUsageWrites(db: Sql) {
       // A composed file has been counted by a trigger.
       const files = bytes > 0 ? 1 : 0
       yield* add.run({ principal, day, bytes, files, stored: storedBytes })
-      if (token !== undefined && bytes > 0) yield* addToToken.run(principal, day, token, bytes)
+      if (token === undefined || bytes === 0) return
+      yield* addToToken.run(isAddressId(token) ? WALLET_ADDRESSES : principal, day, token, bytes)
     },
 
     /** Call once for a file that had ended and goes on after all. */

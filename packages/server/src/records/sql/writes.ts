@@ -11,6 +11,7 @@ import { prepareCopyWrites } from './copy-writes.ts'
 import { prepareDealWrites } from './deal-writes.ts'
 import { prepareDiscardWrites } from './discard-writes.ts'
 import { prepareErasureWrites } from './erasure-writes.ts'
+import { prepareEscrowWrites } from './escrow-writes.ts'
 import { prepareFileChanges } from './file-changes.ts'
 import { prepareFileRevival } from './file-revival.ts'
 import { prepareFileWithdrawal } from './file-withdrawal.ts'
@@ -61,6 +62,7 @@ export function prepareWrites(db: Sql) {
   const limits = prepareLimitWrites(db, audit)
   const nonces = prepareNonceWrites(db, audit)
   const chain = prepareChainWrites(db)
+  const escrow = prepareEscrowWrites(db)
   const copies = prepareCopyWrites(db)
   const additions = prepareAdditionWrites(db, copies)
   const aggregates = prepareAggregateWrites(db, copies)
@@ -162,6 +164,8 @@ export function prepareWrites(db: Sql) {
     'chain.reorganised': chain.reorganised,
     'chain.final': chain.final,
     'chain.superseded': chain.superseded,
+    'escrow.apply': escrow.apply,
+    'escrow.checked': escrow.checked,
     'nonces.use': nonces.use,
     'nonces.issue': nonces.issue,
     'nonces.redeem': nonces.redeem,

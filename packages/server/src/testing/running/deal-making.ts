@@ -23,6 +23,8 @@ export interface DealMakingOptions {
   readonly maxBatch: number
   /** When a transaction that waits offers more. */
   readonly raiseAfterMs: number
+  /** How far the clock is ahead of the machine's. @default 0 */
+  readonly clockAheadMs?: number
 }
 
 /** What makes deals on the chain, without the service around it. */
@@ -41,6 +43,8 @@ export interface DealMaking {
 /** Opens the records and the chain, and a proposer of deals between them, with the clock of the machine. */
 export async function openDealMaking(options: DealMakingOptions): Promise<DealMaking> {
   const { file, rpcUrl, usdc, marketplace, privateKey, prover, finalityBlocks, maxBatch, raiseAfterMs } = options
+  const { clockAheadMs = 0 } = options
+  const now = () => Date.now() + clockAheadMs
   const records = await openSqliteRecordStore({
     file,
     onFatal(error) {
@@ -51,7 +55,7 @@ export async function openDealMaking(options: DealMakingOptions): Promise<DealMa
   const proposer = createDealProposer({
     records,
     chain,
-    now: Date.now,
+    now,
     log: pino({ level: 'silent' }),
     accounts: new Map([[PROVER, prover]]),
     priceOf: () => PRICE_MICRO_USDC,
@@ -66,7 +70,7 @@ export async function openDealMaking(options: DealMakingOptions): Promise<DealMa
     records,
     chain,
     proposer,
-    stage: (name) => stageCopy(records, { name, prover: PROVER, now: Date.now(), days: 30 }),
+    stage: (name) => stageCopy(records, { name, prover: PROVER, now: now(), days: 30 }),
     dealsOf: (copies) => records.chain.dealsOf(copies.map(({ copy }) => copy)),
     unsettled: () =>
       records.chain.transactions({

@@ -3,9 +3,9 @@ import { chainOffline, type JsonRpc, RpcRefusal } from './json-rpc.ts'
 
 /**
  * The most gas that a call of somebody else's contract may cost the node: enough for a wallet that is deployed on the way and checks a
- * signature of a curve that the chain knows nothing about.
+ * signature of a curve that the chain knows nothing about, which costs up to about 2 million.
  */
-const GAS_LIMIT = 10_000_000
+const GAS_LIMIT = 5_000_000
 /** What nodes say when it is the contract that fails: Geth and Anvil, Nethermind; Anvil and others by words only. */
 const EXECUTION_CODES = [3, -32015]
 const EXECUTION_WORDS =
@@ -15,20 +15,26 @@ const EXECUTION_WORDS =
 export interface ContractCall {
   /** Absent for code that runs once and is not kept. */
   readonly to?: Address
+  /** Who calls. @default nobody */
+  readonly from?: Address
   readonly data: Hash
 }
 
 /**
- * Has the node work out a call at its newest block; nothing is changed by it. What the contract answers is taken as it is: a contract
+ * Has the node work out a call, at its newest block where nothing else is said; nothing is changed by it. What the contract answers is taken as it is: a contract
  * that asks for a look-up elsewhere (ERC-3668) has failed.
  *
  * @returns the answer; undefined when the contract failed.
  * @throws {LadeError} `chain_offline`.
  */
-export async function callContract(rpc: JsonRpc, { to, data }: ContractCall): Promise<Hash | undefined> {
-  const call = { ...(to === undefined ? {} : { to }), data, gas: `0x${GAS_LIMIT.toString(16)}` }
+export async function callContract(
+  rpc: JsonRpc,
+  { data, ...parties }: ContractCall,
+  block = 'latest',
+): Promise<Hash | undefined> {
+  const call = { ...parties, data, gas: `0x${GAS_LIMIT.toString(16)}` }
   try {
-    return readHex(await rpc.request('eth_call', [call, 'latest']))
+    return readHex(await rpc.request('eth_call', [call, block]))
   } catch (error) {
     if (!(error instanceof RpcRefusal)) throw error
     if (EXECUTION_CODES.includes(error.code) || EXECUTION_WORDS.test(error.message)) return undefined

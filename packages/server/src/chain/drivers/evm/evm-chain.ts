@@ -4,6 +4,7 @@ import { checkNode, WrongNode } from './check-node.ts'
 import { callContract, readHex, readQuantity } from './contract-call.ts'
 import { openEvmMarketplace } from './evm-marketplace.ts'
 import { ask, chainOffline, type JsonRpc, openJsonRpc } from './json-rpc.ts'
+import { type LogRange, leastBalance } from './least-balance.ts'
 import type { GasLimits } from './marketplace-call.ts'
 import { ReadCache } from './read-cache.ts'
 import { isSignedByContract } from './signed-by-contract.ts'
@@ -11,6 +12,10 @@ import { isSignedByKey } from './signed-by-key.ts'
 
 /** Accounts whose balance is kept; about 2 MiB. */
 const MAX_ACCOUNTS = 10_000
+/** As far back as a node that keeps no archive has the states of the chain. */
+const DEFAULT_WINDOW_BLOCKS = 128
+/** The longest that the code of somebody else's contract is waited for. */
+const CONTRACT_TIMEOUT_MS = 2_000
 /**
  * Measured on Anvil 1.7.1 with the marketplace and the token of packages/contracts: 176,419 gas for the first deal of an account,
  * 142,219 for a later one, 3,830,879 for forty at once; 61,091 to 105,156 for an extension, the most when it accounts for missed
@@ -20,6 +25,8 @@ const DEFAULT_GAS_LIMITS: GasLimits = {
   propose: 250_000n,
   proposeEach: 125_000n,
   extend: 300_000n,
+  withdraw: 150_000n,
+  settle: 300_000n,
   approve: 100_000n,
   empty: 21_000n,
 }
@@ -38,6 +45,8 @@ export interface EvmChainOptions {
   readonly privateKey?: Hash
   /** How old a balance may be. 0 asks every time. @default 5000 */
   readonly balanceMaxAgeMs?: number
+  /** Over how many blocks, the newest included, the least balance of an account is looked for. @default 128 */
+  readonly balanceWindowBlocks?: number
   /** After so long without an answer the chain is offline. @default 5000 */
   readonly timeoutMs?: number
   /** The gas that transactions may use. @default what the marketplace of packages/contracts uses, and a margin */
@@ -60,7 +69,7 @@ export interface EvmChainOptions {
  * await chain.usdcBalance('0xf39F…2266') // 1_000_000n (10⁻⁶ USDC)
  */
 export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
-  const { balanceMaxAgeMs = 5_000, timeoutMs = 5_000 } = options
+  const { balanceMaxAgeMs = 5_000, balanceWindowBlocks = DEFAULT_WINDOW_BLOCKS, timeoutMs = 5_000 } = options
   const rpc = openJsonRpc({ url: options.rpcUrl, timeoutMs })
   const usdc = getAddress(options.usdc)
   const chainId = options.chainId ?? Number(readQuantity(await ask(rpc, 'eth_chainId', [])))
@@ -74,15 +83,23 @@ export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
     })
     return believed
   }
-  const trusted: JsonRpc = {
+  const trustedOf = (asked: JsonRpc): JsonRpc => ({
     async request(method, params) {
       await believe().catch(throwOffline)
-      return rpc.request(method, params)
+      return asked.request(method, params)
     },
-  }
+  })
+  const trusted = trustedOf(rpc)
+  const impatient = openJsonRpc({ url: options.rpcUrl, timeoutMs: Math.min(timeoutMs, CONTRACT_TIMEOUT_MS) })
 
   const cacheOptions = { maxAgeMs: balanceMaxAgeMs, maxEntries: MAX_ACCOUNTS, now: () => performance.now() }
   const balances = new ReadCache({ ...cacheOptions, read: (owner) => balanceOf(trusted, usdc, owner as Address) })
+  const logRange: LogRange = { blocks: Math.max(1, balanceWindowBlocks) }
+  const leastBalances = new ReadCache({
+    ...cacheOptions,
+    read: (owner) =>
+      leastBalance(trusted, { usdc, owner: owner as Address, windowBlocks: balanceWindowBlocks }, logRange),
+  })
   const codes = new ReadCache({
     ...cacheOptions,
     read: async (owner) => readHex(await ask(trusted, 'eth_getCode', [owner, 'latest'])) !== '0x',
@@ -97,9 +114,10 @@ export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
     chainId,
     marketplace: marketplaceOf(trusted, { ...options, chainId, usdc }),
     usdcBalance: (account) => balances.get(account.toLowerCase()),
+    leastUsdcBalance: (account) => leastBalances.get(account.toLowerCase()),
     async isSignedBy(request, asking = (question) => question()) {
       if (await isSignedByKey(request)) return true
-      return asking(() => isSignedByContract(request, { rpc: trusted, hasCode }))
+      return asking(() => isSignedByContract(request, { rpc: trustedOf(impatient), hasCode }))
     },
     check: () => checkNode(rpc, expected).catch(throwOffline),
     async close() {},

@@ -3,6 +3,8 @@ import { encodeFunctionData, erc20Abi, keccak256, parseEventLogs, type RpcLog } 
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, BlockPlace, Fees, Hash, Marketplace, SignedTransaction } from '../../chain.ts'
 import { callContract, readHex, readQuantity } from './contract-call.ts'
+import { readDealEvents } from './deal-events.ts'
+import { openDealReader } from './deal-reader.ts'
 import { ask, chainOffline, type JsonRpc, RpcRefusal } from './json-rpc.ts'
 import { type CallTransaction, type ContractAddresses, type GasLimits, transactionOf } from './marketplace-call.ts'
 import { outcomeOfRefusal } from './send-outcome.ts'
@@ -39,8 +41,11 @@ export function openEvmMarketplace(options: EvmMarketplaceOptions): Marketplace 
   const nonceOf = async (block: string) =>
     Number(readQuantity(await ask(rpc, 'eth_getTransactionCount', [account, block])))
 
+  const readDeal = openDealReader(rpc, marketplace)
+
   return {
     account,
+    contract: marketplace,
     async fees() {
       const [block, tip] = await Promise.all([
         ask(rpc, 'eth_getBlockByNumber', ['latest', false]),
@@ -88,6 +93,14 @@ export function openEvmMarketplace(options: EvmMarketplaceOptions): Marketplace 
       const block = await ask(rpc, 'eth_getBlockByNumber', ['latest', false])
       const { number, hash }: { number?: unknown; hash?: unknown } = Object(block)
       return placeOf(number, hash)
+    },
+    deal: readDeal,
+    events: (blocks) => readDealEvents(rpc, marketplace, blocks),
+    async canPay() {
+      // Nothing is moved: a token that froze an account refuses payments of nothing, too.
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [account, 0n] })
+      const answer = await callContract(rpc, { from: marketplace, to: usdc, data })
+      return answer !== undefined && (answer === '0x' || BigInt(answer) === 1n)
     },
   }
 }

@@ -11,6 +11,9 @@ export interface GasLimits {
   readonly propose: bigint
   readonly proposeEach: bigint
   readonly extend: bigint
+  readonly withdraw: bigint
+  /** Also of `slash`. */
+  readonly settle: bigint
   readonly approve: bigint
   /** A transaction without effect. */
   readonly empty: bigint
@@ -48,6 +51,15 @@ export function transactionOf(call: MarketplaceCall, contracts: ContractAddresse
       const args = [call.dealId, BigInt(call.extraSeconds), call.paymentMicroUsdc] as const
       const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'extendDeal', args })
       return { to: marketplace, data, gas: gas.extend }
+    }
+    case 'withdraw': {
+      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'withdrawDeal', args: [call.dealId] })
+      return { to: marketplace, data, gas: gas.withdraw }
+    }
+    case 'settle':
+    case 'slash': {
+      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: call.kind, args: [call.dealId] })
+      return { to: marketplace, data, gas: gas.settle }
     }
     case 'approve': {
       // The marketplace takes USDC of nobody but its caller, and nobody can replace it.

@@ -40,7 +40,7 @@ export function claimFileRoutes(app: Routes, service: Service): void {
     async (request, reply) => {
       const caller = await callerOf(service, request.raw, 'put')
       const cid = parseContentId(request.params.cid, sha256Hex)
-      const tier = await accountTierOf(service, caller)
+      const tier = await accountTierOf(service, request.raw, caller)
       const { notes } = exchangeOf(request.raw)
       notes.cid = cid.text
       notes.tier = tier.name

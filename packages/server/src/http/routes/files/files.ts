@@ -157,7 +157,7 @@ export function fileRoutes(app: Routes, service: Service): void {
     async (request) => {
       const caller = await callerOf(service, request.raw, 'list')
       const { principal, userId, email } = caller
-      const tier = await accountTierOf(service, caller)
+      const tier = await accountTierOf(service, request.raw, caller)
       return readUsage(records, {
         principal,
         userId,

@@ -100,7 +100,7 @@ export function lfsRoutes(app: Routes, service: Service): void {
           service,
           async (raw, response, { headers }) => {
             const caller = await requireCaller(service, raw, queryOf(raw.url ?? '/'), 'put')
-            const tier = await accountTierOf(service, caller)
+            const tier = await accountTierOf(service, raw, caller)
             const { maxTermDays: termDays } = tier
             const head = { ...(await headOf(service, raw, caller)), termDays }
             await takeUpload(service, raw, response, { head, tier, headers })
@@ -121,7 +121,7 @@ async function answerUpload(
   { objects, repository }: { readonly objects: readonly LfsObject[]; readonly repository: string },
 ): Promise<readonly LfsAnswer[]> {
   const caller = await requireCaller(service, request, queryOf(request.url ?? '/'), 'put')
-  const tier = await accountTierOf(service, caller)
+  const tier = await accountTierOf(service, request, caller)
   const found = await findOwnObjects(service, inputFor(service, caller, objects))
   const visibility = visibilityFor(service, caller)
   const urlOf = (oid: string) => `${service.publicUrl()}/lfs/${repository}/objects/${oid}`

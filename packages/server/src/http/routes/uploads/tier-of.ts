@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BYTES_PER_MB } from '@lade/core/wire'
 import { addressPrincipal } from '../../../quotas/principal.ts'
+import { addressAsToken } from '../../../records/limit-records.ts'
 import { requireScope } from '../../../tokens/authorize.ts'
 import { sponsoredTier, tokenTier, type UploadTier, walletTier } from '../../../uploads/upload-tier.ts'
 import { findCaller } from '../../authenticate.ts'
@@ -23,15 +24,20 @@ export async function tierOf(service: Service, request: IncomingMessage, query: 
     return sponsoredTier(service.config, addressPrincipal(service.clientAddress(request)))
   }
   requireScope(caller, 'put')
-  return accountTierOf(service, caller)
+  return accountTierOf(service, request, caller)
 }
 
 /** The tier of a caller with credentials. @throws {LadeError} `chain_offline`, `over_budget`. */
-export async function accountTierOf(service: Service, caller: Caller): Promise<UploadTier> {
+export async function accountTierOf(service: Service, request: IncomingMessage, caller: Caller): Promise<UploadTier> {
   const { principal, owner } = caller
   const rights = rightsOf(service, caller)
   const dailyBytes = await caller.quotaBytes()
-  if (caller.tier === 'wallet') return walletTier(service.config, { principal, owner, rights, dailyBytes })
+  if (caller.tier === 'wallet') {
+    // Whoever holds more than that is not limited by it; several wallets at one address have together what the largest has.
+    const addressBytes = Math.max(service.config.chain?.addressBytes ?? 0, dailyBytes)
+    const token = addressAsToken(addressPrincipal(service.clientAddress(request)), addressBytes)
+    return walletTier(service.config, { principal, owner, rights, dailyBytes, token })
+  }
   const token = { id: caller.jti ?? NO_TOKEN, capBytes: dailyBytes }
   const ofUser = Math.max(dailyBytes, service.config.token.quotaMb * BYTES_PER_MB)
   return tokenTier(service.config, { principal, owner, rights, dailyBytes: ofUser, token })

@@ -3,7 +3,7 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { createSignerClient } from '@slicekit/erc8128'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { createSiweMessage } from 'viem/siwe'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type FakeChain, openFakeChain } from '../../../chain/fake-chain.ts'
 import { bearer, type RunningService, runService } from '../../../testing/running/running-service.ts'
 import {
@@ -620,5 +620,35 @@ describe('what the log keeps', () => {
     const log = service.logLines.join('\n')
     expect(log).not.toContain(nonce)
     expect(log).not.toContain('127.0.0.1:9/secret')
+  })
+})
+
+describe('wallets that share a client address', () => {
+  it('have together what the address has, and each no more than its own', async () => {
+    const limited = await runService({
+      env: { ...ENV, LADE_WALLET_MB_PER_ADDRESS: '0' },
+      substitutes: { chain },
+    })
+    onTestFinished(() => limited.remove())
+    const accounts = [ALICE, BOB]
+    for (const { address } of accounts) chain.setBalance(address, 1_000n)
+    const upload = async (account: PrivateKeyAccount, sizeBytes: number) => {
+      const body = newBody(sizeBytes)
+      const target = `/api/upload?cid=${sha256Hex(body)}`
+      const options = { account, method: 'POST', target, publicUrl: limited.url, created: seconds(), body }
+      const headers = await signedHeaders({ ...options, fields: { 'content-type': OCTETS } })
+      return limited.fetch(target, { method: 'POST', headers, body: Uint8Array.from(body) })
+    }
+    expect((await upload(ALICE, 700)).status).toBe(200)
+    const refused = await upload(BOB, 301)
+    expect([refused.status, await refused.json()]).toMatchObject([
+      429,
+      { error: 'quota_exceeded', which: 'address', used: 700, limit: 1_000, remaining: 300 },
+    ])
+    expect((await upload(BOB, 300)).status).toBe(200)
+    expect((await upload(ALICE, 1)).status).toBe(429)
+    // A wallet that holds more is not limited by what others have.
+    chain.setBalance(BOB.address, 5_000n)
+    expect((await upload(BOB, 2_000)).status).toBe(200)
   })
 })

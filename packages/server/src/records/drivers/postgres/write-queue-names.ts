@@ -99,6 +99,8 @@ const QUEUE_NAMES: QueueNames = {
   'chain.reorganised': chain,
   'chain.final': chain,
   'chain.superseded': chain,
+  'escrow.apply': chain,
+  'escrow.checked': chain,
   'nonces.use': null,
   'nonces.issue': null,
   'nonces.redeem': auditLog,

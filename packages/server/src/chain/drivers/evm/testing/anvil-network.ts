@@ -1,6 +1,6 @@
 import { deployContracts, testUsdcAbi } from '@lade/contracts'
 import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
-import { createClient, type Hex, hexToBytes, http, publicActions, testActions, walletActions } from 'viem'
+import { createClient, erc20Abi, type Hex, hexToBytes, http, publicActions, testActions, walletActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Address, Chain, Hash, Marketplace } from '../../../chain.ts'
 import type { ChainFixture } from '../../../conformance.ts'
@@ -90,6 +90,17 @@ async function openFixture(network: AnvilNetwork, options: Partial<EvmChainOptio
       const account = privateKeyToAccount(generatePrivateKey()).address
       await network.mint(account, microUsdc)
       return account
+    },
+    async moveUsdc(from, to, microUsdc) {
+      await client.setBalance({ address: from, value: ETHER })
+      await client.impersonateAccount({ address: from })
+      const args = [to, microUsdc] as const
+      const call = { address: network.usdc, abi: erc20Abi, functionName: 'transfer', args, chain: null } as const
+      const hash = await client.writeContract({ ...call, account: from })
+      await client.stopImpersonatingAccount({ address: from })
+      await client.mine({ blocks: 1 })
+      const { status } = await client.getTransactionReceipt({ hash })
+      if (status !== 'success') throw new Error('nothing was moved')
     },
     async contractWallet(message) {
       const owner = privateKeyToAccount(generatePrivateKey())

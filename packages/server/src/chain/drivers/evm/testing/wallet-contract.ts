@@ -37,8 +37,18 @@ contract TestWalletFactory {
 }
 `
 
-/** A contract that takes every signature with the wrong word, and one that asks to look elsewhere (ERC-3668). */
+/** Contracts that take every signature with the wrong word, ask to look elsewhere (ERC-3668), or compute until their gas is used up. */
 const ODD_WALLETS = {
+  'LoopingWallet.sol': `
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+pragma solidity 0.8.37;
+contract LoopingWallet {
+    function isValidSignature(bytes32 hash, bytes calldata) external pure returns (bytes4) {
+        while (true) ecrecover(hash, 27, bytes32(uint256(1)), bytes32(uint256(1)));
+        return 0x1626ba7e;
+    }
+}
+`,
   'WrongWordWallet.sol': `
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 pragma solidity 0.8.37;
@@ -73,6 +83,7 @@ export interface WalletContracts {
   readonly factory: CompiledWallet
   readonly wrongWord: CompiledWallet
   readonly lookElsewhere: CompiledWallet
+  readonly looping: CompiledWallet
 }
 
 export function compileWallet(): WalletContracts {
@@ -91,5 +102,6 @@ export function compileWallet(): WalletContracts {
     factory: named('TestWalletFactory'),
     wrongWord: named('WrongWordWallet'),
     lookElsewhere: named('LookElsewhereWallet'),
+    looping: named('LoopingWallet'),
   }
 }
