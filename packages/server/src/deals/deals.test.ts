@@ -136,12 +136,8 @@ describe('deals', () => {
       { onchainId: '41', kind: 'withdrawn', microUsdc: 23_400_000 },
     ] as const
     await escrow.apply({ contract, after: undefined, to: 9, changes, now: fixture.clock.now })
-    const onchain = [
-      {
-        ...{ copy: copy.id, prover: copy.prover, state: 'final', transaction: 1, position: 0, onchainId: '41' },
-        ...{ endsAt: null, reverts: 0 },
-      },
-    ] as const
+    const proposed = { state: 'final', transaction: 1, position: 0, endsAt: null, reverts: 0 } as const
+    const onchain = [{ copy: copy.id, prover: copy.prover, onchainId: '41', ...proposed }]
     const escrows = await escrow.find({ contract, onchainIds: ['41'] })
     const entry = dealEntry.parse(dealEntryOf({ ...deal, onchain, escrows }, urlOf, fixture.clock.now))
     expect(entry.onchainDealId).toBe('41')

@@ -52,8 +52,12 @@ describe('tokenTier', () => {
 
 describe('walletTier', () => {
   it('is as the token tier, but for the size of a file', () => {
-    const { name, fileBytes, ...rest } = walletTier(limits, payer)
+    const address = { principal: 'ip:192.0.2.7', dailyBytes: 5 }
+    const { name, fileBytes, token, ...rest } = walletTier(limits, payer, address)
     expect({ name, fileBytes }).toEqual({ name: 'wallet', fileBytes: Number.MAX_SAFE_INTEGER })
     expect(tokenTier(limits, payer)).toMatchObject(rest)
+    expect(token, 'the wallet has more than the address').toMatchObject({ capBytes: payer.dailyBytes })
+    const large = { ...address, dailyBytes: 2 ** 40 }
+    expect(walletTier(limits, payer, large).token).toEqual({ id: 'address ip:192.0.2.7', capBytes: 2 ** 40 })
   })
 })

@@ -1,5 +1,6 @@
 import { BYTES_PER_MB } from '@lade/core/wire'
 import type { ChangeRights } from '../files/change-file.ts'
+import { addressAsToken } from '../quota-rule/address-as-token.ts'
 import type { AskingToken } from '../records/record-store.ts'
 
 /** What one caller may upload, and who is charged. */
@@ -90,7 +91,17 @@ export function tokenTier(limits: TierLimits, payer: Payer): UploadTier {
   }
 }
 
-/** The wallet tier: charged to the wallet, with what it holds for the day; a file may be as large as the disk takes. */
-export function walletTier(limits: TierLimits, payer: Payer): UploadTier {
-  return { ...tokenTier(limits, payer), name: 'wallet', fileBytes: Number.MAX_SAFE_INTEGER }
+/**
+ * The wallet tier: charged to the wallet, with what it holds for the day; a file may be as large as the disk takes. All wallets that use a
+ * client address share what it has, or what the wallet that asks has, where that is more.
+ *
+ * @param address.principal - such as `ip:192.0.2.7`.
+ */
+export function walletTier(
+  limits: TierLimits,
+  payer: Omit<Payer, 'token'>,
+  address: { readonly principal: string; readonly dailyBytes: number },
+): UploadTier {
+  const token = addressAsToken(address.principal, Math.max(address.dailyBytes, payer.dailyBytes))
+  return { ...tokenTier(limits, { ...payer, token }), name: 'wallet', fileBytes: Number.MAX_SAFE_INTEGER }
 }

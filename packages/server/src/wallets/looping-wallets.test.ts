@@ -61,9 +61,9 @@ describe('1,000 forged signatures of a wallet that computes without end', () => 
       if (isOver) break
     }
     // The first of all waits until a thousand keys are recovered; 31 s when the contract was called for them ahead of others.
-    expect(waitsMs.balance).toBeLessThan(2_000)
-    expect(waitsMs.contract).toBeLessThan(8_000)
-    expect(waitsMs.key).toBeLessThan(8_000)
+    expect(waitsMs.balance).toBeLessThan(3_000)
+    expect(waitsMs.contract).toBeLessThan(15_000)
+    expect(waitsMs.key).toBeLessThan(15_000)
     const outcomes = await flood
     expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(700)
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value)).toEqual([])

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { addressAsToken } from '../limit-records.ts'
+import { addressAsToken } from '../../quota-rule/address-as-token.ts'
 import type { RecordStore } from '../record-store.ts'
 import {
   ALICE,

@@ -832,5 +832,8 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   -- What a transaction puts in escrow; 0 for those of before.
   ALTER TABLE transactions ADD COLUMN payment_micro_usdc BIGINT NOT NULL DEFAULT 0;
   CREATE INDEX transactions_by_payment ON transactions (account, created_at) WHERE payment_micro_usdc > 0;
+
+  -- What is reserved for all wallets that use a client address, which stands in the place of a token.
+  CREATE INDEX reservations_by_token ON reservations (token, day) WHERE token IS NOT NULL;
   `,
 ]

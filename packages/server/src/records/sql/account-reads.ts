@@ -1,5 +1,5 @@
+import { WALLET_ADDRESSES } from '../../quota-rule/address-as-token.ts'
 import type { BlobName } from '../inventory-records.ts'
-import { WALLET_ADDRESSES } from '../limit-records.ts'
 import type { PendingDiscards, Usage, UsageDay, UsageDrift } from '../record-store.ts'
 import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
 import { prepareOverdueFiles, STORED_BYTES } from './overdue-files.ts'

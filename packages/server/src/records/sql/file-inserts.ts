@@ -1,4 +1,4 @@
-import { isAddressId } from '../limit-records.ts'
+import { isAddressId } from '../../quota-rule/address-as-token.ts'
 import type { FolderFacts, NewFile } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { type FileRow, opaqueNameOf } from './file-row.ts'

@@ -1,5 +1,5 @@
+import { WALLET_ADDRESSES } from '../../quota-rule/address-as-token.ts'
 import { ERASED_ADDRESS } from '../erasure-records.ts'
-import { WALLET_ADDRESSES } from '../limit-records.ts'
 import { THINNED } from './erasure-writes.ts'
 import { IS_IN_NETWORK, NETWORK } from './network-sql.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'

@@ -1,3 +1,4 @@
+import { isAddressId, WALLET_ADDRESSES } from '../../quota-rule/address-as-token.ts'
 import {
   type Amount,
   type Caps,
@@ -6,7 +7,6 @@ import {
   type QuotaState,
 } from '../../quota-rule/decide-quota.ts'
 import { networkOf, principalsOf } from '../../quota-rule/network-of.ts'
-import { isAddressId, WALLET_ADDRESSES } from '../limit-records.ts'
 import type { AdmitRequest, AskingToken, DayLeft, ReserveOutcome } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareLimitReads } from './limit-reads.ts'

@@ -1,4 +1,4 @@
-import { isAddressId, WALLET_ADDRESSES } from '../limit-records.ts'
+import { isAddressId, WALLET_ADDRESSES } from '../../quota-rule/address-as-token.ts'
 import { type FileRow, storedBytesOf } from './file-row.ts'
 import type { Sql, Steps } from './sql.ts'
 

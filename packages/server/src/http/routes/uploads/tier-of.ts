@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BYTES_PER_MB } from '@lade/core/wire'
 import { addressPrincipal } from '../../../quotas/principal.ts'
-import { addressAsToken } from '../../../records/limit-records.ts'
 import { requireScope } from '../../../tokens/authorize.ts'
 import { sponsoredTier, tokenTier, type UploadTier, walletTier } from '../../../uploads/upload-tier.ts'
 import { findCaller } from '../../authenticate.ts'
@@ -33,10 +32,11 @@ export async function accountTierOf(service: Service, request: IncomingMessage, 
   const rights = rightsOf(service, caller)
   const dailyBytes = await caller.quotaBytes()
   if (caller.tier === 'wallet') {
-    // Whoever holds more than that is not limited by it; several wallets at one address have together what the largest has.
-    const addressBytes = Math.max(service.config.chain?.addressBytes ?? 0, dailyBytes)
-    const token = addressAsToken(addressPrincipal(service.clientAddress(request)), addressBytes)
-    return walletTier(service.config, { principal, owner, rights, dailyBytes, token })
+    const address = {
+      principal: addressPrincipal(service.clientAddress(request)),
+      dailyBytes: service.config.chain?.addressBytes ?? 0,
+    }
+    return walletTier(service.config, { principal, owner, rights, dailyBytes }, address)
   }
   const token = { id: caller.jti ?? NO_TOKEN, capBytes: dailyBytes }
   const ofUser = Math.max(dailyBytes, service.config.token.quotaMb * BYTES_PER_MB)
