@@ -3,6 +3,7 @@ import type { PutContext } from '../put/job.ts'
 import type { OwnFiles } from '../put/own-files.ts'
 import type { TaskGroup } from '../put/task-group.ts'
 import type { FolderMeter } from './folder-meter.ts'
+import type { KeptBytes } from './kept-bytes.ts'
 import type { SourceFile } from './source-item.ts'
 
 /** One put of a folder: what was asked for, read and with its defaults, and what keeps it together. */
@@ -18,6 +19,7 @@ export interface FolderJob extends PutContext {
   readonly beforePart: (() => Promise<void>) | undefined
   readonly own: OwnFiles
   readonly meter: FolderMeter
+  readonly kept: KeptBytes
   readonly group: TaskGroup
   /** Of the group. */
   readonly signal: AbortSignal

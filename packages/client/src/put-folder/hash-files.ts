@@ -8,6 +8,7 @@ import type { PutContext } from '../put/job.ts'
 import { Slots } from '../put/slots.ts'
 import type { FolderMeter } from './folder-meter.ts'
 import type { FolderState } from './folder-state.ts'
+import type { KeptBytes } from './kept-bytes.ts'
 import { changed, readWhole } from './read-whole.ts'
 import type { SourceFile } from './source-item.ts'
 
@@ -34,18 +35,20 @@ export function dagBytesOf(sizeBytes: number): number {
 export interface HashFilesOptions {
   readonly state: FolderState
   readonly meter: FolderMeter
+  /** Gets the bytes of small files. */
+  readonly kept: KeptBytes
   readonly signal: AbortSignal
 }
 
 /**
- * The CIDs of files, in their order. Bytes are not kept, and a file that is what it was at an earlier put is not read.
+ * The CIDs of files, in their order. A file that is what it was at an earlier put is not read.
  *
  * @throws {LadeError} `source_changed`. @throws the reason of the signal, and what reading ends by.
  */
 export async function hashFiles(
   context: PutContext,
   files: readonly SourceFile[],
-  { state, meter, signal }: HashFilesOptions,
+  { state, meter, kept, signal }: HashFilesOptions,
 ): Promise<readonly string[]> {
   const cids: string[] = []
   const large = new Slots(LARGE_AT_ONCE)
@@ -56,7 +59,7 @@ export async function hashFiles(
     for (const [place, file] of queue) {
       if (failure !== undefined) return
       signal.throwIfAborted()
-      const cid = state.cidOf(file) ?? (await hashOne(context, file, { large, signal }))
+      const cid = state.cidOf(file) ?? (await hashOne(context, file, { large, kept, signal }))
       cids[place] = cid
       state.learn(file, cid)
       meter.hashed(file.sizeBytes)
@@ -77,11 +80,13 @@ export async function hashFiles(
 async function hashOne(
   context: PutContext,
   file: SourceFile,
-  { large, signal }: { readonly large: Slots; readonly signal: AbortSignal },
+  { large, kept, signal }: { readonly large: Slots; readonly kept: KeptBytes; readonly signal: AbortSignal },
 ): Promise<string> {
   const { platform } = context
   if (isOneBlock(file)) {
-    const digest = await platform.digest(await readWhole(file, platform.readFile))
+    const bytes = await readWhole(file, platform.readFile)
+    const digest = await platform.digest(bytes)
+    kept.keep(file, bytes)
     return aliasesOf(bytesToHex(digest)).cidV1
   }
   const release = await large.take(signal)

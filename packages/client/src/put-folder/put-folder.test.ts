@@ -238,21 +238,24 @@ describe('putFolder', () => {
   })
 
   it('fails by source_changed, names the file, and forgets what it knew', async () => {
-    await write(new Map([['a', text('one')]]))
+    // Only small files are kept in memory until they are sent.
+    await write(new Map([['a', new Uint8Array(2 * 1024 * 1024)]]))
     const state = memoryState()
-    const onProgress = ({ phase }: FolderProgress) => {
-      if (phase === 'sending') void writeFile(join(folder, 'a'), 'longer')
-    }
-    service.failOnce('POST /api/directories', async () => {
-      await writeFile(join(folder, 'a'), 'longer')
-    })
-    const failing = clientOf().putFolder(folder, { state, onProgress })
+    service.failOnce('POST /api/directories', () => writeFile(join(folder, 'a'), 'longer'))
+    const failing = clientOf().putFolder(folder, { state })
     await expect(failing).rejects.toMatchObject({
       code: 'source_changed',
       message: expect.stringContaining('a changed'),
     })
     expect(JSON.parse(state.text ?? '')).toMatchObject({ files: {} })
     await clientOf().putFolder(folder, { state })
+  })
+
+  it('sends a small file as it was hashed, also when it changes afterwards', async () => {
+    const files = new Map([['a', text('one')]])
+    await write(files)
+    service.failOnce('POST /api/directories', () => writeFile(join(folder, 'a'), 'longer'))
+    expect((await clientOf().putFolder(folder)).cid).toBe(await importFolder(files))
   })
 
   it('tells how far it is, by numbers that only grow', async () => {

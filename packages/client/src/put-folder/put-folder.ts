@@ -40,14 +40,14 @@ export async function putFolder(
 }
 
 async function run(job: FolderJob, source: FolderSource): Promise<PutFolderResult> {
-  const { options, meter, signal } = job
+  const { options, meter, kept, signal } = job
   const { hidden = false, onLeftOut } = options
   const folder = await openFolder(job.platform, source, { hidden, onLeftOut })
   const items = await list(job, folder.items)
   meter.enter('hashing')
   const state = await FolderState.load(options.state)
   const files = items.filter((item) => item.kind === 'file')
-  const cids = await hashFiles(job, files, { state, meter, signal })
+  const cids = await hashFiles(job, files, { state, meter, kept, signal })
   await state.save()
   const cidOf = new Map(files.map((file, place) => [file, cids[place] ?? '']))
   const { root } = buildDirectory({ entries: items.map((item) => entryOf(item, cidOf)), sha256: job.platform.sha256 })
@@ -111,6 +111,7 @@ async function make(job: FolderJob, folder: Folder): Promise<UploadResult> {
       await requireDayQuota(job, bytes)
       await state.noteSending(missing.map(({ cid }) => cid))
       job.meter.missing(missing.length, bytes)
+      job.kept.keepOnly(missing.map(({ source }) => source))
       await sendMissing(job, missing)
     }
   }

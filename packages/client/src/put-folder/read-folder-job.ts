@@ -5,6 +5,7 @@ import { ownFiles } from '../put/own-files.ts'
 import { TaskGroup } from '../put/task-group.ts'
 import type { FolderJob } from './folder-job.ts'
 import { FolderMeter } from './folder-meter.ts'
+import { KeptBytes } from './kept-bytes.ts'
 
 const OPTIONS: OptionNames<PutFolderOptions> = {
   filename: true,
@@ -43,6 +44,7 @@ export function readFolderJob(context: PutContext, options: PutFolderOptions): F
     beforePart,
     own: ownFiles(context.http),
     meter: new FolderMeter(options.onProgress, (error) => group.fail(error)),
+    kept: new KeptBytes(),
     group,
     signal: group.signal,
   }

@@ -87,10 +87,10 @@ async function sendOnce(job: FolderJob, files: readonly MissingFile[]): Promise<
 }
 
 /** A CAR whose blocks are the files. */
-async function carOf({ platform }: FolderJob, files: readonly MissingFile[]): Promise<Uint8Array<ArrayBuffer>> {
+async function carOf({ platform, kept }: FolderJob, files: readonly MissingFile[]): Promise<Uint8Array<ArrayBuffer>> {
   const sections = await Promise.all(
     files.map(async ({ cid, source }) => {
-      const bytes = await readWhole(source, platform.readFile)
+      const bytes = kept.take(source) ?? (await readWhole(source, platform.readFile))
       return [carSection(CID.parse(cid), bytes.length), bytes]
     }),
   )
