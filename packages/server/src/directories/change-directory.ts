@@ -1,20 +1,15 @@
 import { type ContentId, parseContentId } from '@lade/core/content'
-import { changeDirectory, type DirectoryChange, type PathEntry } from '@lade/core/dag'
+import { changeDirectory, type DirectoryChange } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { sha256, sha256Hex } from '@lade/node/hashing/sha256'
 import type { CID } from 'multiformats/cid'
 import type { FileRecord, ObjectHandle } from '../records/record-store.ts'
 import type { DagReader } from '../retrieval/dag-reader.ts'
 import { findFile } from '../retrieval/find-file.ts'
+import { type AskedEntry, askedLinks } from './asked-links.ts'
 import { directoryRootOf, filesBelow, type ReadingDeps, readingDirectory, type TreeFile } from './directory-reading.ts'
-import { findFiles, membersOf, type StoredFile } from './find-files.ts'
-import {
-  type AskedEntry,
-  type DirectoryDeps,
-  type MadeDirectory,
-  type MakeDirectoryInput,
-  stageDirectory,
-} from './make-directory.ts'
+import { findFiles, membersOf, takenOf } from './find-files.ts'
+import { type DirectoryDeps, type MadeDirectory, type MakeDirectoryInput, stageDirectory } from './make-directory.ts'
 
 export type ChangeDirectoryDeps = DirectoryDeps & ReadingDeps
 
@@ -54,9 +49,10 @@ export async function changeFolder(deps: ChangeDirectoryDeps, input: ChangeDirec
   const visibility = input.head.visibility ?? (isOwn ? file.visibility : 'public')
   const asked = put.filter((entry) => entry.kind === 'file')
   const stored = await findFiles(deps, { principal, files: asked, visibility, now: deps.now() })
+  const { links, emptyBlocks } = askedLinks(put, stored)
   const changes = [
     ...outermost(input.remove).map((path): DirectoryChange => ({ remove: path })),
-    ...put.map((entry): DirectoryChange => ({ put: pathEntry(entry, stored) })),
+    ...links.map((link): DirectoryChange => ({ put: link })),
   ]
   const changed = await readingDirectory(deps, { file, principal, signal }, async (reader): Promise<Changed> => {
     const { root: after, blocks, removed: roots } = await changeDirectory({ root, changes, getBlock: reader, sha256 })
@@ -69,28 +65,19 @@ export async function changeFolder(deps: ChangeDirectoryDeps, input: ChangeDirec
     const known = members.get(object)
     members.set(object, known === undefined ? { ...member } : { ...known, uses: known.uses + member.uses })
   }
-  const taken = asked.flatMap(({ id, isKept }) => (isKept ? [] : (stored.get(id.key)?.member?.object ?? [])))
   const putFiles = asked.map(({ id }) => stored.get(id.key)?.sizeBytes ?? 0)
   return stageDirectory(
     deps,
     { ...input, head: { ...input.head, visibility } },
     {
       root: changed.root,
-      blocks: changed.blocks,
+      blocks: [...emptyBlocks, ...changed.blocks],
       files: changed.before.files - changed.removed.length + putFiles.length,
       bytes: changed.before.bytes - sumOf(changed.removed.map(({ sizeBytes }) => sizeBytes)) + sumOf(putFiles),
       members,
-      taken: [...new Set(taken)],
+      taken: takenOf(asked, stored),
     },
   )
-}
-
-function pathEntry(entry: AskedEntry, stored: ReadonlyMap<string, StoredFile>): PathEntry {
-  if (entry.kind !== 'file') return entry
-  const file = stored.get(entry.id.key)
-  if (file === undefined) throw new TypeError(`${entry.id.text} was not looked for`)
-  const { cid, dagBytes, sizeBytes } = file
-  return { kind: 'file', path: entry.path, cid, dagBytes, sizeBytes }
 }
 
 /** The files at and below what changes take away. */

@@ -107,6 +107,12 @@ export function membersOf(
   return members
 }
 
+/** The objects of the files that were sent for the directory, and are to be no files of their own any more. */
+export function takenOf(files: readonly AskedFile[], stored: ReadonlyMap<string, StoredFile>): readonly ObjectHandle[] {
+  const taken = files.flatMap(({ id, isKept }) => (isKept ? [] : (stored.get(id.key)?.member?.object ?? [])))
+  return [...new Set(taken)]
+}
+
 /** The key of a CID that a directory can link to. */
 function linkedKeyOf({ path, id }: AskedFile): string {
   const codec = id.cid === undefined ? undefined : Number(id.cid.codec)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { type ContentId, parseContentId } from '@lade/core/content'
-import { type Block, buildDirectory, type PathEntry } from '@lade/core/dag'
+import { type Block, buildDirectory } from '@lade/core/dag'
 import { LadeError } from '@lade/core/errors'
 import { CAR_MEDIA_TYPE } from '@lade/core/wire'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
@@ -13,10 +13,9 @@ import { refuseBlockedHead } from '../uploads/refuse-blocked.ts'
 import { spending } from '../uploads/spending.ts'
 import { type StageDeps, stageUpload } from '../uploads/stage-upload.ts'
 import type { UploadTier } from '../uploads/upload-tier.ts'
+import { type AskedEntry, askedLinks } from './asked-links.ts'
 import { directoryCar } from './directory-car.ts'
-import { type AskedFile, type FindFilesDeps, findFiles, membersOf, type StoredFile } from './find-files.ts'
-
-const EMPTY = new Uint8Array()
+import { type FindFilesDeps, findFiles, membersOf, type StoredFile, takenOf } from './find-files.ts'
 
 export interface DirectoryDeps extends Omit<StageDeps, 'blobs'>, AdmitDeps, FindFilesDeps {
   readonly records: StageDeps['records']
@@ -30,9 +29,6 @@ export interface DirectoryHead extends Pick<UploadHead, 'filename' | 'visibility
   /** The root that it must have; undefined where the answer tells. */
   readonly cid: ContentId | undefined
 }
-
-/** One path of a directory that is asked for. */
-export type AskedEntry = (AskedFile & { readonly kind: 'file' }) | Exclude<PathEntry, { readonly kind: 'file' }>
 
 export interface MakeDirectoryInput {
   readonly tier: UploadTier
@@ -75,32 +71,16 @@ export async function makeDirectory(deps: DirectoryDeps, input: MakeDirectoryInp
   const stored = await findFiles(deps, { principal, files: asked, visibility, now: deps.now() })
   const made = spending({ budget: deps.budget, principal, work: 'links' }, () => build(entries, stored))
   const members = membersOf(asked, stored)
-  const taken = asked.flatMap(({ id, isKept }) => (isKept ? [] : (stored.get(id.key)?.member?.object ?? [])))
-  return stageDirectory(deps, input, { ...made, members, taken: [...new Set(taken)] })
+  return stageDirectory(deps, input, { ...made, members, taken: takenOf(asked, stored) })
 }
 
 function build(
   entries: readonly AskedEntry[],
   stored: ReadonlyMap<string, StoredFile>,
 ): Omit<MadeDirectory, 'members' | 'taken'> {
-  let empty: CID | undefined
-  const { root, blocks, fileCount, sizeBytes } = buildDirectory({
-    sha256,
-    entries: entries.map((entry): PathEntry => {
-      if (entry.kind !== 'file') return entry
-      const file = stored.get(entry.id.key)
-      if (file === undefined) throw new TypeError(`${entry.id.text} was not looked for`)
-      if (file.member === undefined) empty = file.cid
-      const { cid, dagBytes, sizeBytes } = file
-      return { kind: 'file', path: entry.path, cid, dagBytes, sizeBytes }
-    }),
-  })
-  return {
-    root,
-    blocks: empty === undefined ? blocks : [{ cid: empty, bytes: EMPTY }, ...blocks],
-    files: fileCount,
-    bytes: sizeBytes,
-  }
+  const { links, emptyBlocks } = askedLinks(entries, stored)
+  const { root, blocks, fileCount, sizeBytes } = buildDirectory({ sha256, entries: links })
+  return { root, blocks: [...emptyBlocks, ...blocks], files: fileCount, bytes: sizeBytes }
 }
 
 /**

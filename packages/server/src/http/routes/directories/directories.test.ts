@@ -359,3 +359,28 @@ describe('POST /api/directories', () => {
     expect(await response.json()).toMatchObject({ cid: rootOf(files), sponsored: true, kind: 'folder' })
   })
 })
+
+// By itself: the block of an empty file is found in any other folder that has it.
+it('a change of a folder brings the block of an empty file', async () => {
+  const service = await runService({ env: { LADE_SIGNUP: 'open', LADE_HOST: '127.0.0.1' } })
+  try {
+    const { token } = await service.signUp()
+    const [page, empty] = [fileAt('page.txt', 'words'), fileAt('empty.txt', '')]
+    await service.upload(page.bytes, { cid: page.cid, token })
+    const make = async (body: DirectoryRequest): Promise<UploadResult> => {
+      const response = await service.fetch('/api/directories', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...bearer(token) },
+        body: JSON.stringify(body),
+      })
+      return (await response.json()) as UploadResult
+    }
+    const before = await make({ entries: entriesOf([page]) })
+    const after = await make({ from: before.cid, put: entriesOf([empty]) })
+    expect(after).toMatchObject({ cid: rootOf([page, empty]), files: 2, bytes: 5 })
+    const response = await service.fetch(`/p/${after.cid}/empty.txt`)
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  } finally {
+    await service.remove()
+  }
+})
