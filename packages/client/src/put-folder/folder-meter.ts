@@ -1,13 +1,11 @@
 import type { FolderProgress } from '../folder-options.ts'
+import { ProgressReports } from '../put/progress-reports.ts'
 
 const PHASES = ['listing', 'hashing', 'sending', 'done'] as const
-const MIN_INTERVAL_MS = 50
 
 /** Counts how far the put of a folder has come, and reports it. */
 export class FolderMeter {
-  readonly #report: ((progress: FolderProgress) => void) | undefined
-  readonly #onError: (error: unknown) => void
-  #phase: FolderProgress['phase'] = 'listing'
+  readonly #reports: ProgressReports<FolderProgress['phase'], FolderProgress>
   #files = 0
   #sizeBytes = 0
   #hashedBytes = 0
@@ -16,12 +14,10 @@ export class FolderMeter {
   /** Of what is being sent, by what it is sent as: the most that ever went out. */
   readonly #underWay = new Map<object, number>()
   #shownSentBytes = 0
-  #reportedAt = Number.NEGATIVE_INFINITY
 
   /** @param onError - what `report` throws, since nobody else could catch it. */
   constructor(report: ((progress: FolderProgress) => void) | undefined, onError: (error: unknown) => void) {
-    this.#report = report
-    this.#onError = onError
+    this.#reports = new ProgressReports(PHASES, (phase) => this.#progress(phase), report, onError)
   }
 
   get sent(): FolderProgress['sent'] {
@@ -29,60 +25,45 @@ export class FolderMeter {
   }
 
   enter(phase: FolderProgress['phase']): void {
-    if (PHASES.indexOf(phase) <= PHASES.indexOf(this.#phase)) return
-    this.#phase = phase
-    this.#reportedAt = Number.NEGATIVE_INFINITY
-    this.#tell()
+    this.#reports.enter(phase)
   }
 
   listed(sizeBytes: number): void {
     this.#files += 1
     this.#sizeBytes += sizeBytes
-    this.#tell()
+    this.#reports.tell()
   }
 
   hashed(sizeBytes: number): void {
     this.#hashedBytes += sizeBytes
-    this.#tell()
+    this.#reports.tell()
   }
 
   /** More is missing than was known. */
   missing(files: number, bytes: number): void {
     this.#toSend = { files: this.#toSend.files + files, bytes: this.#toSend.bytes + bytes }
-    this.#tell()
+    this.#reports.tell()
   }
 
   /** Something is on its way: so many bytes of it have gone out. */
   sending(what: object, bytes: number): void {
     this.#underWay.set(what, Math.max(bytes, this.#underWay.get(what) ?? 0))
-    this.#tell()
+    this.#reports.tell()
   }
 
   /** Files have arrived that were on their way as `what`. */
   arrived(what: object, files: number, bytes: number): void {
     this.#underWay.delete(what)
     this.#sent = { files: this.#sent.files + files, bytes: this.#sent.bytes + bytes }
-    this.#tell()
+    this.#reports.tell()
   }
 
-  #tell(): void {
-    if (this.#report === undefined) return
-    const now = performance.now()
-    if (now - this.#reportedAt < MIN_INTERVAL_MS) return
-    this.#reportedAt = now
-    try {
-      this.#report(this.#progress())
-    } catch (error) {
-      this.#onError(error)
-    }
-  }
-
-  #progress(): FolderProgress {
+  #progress(phase: FolderProgress['phase']): FolderProgress {
     let bytes = this.#sent.bytes
     for (const underWay of this.#underWay.values()) bytes += underWay
     this.#shownSentBytes = Math.max(this.#shownSentBytes, Math.min(bytes, this.#toSend.bytes))
     return {
-      phase: this.#phase,
+      phase,
       files: this.#files,
       sizeBytes: this.#sizeBytes,
       hashedBytes: this.#hashedBytes,
