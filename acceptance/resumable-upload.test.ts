@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Answer, Caller, exchange, headerOf } from './caller.ts'
+import { type Answer, type Caller, exchange, headerOf } from './caller.ts'
 import { rawCidOf } from './content-ids.ts'
 import { expectProblem } from './problem.ts'
 import type { UploadResult } from './shapes.ts'
 import { MIB, sampleBytes, type User, useTarget } from './target.ts'
 import type { Headers } from './tus-client.ts'
+import { direct, expectStored } from './upload-callers.ts'
 
 const target = useTarget()
 
@@ -75,17 +76,6 @@ const head = (caller: Caller, path: string, headers: Headers = {}): Promise<Answ
   caller.request('HEAD', path, { headers: { ...INTEROP, ...headers } })
 
 const today = async (user: User) => (await user.usage()).today
-
-async function expectStored(caller: Caller, cid: string, bytes: Uint8Array): Promise<void> {
-  const got = await caller.retrieve(cid)
-  expect(got.status, got.body.toString()).toBe(200)
-  expect(Buffer.compare(got.body, bytes)).toBe(0)
-}
-
-/** The same caller at one instance: only there a question ends the request that sends. */
-function direct({ contentUrl, headers }: Caller): Caller {
-  return new Caller(target.directUrl, contentUrl, headers)
-}
 
 /** Opens an upload whose first bytes these are. @returns its path. */
 async function begin(caller: Caller, bytes: Uint8Array, headers: Headers = {}): Promise<string> {
@@ -191,7 +181,7 @@ describe('upload creation', () => {
     await sending.write(bytes.subarray(0, 222_222))
     await sleep(100)
     sending.request.destroy()
-    const told = await head(direct(user), path)
+    const told = await head(direct(target, user), path)
     expect(told.status).toBe(204)
     expect(told.headers).toMatchObject({
       'upload-complete': '?0',
@@ -352,7 +342,7 @@ describe('offset retrieval', () => {
     })
     await sending.write(bytes.subarray(0, 40_000))
     await sleep(100)
-    expect(headerOf(await head(direct(user), path), 'upload-offset')).toBe('40000')
+    expect(headerOf(await head(direct(target, user), path), 'upload-offset')).toBe('40000')
     const last = await patch(user, path, bytes.subarray(40_000), { 'Upload-Complete': '?1', 'Upload-Offset': '40000' })
     expect(last.status, last.body.toString()).toBe(200)
     await expectStored(user, last.json<UploadResult>().cid, bytes)

@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Answer, Caller, exchange, headerOf } from './caller.ts'
+import { type Answer, type Caller, exchange, headerOf } from './caller.ts'
 import { hexOf, rawCidOf } from './content-ids.ts'
 import { importFile, PROFILES } from './network-ids.ts'
 import { expectProblem } from './problem.ts'
 import { MIB, sampleBytes, type User, useTarget } from './target.ts'
 import { checksumOf, metadataOf, OFFSET_STREAM, pathOf, TusClient } from './tus-client.ts'
+import { direct, expectStored } from './upload-callers.ts'
 
 const target = useTarget()
 
@@ -18,17 +19,6 @@ async function expectNothingLeft(user: User): Promise<void> {
   const usage = await user.usage()
   expect(usage.today).toMatchObject({ bytes: 0, files: 0, reservedBytes: 0 })
   expect(usage.stored).toMatchObject({ bytes: 0, files: 0 })
-}
-
-async function expectStored(caller: Caller, cid: string, bytes: Uint8Array): Promise<void> {
-  const got = await caller.retrieve(cid)
-  expect(got.status, got.body.toString()).toBe(200)
-  expect(Buffer.compare(got.body, bytes)).toBe(0)
-}
-
-/** The same caller at one instance: only there a newer request ends the one before. */
-function direct({ contentUrl, headers }: Caller): Caller {
-  return new Caller(target.directUrl, contentUrl, headers)
 }
 
 /** What a status says of a tus upload. */
@@ -353,7 +343,7 @@ describe('PATCH', () => {
   })
 
   test('of a newer request ends the one before, and what that brought counts', async (context) => {
-    const user = direct(await target.anyUser(context))
+    const user = direct(target, await target.anyUser(context))
     const tus = new TusClient(user)
     const bytes = sampleBytes(90_000)
     const path = await tus.open({ 'Upload-Length': '90000' })
@@ -458,14 +448,14 @@ describe('credentials', () => {
   })
 
   test('error: others do not end the request of the owner', async (context) => {
-    const owner = direct(await target.freshUser(context))
+    const owner = direct(target, await target.freshUser(context))
     const path = await new TusClient(owner).open({ 'Upload-Length': '90000' })
     const bytes = sampleBytes(90_000)
     const request = startPatch(owner, path, { 'Content-Length': '90000' })
     const answered = once(request, 'response') as Promise<[http.IncomingMessage]>
     await new Promise((resolve) => request.write(bytes.subarray(0, 30_000), resolve))
     await sleep(100)
-    const theirs = new TusClient(direct(target.anonymous()))
+    const theirs = new TusClient(direct(target, target.anonymous()))
     await theirs.head(path)
     await theirs.patch(path, 0, sampleBytes(9))
     await theirs.terminate(path)

@@ -73,31 +73,21 @@ export function openFaultyBlobStore(): FaultyBlobStore {
   return store
 }
 
-function faultyResumable(
-  blob: ResumableBlob,
-  meet: (fault: BlobFault) => void,
-  beforeCommit: (sha256: string) => Promise<void> | void,
-): ResumableBlob {
+type Meet = (fault: BlobFault) => void
+type BeforeCommit = FaultyBlobStore['beforeCommit']
+
+function faultyResumable(blob: ResumableBlob, meet: Meet, beforeCommit: BeforeCommit): ResumableBlob {
   return {
     ...blob,
-    async write(chunk) {
-      meet('write')
-      return blob.write(chunk)
-    },
+    ...faultyWriting(blob, meet, beforeCommit),
     async keep() {
       meet('flush')
       return blob.keep()
     },
-    async commit(sha256) {
-      await beforeCommit(sha256)
-      meet('commit')
-      await blob.commit(sha256)
-      meet('after-commit')
-    },
   }
 }
 
-function faultyBlob(blob: OpenBlob, meet: (fault: BlobFault) => void): OpenBlob {
+function faultyBlob(blob: OpenBlob, meet: Meet): OpenBlob {
   return {
     ...blob,
     async quarantine() {
@@ -107,30 +97,36 @@ function faultyBlob(blob: OpenBlob, meet: (fault: BlobFault) => void): OpenBlob 
   }
 }
 
-function faultyPending(
-  pending: PendingBlob,
-  meet: (fault: BlobFault) => void,
-  beforeCommit: (sha256: string) => Promise<void> | void,
-): PendingBlob {
+function faultyPending(pending: PendingBlob, meet: Meet, beforeCommit: BeforeCommit): PendingBlob {
   return {
     put: pending.put,
-    async write(chunk) {
-      meet('write')
-      return pending.write(chunk)
-    },
+    ...faultyWriting(pending, meet, beforeCommit),
     async flush() {
       meet('flush')
       return pending.flush()
     },
-    async commit(sha256) {
-      await beforeCommit(sha256)
-      meet('commit')
-      await pending.commit(sha256)
-      meet('after-commit')
-    },
     async abort() {
       await pending.abort()
       meet('abort')
+    },
+  }
+}
+
+function faultyWriting(
+  blob: Pick<PendingBlob, 'write' | 'commit'>,
+  meet: Meet,
+  beforeCommit: BeforeCommit,
+): Pick<PendingBlob, 'write' | 'commit'> {
+  return {
+    async write(chunk) {
+      meet('write')
+      return blob.write(chunk)
+    },
+    async commit(sha256) {
+      await beforeCommit(sha256)
+      meet('commit')
+      await blob.commit(sha256)
+      meet('after-commit')
     },
   }
 }

@@ -1,9 +1,9 @@
-import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory } from './directories.ts'
-import type { Files, OpenFile } from './files.ts'
+import type { OpenFile } from './files.ts'
 import { unlessMissing } from './fs-failure.ts'
 import type { FsStoreParts } from './fs-store-parts.ts'
+import { statFile } from './stat-file.ts'
 
 /**
  * Moves a blob to `<dir>/quarantine/<sha256>-<time in ms>`, if it is still this file and was not written to. The new name is durable
@@ -20,12 +20,12 @@ export async function quarantineFile(
   const quarantineDir = quarantineDirOf(dir)
   // Before the directory is made: the mount point of an unmounted disk must stay empty.
   await pending.confirmPresent()
-  if ((await fileAt(files, path))?.version !== version) return false
+  if ((await statFile(files, path))?.version !== version) return false
   await makeDirectory(files, quarantineDir)
   await syncs.directory(dir)
   const place = join(quarantineDir, `${sha256}-${Date.now()}`)
   if ((await unlessMissing(() => files.rename(path, place).then(() => true))) === undefined) return false
-  const isSameFile = (await fileAt(files, place))?.inode === inode
+  const isSameFile = (await statFile(files, place))?.inode === inode
   // Another file was committed between the check and the move: it returns to where it was promised.
   if (!isSameFile) await files.rename(place, path)
   await syncs.directory(quarantineDir)
@@ -49,14 +49,4 @@ export async function deleteQuarantinedFiles(
 
 function quarantineDirOf(dir: string): string {
   return join(dir, 'quarantine')
-}
-
-async function fileAt(files: Files, path: string): Promise<OpenFile | undefined> {
-  const fd = await unlessMissing(() => files.open(path, constants.O_RDONLY))
-  if (fd === undefined) return undefined
-  try {
-    return await files.statOpen(fd)
-  } finally {
-    await files.close(fd)
-  }
 }

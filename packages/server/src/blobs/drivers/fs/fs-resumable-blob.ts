@@ -9,6 +9,7 @@ import { FsPendingBlob } from './fs-pending-blob.ts'
 import type { FsStoreParts } from './fs-store-parts.ts'
 import type { Headroom } from './headroom.ts'
 import { PendingFile } from './pending-file.ts'
+import { statFile } from './stat-file.ts'
 import type { WriteWatch } from './write-watch.ts'
 
 /** A second name of the file, which is renamed to its digest. */
@@ -32,7 +33,7 @@ export async function resumeFsBlob(parts: ResumeParts, options: ResumeOptions): 
   if (place !== '' && !FILE_NAME.test(place)) return undefined
   const claim = await headroom.claim(sizeBytes === undefined ? undefined : sizeBytes - keptBytes, principal)
   try {
-    const found = place === '' ? undefined : await lookAt(parts.files, pending.pathOf(holder, place))
+    const found = place === '' ? undefined : await statFile(parts.files, pending.pathOf(holder, place))
     const isThere = found !== undefined && found.sizeBytes >= keptBytes
     if (place === '' ? keptBytes > 0 : !isThere) {
       claim.release()
@@ -73,16 +74,6 @@ async function openFile(
   } catch (error) {
     await created.file.close()
     throw error
-  }
-}
-
-async function lookAt(files: Files, path: string): Promise<{ sizeBytes: number; links: number } | undefined> {
-  const fd = await unlessMissing(() => files.open(path, constants.O_RDONLY))
-  if (fd === undefined) return undefined
-  try {
-    return await files.statOpen(fd)
-  } finally {
-    await files.close(fd)
   }
 }
 

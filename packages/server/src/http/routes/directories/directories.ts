@@ -9,26 +9,25 @@ import {
   MAX_DIRECTORY_BODY_BYTES,
   uploadResult,
 } from '@lade/core/wire'
-import { type BodyTurns, TurnsOfBodies } from '@lade/node/budget/body-turns'
+import { TurnsOfBodies } from '@lade/node/budget/body-turns'
 import { sha256Hex } from '@lade/node/hashing/sha256'
-import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { changeFolder } from '../../../directories/change-directory.ts'
 import { directoryRootOf } from '../../../directories/directory-reading.ts'
 import { listEntries } from '../../../directories/list-entries.ts'
 import { type DirectoryHead, makeDirectory } from '../../../directories/make-directory.ts'
-import { uploadResultOf } from '../../../files/file-entry.ts'
 import { BlockSource } from '../../../retrieval/block-source.ts'
 import { spending } from '../../../uploads/spending.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { queryTokenHeaders } from '../../authenticate.ts'
-import { closedSignal } from '../../closed-signal.ts'
 import { exchangeOf } from '../../exchange.ts'
 import { queryOf } from '../../query.ts'
 import { requestPrincipal } from '../../request-principal.ts'
 import type { Service } from '../../service.ts'
 import { visibleFile } from '../retrieval/visible-file.ts'
 import { cidParams, problems, type Routes, security } from '../routes.ts'
+import { type BodyTurn, openBodyTurn } from '../uploads/body-turn.ts'
 import { overQuotaHeaders } from '../uploads/quota-headers.ts'
+import { storedResult } from '../uploads/stored-result.ts'
 import { tierOf } from '../uploads/tier-of.ts'
 import { pageAfter, pageCursor, pageLimitOf, segmentsOf } from './entries-page.ts'
 import { folderNameOf, readAskedDirectory, readDirectoryHead } from './read-directory.ts'
@@ -39,11 +38,9 @@ const BODIES_OF_PRINCIPAL = 1
 /** Decoding and validating an entry of the body, before it is looked at. */
 const PARSE_MS_PER_ENTRY = 0.003
 
-interface Admitted {
+interface Admitted extends BodyTurn {
   readonly head: Omit<DirectoryHead, 'filename'>
   readonly tier: UploadTier
-  readonly signal: AbortSignal
-  readonly turn: BodyTurns
 }
 
 /** `/api/directories`, and `/api/files/{cid}/entries`. */
@@ -84,12 +81,7 @@ export function directoryRoutes(app: Routes, service: Service): void {
         const head = readDirectoryHead(raw, query)
         const tier = await tierOf(service, raw, query)
         service.budget.require(tier.principal, 'links')
-        const signal = closedSignal(reply.raw)
-        const turn = turns.open(tier.principal, signal)
-        reply.raw.once('close', () => turn.end())
-        await turn.take()
-        turn.rest()
-        admitted.set(raw, { head, tier, signal, turn })
+        admitted.set(raw, { head, tier, ...(await openBodyTurn(turns, tier.principal, reply.raw)) })
       },
     },
     async (request, reply) => {
@@ -118,10 +110,7 @@ export function directoryRoutes(app: Routes, service: Service): void {
       const { notes } = exchangeOf(request.raw)
       notes.cid = file.cid
       notes.tier = tier.name
-      notes.sizeBytes = file.sizeBytes
-      notes.dealId = file.dealId
-      const deal = await uploadedDeal({ records, dealWaitMs: 0 }, file)
-      return uploadResultOf(file, deal, head.cid?.text ?? file.cid, service.retrievalUrl, service.filesNow())
+      return storedResult(service, request.raw, { file, cid: head.cid?.text ?? file.cid })
     },
   )
 

@@ -1,8 +1,6 @@
 import { parseContentId } from '@lade/core/content'
 import { claimRequest, uploadResult } from '@lade/core/wire'
 import { sha256Hex } from '@lade/node/hashing/sha256'
-import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
-import { uploadResultOf } from '../../../files/file-entry.ts'
 import { claimFile } from '../../../uploads/claim-file.ts'
 import { callerOf } from '../../authenticate.ts'
 import { exchangeOf } from '../../exchange.ts'
@@ -10,11 +8,12 @@ import { QUOTA_HEADERS } from '../../openapi/response-headers.ts'
 import type { Service } from '../../service.ts'
 import { cidParams, problems, type Routes, security, tokenQuery } from '../routes.ts'
 import { overQuotaHeaders, quotaHeaders } from '../uploads/quota-headers.ts'
+import { storedResult } from '../uploads/stored-result.ts'
 import { accountTierOf } from '../uploads/tier-of.ts'
 
 /** `POST /api/files/{cid}/claim`. */
 export function claimFileRoutes(app: Routes, service: Service): void {
-  const { records, retrievalUrl, placementJob, filesNow } = service
+  const { placementJob } = service
 
   app.post(
     '/api/files/:cid/claim',
@@ -50,14 +49,11 @@ export function claimFileRoutes(app: Routes, service: Service): void {
         reply.headers(overQuotaHeaders(tier, error, service.now()))
         throw error
       })
-      notes.sizeBytes = file.sizeBytes
-      notes.dealId = file.dealId
       if (usedBytes !== undefined) {
         placementJob.wake()
         reply.headers(quotaHeaders(tier, day ?? { usedBytes }, service.now()))
       }
-      const deal = await uploadedDeal({ records, dealWaitMs: 0 }, file)
-      return uploadResultOf(file, deal, cid.text, retrievalUrl, filesNow())
+      return storedResult(service, request.raw, { file, cid: cid.text })
     },
   )
 }

@@ -15,15 +15,15 @@ import {
 import { headOf, intentFrom } from '../../../open-uploads/upload-intent.ts'
 import type { FileRecord, OpenUploadRecord } from '../../../records/record-store.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
-import { requestIdOf } from '../../exchange.ts'
 import { UPLOAD_HINT } from '../../known-paths.ts'
 import { pathOf, type Query } from '../../query.ts'
 import { sendJson } from '../../respond.ts'
 import type { Service } from '../../service.ts'
 import { guardChange } from '../../session-request.ts'
 import type { RawHandler } from '../raw-route.ts'
+import { settleStaged } from '../uploads/settle-staged.ts'
 import { tierOf } from '../uploads/tier-of.ts'
-import { appendBody, bodyBytesOf, settleStaged, withStorage } from './append-body.ts'
+import { appendBody, bodyBytesOf, withStorage } from './append-body.ts'
 import {
   completeField,
   intentOfRequest,
@@ -32,6 +32,7 @@ import {
   limitField,
   requirePartialUpload,
 } from './resumable-fields.ts'
+import { sendFields } from './send-fields.ts'
 import { byteCount, requiredByteCount } from './upload-fields.ts'
 
 const UPLOAD_PATH = '/api/upload'
@@ -78,7 +79,7 @@ export const createResumableUpload = (service: Service): RawHandler => {
     if (bodyBytes === 0 && !isLast) {
       headers.location = location
       request.resume()
-      return send(
+      return sendFields(
         asked,
         201,
         stateOf(service, { ...upload, durableBytes: 0, place: '', writer: undefined, cid: undefined }),
@@ -118,7 +119,7 @@ export function resumableUploadHandler(service: Service): RawHandler {
         const { principal } = await tierOf(service, request, query)
         await terminateOpenUpload(service, { id, principal })
         request.resume()
-        return send(asked, 204, {})
+        return sendFields(asked, 204, {})
       }
       default:
         throw new LadeError('method_not_allowed', {
@@ -138,7 +139,7 @@ async function tell(asked: ResumableRequest, id: string): Promise<void> {
     }
   }
   const { principal } = await tierOf(service, request, query)
-  send(asked, 204, stateOf(service, await askAboutOpenUpload(service, { id, principal })))
+  sendFields(asked, 204, stateOf(service, await askAboutOpenUpload(service, { id, principal })))
 }
 
 async function append(asked: ResumableRequest, id: string): Promise<void> {
@@ -177,7 +178,7 @@ async function answer(
   tier: UploadTier,
 ): Promise<void> {
   const { service, request, response, headers } = asked
-  if (upload.cid === undefined) return send(asked, status, stateOf(service, upload))
+  if (upload.cid === undefined) return sendFields(asked, status, stateOf(service, upload))
   let file: FileRecord | undefined
   if (staged === undefined) file = await storedFile(service, upload)
   else {
@@ -227,14 +228,4 @@ function tellOfResumption({ request, response }: ResumableRequest, fields: Outgo
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.write(`HTTP/1.1 104 Upload Resumption Supported\r\n${head}\r\n`)
   return true
-}
-
-function send({ request, response, headers }: ResumableRequest, status: number, more: OutgoingHttpHeaders): void {
-  response.writeHead(status, {
-    ...requestIdOf(request),
-    ...headers,
-    ...more,
-    ...(status === 204 ? {} : { 'content-length': '0' }),
-  })
-  response.end()
 }

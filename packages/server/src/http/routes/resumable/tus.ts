@@ -9,14 +9,15 @@ import { headOf, intentFrom } from '../../../open-uploads/upload-intent.ts'
 import type { OpenUploadRecord } from '../../../records/record-store.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
-import { requestIdOf } from '../../exchange.ts'
 import { singleHeader } from '../../framing.ts'
 import { pathOf, type Query } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { guardChange } from '../../session-request.ts'
 import type { RawHandler } from '../raw-route.ts'
+import { settleStaged } from '../uploads/settle-staged.ts'
 import { tierOf } from '../uploads/tier-of.ts'
-import { appendBody, bodyBytesOf, settleStaged, withStorage } from './append-body.ts'
+import { appendBody, bodyBytesOf, withStorage } from './append-body.ts'
+import { sendFields } from './send-fields.ts'
 import { intentOf, metadataOf } from './tus-metadata.ts'
 import { byteCount, checksumOf, requiredByteCount } from './upload-fields.ts'
 
@@ -98,7 +99,7 @@ async function create(asked: TusRequest): Promise<void> {
   headers.location = locationOf(service, id)
   if (!hasBody && sizeBytes !== 0) {
     request.resume()
-    return send(asked, 201, { 'upload-expires': dateOf(expiresAt) })
+    return sendFields(asked, 201, { 'upload-expires': dateOf(expiresAt) })
   }
   try {
     const said = { id, offset: 0, sizeBytes, checksum }
@@ -154,7 +155,7 @@ async function tell(asked: TusRequest, id: string): Promise<void> {
   const { metadata, concat } = JSON.parse(upload.metadata) as TusFacts
   // Where a concatenation is not done, there is no offset.
   const hasOffset = upload.kind !== 'final' || upload.cid !== undefined
-  send(asked, 200, {
+  sendFields(asked, 200, {
     ...(hasOffset && offsetOf(upload)),
     ...(upload.sizeBytes === undefined && { 'upload-defer-length': '1' }),
     ...(metadata !== undefined && { 'upload-metadata': metadata }),
@@ -179,7 +180,7 @@ async function terminate(asked: TusRequest, id: string): Promise<void> {
   const { principal } = await tierOf(service, request, query)
   await terminateOpenUpload(service, { id, principal })
   request.resume()
-  send(asked, 204, {})
+  sendFields(asked, 204, {})
 }
 
 async function answer(
@@ -196,7 +197,7 @@ async function answer(
     const head = headOf(intentFrom(upload.head), { id: upload.id, sizeBytes })
     await settleStaged(asked.service, { staged, head, tier }, asked.headers)
   }
-  send(asked, status, offsetOf(upload))
+  sendFields(asked, status, offsetOf(upload))
 }
 
 function offsetOf({ durableBytes, sizeBytes, cid, expiresAt }: OpenUploadRecord): OutgoingHttpHeaders {
@@ -206,16 +207,6 @@ function offsetOf({ durableBytes, sizeBytes, cid, expiresAt }: OpenUploadRecord)
     // What has become a file does not expire as an upload.
     ...(cid === undefined ? { 'upload-expires': dateOf(expiresAt) } : { 'x-cid': cid }),
   }
-}
-
-function send({ request, response, headers }: TusRequest, status: number, more: OutgoingHttpHeaders): void {
-  response.writeHead(status, {
-    ...requestIdOf(request),
-    ...headers,
-    ...more,
-    ...(status === 204 ? {} : { 'content-length': '0' }),
-  })
-  response.end()
 }
 
 function requireMediaType(request: IncomingMessage): void {

@@ -1,20 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import { composeHeaders, composeQuery, composeRequest, MAX_COMPOSE_BODY_BYTES, uploadResult } from '@lade/core/wire'
-import { type BodyTurns, TurnsOfBodies } from '@lade/node/budget/body-turns'
+import { TurnsOfBodies } from '@lade/node/budget/body-turns'
 import { FairQueue } from '@lade/node/budget/fair-queue'
-import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
-import { uploadResultOf } from '../../../files/file-entry.ts'
 import { composeFile } from '../../../uploads/compose-file.ts'
 import { spending } from '../../../uploads/spending.ts'
 import type { UploadTier } from '../../../uploads/upload-tier.ts'
 import { queryTokenHeaders } from '../../authenticate.ts'
-import { closedSignal } from '../../closed-signal.ts'
 import { exchangeOf } from '../../exchange.ts'
 import { queryOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
 import { problems, type Routes, security } from '../routes.ts'
+import { type BodyTurn, openBodyTurn } from './body-turn.ts'
 import { type ComposeHead, checkDeclaredBody, checkTerm, readComposeHead, readComposition } from './compose-request.ts'
 import { overQuotaHeaders } from './quota-headers.ts'
+import { storedResult } from './stored-result.ts'
 import { tierOf } from './tier-of.ts'
 
 /** Compositions whose bodies are read and whose parts are found at once: thousands of parts take a few milliseconds at a stretch. */
@@ -27,12 +26,9 @@ const READINGS_WAITING = 32
 /** Decoding and validating a part's cid in the body, before it is looked at. */
 const PARSE_MS_PER_PART = 0.001
 
-interface Admitted {
+interface Admitted extends BodyTurn {
   readonly head: ComposeHead
   readonly tier: UploadTier
-  readonly signal: AbortSignal
-  /** Its body is read, and its parts are found, while it is its turn. */
-  readonly turn: BodyTurns
 }
 
 /** `/api/compose`. */
@@ -82,12 +78,7 @@ export function composeRoutes(app: Routes, service: Service): void {
         service.budget.require(tier.principal, 'compose')
         checkDeclaredBody(raw, tier)
         checkTerm(head, tier)
-        const signal = closedSignal(reply.raw)
-        const turn = turns.open(tier.principal, signal)
-        reply.raw.once('close', () => turn.end())
-        await turn.take()
-        turn.rest()
-        admitted.set(raw, { head, tier, signal, turn })
+        admitted.set(raw, { head, tier, ...(await openBodyTurn(turns, tier.principal, reply.raw)) })
       },
     },
     async (request, reply) => {
@@ -108,10 +99,7 @@ export function composeRoutes(app: Routes, service: Service): void {
         reply.headers(overQuotaHeaders(tier, error, service.now()))
         throw error
       })
-      notes.sizeBytes = file.sizeBytes
-      notes.dealId = file.dealId
-      const deal = await uploadedDeal({ records: service.records, dealWaitMs: 0 }, file)
-      return uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, service.filesNow())
+      return storedResult(service, request.raw, { file, cid: head.cid.text })
     },
   )
 }

@@ -4,7 +4,6 @@ import { BodyBill } from '@lade/node/budget/body-bill'
 import { uploadedDeal } from '../../../deals/uploaded-deal.ts'
 import { uploadResultOf } from '../../../files/file-entry.ts'
 import { admitUpload, type SizedHead, type UploadHead } from '../../../uploads/admit-upload.ts'
-import { applyHead } from '../../../uploads/apply-head.ts'
 import type { StagedUpload } from '../../../uploads/file-commit.ts'
 import { stageAtOnce } from '../../../uploads/stage-at-once.ts'
 import { stageUpload } from '../../../uploads/stage-upload.ts'
@@ -14,9 +13,11 @@ import type { Query } from '../../query.ts'
 import { sendJson } from '../../respond.ts'
 import type { Service } from '../../service.ts'
 import { guardChange } from '../../session-request.ts'
-import { overQuotaHeaders, quotaHeaders } from './quota-headers.ts'
+import { overQuotaHeaders } from './quota-headers.ts'
+import { settleStaged } from './settle-staged.ts'
 import { tierOf } from './tier-of.ts'
 import { readUploadHead } from './upload-head.ts'
+import { watchBody } from './watch-body.ts'
 
 /** Whether a write that failed was made is known only after the next start, or never. */
 const SAFE_TO_REPEAT =
@@ -62,32 +63,20 @@ export async function takeUpload(
   const bill = new BodyBill({ budget: service.budget, principal: tier.principal })
   bill.require()
   try {
-    const {
-      file: staged,
-      usedBytes,
-      day,
-      isNew,
-      isPlaced,
-    } = await (hasSmallBody(service, request, head)
+    const staged = await (hasSmallBody(service, request, head)
       ? stageAtOnce(service, { tier, head, bill }, () => takeBody(request))
       : stageStream(service, request, response, { tier, head, bill }))
-    notes.sizeBytes = staged.sizeBytes
-    notes.dealId = staged.dealId
-    const file = isNew ? staged : await applyHead(service, { tier, head, file: staged })
-    if (isPlaced || file !== staged) service.placementJob.wake()
-    const now = service.now()
-    const limits = quotaHeaders(tier, day ?? { usedBytes }, now)
+    notes.sizeBytes = staged.file.sizeBytes
+    notes.dealId = staged.file.dealId
+    const file = await settleStaged(service, { staged, head, tier }, headers)
     // What nobody has begun to place has nothing to be looked up.
-    const deal = isNew && !isPlaced ? undefined : await uploadedDeal(service, file)
+    const deal = staged.isNew && !staged.isPlaced ? undefined : await uploadedDeal(service, file)
     sendJson(
       request,
       response,
       200,
       uploadResultOf(file, deal, head.cid.text, service.retrievalUrl, service.filesNow()),
-      {
-        ...headers,
-        ...limits,
-      },
+      headers,
     )
   } catch (error) {
     Object.assign(headers, overQuotaHeaders(tier, error, service.now()))
@@ -132,23 +121,17 @@ async function stageStream(
   response: ServerResponse,
   { tier, head, bill }: { readonly tier: UploadTier; readonly head: UploadHead; readonly bill: BodyBill },
 ): Promise<StagedUpload> {
-  const { blobs, stallWatch } = service
+  const { blobs } = service
   const admission = await admitUpload(service, { tier, head, isStorageBound: blobs !== undefined })
   if (blobs === undefined) throw new LadeError('storage_offline', { retryAfterSeconds: 60 })
-  const controller = new AbortController()
-  let isReady = false
-  const watched = stallWatch.watch(controller, () => isReady && !request.isPaused(), head.sizeBytes)
-  let receivedBytes = 0
-  const exchange = exchangeOf(request)
-  exchange.onBodyCut = () => {
+  const watched = watchBody(service, request, response, {
+    sizeBytes: head.sizeBytes,
     // Bytes that came behind the head, and that nobody has read yet, arrived as well.
-    const evidence = { receivedBytes: receivedBytes + request.readableLength }
-    const declared = head.sizeBytes !== undefined && { expectedBytes: head.sizeBytes }
-    controller.abort(new LadeError('incomplete_body', { ...declared, ...evidence }))
-  }
-  if (exchange.isBodyCut) exchange.onBodyCut()
-  // From here on it is the store that takes its time, not the caller.
-  request.once('end', () => watched.end())
+    cutEvidence: (receivedBytes) => ({
+      ...(head.sizeBytes !== undefined && { expectedBytes: head.sizeBytes }),
+      receivedBytes: receivedBytes + request.readableLength,
+    }),
+  })
   try {
     return await stageUpload(
       { ...service, blobs },
@@ -157,15 +140,9 @@ async function stageStream(
         body: request,
         bill,
         ownsChunks: true,
-        signal: controller.signal,
-        onReady: () => {
-          isReady = true
-          if (request.headers.expect !== undefined) response.writeContinue()
-        },
-        onProgress: (totalBytes) => {
-          receivedBytes = totalBytes
-          watched.progress(totalBytes)
-        },
+        signal: watched.signal,
+        onReady: watched.onReady,
+        onProgress: watched.onProgress,
       },
     )
   } finally {
