@@ -89,10 +89,7 @@ export function prepareAtOnceWrites(db: Sql, { agree, knownOf, keepRetry, record
 /** What quotas are when a file of so many bytes was added. */
 function withFile(state: QuotaState, sizeBytes: number): QuotaState {
   const { used, tokenBytes, storedBytes, network } = state
-  const add = ({ bytes, files }: Amount): Amount => ({
-    bytes: bytes + sizeBytes,
-    files: files + (sizeBytes > 0 ? 1 : 0),
-  })
+  const add = ({ bytes, files }: Amount): Amount => ({ bytes: bytes + sizeBytes, files: files + 1 })
   return {
     ...state,
     used: add(used),
