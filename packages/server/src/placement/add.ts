@@ -16,12 +16,12 @@ const MAX_OPEN = 4
  * Puts parked copies of a prover into one addition, and records it with its nonce; nobody is asked yet.
  *
  * The addition that makes a prover's data set is the only one under way there, so that there are not two. A copy of a rejected addition
- * goes alone, so that it takes no other with it again.
+ * goes alone, so that it takes no other with it again. Copies that were parked too long ago are sent again first.
  *
  * @param open - the additions that are under way at this prover.
  */
 export async function openAddition(
-  { records, now, randomBytes }: PlacementContext,
+  { records, now, randomBytes, schedule }: PlacementContext,
   prover: Prover,
   open: readonly AdditionRecord[],
 ): Promise<AdditionRecord | undefined> {
@@ -31,7 +31,10 @@ export async function openAddition(
   if (dataSetId === null && open.length > 0) return undefined
   const limit = prover.limits.piecesPerAddition
   const due = await placements.due({ state: 'parked', prover: prover.name, now: now(), limit })
-  const copies = together(due).map(({ copy }) => copy.id)
+  const isDropped = ({ copy }: CopyOfPiece): boolean => (copy.parkedAt ?? 0) + schedule.unclaimedMs < now()
+  const dropped = due.filter(isDropped).map(({ copy }) => copy.id)
+  if (dropped.length > 0) await placements.parkAgain({ copies: dropped, now: now() })
+  const copies = together(due.filter((copy) => !isDropped(copy))).map(({ copy }) => copy.id)
   if (copies.length === 0) return undefined
   const nonce = hexOf(randomBytes(NONCE_BYTES))
   return placements.openAddition({ prover: prover.name, nonce, dataSetId, copies, now: now() })
@@ -39,9 +42,9 @@ export async function openAddition(
 
 function together(due: readonly CopyOfPiece[]): readonly CopyOfPiece[] {
   const [first] = due
-  return first === undefined || first.copy.attempts > 0
+  return first === undefined || first.copy.rejections > 0
     ? due.slice(0, 1)
-    : due.filter(({ copy }) => copy.attempts === 0)
+    : due.filter(({ copy }) => copy.rejections === 0)
 }
 
 /**
@@ -100,7 +103,7 @@ async function confirm(
 
 async function reject(context: PlacementContext, { id, copies }: AdditionRecord, reason: string): Promise<void> {
   const { records, now, schedule, counters, log } = context
-  const before = Math.max(0, ...copies.map(({ copy }) => copy.attempts))
+  const before = Math.max(0, ...copies.map(({ copy }) => copy.rejections))
   const isFinal = before + 1 >= schedule.rejections
   const nextAt = now() + doubledMs(schedule.firstRetryMs, before, schedule.maxRetryMs)
   log.warn({ addition: id, reason, isFinal }, 'a prover rejected adding pieces to a data set')

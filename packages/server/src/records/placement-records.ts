@@ -52,6 +52,8 @@ export interface CopyRecord {
   readonly state: CopyState
   /** Failures since the state began. */
   readonly attempts: number
+  /** Additions with it that the prover rejected. */
+  readonly rejections: number
   /** When somebody should look at it again. */
   readonly nextAt: number
   /** What the prover's data set calls it; null until it is there. */
@@ -280,6 +282,8 @@ export interface PlacementRecords {
   }): Promise<readonly DueCopy[]>
   /** Does nothing and answers false when the copy is not `pending` any more. */
   parked(request: { copy: number; now: number }): Promise<boolean>
+  /** Makes parked copies `pending` again, because the prover may have dropped their bytes. */
+  parkAgain(request: { copies: readonly number[]; now: number }): Promise<void>
   /** Counts a failed attempt and says when the next one is, of a live copy or of one that is to be removed. */
   retryLater(request: { copy: number; nextAt: number }): Promise<void>
   /**
@@ -310,7 +314,7 @@ export interface PlacementRecords {
     now: number
   }): Promise<void>
   /**
-   * Its copies are `parked` again, with one more failure, or `failed` when `cause` is given.
+   * Its copies are `pending` again, with one more rejection, because the prover may drop what was not added; or `failed` when `cause` is given.
    *
    * @returns how many copies were lost by it; see `fail`.
    */

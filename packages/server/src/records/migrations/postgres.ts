@@ -836,4 +836,9 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   -- What is reserved for all wallets that use a client address, which stands in the place of a token.
   CREATE INDEX reservations_by_token ON reservations (token, day) WHERE token IS NOT NULL;
   `,
+  `
+  -- How many additions with the copy its prover rejected.
+  ALTER TABLE copies ADD COLUMN rejections BIGINT NOT NULL DEFAULT 0;
+  UPDATE copies SET rejections = attempts, attempts = 0 WHERE state = 'parked';
+  `,
 ]

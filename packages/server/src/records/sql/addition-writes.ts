@@ -56,8 +56,9 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
        state = CASE state WHEN 'adding' THEN 'stored' ELSE state END
      WHERE id = :copy AND (state = 'adding' OR to_remove = 1)`,
   )
-  const setParkedAgain = db.prepare<[number, number]>(
-    "UPDATE copies SET state = 'parked', attempts = attempts + 1, next_at = ? WHERE id = ? AND state = 'adding'",
+  const setRejected = db.prepare<[number, number]>(
+    `UPDATE copies SET state = 'pending', attempts = 0, rejections = rejections + 1, next_at = ?
+     WHERE id = ? AND state = 'adding'`,
   )
   const setNeverStored = db.prepare<[number]>('UPDATE copies SET to_remove = 0 WHERE id = ?')
   const setDataSet = db.prepare<[string, string]>(
@@ -115,7 +116,10 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
       if (open === undefined) return 0
       let lost = 0
       for (const { copy } of open.copies) {
-        if (copy.endedAt === null && cause === null) yield* setParkedAgain.run(nextAt, copy.id)
+        if (copy.endedAt === null && cause === null) {
+          yield* setRejected.run(nextAt, copy.id)
+          yield* restate(copy.piece, now)
+        }
         if (copy.endedAt === null && cause !== null && (yield* fail({ copy: copy.id, cause, now }))) lost += 1
         yield* setNeverStored.run(copy.id)
       }

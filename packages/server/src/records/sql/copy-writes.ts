@@ -53,6 +53,12 @@ export function prepareCopyWrites(db: Sql) {
        WHERE id = :copy AND state = 'pending' RETURNING piece`,
     )
     .pluck()
+  const setPendingAgain = db
+    .prepare<[{ copy: number; now: number }], number>(
+      `UPDATE copies SET state = 'pending', attempts = 0, next_at = :now
+       WHERE id = :copy AND state = 'parked' RETURNING piece`,
+    )
+    .pluck()
   const delay = db.prepare<[number, number]>(
     'UPDATE copies SET attempts = attempts + 1, next_at = ? WHERE id = ? AND (ended_at IS NULL OR to_remove = 1)',
   )
@@ -133,6 +139,13 @@ export function prepareCopyWrites(db: Sql) {
       const piece = yield* setParked.get({ copy, now })
       if (piece !== undefined) yield* restate(piece, now)
       return piece !== undefined
+    },
+
+    *parkAgain({ copies, now }: { copies: readonly number[]; now: number }): Steps<void> {
+      for (const copy of copies) {
+        const piece = yield* setPendingAgain.get({ copy, now })
+        if (piece !== undefined) yield* restate(piece, now)
+      }
     },
 
     *retryLater({ copy, nextAt }: { copy: number; nextAt: number }): Steps<void> {

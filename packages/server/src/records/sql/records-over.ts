@@ -132,6 +132,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       markAllUnreconciled: (request) => write('placements.markAllUnreconciled', request),
       due: (request) => read('placements.due', request),
       parked: (request) => write('placements.parked', request),
+      parkAgain: (request) => write('placements.parkAgain', request),
       retryLater: (request) => write('placements.retryLater', request),
       fail: (request) => write('placements.fail', request),
       openAddition: (request) => write('placements.openAddition', request),

@@ -126,6 +126,7 @@ export function prepareWrites(db: Sql) {
     'placements.reconcile': copies.reconcile,
     'placements.markAllUnreconciled': copies.markAllUnreconciled,
     'placements.parked': copies.parked,
+    'placements.parkAgain': copies.parkAgain,
     'placements.retryLater': copies.retryLater,
     'placements.fail': copies.fail,
     'placements.openAddition': additions.openAddition,

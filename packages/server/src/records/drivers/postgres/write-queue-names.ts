@@ -61,6 +61,7 @@ const QUEUE_NAMES: QueueNames = {
   'placements.reconcile': placement,
   'placements.markAllUnreconciled': placement,
   'placements.parked': placement,
+  'placements.parkAgain': placement,
   'placements.retryLater': placement,
   'placements.fail': placement,
   'placements.openAddition': placement,

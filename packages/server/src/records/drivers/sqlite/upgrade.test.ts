@@ -241,6 +241,25 @@ describe('data of version 7', () => {
   })
 })
 
+describe('data from before rejections were counted', () => {
+  test('has the rejections of its copies counted apart from other failures', async () => {
+    const before = SQLITE_MIGRATIONS.findIndex((sql) => sql.includes('ADD COLUMN rejections'))
+    const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    writeTwoFiles(file, 7)
+    writePlacements(file)
+    const connection = openConnection(file)
+    migrate(connection, SQLITE_MIGRATIONS.slice(0, before))
+    connection.exec('UPDATE copies SET attempts = 2')
+    connection.close()
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    const [due] = await store.placements.due({ state: 'parked', now: NOW, limit: 10 })
+    expect(due?.copy).toMatchObject({ id: 1, attempts: 0, rejections: 2 })
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+})
+
 describe('data of version 8', () => {
   test('has its planned removals, each of what a digest had, and due at once', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
