@@ -37,7 +37,7 @@ export async function pullPiece(client: ProverClient, piece: PieceToPark, option
   const ask = (): Promise<boolean> => isFound(client, pieceCid, signal)
   if (await isKept(client, pieceCid, signal)) return
   const nonce = randomBytes(32).toString('hex')
-  const extraData = await authorization.creation(nonce, [pieceCid])
+  const extraData = await authorization.creation({ nonce, pieceCids: [pieceCid] })
   const json = { extraData, recordKeeper: authorization.recordKeeper, pieces: [{ pieceCid, sourceUrl }] }
   const question = { method: 'POST', path: '/pdp/piece/pull', json, signal } as const
   let isFailed = false
