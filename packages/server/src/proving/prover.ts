@@ -32,7 +32,7 @@ export interface Addition {
   /** Piece CIDs v2, all of them parked. */
   readonly pieceCids: readonly string[]
   /**
-   * The roots of the CARs that the pieces are, in their order. They go into a data set of which the prover indexes and announces the blocks;
+   * The roots of the CARs that the pieces are, in their order; empty where the root is not known. They go into a data set of which the prover indexes and announces the blocks;
    * only provers that `announcesBlocks` do that. @default pieces of any bytes, for a data set that is not indexed
    */
   readonly ipfsRootCids?: readonly string[]

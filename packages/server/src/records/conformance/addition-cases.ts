@@ -97,21 +97,21 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(due.map(({ copy }) => copy.id)).toEqual(copiesOf(files))
     expect(await store.placements.additions()).toEqual([])
     await store.placements.additionConfirmed({ ...confirmed, dataSetId: '43' })
-    expect(await store.placements.dataSetOf(NORTH)).toBe('42')
+    expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBe('42')
   })
 
   it('knows the data set of a prover that was confirmed last', async (store) => {
     const [one, two] = await parkedFiles(store)
-    expect(await store.placements.dataSetOf(NORTH)).toBeUndefined()
+    expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBeUndefined()
     for (const [dataSetId, of] of [
       ['1', one],
       ['2', two],
     ] as const) {
       const { id: addition } = await openAddition(store, NORTH, [of?.copy ?? 0])
       await store.placements.additionConfirmed({ addition, dataSetId, pieceIds: ['0'], now: NOW })
-      expect(await store.placements.dataSetOf(NORTH)).toBe(dataSetId)
+      expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBe(dataSetId)
     }
-    expect(await store.placements.dataSetOf(SOUTH)).toBeUndefined()
+    expect(await store.placements.dataSetOf({ prover: SOUTH, holds: 'bytes' })).toBeUndefined()
   })
 
   it('passes over a copy that failed meanwhile, whose id still counts', async (store) => {
@@ -194,7 +194,7 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const confirmed = { addition, dataSetId: '1', pieceIds: ['7', '8'], now: NOW }
     await expect(store.placements.additionConfirmed(confirmed)).rejects.toMatchObject({ code: 'storage_failed' })
     expect(await states(store, files)).toEqual(['adding', 'adding', 'adding'])
-    expect(await store.placements.dataSetOf(NORTH)).toBeUndefined()
+    expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBeUndefined()
   })
 
   itWithTwo('takes each copy into one call through two handles', async (store, other) => {

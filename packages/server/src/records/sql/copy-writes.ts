@@ -36,7 +36,7 @@ export function prepareCopyWrites(db: Sql) {
   const revisionOf = db.prepare<[number], number>('SELECT revision FROM pieces WHERE id = ?').pluck()
   const wantedOf = db
     .prepare<[number], number | null>(
-      `SELECT MAX(copies_wanted) FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
+      `SELECT MAX(COALESCE(car_copies, copies_wanted)) FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
        WHERE piece = ? AND closed_at IS NULL`,
     )
     .pluck()

@@ -121,6 +121,8 @@ export function prepareWrites(db: Sql) {
     'sessions.touch': sessions.touch,
     'sessions.expire': sessions.expire,
     'placements.enrol': deals.enrol,
+    'placements.carChecked': deals.carChecked,
+    'placements.addCar': deals.addCar,
     'placements.aggregate': aggregates.aggregate,
     'placements.dissolve': aggregates.dissolve,
     'placements.reconcile': copies.reconcile,

@@ -77,7 +77,7 @@ export function signedAuthorization(options: SignedAuthorizationOptions): Author
     const pieceData = pieceCids.map((pieceCid) => ({ data: bytesToHex(pieceCidV2Bytes(pieceNamed(pieceCid))) }))
     const metadataOf = pieceCids.map((_, index): MetadataEntry[] => {
       const root = ipfsRootCids?.[index]
-      return root === undefined ? [] : [{ key: IPFS_ROOT_CID, value: root }]
+      return root === undefined || root === '' ? [] : [{ key: IPFS_ROOT_CID, value: root }]
     })
     const pieceMetadata = metadataOf.map((metadata, index) => ({ pieceIndex: BigInt(index), metadata }))
     const message = { clientDataSetId, nonce: number, pieceData, pieceMetadata }

@@ -56,6 +56,8 @@ const QUEUE_NAMES: QueueNames = {
   'sessions.touch': () => 'touch sessions',
   'sessions.expire': upkeep,
   'placements.enrol': placement,
+  'placements.carChecked': placement,
+  'placements.addCar': placement,
   'placements.aggregate': placement,
   'placements.dissolve': placement,
   'placements.reconcile': placement,
