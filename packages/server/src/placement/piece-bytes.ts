@@ -35,7 +35,7 @@ export interface PieceContent extends PieceBytes {
  * for await (const chunk of pieceBytes({ records, blobs }, piece).chunks()) await socket.write(chunk)
  */
 export function pieceBytes(deps: OpenObjectDeps, piece: PieceRecord): PieceContent {
-  const { sizeBytes, source } = piece
+  const { sizeBytes } = piece
   const readRange = readerOf(deps, piece)
 
   function chunks(range: ByteRange = { offset: 0, length: sizeBytes }): AsyncIterable<Uint8Array> {
