@@ -8,6 +8,8 @@ export interface ChainLimits extends DealPolicy {
   readonly chainId: number | undefined
   /** While a unit of gas costs more, in wei, nothing is sent. */
   readonly mostWeiPerGas: bigint
+  /** A transaction that serves many deals uses no more gas. */
+  readonly mostGasForMany: bigint
 }
 
 /** The variables that say which deals are worth the prover's gas, and when. */
@@ -37,6 +39,12 @@ export const LIMIT_SETTINGS = {
     default: '500',
     about: 'The highest fee per unit of gas, in gwei. Transactions wait while gas costs more.',
   },
+  batchGas: {
+    name: 'LADE_PROVER_BATCH_GAS',
+    default: '16777216',
+    about:
+      "The most gas of a transaction that serves many deals; also at most a quarter of a block's gas limit. Contracts of version 1 take one deal per transaction.",
+  },
   coinPrice: {
     name: 'LADE_PROVER_USDC_PER_COIN',
     default: 'none',
@@ -64,6 +72,7 @@ export function readChainLimits(env: Readonly<Record<string, string | undefined>
     clients: readUnless('any', textOf(LIMIT_SETTINGS.clients), readAddresses),
     longestTermSeconds: DAY_SECONDS * readWhole(textOf(LIMIT_SETTINGS.longestTerm), MAX_DAYS),
     mostWeiPerGas: readPositive(textOf(LIMIT_SETTINGS.feeCap), GWEI_DECIMALS),
+    mostGasForMany: BigInt(readWhole(textOf(LIMIT_SETTINGS.batchGas), Number.MAX_SAFE_INTEGER)),
     microUsdcPerCoin: readUnless('none', textOf(LIMIT_SETTINGS.coinPrice), (given) =>
       readPositive(given, USDC_DECIMALS),
     ),

@@ -76,7 +76,9 @@ describe('a prover that follows a marketplace', () => {
     const [account, stranger] = [await harness.newProver(), await harness.newProver()]
     const piece = pieceOf(500)
     const prover = await startWith(account, { pieces: [piece] })
-    const cursorOf = async () => JSON.parse(await readFile(join(prover.dir, 'chain-cursor.json'), 'utf8')).firstDealId
+    const path = join(prover.dir, 'chain-cursor.json')
+    const cursorOf = async () =>
+      JSON.parse(await readFile(path, 'utf8')).firstDealIds[harness.marketplace.toLowerCase()]
     await harness.propose(stranger.address, piece, 1)
     const over = await harness.propose(account.address, piece, 1)
     await becomes(harness, over, 'settled')

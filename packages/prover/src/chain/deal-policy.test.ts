@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { Deal } from './deal.ts'
+import type { Deal, Terms } from './deal.ts'
 import { type DealPolicy, isWorthProving, isWorthSettling, microUsdcOfGas, refusalOf } from './deal-policy.ts'
 import { GasUse } from './gas-use.ts'
 
 const DAY = 86_400
 const GIB = 2n ** 30n
-const TERMS = { provingPeriodSeconds: DAY, acceptanceWindowSeconds: DAY }
+const TERMS: Terms = {
+  provingPeriodSeconds: DAY,
+  acceptanceWindowSeconds: DAY,
+  missesToSlash: 3,
+  drawBlocks: 1n,
+  challengeBlocks: 256n,
+}
 const POLICY: DealPolicy = {
   leastMicroUsdcPerGibDay: 50n,
   clients: undefined,
@@ -14,6 +20,7 @@ const POLICY: DealPolicy = {
 }
 /** A GiB for ten days, at 100 units a day. */
 const PROPOSED: Deal = {
+  contract: '0xcc',
   dealId: 1n,
   state: 'proposed',
   client: '0xc1',
@@ -54,9 +61,9 @@ describe('refusalOf', () => {
 })
 
 describe('gas against pay', () => {
-  const gasUse = new GasUse()
-  gasUse.note('acceptDeal', 50n)
-  gasUse.note('openChallenge', 40n)
+  const gasUse = new GasUse({ accept: 0n, open: 0n, prove: 0n, settle: 0n })
+  gasUse.note('accept', 50n)
+  gasUse.note('open', 40n)
   gasUse.note('prove', 60n)
   gasUse.note('settle', 70n)
   // A unit of gas costs a unit of USDC.

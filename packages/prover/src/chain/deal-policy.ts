@@ -67,9 +67,9 @@ export function isWorthProving(
   if (payment === 0n) return policy.leastMicroUsdcPerGibDay === 0n
   if (policy.microUsdcPerCoin === undefined) return true
   const { gasUse, weiPerGas } = prices
-  const open = gasUse.of('openChallenge')
+  const open = gasUse.of('open')
   const all = BigInt(proofs) * (open + gasUse.of('prove'))
-  const gas = kind === 'accept' ? all + gasUse.of('acceptDeal') : kind === 'prove' ? all - open : all
+  const gas = kind === 'accept' ? all + gasUse.of('accept') : kind === 'prove' ? all - open : all
   return payment >= microUsdcOfGas(gas, weiPerGas, policy.microUsdcPerCoin)
 }
 

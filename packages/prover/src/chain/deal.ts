@@ -5,6 +5,9 @@ export type DealState = (typeof DEAL_STATES)[number]
 
 /** A deal as the contract has it. Times are seconds since 1970, durations seconds, amounts units of 10⁻⁶ USDC. */
 export interface Deal {
+  /** The address of the contract, in lower case. */
+  readonly contract: string
+  /** The number that the contract gave it. Other contracts may give the same. */
   readonly dealId: bigint
   readonly state: DealState
   /** In lower case. */
@@ -39,21 +42,35 @@ export interface Head {
   readonly hash: `0x${string}`
   /** Seconds since 1970. */
   readonly time: number
+  /** The most gas that all transactions of a block may use. */
+  readonly gasLimit: bigint
 }
 
 /** What the contract was made with. */
 export interface Terms {
   readonly provingPeriodSeconds: number
   readonly acceptanceWindowSeconds: number
+  /** So many missed periods in a row end a deal. */
+  readonly missesToSlash: number
+  /** A challenge can be answered so many blocks after the one that opens it. */
+  readonly drawBlocks: bigint
+  /** And up to so many blocks after it. */
+  readonly challengeBlocks: bigint
+}
+
+/** What a deal is known by, among those of all contracts. */
+export function nameOf({ contract, dealId }: Pick<Deal, 'contract' | 'dealId'>): string {
+  return `${contract}/${dealId}`
 }
 
 /**
  * What a deal asks of its prover. `wait`: nothing before that time of the chain, in seconds since 1970. `over`: nothing any more.
  * `reopen`: the challenge of the period lapsed, and the contract has to say whether another may be opened. The rest are the calls of
- * the contract. `until`: when the call comes too late.
+ * the contract. `until`: when the call comes too late. `lastBlock`: the last one in which the proof is good.
  */
 export type DealStep =
-  | { readonly kind: 'accept' | 'open' | 'reopen' | 'prove'; readonly until: number }
+  | { readonly kind: 'accept' | 'open' | 'reopen'; readonly until: number }
+  | { readonly kind: 'prove'; readonly until: number; readonly lastBlock: bigint }
   | { readonly kind: 'settle' }
   | { readonly kind: 'over' }
   | WaitStep
@@ -67,15 +84,11 @@ interface WaitStep {
 export interface Period {
   readonly start: number
   readonly end: number
-  /** The contract slashes the deal at three. */
   readonly missesInARow: number
 }
 
-/** A challenge is good for as many blocks as a contract can read the hashes of. */
-export const CHALLENGE_BLOCKS = 256n
 /** So many periods' pay is worth a transaction of its own. */
 const SETTLED_PERIODS = 7n
-const MISSES_TO_SLASH = 3
 
 /**
  * Says what a deal asks of its prover now. Whatever it says is decided by the contract in the end: a call that comes too late
@@ -103,18 +116,19 @@ export function stepOf(deal: Deal, head: Head, terms: Terms, settledPeriods: big
 /** True when nothing is left to prove of an active deal: its term is over, or it has missed too much. */
 export function isPastProving(deal: Deal, time: number, terms: Terms): boolean {
   const isOver = time >= deal.since + deal.durationSeconds + deal.extraSeconds
-  return isOver || periodAt(deal, time, terms).missesInARow >= MISSES_TO_SLASH
+  return isOver || periodAt(deal, time, terms).missesInARow >= terms.missesToSlash
 }
 
 /** Goes through the periods as `_accountForMissed` of the contract does. */
-export function periodAt(deal: Deal, time: number, { provingPeriodSeconds }: Terms): Period {
+export function periodAt(deal: Deal, time: number, terms: Terms): Period {
+  const { provingPeriodSeconds } = terms
   let start = deal.accountedUntil
   let term = deal.since + deal.durationSeconds
   let { missesInARow } = deal
   for (;;) {
     if (start >= term) term += deal.extraSeconds
     const end = term - start < 2 * provingPeriodSeconds ? term : start + provingPeriodSeconds
-    if (time < end || start >= term || missesInARow >= MISSES_TO_SLASH) return { start, end, missesInARow }
+    if (time < end || start >= term || missesInARow >= terms.missesToSlash) return { start, end, missesInARow }
     missesInARow += 1
     start = end
   }
@@ -132,9 +146,9 @@ function activeStepOf(deal: Deal, head: Head, terms: Terms, settledPeriods: bigi
   const { start, end: until } = periodAt(deal, head.time, terms)
   // A period that has passed is missed, and the one that runs now has no challenge yet.
   if (deal.challengeBlock === 0n || start !== deal.accountedUntil) return { kind: 'open', until }
-  if (head.number <= deal.challengeBlock) return waitUntil(head.time)
-  if (head.number > deal.challengeBlock + CHALLENGE_BLOCKS) return { kind: 'reopen', until }
-  return { kind: 'prove', until }
+  if (head.number < deal.challengeBlock + terms.drawBlocks) return waitUntil(head.time)
+  const lastBlock = deal.challengeBlock + terms.challengeBlocks
+  return head.number > lastBlock ? { kind: 'reopen', until } : { kind: 'prove', until, lastBlock }
 }
 
 function isWorthSettling(deal: Deal, { provingPeriodSeconds }: Terms, settledPeriods: bigint): boolean {

@@ -1,21 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BaseError, type Hash, keccak256, type PrivateKeyAccount, TransactionReceiptNotFoundError } from 'viem'
 import type { ChainClient } from './chain-client.ts'
-import { capped, FeeTooHighError, isBelow, percentOf, raised, readFees } from './fees.ts'
+import { capped, FeeTooHighError, isBelow, raised, readFees } from './fees.ts'
 
 /** How long a transaction waits for its block before it offers more. */
 const TIMEOUT_MS = 60_000
 const MAX_OFFERS = 12
 /** A receipt is looked for so often once the nonce is used. */
 const RECEIPT_LOOKS = 5
-/** Between the estimate and its block a call may come to cost more. */
-const GAS_MARGIN_PERCENT = 130n
 
 /** A call of a contract, encoded. */
 export interface Call {
   readonly to: `0x${string}`
   readonly data: `0x${string}`
-  /** As estimated. */
+  /** The limit of the transaction. */
   readonly gas: bigint
 }
 
@@ -59,11 +57,10 @@ export async function sendTransaction(call: Call, options: TransactionsOptions):
     affordableFees(options),
   ])
   let offer = capped(fees.offer, mostWeiPerGas)
-  const gas = percentOf(call.gas, GAS_MARGIN_PERCENT)
   const hashes: Hash[] = []
   for (let count = 1; ; count += 1) {
     signal.throwIfAborted()
-    const { to, data } = call
+    const { to, data, gas } = call
     const raw = await account.signTransaction({ chainId, nonce, gas, to, data, ...offer })
     const answer = await offerTo(client, raw)
     if (answer === 'taken') {

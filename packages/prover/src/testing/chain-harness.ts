@@ -75,7 +75,8 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
       const privateKey = generatePrivateKey()
       const { address } = privateKeyToAccount(privateKey)
       await chain.setBalance({ address, value: parseEther('10') })
-      return { rpcUrl: new SecretString(relay.rpcUrl), marketplace, privateKey: new SecretString(privateKey), address }
+      const rpcUrl = new SecretString(relay.rpcUrl)
+      return { rpcUrl, marketplaces: [marketplace], privateKey: new SecretString(privateKey), address }
     },
 
     /** Makes a block. */
