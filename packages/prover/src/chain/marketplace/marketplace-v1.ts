@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { hex0xOf } from '@lade/node/hashing/hex'
 import { encodeFunctionData } from 'viem'
 import { type ChainAccount, type EncodedCall, type Refused, refusedOr } from '../chain-account.ts'
@@ -6,7 +6,7 @@ import { DEAL_STATES, type Deal, type Terms } from '../deal.ts'
 import type { CallKind, Challenge, Marketplace, ProverCall } from './marketplace.ts'
 import { readInBatches } from './read-in-batches.ts'
 
-const abi = marketplaceAbi
+const abi = marketplaceV1Abi
 /** As many as the contract can read the hashes of. */
 const CHALLENGE_BLOCKS = 256n
 const MISSES_TO_SLASH = 3

@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { encodeFunctionData, erc20Abi } from 'viem'
 import type { Address } from '../../chain.ts'
 import { callContract, readQuantity } from './contract-call.ts'
@@ -32,7 +32,7 @@ export async function checkNode(rpc: JsonRpc, { chainId, usdc, marketplace }: Ex
     throw new WrongNode(`There is no token of ${USDC_DECIMALS} decimals at ${usdc} on chain ${chainId}.`)
   }
   if (marketplace === undefined) return
-  const token = await wordAt(rpc, marketplace, encodeFunctionData({ abi: marketplaceAbi, functionName: 'usdc' }))
+  const token = await wordAt(rpc, marketplace, encodeFunctionData({ abi: marketplaceV1Abi, functionName: 'usdc' }))
   if (token !== BigInt(usdc)) {
     throw new WrongNode(`There is no marketplace at ${marketplace} that is paid in the token at ${usdc}.`)
   }

@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { encodeFunctionData, erc20Abi, keccak256, parseEventLogs, type RpcLog } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, BlockPlace, Fees, Hash, Marketplace, SignedTransaction } from '../../chain.ts'
@@ -113,7 +113,7 @@ function placeOf(number: unknown, hash: unknown): BlockPlace {
 function dealIdsIn(logs: unknown, marketplace: Address): readonly bigint[] {
   if (!Array.isArray(logs)) throw chainOffline(new Error('the node returned a receipt without logs'))
   const own = logs.filter((log: RpcLog) => log.address.toLowerCase() === marketplace.toLowerCase())
-  return parseEventLogs({ abi: marketplaceAbi, eventName: 'DealProposed', logs: own })
+  return parseEventLogs({ abi: marketplaceV1Abi, eventName: 'DealProposed', logs: own })
     .toSorted((a, b) => Number(a.logIndex) - Number(b.logIndex))
     .map(({ args }) => args.dealId)
 }

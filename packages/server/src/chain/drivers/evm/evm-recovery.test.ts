@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts'
+import { marketplaceV1Abi } from '@lade/contracts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DealProposal, MarketplaceCall } from '../../chain.ts'
@@ -46,7 +46,7 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
   }
   await gasOf({ kind: 'approve' })
   const periodSeconds = Number(
-    await client.readContract({ address: network.marketplace, abi: marketplaceAbi, functionName: 'provingPeriod' }),
+    await client.readContract({ address: network.marketplace, abi: marketplaceV1Abi, functionName: 'provingPeriod' }),
   )
   const deal: DealProposal = {
     prover: prover.address,
@@ -61,7 +61,7 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
   })
   const [withdrawn = 0n, slashed = 0n, settled = 0n] = dealIds
   for (const dealId of [slashed, settled]) {
-    const { address, abi } = { address: network.marketplace, abi: marketplaceAbi }
+    const { address, abi } = { address: network.marketplace, abi: marketplaceV1Abi }
     await client.writeContract({
       address,
       abi,
