@@ -13,6 +13,7 @@ describe('the limits of a prover on a chain', () => {
       longestTermSeconds: 1830 * 86_400,
       mostWeiPerGas: 500n * 10n ** 9n,
       mostGasForMany: 2n ** 24n,
+      mostBond: 0n,
       microUsdcPerCoin: undefined,
     })
   })
@@ -28,6 +29,7 @@ describe('the limits of a prover on a chain', () => {
       LADE_PROVER_TERM_MAX_DAYS: '30',
       LADE_PROVER_FEE_CAP_GWEI: '0.05',
       LADE_PROVER_BATCH_GAS: '2500000000',
+      LADE_PROVER_BOND_MAX_USDC: '12.5',
       LADE_PROVER_USDC_PER_COIN: '2500',
     }
     expect(readProverSettings(env, '/srv').chain?.limits).toEqual({
@@ -37,6 +39,7 @@ describe('the limits of a prover on a chain', () => {
       longestTermSeconds: 30 * 86_400,
       mostWeiPerGas: 50_000_000n,
       mostGasForMany: 2_500_000_000n,
+      mostBond: 12_500_000n,
       microUsdcPerCoin: 2_500_000_000n,
     })
   })

@@ -29,6 +29,12 @@ export const LIMIT_SETTINGS = {
     default: 'any',
     about: 'The accounts whose deals are accepted: comma-separated addresses, or any.',
   },
+  bond: {
+    name: 'LADE_PROVER_BOND_MAX_USDC',
+    default: '0',
+    about:
+      'The most USDC that is put up as bonds, of all deals and contracts together. Deals whose bond is more are not accepted; others wait until bonds come back. 0 accepts no deal with a bond.',
+  },
   longestTerm: {
     name: 'LADE_PROVER_TERM_MAX_DAYS',
     default: '1830',
@@ -71,6 +77,7 @@ export function readChainLimits(env: Readonly<Record<string, string | undefined>
     leastMicroUsdcPerGibDay: readDecimal(textOf(LIMIT_SETTINGS.leastPrice), USDC_DECIMALS),
     clients: readUnless('any', textOf(LIMIT_SETTINGS.clients), readAddresses),
     longestTermSeconds: DAY_SECONDS * readWhole(textOf(LIMIT_SETTINGS.longestTerm), MAX_DAYS),
+    mostBond: readDecimal(textOf(LIMIT_SETTINGS.bond), USDC_DECIMALS),
     mostWeiPerGas: readPositive(textOf(LIMIT_SETTINGS.feeCap), GWEI_DECIMALS),
     mostGasForMany: BigInt(readWhole(textOf(LIMIT_SETTINGS.batchGas), Number.MAX_SAFE_INTEGER)),
     microUsdcPerCoin: readUnless('none', textOf(LIMIT_SETTINGS.coinPrice), (given) =>

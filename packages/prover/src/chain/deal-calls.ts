@@ -3,14 +3,15 @@ import type { HeldPiece, PieceStore } from '../pieces/piece-store.ts'
 import { proveLeaf } from '../proving/prove-leaf.ts'
 import { isOfTheChain } from './chain-account.ts'
 import { isIntact, pieceOfDeal } from './check-piece.ts'
-import type { Head } from './deal.ts'
+import type { Deal, Head } from './deal.ts'
 import type { DealSelection, DealTask } from './deal-selection.ts'
+import type { FollowedContract } from './followed-contract.ts'
 import type { DealProof } from './marketplace/marketplace.ts'
 
 /** A deal that could not be served is looked at again after this, in seconds. */
 const RETRY_SECONDS = 30
-/** Nodes take no transactions of more than 128 KiB. */
-const MOST_PROOF_BYTES = 100_000
+/** Nodes take no transactions of more than 128 KiB, headers of blocks and the rest included. */
+const MOST_PROOF_BYTES = 120_000
 const NODE_BYTES = 32
 
 export interface DealCallsOptions {
@@ -46,11 +47,10 @@ export class DealCalls {
     const ready: ReadyTask[] = []
     let bytes = 0
     for (const [index, task] of tasks.entries()) {
+      bytes += task.kind === 'prove' ? proofBytesOf(task.deal, task.contract) : 0
+      if (bytes > MOST_PROOF_BYTES && ready.length > 0) return { ready, left: tasks.slice(index) }
       const made = await this.#prepareOne(task, head)
-      if (made === undefined) continue
-      ready.push(made)
-      bytes += bytesOf(made)
-      if (bytes > MOST_PROOF_BYTES) return { ready, left: tasks.slice(index + 1) }
+      if (made !== undefined) ready.push(made)
     }
     return { ready, left: [] }
   }
@@ -107,8 +107,13 @@ export class DealCalls {
   }
 }
 
-/** About as much as the proof takes in a transaction. */
-function bytesOf({ proof }: ReadyTask): number {
-  const nodes = (proof?.leaves ?? []).map((leaf) => 1 + leaf.proof.length)
-  return nodes.reduce((sum, count) => sum + NODE_BYTES * count, NODE_BYTES * 4)
+/** How many proofs like that of a deal a transaction can hold. */
+export function proofsWithin(deal: Deal, contract: FollowedContract): number {
+  return Math.max(1, Math.floor(MOST_PROOF_BYTES / proofBytesOf(deal, contract)))
+}
+
+/** Each leaf with its siblings, and a few numbers. */
+function proofBytesOf({ paddedSizeBytes }: Deal, { marketplace }: FollowedContract): number {
+  const height = Math.log2(Number(paddedSizeBytes) / NODE_BYTES)
+  return NODE_BYTES * (marketplace.terms.leavesOfProof * (1 + height) + 5)
 }

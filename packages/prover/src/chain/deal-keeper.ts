@@ -12,7 +12,7 @@ import { DealWatch } from './deal-watch.ts'
 import { FeeTooHighError } from './fees.ts'
 import type { FollowedContract } from './followed-contract.ts'
 import { GasUse } from './gas-use.ts'
-import type { Marketplace } from './marketplace/marketplace.ts'
+import type { CallKind, Marketplace } from './marketplace/marketplace.ts'
 import { planRound } from './round-plan.ts'
 
 export interface DealKeeperOptions {
@@ -34,6 +34,8 @@ export class DealKeeper {
   /** The block with which nothing is left to do. */
   #doneAt: string | undefined
   #head: Head | undefined
+  /** What part of a transaction the answers to challenges will take that are open and not drawn yet, by the names of their deals. */
+  readonly #undrawn = new Map<string, number>()
   /** The pieces of accepted deals, which have to be kept, by the names of the deals. */
   readonly #promised = new Map<string, HeldPiece>()
 
@@ -85,9 +87,10 @@ export class DealKeeper {
     try {
       if (tasks.length === 0) this.#goOn()
       else if (weiPerGas > limits.mostWeiPerGas) throw new FeeTooHighError(weiPerGas)
-      const plan = planRound(tasks, this.#pace.at(head))
+      const undrawn = [...this.#undrawn.values()].reduce((sum, share) => sum + share, 0)
+      const plan = planRound(tasks, this.#pace.at(head), undrawn)
       const isDone = await this.#sender.send(plan, head, signal)
-      if (isDone && plan.length === tasks.length) this.#doneAt = head.hash
+      if (isDone && (plan.length === tasks.length || plan.length === 0)) this.#doneAt = head.hash
     } catch (error) {
       if (!(error instanceof FeeTooHighError)) throw error
       this.#waitForFees(error.weiPerGas)
@@ -98,24 +101,26 @@ export class DealKeeper {
 
   /** What is to be done about the deals that are due, of all contracts; the rest is noted. */
   async #tasksAt(head: Head, weiPerGas: bigint): Promise<DealTask[]> {
-    const tasks: DealTask[] = []
+    const asked: DealTask[] = []
     for (const contract of this.#contracts) {
       const { marketplace, watch } = contract
       const dealIds = watch.due(await marketplace.lastDealId(), head.time)
       for await (const deals of marketplace.deals(dealIds)) {
         for (const deal of deals) {
-          const task = this.#taskOf(contract, deal, head, weiPerGas)
+          const task = this.#taskOf(contract, deal, head)
           if (task === undefined) continue
           watch.isRead(deal)
-          tasks.push(task)
+          asked.push(task)
         }
       }
     }
+    const isComplete = this.#contracts.every(({ watch }) => watch.isComplete)
+    const tasks = asked.filter((task) => this.#selection.isChosen(task, head, { weiPerGas, isComplete }))
     this.#selection.report(this.#contracts)
     return tasks
   }
 
-  #taskOf(contract: FollowedContract, deal: Deal, head: Head, weiPerGas: bigint): DealTask | undefined {
+  #taskOf(contract: FollowedContract, deal: Deal, head: Head): DealTask | undefined {
     const { chain, settledPeriods } = this.#options
     const { marketplace, watch } = contract
     if (deal.prover !== chain.address) {
@@ -132,19 +137,28 @@ export class DealKeeper {
       return undefined
     }
     this.#selection.see(deal)
-    if (step.kind === 'wait') {
-      watch.readAgain(deal, step.until, head.time)
-      return undefined
-    }
-    const task = { deal, contract, until: Number.POSITIVE_INFINITY, ...step, ...this.#sharesOf(contract, step, head) }
-    return this.#selection.isChosen(task, head, weiPerGas) ? task : undefined
+    this.#undrawn.delete(nameOf(deal))
+    const task = { deal, contract, until: Number.POSITIVE_INFINITY, ...this.#sharesOf(contract, deal, step.kind, head) }
+    if (step.kind !== 'wait') return { ...task, ...step }
+    if (step.isUndrawn) this.#undrawn.set(nameOf(deal), task.answerShare)
+    watch.readAgain(deal, step.until, head.time)
+    return undefined
   }
 
-  #sharesOf(contract: FollowedContract, { kind }: Pick<DealTask, 'kind'>, head: Head) {
-    const shareOf = (call: 'accept' | 'open' | 'prove' | 'settle') =>
-      1 / this.#sender.dealsPerTransaction(contract, call, head)
-    const isOpening = kind === 'open' || kind === 'reopen'
-    return { share: shareOf(kind === 'reopen' ? 'open' : kind), answerShare: isOpening ? shareOf('prove') : 0 }
+  #sharesOf(contract: FollowedContract, deal: Deal, kind: DealTask['kind'] | 'wait', head: Head) {
+    const shareOf = (call: CallKind) => this.#sender.shareOf(contract, call, deal, head)
+    const { drawBlocks } = contract.marketplace.terms
+    switch (kind) {
+      case 'open':
+      case 'reopen':
+        return { share: shareOf('open'), answerShare: shareOf('prove'), drawBlocks }
+      case 'wait':
+        return { share: 0, answerShare: shareOf('prove'), drawBlocks }
+      case 'accept':
+      case 'prove':
+      case 'settle':
+        return { share: shareOf(kind), answerShare: 0, drawBlocks }
+    }
   }
 
   #promise({ marketplace }: FollowedContract, deal: Deal, { time }: Head): void {
@@ -156,6 +170,7 @@ export class DealKeeper {
 
   #drop(deal: Deal): void {
     this.#promised.delete(nameOf(deal))
+    this.#undrawn.delete(nameOf(deal))
     this.#selection.drop(deal)
   }
 

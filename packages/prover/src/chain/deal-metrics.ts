@@ -11,6 +11,8 @@ export const FOLLOWING_STATES = [
   'wrong_contract',
 ] as const
 
+const MICRO_USDC = 1_000_000
+
 export type FollowingState = (typeof FOLLOWING_STATES)[number]
 
 /** What a prover does for its deals, in numbers. */
@@ -20,6 +22,7 @@ export class DealMetrics {
   #weiPerGas: bigint | undefined
   readonly #deals: Gauge<'contract' | 'state'>
   readonly #belowGas: Gauge<'contract'>
+  readonly #bonded: Gauge<'contract'>
   readonly #refusals: Counter<'contract' | 'reason'>
   readonly #transactions: Counter<'contract' | 'call' | 'outcome'>
   readonly #gasWei: Counter
@@ -57,6 +60,12 @@ export class DealMetrics {
     this.#belowGas = new Gauge({
       name: 'lade_prover_deals_below_gas',
       help: 'Deals that wait because the gas of their proofs costs more than they pay.',
+      labelNames: ['contract'],
+      registers,
+    })
+    this.#bonded = new Gauge({
+      name: 'lade_prover_bonded_usdc',
+      help: 'What is put up as bonds and neither lost nor paid back, in USDC.',
       labelNames: ['contract'],
       registers,
     })
@@ -116,10 +125,12 @@ export class DealMetrics {
   setDeals(
     contract: string,
     { proposed, active, belowGas }: Readonly<Record<'proposed' | 'active' | 'belowGas', number>>,
+    bondedMicroUsdc: bigint,
   ): void {
     this.#deals.set({ contract, state: 'proposed' }, proposed)
     this.#deals.set({ contract, state: 'active' }, active)
     this.#belowGas.set({ contract }, belowGas)
+    this.#bonded.set({ contract }, Number(bondedMicroUsdc) / MICRO_USDC)
   }
 
   countRefusal(contract: string, reason: DealRefusal): void {

@@ -15,9 +15,21 @@ const UNPAID_SECONDS = 3600
 /** So many deals of one reason are named in the log. */
 const NAMED_DEALS = 10
 
+interface KnownDeal {
+  readonly contract: string
+  readonly state: 'proposed' | 'active' | 'belowGas'
+  readonly bonded: bigint
+}
+
 /** A call that a deal asks for, of the contract that has the deal. */
 export interface DealTask extends PlannedTask {
   readonly contract: FollowedContract
+}
+
+/** What choices are made by, besides deal and limits. */
+export interface ChoiceFacts {
+  readonly weiPerGas: bigint
+  readonly isComplete: boolean
 }
 
 export interface DealSelectionOptions {
@@ -31,10 +43,9 @@ export interface DealSelectionOptions {
 export class DealSelection {
   readonly #options: DealSelectionOptions
   /** The deals that are not over, by their names. */
-  readonly #states = new Map<
-    string,
-    { readonly contract: string; readonly state: 'proposed' | 'active' | 'belowGas' }
-  >()
+  readonly #states = new Map<string, KnownDeal>()
+  /** What the acceptances of one look at the chain put up. */
+  #newBonds = 0n
   /** What was said about a deal last, so that it is said once. */
   readonly #said = new Map<string, string>()
   /** The refusals of one look at the chain. */
@@ -51,7 +62,7 @@ export class DealSelection {
   see(deal: Deal): void {
     const name = nameOf(deal)
     const state = deal.state === 'proposed' ? 'proposed' : 'active'
-    this.#states.set(name, { contract: deal.contract, state })
+    this.#states.set(name, { contract: deal.contract, state, bonded: deal.bonded })
     const settled = this.#settled.get(name)
     if (settled !== undefined && deal.earned < settled.earned) this.#settled.delete(name)
   }
@@ -60,12 +71,21 @@ export class DealSelection {
     for (const map of [this.#states, this.#said, this.#lapsed, this.#settled]) map.delete(nameOf(deal))
   }
 
+  /** What is put up for all deals that were seen. */
+  get bonded(): bigint {
+    return [...this.#states.values()].reduce((sum, { bonded }) => sum + bonded, 0n)
+  }
+
   isSettled(deal: Deal, { time }: Head): void {
     this.#settled.set(nameOf(deal), { earned: deal.earned, time })
   }
 
-  /** False when the call is not sent now; the deal is read again in time. */
-  isChosen(task: DealTask, head: Head, weiPerGas: bigint): boolean {
+  /**
+   * False when the call is not sent now; the deal is read again in time. Asked once all deals of a look at the chain were seen.
+   *
+   * @param isComplete - true when no deal is unknown that may hold a bond.
+   */
+  isChosen(task: DealTask, head: Head, { weiPerGas, isComplete }: ChoiceFacts): boolean {
     if (task.kind === 'settle') return this.#isSettlementChosen(task, head, weiPerGas)
     const { deal, kind, until, contract } = task
     const { limits, store } = this.#options
@@ -84,8 +104,10 @@ export class DealSelection {
       return false
     }
     const prices = { weiPerGas, gasUse }
-    if (isWorthProving(deal, kind, { time: head.time, terms, policy: limits, prices })) return true
-    this.#states.set(nameOf(deal), { contract: deal.contract, state: 'belowGas' })
+    if (isWorthProving(deal, kind, { time: head.time, terms, policy: limits, prices })) {
+      return kind !== 'accept' || deal.bond === 0n || this.#canBond(task, head, isComplete)
+    }
+    this.#states.set(nameOf(deal), { contract: deal.contract, state: 'belowGas', bonded: deal.bonded })
     this.sayOnce(deal, 'gas', NOT_WORTH_IT[kind])
     watch.readAgain(deal, until, head.time)
     return false
@@ -102,10 +124,16 @@ export class DealSelection {
       log?.warn({ contract: deal.contract, reason, count: refusals.length, dealIds }, REFUSED[reason])
     }
     this.#refused.length = 0
+    this.#newBonds = 0n
     for (const { marketplace } of contracts) {
       const counts = { proposed: 0, active: 0, belowGas: 0 }
-      for (const { contract, state } of this.#states.values()) if (contract === marketplace.address) counts[state] += 1
-      metrics.setDeals(marketplace.address, counts)
+      let bonded = 0n
+      for (const deal of this.#states.values()) {
+        if (deal.contract !== marketplace.address) continue
+        counts[deal.state] += 1
+        bonded += deal.bonded
+      }
+      metrics.setDeals(marketplace.address, counts, bonded)
     }
   }
 
@@ -113,6 +141,18 @@ export class DealSelection {
     if (this.#isNews(deal, `${sentence}: ${reason}`)) {
       this.#options.log?.warn({ contract: deal.contract, dealId: String(deal.dealId), reason }, sentence)
     }
+  }
+
+  /** The budget is for what is put up at a time. */
+  #canBond({ deal, contract }: DealTask, head: Head, isComplete: boolean): boolean {
+    const isWithin = this.bonded + this.#newBonds + deal.bond <= this.#options.limits.mostBond
+    if (isComplete && isWithin) {
+      this.#newBonds += deal.bond
+      return true
+    }
+    if (isComplete) this.sayOnce(deal, 'bond', 'a deal waits: LADE_PROVER_BOND_MAX_USDC is put up for others')
+    contract.watch.readAgain(deal, isComplete ? head.time + RETRY_SECONDS : head.time, head.time)
+    return false
   }
 
   #isSettlementChosen({ deal, contract }: DealTask, { time }: Head, weiPerGas: bigint): boolean {
@@ -163,5 +203,6 @@ const NOT_WORTH_IT = {
 const REFUSED: Readonly<Record<DealRefusal, string>> = {
   client: 'deals were not accepted: their clients are not in LADE_PROVER_CLIENTS',
   term: 'deals were not accepted: their terms are longer than LADE_PROVER_TERM_MAX_DAYS',
+  bond: 'deals were not accepted: their bonds are more than LADE_PROVER_BOND_MAX_USDC',
   price: 'deals were not accepted: they pay less than LADE_PROVER_LEAST_USDC_PER_GIB_DAY',
 }

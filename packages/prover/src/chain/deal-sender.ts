@@ -3,8 +3,8 @@ import type { PieceStore } from '../pieces/piece-store.ts'
 import { type ChainAccount, isOfTheChain } from './chain-account.ts'
 import type { ChainLimits } from './chain-limits.ts'
 import type { ChainPace } from './chain-pace.ts'
-import type { Head } from './deal.ts'
-import { DealCalls, type ReadyTask } from './deal-calls.ts'
+import { type Deal, type Head, nameOf } from './deal.ts'
+import { DealCalls, proofsWithin, type ReadyTask } from './deal-calls.ts'
 import type { DealMetrics } from './deal-metrics.ts'
 import type { DealSelection, DealTask } from './deal-selection.ts'
 import type { FollowedContract } from './followed-contract.ts'
@@ -38,14 +38,21 @@ export interface DealSenderOptions {
 export class DealSender {
   readonly #options: DealSenderOptions
   readonly #calls: DealCalls
+  /** The names of deals that a call for many left out. */
+  readonly #leftOut = new Set<string>()
 
   constructor(options: DealSenderOptions) {
     this.#options = options
     this.#calls = new DealCalls(options)
   }
 
-  /** How many deals one transaction can serve in that way, as far as that can be told. */
-  dealsPerTransaction({ marketplace, gasUse }: FollowedContract, kind: CallKind, head: Head): number {
+  /** The part of a transaction that a call for a deal takes, as far as that can be told. */
+  shareOf(contract: FollowedContract, kind: CallKind, deal: Deal, head: Head): number {
+    const deals = this.#dealsWithin(contract, kind, head)
+    return 1 / (kind === 'prove' ? Math.min(deals, proofsWithin(deal, contract)) : deals)
+  }
+
+  #dealsWithin({ marketplace, gasUse }: FollowedContract, kind: CallKind, head: Head): number {
     return marketplace.takesMany(kind) ? dealsWithin(gasUse.of(kind), head, this.#options.limits.mostGasForMany) : 1
   }
 
@@ -72,16 +79,20 @@ export class DealSender {
 
   /** Those that one transaction can serve with the first, from anywhere behind it. */
   #takeBatch(first: DealTask, left: readonly DealTask[], head: Head): { tasks: DealTask[]; others: DealTask[] } {
-    const kind = kindOf(first)
-    const most = this.dealsPerTransaction(first.contract, kind, head)
+    const most = this.#isAlone(first) ? 1 : this.#dealsWithin(first.contract, kindOf(first), head)
     const tasks: DealTask[] = []
     const others: DealTask[] = []
     for (const task of left) {
-      const isAlike = task.contract === first.contract && kindOf(task) === kind
-      if (isAlike && tasks.length < most) tasks.push(task)
+      const isAlike = task.contract === first.contract && task.kind === first.kind && !this.#isAlone(task)
+      if (task === first || (isAlike && tasks.length < most)) tasks.push(task)
       else others.push(task)
     }
     return { tasks, others }
+  }
+
+  /** The contract tells what it would refuse only of a call for a single deal. */
+  #isAlone({ kind, deal }: DealTask): boolean {
+    return kind === 'reopen' || this.#leftOut.has(nameOf(deal))
   }
 
   /** Without a result when nothing was sent. */
@@ -98,6 +109,8 @@ export class DealSender {
     const kind = kindOf(first.task)
     const call = marketplace.encode(callOf(kind, ready))
     try {
+      const unbonded = kind === 'accept' ? await this.#allowBond(first.task, head, signal) : undefined
+      if (unbonded !== undefined) return this.#refused(ready, head, call.functionName, unbonded)
       const expected = await chain.estimateGas(call)
       const most = mostGasOf(ready.length, head, limits.mostGasForMany)
       const gas = typeof expected === 'bigint' ? gasLimitOf(expected, most) : undefined
@@ -123,6 +136,24 @@ export class DealSender {
     }
   }
 
+  /** Undefined when the contract may take the deal's bond, or why it may not. */
+  async #allowBond({ deal, contract }: DealTask, head: Head, signal: AbortSignal): Promise<string | undefined> {
+    if (deal.bond === 0n) return undefined
+    const { chain, limits, metrics, selection } = this.#options
+    const { marketplace } = contract
+    const call = await marketplace.allowBond(deal.bond, limits.mostBond - selection.bonded)
+    if (call === undefined) return undefined
+    if ('refused' in call) return call.refused
+    const expected = await chain.estimateGas(call)
+    if (typeof expected !== 'bigint') return expected.refused
+    const gas = gasLimitOf(expected, mostGasOf(1, head, limits.mostGasForMany))
+    if (gas === undefined) return 'needs more gas than a block has'
+    const result = await chain.send(call, gas, signal)
+    const costWei = result.outcome === 'lost' ? 0n : result.costWei
+    metrics.countTransaction(marketplace.address, call.functionName, result.outcome, costWei)
+    return result.outcome === 'landed' ? undefined : result.outcome
+  }
+
   /** What is too much, or refused, as a whole may not be in parts. */
   async #serveHalf(ready: readonly ReadyTask[], head: Head, signal: AbortSignal) {
     const middle = Math.ceil(ready.length / 2)
@@ -131,13 +162,26 @@ export class DealSender {
     return result === undefined ? { left: rest } : { result, left: rest }
   }
 
-  #landed(ready: readonly ReadyTask[], head: Head, functionName: string, { gasUsed }: MinedResult): void {
+  #landed(ready: readonly ReadyTask[], head: Head, functionName: string, { gasUsed, logs }: MinedResult): void {
     const { selection, log } = this.#options
+    const [first] = ready
+    const skipped = new Map(
+      first?.task.contract.marketplace.skippedIn(logs).map(({ dealId, reason }) => [dealId, reason]),
+    )
+    const served = ready.filter(({ task }) => !skipped.has(task.deal.dealId))
     for (const { task } of ready) {
-      task.contract.gasUse.note(kindOf(task), gasUsed, ready.length)
+      const reason = skipped.get(task.deal.dealId)
+      if (reason !== undefined) {
+        this.#leftOut.add(nameOf(task.deal))
+        this.#sayRejected(task, functionName, reason)
+        continue
+      }
+      this.#leftOut.delete(nameOf(task.deal))
+      task.contract.gasUse.note(kindOf(task), gasUsed, served.length)
       if (task.kind === 'settle') selection.isSettled(task.deal, head)
     }
-    log?.info({ ...namesOf(ready), call: functionName }, ready.length === 1 ? 'a deal advanced' : 'deals advanced')
+    if (served.length === 0) return
+    log?.info({ ...namesOf(served), call: functionName }, served.length === 1 ? 'a deal advanced' : 'deals advanced')
   }
 
   #refused(ready: readonly ReadyTask[], head: Head, functionName: string, reason: string) {

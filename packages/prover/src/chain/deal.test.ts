@@ -5,7 +5,8 @@ const TERMS: Terms = {
   provingPeriodSeconds: 100,
   acceptanceWindowSeconds: 50,
   missesToSlash: 3,
-  drawBlocks: 1n,
+  leavesOfProof: 1,
+  drawBlocks: 0n,
   challengeBlocks: 256n,
 }
 /** Accepted at 1000 for ten periods, of which nothing is accounted for. */
@@ -26,6 +27,11 @@ const ACTIVE: Deal = {
   remaining: 1000n,
   extraPayment: 0n,
   earned: 0n,
+  leafCount: 4n,
+  period: 0,
+  bond: 0n,
+  bonded: 0n,
+  bondAtRisk: 0n,
 }
 const at = (time: number, number = 500n) => ({ time, number, hash: '0x' as const, gasLimit: 30_000_000n })
 const step = (changes: Partial<Deal>, head = at(1000)) => stepOf({ ...ACTIVE, ...changes }, head, TERMS)
@@ -40,7 +46,13 @@ describe('stepOf', () => {
     ['and then it is over', { state: 'slashed' }, at(1000), { kind: 'over' }],
     ['what a settled deal could not deliver, too', { state: 'settled', earned: 1n }, at(3000), { kind: 'settle' }],
     ['a period begins with its challenge', {}, at(1000), { kind: 'open', until: 1100 }],
-    ['which is drawn by the next block', { challengeBlock: 500n }, at(1001), { kind: 'wait', until: 1001 }],
+    [
+      'which is drawn by the next block',
+      { challengeBlock: 500n },
+      at(1001),
+      { kind: 'wait', until: 1001, isUndrawn: true },
+    ],
+    ['or by one still to come', { challengeBlock: 504n }, at(1001), { kind: 'wait', until: 1005, isUndrawn: true }],
     ['and then answered', { challengeBlock: 500n }, at(1001, 501n), { kind: 'prove', until: 1100, lastBlock: 756n }],
     ['for 256 blocks', { challengeBlock: 500n }, at(1001, 756n), { kind: 'prove', until: 1100, lastBlock: 756n }],
     ['and no longer', { challengeBlock: 500n }, at(1001, 757n), { kind: 'reopen', until: 1100 }],

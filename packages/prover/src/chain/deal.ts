@@ -17,6 +17,8 @@ export interface Deal {
   /** 32 bytes. */
   readonly root: Uint8Array
   readonly paddedSizeBytes: bigint
+  /** Challenges are about so many leaves, from the first one on. */
+  readonly leafCount: bigint
   /** When it was proposed; once accepted, when its term began. */
   readonly since: number
   readonly durationSeconds: number
@@ -26,14 +28,22 @@ export interface Deal {
   readonly accountedUntil: number
   /** Missed periods since the last proven one, as far as they are accounted for. */
   readonly missesInARow: number
-  /** The block whose hash draws the challenge of the period at hand; 0n while that is not open. */
+  /** The number of the period at hand. */
+  readonly period: number
+  /** The block that draws the challenge of the period at hand; 0n while that is not open. It may be still to come. */
   readonly challengeBlock: bigint
   /** Escrow for the time from `accountedUntil` on, without that of `extraSeconds`. */
   readonly remaining: bigint
   /** Escrow for `extraSeconds`. */
   readonly extraPayment: bigint
-  /** Due to the prover and not paid yet. */
+  /** Due to the prover and not paid yet, a bond that is its own again included. */
   readonly earned: bigint
+  /** What the prover has to put up when it accepts the deal. */
+  readonly bond: bigint
+  /** What it has put up and did not get back, as far as it was not lost. */
+  readonly bonded: bigint
+  /** The part of it that would be lost with the deal. */
+  readonly bondAtRisk: bigint
 }
 
 /** The block that is looked at from. */
@@ -52,9 +62,11 @@ export interface Terms {
   readonly acceptanceWindowSeconds: number
   /** So many missed periods in a row end a deal. */
   readonly missesToSlash: number
-  /** A challenge can be answered so many blocks after the one that opens it. */
+  /** How many leaves the proof of a period is about. */
+  readonly leavesOfProof: number
+  /** So many blocks after the one that opens a challenge comes the one that draws it. */
   readonly drawBlocks: bigint
-  /** And up to so many blocks after it. */
+  /** And up to so many blocks after that one the challenge can be answered. */
   readonly challengeBlocks: bigint
 }
 
@@ -78,6 +90,8 @@ export type DealStep =
 interface WaitStep {
   readonly kind: 'wait'
   readonly until: number
+  /** True for a challenge that is open and not drawn yet. */
+  readonly isUndrawn?: true
 }
 
 /** The period of a deal that runs at a time, as the contract will have it once it has accounted for what was missed. */
@@ -146,7 +160,7 @@ function activeStepOf(deal: Deal, head: Head, terms: Terms, settledPeriods: bigi
   const { start, end: until } = periodAt(deal, head.time, terms)
   // A period that has passed is missed, and the one that runs now has no challenge yet.
   if (deal.challengeBlock === 0n || start !== deal.accountedUntil) return { kind: 'open', until }
-  if (head.number < deal.challengeBlock + terms.drawBlocks) return waitUntil(head.time)
+  if (head.number <= deal.challengeBlock) return undrawnUntil(deal, head)
   const lastBlock = deal.challengeBlock + terms.challengeBlocks
   return head.number > lastBlock ? { kind: 'reopen', until } : { kind: 'prove', until, lastBlock }
 }
@@ -160,4 +174,9 @@ function isWorthSettling(deal: Deal, { provingPeriodSeconds }: Terms, settledPer
 
 function waitUntil(until: number): WaitStep {
   return { kind: 'wait', until }
+}
+
+/** Blocks come a second apart at least; where they come more seldom, it is looked at again in between. */
+function undrawnUntil({ challengeBlock }: Deal, head: Head): WaitStep {
+  return { kind: 'wait', until: head.time + Number(challengeBlock - head.number), isUndrawn: true }
 }

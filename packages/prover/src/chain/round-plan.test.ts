@@ -9,6 +9,7 @@ const task = (kind: PlannedTask['kind'], id: number, until: number, challengeBlo
   until,
   lastBlock: kind === 'prove' ? BigInt(challengeBlock + 256) : undefined,
   share: 1,
+  drawBlocks: 0n,
   answerShare: kind === 'open' || kind === 'reopen' ? 1 : 0,
   deal: { dealId: BigInt(id) } as Deal,
 })
@@ -63,6 +64,16 @@ describe('planRound', () => {
     expect(
       planOf([...shared(40, until), task('accept', 1000, 1_000_000), task('accept', 1001, 1_000_000)]),
     ).toHaveLength(41)
+  })
+
+  test('opens no more while the answers to those before are still to be drawn', () => {
+    const opens = Array.from({ length: 100 }, (_, id) => task('open', id, 1_000_000))
+    expect(planRound(opens, PACE, 40)).toHaveLength(ROUND_CALLS - 40)
+    expect(planRound(opens, PACE, ROUND_CALLS)).toEqual([])
+    // A challenge that is drawn six blocks later is proved seven later at the earliest.
+    const late = { ...task('open', 1, PACE.time + 7 * 10), drawBlocks: 6n }
+    const soon = { ...task('open', 2, PACE.time + 8 * 10), drawBlocks: 6n }
+    expect(planOf([late, soon])).toEqual(['open 2'])
   })
 
   test('never sends more than a round besides proofs, and never leaves out a proof or everything', () => {

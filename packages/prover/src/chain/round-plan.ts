@@ -12,6 +12,8 @@ export interface PlannedTask {
   readonly share: number
   /** The part of a transaction that the proof takes which follows a challenge. */
   readonly answerShare: number
+  /** So many blocks after a challenge is opened, its proof can be made. */
+  readonly drawBlocks: bigint
 }
 
 /** What a plan is made from: where the chain is, and how fast it takes transactions. */
@@ -35,12 +37,14 @@ export const ROUND_CALLS = 64
  * First the proofs of open challenges, the one that lapses first at the front. Then challenges, the deal whose period ends first at the
  * front, and only as many as can be answered before their periods end. Last, as much as these leave room for, deals are accepted, those whose
  * window closes first at the front, and pay is settled. What is left out is for a later round.
+ *
+ * @param undrawn - so many transactions will answer the challenges that are open and not drawn yet.
  */
-export function planRound<Task extends PlannedTask>(tasks: readonly Task[], pace: RoundPace): Task[] {
+export function planRound<Task extends PlannedTask>(tasks: readonly Task[], pace: RoundPace, undrawn = 0): Task[] {
   const byKind = Map.groupBy(tasks, ({ kind }) => kind)
   const of = (...kinds: Task['kind'][]) => kinds.flatMap((kind) => byKind.get(kind) ?? [])
   const proofs = of('prove').toSorted((one, other) => answerBy(one, pace) - answerBy(other, pace))
-  const opens = chooseOpens(of('open', 'reopen').toSorted(byEnd), transactionsOf(proofs), pace)
+  const opens = chooseOpens(of('open', 'reopen').toSorted(byEnd), transactionsOf(proofs), pace, wholeOf(undrawn))
   // Challenges that are too late as far as one can tell hold nothing else up.
   const room = ROUND_CALLS - transactionsOf(opens.chosen)
   const calls = Math.floor(opens.spare < 0 ? room : Math.min(room, opens.spare))
@@ -72,12 +76,14 @@ interface ChosenOpens<Task> {
   readonly spare: number
 }
 
-/** @param sorted - by the ends of their periods. @param sentBefore - so many transactions come first. */
+/** @param sorted - by the ends of their periods. @param proofs - that are sent before them. @param undrawn - that come before theirs. */
 function chooseOpens<Task extends PlannedTask>(
   sorted: readonly Task[],
-  sentBefore: number,
+  proofs: number,
   pace: RoundPace,
+  undrawn: number,
 ): ChosenOpens<Task> {
+  const sentBefore = proofs + undrawn
   const chosen: Task[] = []
   let spare = ROUND_CALLS
   /** Of the transactions until a chosen one's period ends, those that are not for its own answer and the answers before; the least. */
@@ -91,7 +97,7 @@ function chooseOpens<Task extends PlannedTask>(
     const answers = wholeOf(answering + task.answerShare)
     const opens = wholeOf(opening + task.share)
     const leastSlack = Math.min(slack, until - answers)
-    if (Math.max(opens, answers) > ROUND_CALLS || leastSlack < opens) break
+    if (Math.max(opens, answers + undrawn) > ROUND_CALLS || leastSlack < opens) break
     chosen.push(task)
     opening += task.share
     answering += task.answerShare
@@ -99,11 +105,13 @@ function chooseOpens<Task extends PlannedTask>(
     spare = Math.min(ROUND_CALLS, leastSlack - opens)
   }
   const [first] = sorted
-  if (chosen.length > 0 || first === undefined) return { chosen, spare }
+  if (chosen.length > 0 || first === undefined || undrawn > 0) return { chosen, spare }
   // The pace is a guess. If it leaves nothing to do, the chain decides.
   return { chosen: [first], spare: -1 }
 }
 
-function transactionsUntil({ until }: PlannedTask, { time, secondsPerTransaction }: RoundPace): number {
-  return Math.floor((until - time) / Math.max(secondsPerTransaction, 0.001))
+/** Until its period ends, without those that pass before it can be answered. */
+function transactionsUntil({ until, drawBlocks }: PlannedTask, pace: RoundPace): number {
+  const seconds = until - pace.time - Number(drawBlocks) * pace.secondsPerBlock
+  return Math.floor(seconds / Math.max(pace.secondsPerTransaction, 0.001))
 }

@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BaseError, type Hash, keccak256, type PrivateKeyAccount, TransactionReceiptNotFoundError } from 'viem'
+import {
+  BaseError,
+  type Hash,
+  keccak256,
+  type Log,
+  type PrivateKeyAccount,
+  TransactionReceiptNotFoundError,
+} from 'viem'
 import type { ChainClient } from './chain-client.ts'
 import { capped, FeeTooHighError, isBelow, raised, readFees } from './fees.ts'
 
@@ -38,6 +45,7 @@ export interface MinedResult {
   readonly gasUsed: bigint
   /** What was paid for the gas. Rollups charge for the data besides. */
   readonly costWei: bigint
+  readonly logs: readonly Log[]
 }
 
 /**
@@ -123,10 +131,10 @@ async function resultOf(
 async function findReceipt(hashes: readonly Hash[], client: ChainClient): Promise<MinedResult | undefined> {
   for (const hash of hashes) {
     try {
-      const { status, blockNumber, gasUsed, effectiveGasPrice } = await client.getTransactionReceipt({ hash })
+      const { status, blockNumber, gasUsed, effectiveGasPrice, logs } = await client.getTransactionReceipt({ hash })
       const outcome = status === 'success' ? 'landed' : 'reverted'
       // Nodes of chains without a base fee may leave the price out.
-      return { outcome, blockNumber, gasUsed, costWei: gasUsed * (effectiveGasPrice ?? 0n) }
+      return { outcome, blockNumber, gasUsed, costWei: gasUsed * (effectiveGasPrice ?? 0n), logs }
     } catch (error) {
       if (!(error instanceof TransactionReceiptNotFoundError)) throw error
     }

@@ -3,13 +3,15 @@ import { hex0xOf } from '@lade/node/hashing/hex'
 import { encodeFunctionData } from 'viem'
 import { type ChainAccount, type EncodedCall, type Refused, refusedOr } from '../chain-account.ts'
 import { DEAL_STATES, type Deal, type Terms } from '../deal.ts'
-import type { CallKind, Challenge, Marketplace, ProverCall } from './marketplace.ts'
+import type { CallKind, Challenge, Marketplace, ProverCall, Skipped } from './marketplace.ts'
 import { readInBatches } from './read-in-batches.ts'
 
 const abi = marketplaceV1Abi
 /** As many as the contract can read the hashes of. */
 const CHALLENGE_BLOCKS = 256n
 const MISSES_TO_SLASH = 3
+const LEAF_BYTES = 32n
+const NO_BOND = { bond: 0n, bonded: 0n, bondAtRisk: 0n }
 
 /** The first version of the contract: one leaf a period, drawn by the hash of the block that opens the challenge. */
 export class MarketplaceV1 implements Marketplace {
@@ -36,7 +38,8 @@ export class MarketplaceV1 implements Marketplace {
       provingPeriodSeconds: Number(provingPeriod),
       acceptanceWindowSeconds: Number(acceptanceWindow),
       missesToSlash: MISSES_TO_SLASH,
-      drawBlocks: 1n,
+      leavesOfProof: 1,
+      drawBlocks: 0n,
       challengeBlocks: CHALLENGE_BLOCKS,
     })
   }
@@ -64,6 +67,14 @@ export class MarketplaceV1 implements Marketplace {
     return { to: this.address, data, functionName, abi }
   }
 
+  skippedIn(): readonly Skipped[] {
+    return []
+  }
+
+  async allowBond(): Promise<undefined> {
+    return undefined
+  }
+
   async #deal(dealId: bigint): Promise<Deal> {
     const call = { ...this.#contract(), functionName: 'deals', args: [dealId] } as const
     const deal = await this.#chain.client.readContract(call)
@@ -75,15 +86,18 @@ export class MarketplaceV1 implements Marketplace {
       prover: deal.prover.toLowerCase(),
       root: Buffer.from(deal.commp.slice(2), 'hex'),
       paddedSizeBytes: deal.pieceSize,
+      leafCount: deal.pieceSize / LEAF_BYTES,
       since: deal.since,
       durationSeconds: deal.duration,
       extraSeconds: deal.extraDuration,
       accountedUntil: deal.accountedUntil,
       missesInARow: deal.missesInARow,
+      period: deal.period,
       challengeBlock: BigInt(deal.challengeBlock),
       remaining: deal.remaining,
       extraPayment: deal.extraPayment,
       earned: deal.earned,
+      ...NO_BOND,
     }
   }
 

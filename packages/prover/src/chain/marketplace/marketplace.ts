@@ -1,4 +1,5 @@
 import type { LeafProof } from '@lade/core/piece'
+import type { Log } from 'viem'
 import type { EncodedCall, Refused } from '../chain-account.ts'
 import type { Deal, Head, Terms } from '../deal.ts'
 
@@ -9,6 +10,8 @@ export type CallKind = 'accept' | 'open' | 'prove' | 'settle'
 export interface Challenge {
   /** In the order in which they have to be proved. */
   readonly leafIndexes: readonly number[]
+  /** The RLP header of the block that draws them, if the contract reads it. */
+  readonly header?: `0x${string}`
 }
 
 /** The proof of a deal's period. */
@@ -47,4 +50,20 @@ export interface Marketplace {
   /** The challenge of the period at hand, or the contract's reason why there is none. */
   challengeOf(deal: Deal, head: Head): Promise<Challenge | Refused>
   encode(call: ProverCall): EncodedCall
+  /** The deals of a call for many that the contract left out, with its reasons; from the logs of the transaction. */
+  skippedIn(logs: readonly Log[]): readonly Skipped[]
+  /**
+   * Lets the contract take bonds from the account.
+   *
+   * @param bond - what it is to take now. @param most - what it may take in all before it is asked again.
+   * @returns the call that allows it, undefined when it is allowed already, or why the account cannot put it up.
+   */
+  allowBond(bond: bigint, most: bigint): Promise<EncodedCall | Refused | undefined>
+}
+
+/** A deal that a call for many did nothing about. */
+export interface Skipped {
+  readonly dealId: bigint
+  /** The name of the error that a call for this deal alone would give. */
+  readonly reason: string
 }

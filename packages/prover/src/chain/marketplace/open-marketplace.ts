@@ -2,6 +2,7 @@ import { parseAbi } from 'viem'
 import { type ChainAccount, refusedOr } from '../chain-account.ts'
 import type { Marketplace } from './marketplace.ts'
 import { MarketplaceV1 } from './marketplace-v1.ts'
+import { MarketplaceV2 } from './marketplace-v2.ts'
 
 const VERSION_ABI = parseAbi(['function VERSION() view returns (uint256)'])
 
@@ -21,6 +22,7 @@ export async function openMarketplace(chain: ChainAccount, address: `0x${string}
   if (code === undefined) throw new NoMarketplaceError(`There is no contract at ${address}.`)
   const version = await versionOf(chain, address)
   if (version === 1n) return MarketplaceV1.open(chain, address)
+  if (version === 2n) return MarketplaceV2.open(chain, address)
   throw new NoMarketplaceError(
     `The marketplace at ${address} is of version ${version}, which this prover does not know.`,
   )
