@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { BaseError } from 'viem'
 import type { PieceStore } from '../pieces/piece-store.ts'
-import { type ChainAccount, isOfTheChain } from './chain-account.ts'
+import { type ChainAccount, type EncodedCall, isOfTheChain, isUnheard, type Refused } from './chain-account.ts'
 import type { ChainLimits } from './chain-limits.ts'
 import type { ChainPace } from './chain-pace.ts'
 import { type Deal, type Head, nameOf } from './deal.ts'
@@ -111,7 +112,7 @@ export class DealSender {
     try {
       const unbonded = kind === 'accept' ? await this.#allowBond(first.task, head, signal) : undefined
       if (unbonded !== undefined) return this.#refused(ready, head, call.functionName, unbonded)
-      const expected = await chain.estimateGas(call)
+      const expected = await this.#estimate(call, ready.length)
       const most = mostGasOf(ready.length, head, limits.mostGasForMany)
       const gas = typeof expected === 'bigint' ? gasLimitOf(expected, most) : undefined
       if (gas === undefined && ready.length > 1) {
@@ -152,6 +153,16 @@ export class DealSender {
     const costWei = result.outcome === 'lost' ? 0n : result.costWei
     metrics.countTransaction(marketplace.address, call.functionName, result.outcome, costWei)
     return result.outcome === 'landed' ? undefined : result.outcome
+  }
+
+  /** Nodes say in their own words that a call uses more gas than they try, or than a transaction may have. */
+  async #estimate(call: EncodedCall, deals: number): Promise<bigint | Refused> {
+    try {
+      return await this.#options.chain.estimateGas(call)
+    } catch (error) {
+      if (deals === 1 || !(error instanceof BaseError) || isUnheard(error)) throw error
+      return { refused: error.shortMessage }
+    }
   }
 
   /** What is too much, or refused, as a whole may not be in parts. */

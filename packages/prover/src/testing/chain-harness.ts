@@ -11,6 +11,7 @@ import { openTestChain } from './test-chain.ts'
 import { type ContractVersion, type DealEventName, openTestMarket, type Proposal } from './test-market.ts'
 
 const BLOCK_SECONDS = 10
+const ACCEPTED_IN_BLOCK = 150
 export const PERIOD_SECONDS = 100
 export const WINDOW_SECONDS = 400
 export { PAY_OF_PERIOD } from './test-market.ts'
@@ -120,10 +121,14 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
       return at.lastDealId()
     },
 
-    /** Accepts the first deals in one block, with the key of their prover. */
-    async acceptAs({ privateKey }: ChainOptions, count: number): Promise<void> {
+    /** Accepts deals from one on, many in a block, with the key of their prover. */
+    async acceptAs({ privateKey }: ChainOptions, count: number, first = 1): Promise<void> {
       const account = privateKeyToAccount(privateKey.reveal() as Hex)
-      for (let nonce = 0; nonce < count; nonce += 1) await market.accept(BigInt(nonce + 1), account, nonce)
+      const nonce = await chain.getTransactionCount({ address: account.address })
+      for (let index = 0; index < count; index += 1) {
+        await market.accept(BigInt(first + index), account, nonce + index)
+        if ((index + 1) % ACCEPTED_IN_BLOCK === 0) await chain.mine({ blocks: 1 })
+      }
       await mine()
     },
 
@@ -141,6 +146,10 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
     },
 
     balanceOf: (address: Hex) => chain.readContract({ ...token, functionName: 'balanceOf', args: [address] }),
+
+    /** What the contract may still take. */
+    allowanceOf: (owner: Hex) =>
+      chain.readContract({ ...token, functionName: 'allowance', args: [owner, marketplace] }),
 
     transactionsOf: (address: Hex) => chain.getTransactionCount({ address }),
 
