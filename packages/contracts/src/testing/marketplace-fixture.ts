@@ -13,6 +13,7 @@ import {
   type TransactionReceipt,
   testActions,
   walletActions,
+  zeroAddress,
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { ANVIL_KEY, startAnvil } from '../anvil.ts'
@@ -47,7 +48,9 @@ export interface Actor {
   refusal<Name extends WriteName>(functionName: Name, args: WriteArgs<Name>): Promise<Refusal>
 }
 
-export interface FixtureOptions extends Pick<DeployContractsOptions, 'firstDealId' | 'seedDelayBlocks' | 'beacon'> {
+export interface FixtureOptions extends Pick<DeployContractsOptions, 'firstDealId' | 'seedDelayBlocks'> {
+  /** The code of a contract that answers the randomness of a block number. @default headers of blocks are used */
+  readonly beacon?: Hex
   /** Of anvil. @default its newest */
   readonly hardfork?: string
   /** The code of a token that is minted as `TestUsdc` is. @default `TestUsdc` */
@@ -58,23 +61,25 @@ export type Fixture = Awaited<ReturnType<typeof openFixture>>
 
 /** A chain of its own with a marketplace: a block for every transaction and otherwise on demand, and time likewise. */
 export async function openFixture(options: FixtureOptions = {}) {
-  const { token, hardfork, ...deployment } = options
+  const { token, beacon: beaconCode, hardfork, ...deployment } = options
   const anvil = await startAnvil(hardfork === undefined ? {} : { hardfork })
   const client = createClient({ transport: http(anvil.rpcUrl, { retryCount: 0 }), pollingInterval: 20 })
     .extend(publicActions)
     .extend(walletActions)
     .extend(testActions({ mode: 'anvil' }))
-  const deployToken = async (bytecode: Hex): Promise<Address> => {
+  const deployCode = async (bytecode: Hex): Promise<Address> => {
     const account = mnemonicToAccount(MNEMONIC)
     const hash = await client.deployContract({ abi: [], bytecode, account, chain: null })
     const { contractAddress } = await client.waitForTransactionReceipt({ hash })
-    if (contractAddress == null) throw new Error('the token was not deployed')
+    if (contractAddress == null) throw new Error('the contract was not deployed')
     return contractAddress
   }
+  const beacon = beaconCode === undefined ? undefined : await deployCode(beaconCode)
   const contracts = await deployContracts({
     rpcUrl: anvil.rpcUrl,
     privateKey: ANVIL_KEY,
-    ...(token === undefined ? {} : { usdc: await deployToken(token) }),
+    ...(token === undefined ? {} : { usdc: await deployCode(token) }),
+    ...(beacon === undefined ? {} : { beacon }),
     ...deployment,
     provingPeriodSeconds: PERIOD,
     acceptanceWindowSeconds: WINDOW,
@@ -135,6 +140,7 @@ export async function openFixture(options: FixtureOptions = {}) {
   return {
     rpcUrl: anvil.rpcUrl,
     ...contracts,
+    beacon: beacon ?? zeroAddress,
     client,
     marketplaceCall: marketplace,
     usdcCall: usdc,
