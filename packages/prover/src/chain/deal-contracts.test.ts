@@ -63,3 +63,17 @@ describe('a prover of several contracts', () => {
     expect(await state()).toMatchObject({ state: 'following' })
   })
 })
+
+describe('the randomness of challenges', () => {
+  test.each([
+    ['of a block that comes much later', { seedDelayBlocks: 6 }],
+    ['of a beacon', { hasBeacon: true }],
+  ])('%s is waited for and answered', async (_, randomness) => {
+    const harness = await startChainHarness({ periodSeconds: 300, ...randomness })
+    const account = await harness.newProver()
+    await startFollowingProver(account, { dir: await holdPieces([PIECE]) })
+    await harness.proposeMany(Array.from({ length: 3 }, () => harness.proposal(account.address, PIECE, 3)))
+    await harness.mineUntil(async () => (await harness.countEvents('PeriodProven')) === 9)
+    expect(await harness.countEvents('PeriodMissed')).toBe(0)
+  })
+})

@@ -127,7 +127,7 @@ export class DealSender {
       const costWei = result.outcome === 'lost' ? 0n : result.costWei
       metrics.countTransaction(marketplace.address, call.functionName, result.outcome, costWei)
       if (result.outcome === 'landed') this.#landed(ready, head, call.functionName, result)
-      else for (const { task } of ready) this.#sayRejected(task, call.functionName, result.outcome)
+      else this.#sayAllRejected(ready, call.functionName, result.outcome)
       return { result, left: [] }
     } catch (error) {
       if (isOfTheChain(error) || signal.aborted) throw error
@@ -207,6 +207,12 @@ export class DealSender {
 
   #retryLater(ready: readonly ReadyTask[], head: Head): void {
     for (const { task } of ready) task.contract.watch.readAgain(task.deal, head.time + RETRY_SECONDS, head.time)
+  }
+
+  #sayAllRejected(ready: readonly ReadyTask[], functionName: string, reason: string): void {
+    const [first] = ready
+    if (first !== undefined && ready.length === 1) this.#sayRejected(first.task, functionName, reason)
+    else this.#options.log?.warn({ ...namesOf(ready), call: functionName, reason }, 'the chain rejected a call')
   }
 
   #sayRejected({ deal }: DealTask, functionName: string, reason: string): void {

@@ -28,11 +28,20 @@ export interface ChainHarnessOptions {
   readonly windowSeconds?: number
   /** Of the second version. @default 1 */
   readonly seedDelayBlocks?: number
+  /** True for a second version that asks a beacon. @default false */
+  readonly hasBeacon?: boolean
 }
+
+/** Answers the hash of what it is asked, which does not matter here. */
+const BEACON = {
+  address: '0x00000000000000000000000000000000be5c0000',
+  bytecode: '0x365f5f3760205f205f5260205ff3',
+} as const
 
 /** Starts a chain that ends with the test. Blocks come by {@link ChainHarness.mine} only, each ten seconds after the one before. */
 export async function startChainHarness(options: ChainHarnessOptions = {}) {
-  const { version = 2, periodSeconds = PERIOD_SECONDS, windowSeconds = WINDOW_SECONDS, seedDelayBlocks = 1 } = options
+  const { version = 2, periodSeconds = PERIOD_SECONDS, windowSeconds = WINDOW_SECONDS } = options
+  const { seedDelayBlocks = 1, hasBeacon = false } = options
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const { rpcUrl } = anvil
@@ -40,12 +49,13 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
   const client = privateKeyToAccount(ANVIL_KEY)
   const chain = openTestChain(rpcUrl)
   const terms = { provingPeriodSeconds: periodSeconds, acceptanceWindowSeconds: windowSeconds }
+  await chain.setCode(BEACON)
   const { marketplace, usdc } = await deployContracts({
     rpcUrl,
     privateKey: ANVIL_KEY,
     version,
     ...terms,
-    ...(version === 2 && { seedDelayBlocks }),
+    ...(version === 2 && { seedDelayBlocks, ...(hasBeacon && { beacon: BEACON.address }) }),
   })
   const token = { address: usdc, abi: testUsdcAbi, chain: null } as const
   const approve = { ...token, functionName: 'approve' } as const
