@@ -21,11 +21,13 @@ const usdcField = (description: string) => z.string().describe(`${description}, 
 
 /** The onchain deal of one copy, as the marketplace contract has it in final blocks. */
 export const dealOnchain = z.object({
-  dealId: z.string().describe('Number of the deal in the marketplace contract'),
+  chainId: z.int().describe('Chain of the marketplace contract'),
+  contract: z.string().describe('Address of the marketplace contract'),
+  dealId: z.string().describe('Number of the deal in this contract'),
   state: z
-    .enum(['proposed', 'active', 'withdrawn', 'settled', 'slashed'])
+    .enum(['proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed'])
     .describe(
-      'proposed: not accepted by the prover; active: accepted; withdrawn: taken back because nobody accepted it; settled: its term is over; slashed: ended because proofs were missed',
+      'proposed: not accepted by the prover; active: accepted; ending: active until its notice is over; withdrawn: taken back because nobody accepted it; settled: its term is over; slashed: ended because proofs were missed',
     ),
   endsAt: timeField.nullable().describe('End of its term; null while it is not accepted'),
   escrowed: usdcField('What was put in escrow'),

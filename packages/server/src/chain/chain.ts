@@ -16,8 +16,8 @@ export interface DealProposal {
   readonly paymentMicroUsdc: bigint
 }
 
-/** What the operator asks of the marketplace, in one transaction. */
-export type MarketplaceCall =
+/** What the operator asks of a marketplace contract, in one transaction. */
+export type MarketplaceCall = { readonly contract: Address } & (
   | { readonly kind: 'propose'; readonly deals: readonly DealProposal[] }
   | {
       readonly kind: 'extend'
@@ -31,8 +31,9 @@ export type MarketplaceCall =
   | { readonly kind: 'settle'; readonly dealId: bigint }
   /** Accounts for periods without a proof, which ends the deal after three in a row, and pays both sides. */
   | { readonly kind: 'slash'; readonly dealId: bigint }
-  /** Lets the marketplace take USDC of the account, without which no deal can be proposed or extended. */
+  /** Lets the contract take USDC of the account, without which no deal can be proposed or extended. */
   | { readonly kind: 'approve' }
+)
 
 /** What a transaction offers for its place in a block, in wei. */
 export interface Fees {
@@ -107,43 +108,20 @@ export type DealEvent = { readonly dealId: bigint } & (
   | { readonly kind: 'paid'; readonly to: Address; readonly microUsdc: bigint }
 )
 
+/** The versions of the marketplace contract that can be called. A contract that does not say its version is the first. */
+export type MarketplaceVersion = 1 | 2
+
 /**
- * Deals of the operator's account with the marketplace contract. It signs, sends and finds transactions; which ones, and with which nonce,
- * is for `transactions/` to decide.
+ * One marketplace contract that has deals of the operator's account. Its deals are named by the chain, its address and their number.
  *
- * @example
- * const nonce = await marketplace.confirmedNonce()
- * const { hash, raw } = await marketplace.sign({ call: { kind: 'approve' }, nonce, fees: await marketplace.fees() })
- * await marketplace.send(raw) // { outcome: 'accepted' }
- * await marketplace.find(hash) // { place: 'pool' }, and later { place: 'block', … }
+ * Version 1 cannot end an active deal; the client of a deal of version 2 can, with notice.
  */
-export interface Marketplace {
-  /** The operator's account, which signs and pays. */
-  readonly account: Address
-  /** The marketplace contract. */
-  readonly contract: Address
-  /** What the network asks for now. @throws {LadeError} `chain_offline`. */
-  fees(): Promise<Fees>
-  /** How many transactions of the account are in blocks: the nonce of the next. @throws {LadeError} `chain_offline`. */
-  confirmedNonce(): Promise<number>
-  /**
-   * The same as of a block of the past, this one included: what it counts is under all the blocks that came after.
-   *
-   * @throws {LadeError} `chain_offline`, also when the node has forgotten how things stood then.
-   */
-  nonceAt(blockNumber: number): Promise<number>
+export interface MarketplaceContract {
+  readonly address: Address
+  /** As the contract says. @throws {LadeError} `chain_offline`. */
+  version(): Promise<MarketplaceVersion>
   /** The calls that have to be in a block before deals can be; mostly none. @throws {LadeError} `chain_offline`. */
   prepare(): Promise<readonly MarketplaceCall[]>
-  /** Signs, and neither asks nor sends anything. The same call, nonce and fees give the same transaction. */
-  sign(request: { call: MarketplaceCall; nonce: number; fees: Fees }): Promise<SignedTransaction>
-  /** Signs a transaction of no effect, for a nonce that has to be used up. */
-  signEmpty(request: { nonce: number; fees: Fees }): Promise<SignedTransaction>
-  /** Sends a signed transaction, also again. @throws {LadeError} `chain_offline` when it is unknown whether it got there. */
-  send(raw: Hash): Promise<SendOutcome>
-  /** Where a transaction is now; a block can still be replaced. @throws {LadeError} `chain_offline`. */
-  find(hash: Hash): Promise<TransactionPlace>
-  /** The newest block. @throws {LadeError} `chain_offline`. */
-  head(): Promise<BlockPlace>
   /** A deal of the contract as of the newest block; undefined when there is none. @throws {LadeError} `chain_offline`. */
   deal(dealId: bigint): Promise<MarketplaceDeal | undefined>
   /**
@@ -154,6 +132,53 @@ export interface Marketplace {
   events(blocks: { readonly from: number; readonly to: number }): Promise<readonly DealEvent[]>
   /** False while the token refuses payments from the contract to the account, as when it froze either. @throws {LadeError} `chain_offline`. */
   canPay(): Promise<boolean>
+}
+
+/** The contract for new deals, and those that deals were made with before. */
+export type MarketplaceContracts = readonly [MarketplaceContract, ...MarketplaceContract[]]
+
+/**
+ * The operator's account, and the marketplace contracts that it has deals with. It signs, sends and finds transactions; which ones, and
+ * with which nonce, is for `onchain-deals/` to decide.
+ *
+ * @example
+ * const nonce = await marketplace.confirmedNonce()
+ * const call = { kind: 'approve', contract: marketplace.contracts[0].address }
+ * const { hash, raw } = await marketplace.sign({ call, nonce, fees: await marketplace.fees() })
+ * await marketplace.send(raw) // { outcome: 'accepted' }
+ * await marketplace.find(hash) // { place: 'pool' }, and later { place: 'block', … }
+ */
+export interface Marketplace {
+  /** The operator's account, which signs and pays. */
+  readonly account: Address
+  /** The first is for new deals. */
+  readonly contracts: MarketplaceContracts
+  /** What the network asks for now. @throws {LadeError} `chain_offline`. */
+  fees(): Promise<Fees>
+  /** How many transactions of the account are in blocks: the nonce of the next. @throws {LadeError} `chain_offline`. */
+  confirmedNonce(): Promise<number>
+  /**
+   * The same as of a block of the past, this one included: what it counts is under all the blocks that came after.
+   *
+   * @throws {LadeError} `chain_offline`, also when the node has forgotten how things stood then.
+   */
+  nonceAt(blockNumber: number): Promise<number>
+  /**
+   * Signs, and sends nothing. The same call, nonce and fees give the same transaction.
+   *
+   * @throws {LadeError} `chain_offline` when the contract has not said its version yet.
+   */
+  sign(request: { call: MarketplaceCall; nonce: number; fees: Fees }): Promise<SignedTransaction>
+  /** Signs a transaction of no effect, for a nonce that has to be used up. */
+  signEmpty(request: { nonce: number; fees: Fees }): Promise<SignedTransaction>
+  /** Signs what a signed transaction does again, with its nonce and other fees, and asks nobody. */
+  signAgain(request: { raw: Hash; fees: Fees }): Promise<SignedTransaction>
+  /** Sends a signed transaction, also again. @throws {LadeError} `chain_offline` when it is unknown whether it got there. */
+  send(raw: Hash): Promise<SendOutcome>
+  /** Where a transaction is now; a block can still be replaced. @throws {LadeError} `chain_offline`. */
+  find(hash: Hash): Promise<TransactionPlace>
+  /** The newest block. @throws {LadeError} `chain_offline`. */
+  head(): Promise<BlockPlace>
 }
 
 /**

@@ -39,11 +39,14 @@ describe('fake only', () => {
     const chain = openFakeChain()
     const { marketplace } = chain
     const proposal = { prover: marketplace.account, pieceRoot: 'aa', paddedSizeBytes: 128, durationSeconds: 9 }
-    const call = { kind: 'propose', deals: [{ ...proposal, paymentMicroUsdc: 2n ** 70n }] } as const
+    const contract = marketplace.contracts[0].address
+    const call = { kind: 'propose', contract, deals: [{ ...proposal, paymentMicroUsdc: 2n ** 70n }] } as const
     const { raw, hash } = await marketplace.sign({ call, nonce: 0, fees: await marketplace.fees() })
     await marketplace.send(raw)
     const block = chain.mine()
-    expect(chain.deals).toEqual([{ dealId: 1n, proposal: call.deals[0], transaction: hash, block, extraSeconds: 0 }])
+    expect(chain.deals).toEqual([
+      { contract, dealId: 1n, proposal: call.deals[0], transaction: hash, block, extraSeconds: 0 },
+    ])
     chain.reorganise({ depth: 1 })
     expect(chain.deals).toEqual([])
     expect(chain.pool).toEqual([hash])

@@ -7,6 +7,8 @@ const PROVER: Address = '0x000000000000000000000000000000000000dEaD'
 /** What a prover does with a deal; without effect where the contract refuses it. */
 export interface FakeAct {
   readonly kind: 'accept' | 'prove'
+  /** @default the contract for new deals */
+  readonly contract?: Address
   readonly dealId: bigint
 }
 
@@ -23,23 +25,33 @@ interface Deal {
   misses: number
 }
 
+export interface FakeMarketplaceOptions {
+  readonly client: Address
+  readonly periodMs: number
+  /** @default 1n */
+  readonly firstDealId?: bigint
+  /** Whether the token refuses payments. */
+  readonly isFrozen: () => boolean
+}
+
 /** The rules of the marketplace contract as far as money and time go, for the fake chain. */
 export class FakeMarketplace {
   readonly events: DealEvent[] = []
   readonly #deals = new Map<bigint, Deal>()
   readonly #client: Address
   readonly #periodMs: number
+  readonly #firstDealId: bigint
   readonly #isFrozen: () => boolean
 
-  /** @param isFrozen - whether the token refuses payments. */
-  constructor(client: Address, periodMs: number, isFrozen: () => boolean) {
+  constructor({ client, periodMs, firstDealId = 1n, isFrozen }: FakeMarketplaceOptions) {
     this.#client = client
     this.#periodMs = periodMs
+    this.#firstDealId = firstDealId
     this.#isFrozen = isFrozen
   }
 
-  get dealCount(): number {
-    return this.#deals.size
+  get nextDealId(): bigint {
+    return this.#firstDealId + BigInt(this.#deals.size)
   }
 
   deal(dealId: bigint, asOf: number): MarketplaceDeal | undefined {
@@ -67,7 +79,7 @@ export class FakeMarketplace {
       case 'propose': {
         if (this.#isFrozen()) return false
         for (const { durationSeconds, paymentMicroUsdc } of call.deals) {
-          const dealId = BigInt(this.#deals.size + 1)
+          const dealId = this.nextDealId
           const times = { since: at, durationMs: durationSeconds * 1000, extraMs: 0, accountedUntil: 0, misses: 0 }
           const amounts = { remaining: paymentMicroUsdc, extra: 0n, earned: 0n, refundable: 0n }
           this.#deals.set(dealId, { state: 'proposed', ...times, ...amounts })

@@ -113,8 +113,8 @@ export interface Config {
     readonly addressBytes: number
     /** Absent: deals are synthetic. */
     readonly marketplace?: {
-      /** In the mixed case of EIP-55. */
-      readonly contract: `0x${string}`
+      /** In the mixed case of EIP-55; the first is for new deals. */
+      readonly contracts: readonly `0x${string}`[]
       readonly privateKey: SecretString
       /** What provers are paid, in units of 10⁻⁶ USDC. */
       readonly microUsdcPerGibDay: bigint
@@ -291,10 +291,10 @@ function chainOf(values: SettingValues): Pick<Config, 'chain'> {
 }
 
 function marketplaceOf(values: SettingValues): NonNullable<Config['chain']>['marketplace'] {
-  const { marketplace: contract, chainKey: privateKey } = values
-  if (contract === undefined || privateKey === undefined) return undefined
+  const { marketplace: contracts, chainKey: privateKey } = values
+  if (contracts === undefined || privateKey === undefined) return undefined
   return {
-    contract,
+    contracts,
     privateKey,
     microUsdcPerGibDay: values.dealUsdcPerGibDay ?? DEFAULT_MICRO_USDC_PER_GIB_DAY,
     ...(values.dealUsdcPerDay !== undefined && { microUsdcPerDay: values.dealUsdcPerDay }),

@@ -168,7 +168,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test('offers an eighth more under the same nonce after it waited long, but never more than the cap', async () => {
-    const { chain, clock, records, proposer, stage, states, blocksAndRounds } = await openDealFixture()
+    const { chain, accountId, clock, records, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer({ raiseAfterMs: 60_000, feeCap: 4n * 10n ** 9n })
     await proposing.round()
@@ -181,7 +181,7 @@ describe('a transaction that does not get there', () => {
     const attempts = async () =>
       (
         await records.chain.transactions({
-          account: chain.marketplace.account,
+          account: accountId,
           states: ['open', 'mined', 'confirmed'],
           limit: 9,
         })

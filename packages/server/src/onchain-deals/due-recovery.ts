@@ -1,12 +1,15 @@
-import type { MarketplaceCall, MarketplaceDeal } from '../chain/chain.ts'
+import type { MarketplaceDeal } from '../chain/chain.ts'
 
 /** Periods without a proof, one after another, after which the contract ends a deal. */
 const MISSES_TO_SLASH = 3
 
+/** A call that takes something out of a deal. */
+export type RecoveryAction = 'withdraw' | 'settle' | 'slash'
+
 /** What can be taken out of a deal now, or in how long it is worth another look. */
 export interface DueRecovery {
   /** Undefined when there is nothing to do now. */
-  readonly call: Extract<MarketplaceCall, { readonly kind: 'withdraw' | 'settle' | 'slash' }> | undefined
+  readonly action: RecoveryAction | undefined
   /** Milliseconds after `deal.asOf`; null when nothing can come out of this deal any more. */
   readonly lookAgainInMs: number | null
 }
@@ -16,10 +19,10 @@ export interface DueRecovery {
  * over, or owes it something; it slashes what has missed as many proofs as end it. A single missed period is not worth a transaction: what it
  * would have earned is refunded when the deal is next paid, at its end at the latest.
  */
-export function dueRecovery(dealId: bigint, deal: MarketplaceDeal, isNeeded: boolean): DueRecovery {
+export function dueRecovery(deal: MarketplaceDeal, isNeeded: boolean): DueRecovery {
   const { state, asOf } = deal
-  const now = (kind: 'withdraw' | 'settle' | 'slash'): DueRecovery => ({ call: { kind, dealId }, lookAgainInMs: 0 })
-  const later = (at: number): DueRecovery => ({ call: undefined, lookAgainInMs: at - asOf })
+  const now = (action: RecoveryAction): DueRecovery => ({ action, lookAgainInMs: 0 })
+  const later = (at: number): DueRecovery => ({ action: undefined, lookAgainInMs: at - asOf })
   switch (state) {
     case 'proposed':
       // The contract accepts at this very second, and not after it.
@@ -31,9 +34,9 @@ export function dueRecovery(dealId: bigint, deal: MarketplaceDeal, isNeeded: boo
     }
     case 'settled':
     case 'slashed':
-      return deal.refundableMicroUsdc > 0n ? now('settle') : { call: undefined, lookAgainInMs: null }
+      return deal.refundableMicroUsdc > 0n ? now('settle') : { action: undefined, lookAgainInMs: null }
     case 'withdrawn':
-      return { call: undefined, lookAgainInMs: null }
+      return { action: undefined, lookAgainInMs: null }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Address, BlockPlace, Chain, Marketplace } from '../chain/chain.ts'
+import type { Address, BlockPlace, Chain, Marketplace, MarketplaceContract } from '../chain/chain.ts'
 import type { ChainRecords, EscrowRecords } from '../records/record-store.ts'
 import type { Observations } from './observations.ts'
 
@@ -42,12 +42,24 @@ export interface DealProposerDeps {
 /** What transactions wait for: a lower fee, the budget of the next day, or a token that pays again. */
 export type WaitCause = 'fee' | 'budget' | 'token'
 
+/** A contract that has deals of the account. */
+export interface RoundContract extends MarketplaceContract {
+  /** As records name it: with its chain. */
+  readonly id: string
+  /** False, and noted, while the token refuses payments from the contract; asked once in a round. @throws {LadeError} `chain_offline`. */
+  canPay(): Promise<boolean>
+}
+
 /** What the steps of one round share. */
 export interface ProposerRound extends Required<Omit<DealProposerDeps, 'dealMicroUsdcPerDay'>> {
   readonly dealMicroUsdcPerDay: bigint | undefined
   readonly transactions: ChainRecords
   readonly escrow: EscrowRecords
   readonly marketplace: Marketplace
+  /** The account, as records name it: with its chain. */
+  readonly accountId: string
+  /** The first is for new deals. */
+  readonly contracts: readonly [RoundContract, ...RoundContract[]]
   /** The newest block, as of the beginning of the round. */
   readonly head: BlockPlace
   /** How many transactions of the account are in blocks. */
@@ -63,6 +75,4 @@ export interface ProposerRound extends Required<Omit<DealProposerDeps, 'dealMicr
   trouble(sentence: string): void
   /** Notes that transactions wait for something, and why. */
   wait(cause: WaitCause, sentence: string): void
-  /** False, and noted, while the token refuses payments from the marketplace; asked once in a round. @throws {LadeError} `chain_offline`. */
-  canPay(): Promise<boolean>
 }

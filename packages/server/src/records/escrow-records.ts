@@ -1,9 +1,14 @@
 /** As in the chain's port: `withdrawn`, `settled` and `slashed` deals have ended. */
-export type EscrowState = 'proposed' | 'active' | 'withdrawn' | 'settled' | 'slashed'
+export type EscrowState = 'proposed' | 'active' | 'ending' | 'withdrawn' | 'settled' | 'slashed'
+
+/** A deal by the account id of its contract (CAIP-10, with the chain) and its number there. */
+export interface OnchainDealName {
+  readonly contract: string
+  readonly onchainId: string
+}
 
 /** A deal of the operator's account as the contract has it. Amounts are units of 10⁻⁶ USDC, times epoch milliseconds. */
-export interface EscrowRecord {
-  readonly onchainId: string
+export interface EscrowRecord extends OnchainDealName {
   /** As it was read last; the events of final blocks can be behind it. */
   readonly state: EscrowState
   /** The end of its term; null while nobody has accepted it. */
@@ -38,7 +43,7 @@ export type EscrowChange = { readonly onchainId: string } & (
   | { readonly kind: 'settled' | 'slashed' }
 )
 
-/** All of the account's deals of one contract together. */
+/** All of the account's deals of some contracts together. */
 export interface EscrowTotals {
   readonly deals: readonly { readonly state: EscrowState; readonly count: number }[]
   readonly paidInMicroUsdc: number
@@ -47,7 +52,7 @@ export interface EscrowTotals {
 }
 
 /**
- * What the marketplace contract holds for the operator's account: one row for every deal that the contract says is the account's, also
+ * What the marketplace contracts hold for the operator's account: one row for every deal that the contract says is the account's, also
  * for those that no copy is known of. Money is counted from the events of final blocks, each once.
  */
 export interface EscrowRecords {
@@ -79,9 +84,10 @@ export interface EscrowRecords {
     nextAt: number | null
     now: number
   }): Promise<void>
-  /** The deals of this contract with these numbers; those that are not known are left out. */
-  find(request: { contract: string; onchainIds: readonly string[] }): Promise<readonly EscrowRecord[]>
-  totals(contract: string): Promise<EscrowTotals>
+  /** These deals, in their order; those that are not known are left out. */
+  find(deals: readonly OnchainDealName[]): Promise<readonly EscrowRecord[]>
+  /** Of all of these contracts together. */
+  totals(contracts: readonly string[]): Promise<EscrowTotals>
   /** What transactions of the account that were made in this time put in escrow, but for those that have failed for good. */
   spent(request: { account: string; from: number; to: number }): Promise<number>
 }

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '@lade/core/time'
-import type { EscrowChange, EscrowState } from '../record-store.ts'
+import type { EscrowChange, EscrowState, OnchainDealName } from '../record-store.ts'
 import { prepareEscrowReads, scanMark } from './escrow-reads.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -56,14 +56,14 @@ export function prepareEscrowWrites(db: Sql) {
   )
   const release = db.prepare<[number]>('UPDATE escrows SET action_tx = NULL WHERE action_tx = ?')
   const pieceOf = db
-    .prepare<[string], number>(
-      'SELECT copies.piece FROM onchain_deals JOIN copies ON copies.id = onchain_deals.copy WHERE onchain_id = ?',
+    .prepare<[string, string], number>(
+      'SELECT copies.piece FROM onchain_deals JOIN copies ON copies.id = onchain_deals.copy WHERE onchain_id = ? AND contract = ?',
     )
     .pluck()
 
   /** The deals of files are active only while the chain says that somebody has accepted them. */
-  function* restatePieceOf(onchainId: string, now: number): Steps<void> {
-    for (const piece of yield* pieceOf.all(onchainId)) yield* restate(piece, now)
+  function* restatePieceOf({ contract, onchainId }: OnchainDealName, now: number): Steps<void> {
+    for (const piece of yield* pieceOf.all(onchainId, contract)) yield* restate(piece, now)
   }
 
   function* change(contract: string, { onchainId, ...of }: EscrowChange, now: number): Steps<void> {
@@ -109,7 +109,7 @@ export function prepareEscrowWrites(db: Sql) {
       for (const one of changes) yield* change(contract, one, now)
       // Whether a new one was accepted meanwhile is read next, so that the deal of its file does not go back and forth.
       const moved = changes.filter(({ kind }) => kind !== 'proposed').map((one) => one.onchainId)
-      for (const onchainId of new Set(moved)) yield* restatePieceOf(onchainId, now)
+      for (const onchainId of new Set(moved)) yield* restatePieceOf({ contract, onchainId }, now)
       yield* setMark.run(scanMark(contract), String(to))
       return true
     },
@@ -123,15 +123,15 @@ export function prepareEscrowWrites(db: Sql) {
     }): Steps<void> {
       const { now, ...read } = request
       yield* check.run(read)
-      yield* restatePieceOf(read.onchainId, now)
+      yield* restatePieceOf(read, now)
     },
 
     /** Whether a transaction about this deal may begin. */
-    *isFree({ contract, onchainId }: { contract: string; onchainId: string }): Steps<boolean> {
+    *isFree({ contract, onchainId }: OnchainDealName): Steps<boolean> {
       return (yield* isFree.get(contract, onchainId)) !== undefined
     },
 
-    *begin(tx: number, { contract, onchainId }: { contract: string; onchainId: string }): Steps<void> {
+    *begin(tx: number, { contract, onchainId }: OnchainDealName): Steps<void> {
       yield* begin.run(tx, contract, onchainId)
     },
 

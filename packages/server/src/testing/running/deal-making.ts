@@ -1,4 +1,6 @@
 import { pino } from 'pino'
+import { privateKeyToAddress } from 'viem/accounts'
+import { accountIdOf } from '../../chain/account-id.ts'
 import type { Address, Chain, Hash } from '../../chain/chain.ts'
 import { openEvmChain } from '../../chain/drivers/evm/evm-chain.ts'
 import { createDealProposer, type DealProposer } from '../../onchain-deals/deal-proposer.ts'
@@ -51,7 +53,8 @@ export async function openDealMaking(options: DealMakingOptions): Promise<DealMa
       throw error
     },
   })
-  const chain = await openEvmChain({ rpcUrl, usdc, marketplace, privateKey, balanceMaxAgeMs: 0 })
+  const chain = await openEvmChain({ rpcUrl, usdc, marketplaces: [marketplace], privateKey, balanceMaxAgeMs: 0 })
+  const account = privateKeyToAddress(privateKey)
   const proposer = createDealProposer({
     records,
     chain,
@@ -74,7 +77,7 @@ export async function openDealMaking(options: DealMakingOptions): Promise<DealMa
     dealsOf: (copies) => records.chain.dealsOf(copies.map(({ copy }) => copy)),
     unsettled: () =>
       records.chain.transactions({
-        account: chain.marketplace?.account ?? '',
+        account: accountIdOf({ chainId: chain.chainId, address: account }),
         states: ['open', 'mined', 'confirmed'],
         limit: 1_000,
       }),

@@ -2,7 +2,7 @@ import { marketplaceAbi } from '@lade/contracts/marketplace'
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import type { Address, MarketplaceDeal, MarketplaceDealState } from '../../chain.ts'
 import { callContract, readQuantity } from './contract-call.ts'
-import { ask, chainOffline, type JsonRpc } from './json-rpc.ts'
+import { ask, askOnce, chainOffline, type JsonRpc } from './json-rpc.ts'
 
 /** The states of the contract in its order. */
 const STATES: readonly (MarketplaceDealState | undefined)[] = [
@@ -28,16 +28,10 @@ export function openDealReader(
     const data = encodeFunctionData({ abi: marketplaceAbi, functionName })
     return Number(readQuantity(await callContract(rpc, { to: marketplace, data }))) * 1000
   }
-  let known: Promise<Terms> | undefined
-  const terms = (): Promise<Terms> => {
-    known ??= Promise.all([durationMs('provingPeriod'), durationMs('acceptanceWindow')])
-      .then(([periodMs, acceptanceMs]) => ({ periodMs, acceptanceMs }))
-      .catch((error: unknown) => {
-        known = undefined
-        throw error
-      })
-    return known
-  }
+  const terms = askOnce<Terms>(async () => {
+    const [periodMs, acceptanceMs] = await Promise.all([durationMs('provingPeriod'), durationMs('acceptanceWindow')])
+    return { periodMs, acceptanceMs }
+  })
 
   return async (dealId) => {
     const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'deals', args: [dealId] })

@@ -4,10 +4,10 @@ import { LadeError } from '@lade/core/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DealProposal, MarketplaceCall } from '../../chain.ts'
 import { messageOf, signer, signFor } from '../../conformance/signatures.ts'
-import { WrongNode } from './check-node.ts'
 import { openEvmChain } from './evm-chain.ts'
 import { type AnvilNetwork, startAnvilNetwork } from './testing/anvil-network.ts'
 import { openRelay } from './testing/relay.ts'
+import { WrongNode } from './wrong-node.ts'
 
 const PROVER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const ZERO = '0x0000000000000000000000000000000000000000'
@@ -39,8 +39,8 @@ describe('evm only', () => {
         { rpcUrl, usdc, chainId: 8453 },
         { rpcUrl, usdc: ZERO },
         { rpcUrl, usdc: marketplace },
-        { rpcUrl, usdc, marketplace: ZERO },
-        { rpcUrl, usdc, marketplace: usdc },
+        { rpcUrl, usdc, marketplaces: [ZERO] },
+        { rpcUrl, usdc, marketplaces: [marketplace, usdc] },
       ] as const
       for (const options of wrong) await expect(openEvmChain(options)).rejects.toBeInstanceOf(WrongNode)
     })
@@ -84,9 +84,10 @@ describe('evm only', () => {
   it('writes every field of a proposal to the chain', async () => {
     const fixture = await network.openFixture()
     const { marketplace } = fixture.chain
+    const contract = network.marketplace
     const fees = await marketplace.fees()
-    await marketplace.send((await marketplace.sign({ call: { kind: 'approve' }, nonce: 0, fees })).raw)
-    const call: MarketplaceCall = { kind: 'propose', deals: [deal, { ...deal, paymentMicroUsdc: 0n }] }
+    await marketplace.send((await marketplace.sign({ call: { kind: 'approve', contract }, nonce: 0, fees })).raw)
+    const call: MarketplaceCall = { kind: 'propose', contract, deals: [deal, { ...deal, paymentMicroUsdc: 0n }] }
     const { raw, hash } = await marketplace.sign({ call, nonce: 1, fees })
     await marketplace.send(raw)
     await fixture.mine()
@@ -107,6 +108,7 @@ describe('evm only', () => {
   it('gives transactions enough gas and to spare', async () => {
     const fixture = await network.openFixture()
     const { marketplace } = fixture.chain
+    const contract = network.marketplace
     const fees = await marketplace.fees()
     const shareUsed = async (call: MarketplaceCall, nonce: number) => {
       const { raw, hash } = await marketplace.sign({ call, nonce, fees })
@@ -118,10 +120,14 @@ describe('evm only', () => {
       expect(status).toBe('success')
       return { share: Number(gasUsed) / Number(gas), dealIds: place.place === 'block' ? place.dealIds : [] }
     }
-    const batch = (count: number): MarketplaceCall => ({ kind: 'propose', deals: Array(count).fill(deal) })
-    const used = [await shareUsed({ kind: 'approve' }, 0), await shareUsed(batch(1), 1), await shareUsed(batch(40), 2)]
+    const batch = (count: number): MarketplaceCall => ({ kind: 'propose', contract, deals: Array(count).fill(deal) })
+    const used = [
+      await shareUsed({ kind: 'approve', contract }, 0),
+      await shareUsed(batch(1), 1),
+      await shareUsed(batch(40), 2),
+    ]
     const dealId = used[2]?.dealIds[39] ?? 0n
-    used.push(await shareUsed({ kind: 'extend', dealId, extraSeconds: 60, paymentMicroUsdc: 9n }, 3))
+    used.push(await shareUsed({ kind: 'extend', contract, dealId, extraSeconds: 60, paymentMicroUsdc: 9n }, 3))
     for (const { share } of used) expect(share).toBeLessThan(0.8)
     expect(used[2]?.dealIds).toHaveLength(40)
     await fixture.close()
@@ -138,22 +144,23 @@ describe('evm only', () => {
     await fixture.close()
   })
 
-  it('counts no deals of other contracts', async () => {
+  it('counts the deals of the contract that a transaction calls, also when that is not configured', async () => {
     await network.client.setAutomine(true)
     const { marketplace: other } = await deployContracts({
       ...{ rpcUrl: network.rpcUrl, privateKey: ANVIL_KEY, usdc: network.usdc },
     })
     await network.client.setAutomine(false)
-    const elsewhere = await network.openFixture({ marketplace: other })
+    const elsewhere = await network.openFixture({ marketplaces: [other] })
     const { marketplace } = elsewhere.chain
+    const contract = other
     const fees = await marketplace.fees()
-    await marketplace.send((await marketplace.sign({ call: { kind: 'approve' }, nonce: 0, fees })).raw)
-    const { raw, hash } = await marketplace.sign({ call: { kind: 'propose', deals: [deal] }, nonce: 1, fees })
+    await marketplace.send((await marketplace.sign({ call: { kind: 'approve', contract }, nonce: 0, fees })).raw)
+    const { raw, hash } = await marketplace.sign({ call: { kind: 'propose', contract, deals: [deal] }, nonce: 1, fees })
     await marketplace.send(raw)
     await elsewhere.mine()
     await expect(marketplace.find(hash)).resolves.toMatchObject({ succeeded: true, dealIds: [1n] })
     const fixture = await network.openFixture()
-    await expect(fixture.chain.marketplace.find(hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+    await expect(fixture.chain.marketplace.find(hash)).resolves.toMatchObject({ succeeded: true, dealIds: [1n] })
     await Promise.all([fixture.close(), elsewhere.close()])
   })
 })

@@ -21,6 +21,8 @@ afterAll(async () => {
 
 it('withdraws, slashes and settles with gas to spare, and reads what became of each deal', async () => {
   const { marketplace } = fixture.chain
+  const [market] = marketplace.contracts
+  const contract = market.address
   const { client } = network
   const fees = await marketplace.fees()
   let nonce = 0
@@ -44,7 +46,7 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
     await client.increaseTime({ seconds })
     await fixture.mine()
   }
-  await gasOf({ kind: 'approve' })
+  await gasOf({ kind: 'approve', contract })
   const periodSeconds = Number(
     await client.readContract({ address: network.marketplace, abi: marketplaceAbi, functionName: 'provingPeriod' }),
   )
@@ -57,6 +59,7 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
   }
   const { dealIds } = await gasOf({
     kind: 'propose',
+    contract,
     deals: [deal, deal, { ...deal, durationSeconds: 2 * periodSeconds }],
   })
   const [withdrawn = 0n, slashed = 0n, settled = 0n] = dealIds
@@ -72,22 +75,22 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
     })
     await fixture.mine()
   }
-  const read = await marketplace.deal(slashed)
+  const read = await market.deal(slashed)
   expect(read).toMatchObject({ state: 'active', periodMs: periodSeconds * 1000, missesInARow: 0 })
   expect((read?.endsAt ?? 0) - (read?.accountedUntil ?? 0)).toBe(5 * periodSeconds * 1000)
   await pass(3 * periodSeconds)
   const used = {
-    withdraw: (await gasOf({ kind: 'withdraw', dealId: withdrawn })).gasUsed,
-    slash: (await gasOf({ kind: 'slash', dealId: slashed })).gasUsed,
-    settle: (await gasOf({ kind: 'settle', dealId: settled })).gasUsed,
+    withdraw: (await gasOf({ kind: 'withdraw', contract, dealId: withdrawn })).gasUsed,
+    slash: (await gasOf({ kind: 'slash', contract, dealId: slashed })).gasUsed,
+    settle: (await gasOf({ kind: 'settle', contract, dealId: settled })).gasUsed,
   }
   for (const [dealId, state] of [
     [withdrawn, 'withdrawn'],
     [slashed, 'slashed'],
     [settled, 'settled'],
   ] as const) {
-    await expect(marketplace.deal(dealId)).resolves.toMatchObject({ state, refundableMicroUsdc: 0n })
-    const events = await marketplace.events({ from: 0, to: (await marketplace.head()).number })
+    await expect(market.deal(dealId)).resolves.toMatchObject({ state, refundableMicroUsdc: 0n })
+    const events = await market.events({ from: 0, to: (await marketplace.head()).number })
     const own = events.filter((event) => event.dealId === dealId)
     const back = own.flatMap((event) => {
       if (event.kind === 'withdrawn') return event.microUsdc
@@ -95,7 +98,7 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
     })
     expect(back.reduce((sum, amount) => sum + amount, 0n)).toBe(500n)
   }
-  await expect(marketplace.canPay()).resolves.toBe(true)
+  await expect(market.canPay()).resolves.toBe(true)
   process.stderr.write(
     `gas: ${JSON.stringify(used, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`,
   )
@@ -105,7 +108,7 @@ it('sees that a token refuses to pay', async () => {
   const { usdc } = network
   const code = await network.client.getCode({ address: usdc })
   await network.client.setCode({ address: usdc, bytecode: '0x5f5ffd' })
-  await expect(fixture.chain.marketplace.canPay()).resolves.toBe(false)
+  await expect(fixture.chain.marketplace.contracts[0].canPay()).resolves.toBe(false)
   await network.client.setCode({ address: usdc, bytecode: code ?? '0x' })
-  await expect(fixture.chain.marketplace.canPay()).resolves.toBe(true)
+  await expect(fixture.chain.marketplace.contracts[0].canPay()).resolves.toBe(true)
 })

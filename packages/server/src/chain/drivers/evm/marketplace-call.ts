@@ -19,12 +19,6 @@ export interface GasLimits {
   readonly empty: bigint
 }
 
-/** The contracts that deals and balances are read from. */
-export interface ContractAddresses {
-  readonly usdc: Address
-  readonly marketplace: Address
-}
-
 /** What of a transaction depends on its call. */
 export interface CallTransaction {
   readonly to: Address
@@ -33,8 +27,8 @@ export interface CallTransaction {
 }
 
 /** The transaction of a call, but for nonce and fees. */
-export function transactionOf(call: MarketplaceCall, contracts: ContractAddresses, gas: GasLimits): CallTransaction {
-  const { usdc, marketplace } = contracts
+export function transactionOf(call: MarketplaceCall, usdc: Address, gas: GasLimits): CallTransaction {
+  const { contract: marketplace } = call
   switch (call.kind) {
     case 'propose': {
       const proposals = call.deals.map((deal) => ({

@@ -79,7 +79,7 @@ async function openFixture(network: AnvilNetwork, options: Partial<EvmChainOptio
   const relay = await openRelay(network.rpcUrl)
   const { usdc, marketplace } = network
   const chain = await openEvmChain({
-    ...{ rpcUrl: relay.url, usdc, marketplace, privateKey, balanceMaxAgeMs: 0 },
+    ...{ rpcUrl: relay.url, usdc, marketplaces: [marketplace], privateKey, balanceMaxAgeMs: 0 },
     ...options,
   })
   return {
