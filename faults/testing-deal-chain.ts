@@ -1,4 +1,4 @@
-import { deployContracts, marketplaceAbi, testUsdcAbi } from '@lade/contracts'
+import { deployContracts, marketplaceV1Abi, testUsdcAbi } from '@lade/contracts'
 import { ANVIL_KEY, type Anvil, startAnvil } from '@lade/contracts/anvil'
 import type { DealMaking, DealMakingOptions } from '@lade/server/testing/deal-making'
 import { type Address, createClient, http, publicActions, walletActions } from 'viem'
@@ -46,7 +46,12 @@ export async function startDealChain(): Promise<DealChain> {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const { rpcUrl } = anvil
-  const { usdc, marketplace } = await deployContracts({ rpcUrl, privateKey: ANVIL_KEY, provingPeriodSeconds: 3_600 })
+  const { usdc, marketplace } = await deployContracts({
+    rpcUrl,
+    privateKey: ANVIL_KEY,
+    version: 1,
+    provingPeriodSeconds: 3_600,
+  })
   const operator = privateKeyToAccount(OPERATOR_KEY)
   const client = createClient({ account: operator, transport: http(rpcUrl, { retryCount: 0 }), pollingInterval: 20 })
     .extend(publicActions)
@@ -86,7 +91,13 @@ export async function startDealChain(): Promise<DealChain> {
       await ask('anvil_setBalance', [PROVER, '0xde0b6b3a7640000'])
       await ask('anvil_impersonateAccount', [PROVER])
       const args = [BigInt(dealId)] as const
-      const call = { address: marketplace, abi: marketplaceAbi, functionName: 'acceptDeal', args, chain: null } as const
+      const call = {
+        address: marketplace,
+        abi: marketplaceV1Abi,
+        functionName: 'acceptDeal',
+        args,
+        chain: null,
+      } as const
       await client.writeContract({ ...call, account: PROVER })
       await ask('anvil_mine', [1])
     },
@@ -120,7 +131,7 @@ export async function startDealChain(): Promise<DealChain> {
     async dealIds() {
       const logs = await client.getContractEvents({
         address: marketplace,
-        abi: marketplaceAbi,
+        abi: marketplaceV1Abi,
         eventName: 'DealProposed',
         fromBlock: 0n,
         toBlock: 'latest',

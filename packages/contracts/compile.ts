@@ -8,7 +8,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-const SOURCES = ['IMarketplace', 'Marketplace', 'TestUsdc']
+const SOURCES = ['BlockHeader', 'DealBook', 'IMarketplace', 'Marketplace', 'PieceTree', 'TestUsdc']
+/** Those that are deployed. The others are parts of them. */
+const DEPLOYED = ['Marketplace', 'TestUsdc']
+/** The only package that contracts may import from. */
+const PACKAGE = '@openzeppelin/contracts/'
 const require = createRequire(import.meta.url)
 
 /** A contract as the compiler left it. */
@@ -22,6 +26,7 @@ export interface CompiledContract {
 interface CompilerMessage {
   readonly severity: 'error' | 'warning' | 'info'
   readonly formattedMessage: string
+  readonly sourceLocation?: { readonly file: string }
 }
 
 interface CompilerOutput {
@@ -42,7 +47,7 @@ export function compileSources(sources: Readonly<Record<string, string>>): Compi
     language: 'Solidity',
     sources: Object.fromEntries(Object.entries(sources).map(([file, content]) => [file, { content }])),
     settings: {
-      optimizer: { enabled: true, runs: 10_000 },
+      optimizer: { enabled: true, runs: 1_000 },
       evmVersion: 'cancun',
       // The hash of the sources is left out, so that a comment does not change the code.
       metadata: { bytecodeHash: 'none', appendCBOR: false },
@@ -52,7 +57,7 @@ export function compileSources(sources: Readonly<Record<string, string>>): Compi
   // 10 MB of WebAssembly, loaded only by whoever compiles.
   const solc: { compile(input: string, readers: { import: typeof readImport }): string } = require('solc')
   const output: CompilerOutput = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }))
-  const complaints = (output.errors ?? []).filter(({ severity }) => severity !== 'info')
+  const complaints = (output.errors ?? []).filter(isComplaint)
   if (complaints.length > 0) throw new Error(complaints.map(({ formattedMessage }) => formattedMessage).join('\n'))
   return Object.keys(sources).map((file) => {
     const name = file.replace(/\.sol$/, '')
@@ -62,10 +67,16 @@ export function compileSources(sources: Readonly<Record<string, string>>): Compi
   })
 }
 
-/** Compiles the contracts of this package. What has no code, as an interface, is left out. */
+/** Compiles the contracts of this package. */
 export function compileContracts(): CompiledContract[] {
   const compiled = compileSources(Object.fromEntries(SOURCES.map((name) => [`${name}.sol`, readSource(name)])))
-  return compiled.filter(({ bytecode }) => bytecode !== '0x')
+  return compiled.filter(({ name }) => DEPLOYED.includes(name))
+}
+
+/** Errors, and warnings about the sources of this package: OpenZeppelin's are read there. */
+function isComplaint({ severity, sourceLocation }: CompilerMessage): boolean {
+  if (severity === 'warning') return sourceLocation?.file.startsWith(PACKAGE) !== true
+  return severity === 'error'
 }
 
 function readSource(name: string): string {
@@ -73,8 +84,7 @@ function readSource(name: string): string {
 }
 
 function readImport(path: string): { contents: string } | { error: string } {
-  if (!path.startsWith('@openzeppelin/contracts/'))
-    return { error: `${path} is not a source that contracts may import` }
+  if (!path.startsWith(PACKAGE)) return { error: `${path} is not a source that contracts may import` }
   return { contents: readFileSync(require.resolve(path), 'utf8') }
 }
 

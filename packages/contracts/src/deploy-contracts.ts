@@ -1,6 +1,16 @@
-import { type Account, type Address, createClient, type Hex, http, publicActions, walletActions } from 'viem'
+import {
+  type Account,
+  type Address,
+  createClient,
+  type Hex,
+  http,
+  publicActions,
+  walletActions,
+  zeroAddress,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { marketplaceAbi, marketplaceBytecode } from '../artifacts/Marketplace.ts'
+import { marketplaceV1Abi, marketplaceV1Bytecode } from '../artifacts/MarketplaceV1.ts'
 import { testUsdcAbi, testUsdcBytecode } from '../artifacts/TestUsdc.ts'
 
 const DAY_SECONDS = 86_400
@@ -15,6 +25,14 @@ export interface DeployContractsOptions {
   readonly provingPeriodSeconds?: number
   /** How long a prover has to accept a deal. @default 86400 */
   readonly acceptanceWindowSeconds?: number
+  /** Of the marketplace. The first one has none of the options below. @default 2 */
+  readonly version?: 1 | 2
+  /** The number of the first deal: above the last one of an earlier contract. @default 1 */
+  readonly firstDealId?: bigint
+  /** Blocks from the opening of a challenge to the one whose randomness draws its leaves. @default 1 */
+  readonly seedDelayBlocks?: number
+  /** Answers the randomness of a block number. @default none: the headers of blocks are used */
+  readonly beacon?: Address
 }
 
 /** The contracts of a chain, by their addresses. */
@@ -44,13 +62,18 @@ export async function deployContracts(options: DeployContractsOptions): Promise<
   const usdc =
     options.usdc ??
     (await addressOf(await client.deployContract({ abi: testUsdcAbi, bytecode: testUsdcBytecode, chain: null })))
-  const args = [
+  const periods = [
     usdc,
     BigInt(options.provingPeriodSeconds ?? DAY_SECONDS),
     BigInt(options.acceptanceWindowSeconds ?? DAY_SECONDS),
   ] as const
+  const ofVersion2 = [options.firstDealId ?? 1n, options.seedDelayBlocks ?? 1, options.beacon ?? zeroAddress] as const
+  const first = { abi: marketplaceV1Abi, bytecode: marketplaceV1Bytecode, args: periods, chain: null } as const
+  const second = { abi: marketplaceAbi, bytecode: marketplaceBytecode, args: [...periods, ...ofVersion2] } as const
   const marketplace = await addressOf(
-    await client.deployContract({ abi: marketplaceAbi, bytecode: marketplaceBytecode, args, chain: null }),
+    options.version === 1
+      ? await client.deployContract(first)
+      : await client.deployContract({ ...second, chain: null }),
   )
   return { chainId: await client.getChainId(), usdc, marketplace }
 }

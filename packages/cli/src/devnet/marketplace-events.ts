@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { marketplaceAbi } from '@lade/contracts'
+import { marketplaceV1Abi } from '@lade/contracts'
 import {
   BaseError,
   type ContractEventName,
@@ -14,8 +14,8 @@ import { formatSeconds } from '../output/times.ts'
 const POLL_MS = 500
 
 type MarketplaceEvent = GetContractEventsReturnType<
-  typeof marketplaceAbi,
-  ContractEventName<typeof marketplaceAbi>,
+  typeof marketplaceV1Abi,
+  ContractEventName<typeof marketplaceV1Abi>,
   true
 >[number]
 
@@ -36,7 +36,7 @@ export async function watchEvents({ rpcUrl, marketplace, names, onLine, signal }
     try {
       const latest = await client.getBlockNumber()
       if (latest >= next) {
-        const range = { address, abi: marketplaceAbi, strict: true, fromBlock: next, toBlock: latest } as const
+        const range = { address, abi: marketplaceV1Abi, strict: true, fromBlock: next, toBlock: latest } as const
         for (const event of await client.getContractEvents(range)) {
           const sentence = sentenceOf(event, names)
           if (sentence !== undefined) onLine(sentence)

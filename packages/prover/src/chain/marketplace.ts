@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import {
   BaseError,
   ContractFunctionRevertedError,
@@ -127,7 +127,7 @@ export class Marketplace {
         : this.#client.estimateContractGas({ ...contract, ...call }),
     )
     if (typeof gas !== 'bigint') return gas
-    const data = encodeFunctionData({ abi: marketplaceAbi, ...call })
+    const data = encodeFunctionData({ abi: marketplaceV1Abi, ...call })
     const chainId = await this.#checkedChainId()
     const options = {
       client: this.#client,
@@ -168,7 +168,7 @@ export class Marketplace {
   }
 
   #contract() {
-    return { address: this.#address, abi: marketplaceAbi } as const
+    return { address: this.#address, abi: marketplaceV1Abi } as const
   }
 }
 

@@ -1,4 +1,4 @@
-import { deployContracts, marketplaceAbi, testUsdcAbi } from '@lade/contracts'
+import { deployContracts, marketplaceV1Abi, testUsdcAbi } from '@lade/contracts'
 import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
 import { paddedSizeBytes } from '@lade/core/piece'
 import { SecretString } from '@lade/node/settings'
@@ -46,9 +46,9 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
     .extend(publicActions)
     .extend(walletActions)
   const terms = { provingPeriodSeconds: periodSeconds, acceptanceWindowSeconds: windowSeconds }
-  const { marketplace, usdc } = await deployContracts({ rpcUrl, privateKey: ANVIL_KEY, ...terms })
+  const { marketplace, usdc } = await deployContracts({ rpcUrl, privateKey: ANVIL_KEY, version: 1, ...terms })
   const token = { address: usdc, abi: testUsdcAbi, chain: null } as const
-  const market = { address: marketplace, abi: marketplaceAbi, chain: null } as const
+  const market = { address: marketplace, abi: marketplaceV1Abi, chain: null } as const
   await chain.writeContract({ ...token, functionName: 'mint', args: [client.address, 10n ** 12n] })
   await chain.writeContract({ ...token, functionName: 'approve', args: [marketplace, maxUint256] })
   await chain.setAutomine(false)

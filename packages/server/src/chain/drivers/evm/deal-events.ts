@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { encodeEventTopics, parseEventLogs, type RpcLog } from 'viem'
 import type { Address, DealEvent } from '../../chain.ts'
 import { ask, chainOffline, type JsonRpc } from './json-rpc.ts'
@@ -14,7 +14,7 @@ const EVENTS = [
   'DealSettled',
   'Paid',
 ] as const
-const TOPICS = EVENTS.flatMap((eventName) => encodeEventTopics({ abi: marketplaceAbi, eventName }))
+const TOPICS = EVENTS.flatMap((eventName) => encodeEventTopics({ abi: marketplaceV1Abi, eventName }))
 
 /** What a marketplace said in these blocks, oldest first. @throws {LadeError} `chain_offline`. */
 export async function readDealEvents(
@@ -27,13 +27,13 @@ export async function readDealEvents(
   if (!Array.isArray(logs)) throw chainOffline(new Error('the node returned no list of events'))
   // A node that ignored the filter would have somebody else's contract speak.
   const own = logs.filter((log: RpcLog) => log.address.toLowerCase() === marketplace.toLowerCase())
-  return parseEventLogs({ abi: marketplaceAbi, eventName: [...EVENTS], logs: own })
+  return parseEventLogs({ abi: marketplaceV1Abi, eventName: [...EVENTS], logs: own })
     .toSorted((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex))
     .map(eventOf)
 }
 
 function eventOf(
-  log: ReturnType<typeof parseEventLogs<typeof marketplaceAbi, true, (typeof EVENTS)[number][]>>[number],
+  log: ReturnType<typeof parseEventLogs<typeof marketplaceV1Abi, true, (typeof EVENTS)[number][]>>[number],
 ) {
   const { dealId } = log.args
   switch (log.eventName) {

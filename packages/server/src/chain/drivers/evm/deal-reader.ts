@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import type { Address, MarketplaceDeal, MarketplaceDealState } from '../../chain.ts'
 import { callContract, readQuantity } from './contract-call.ts'
@@ -25,7 +25,7 @@ export function openDealReader(
   marketplace: Address,
 ): (dealId: bigint) => Promise<MarketplaceDeal | undefined> {
   const durationMs = async (functionName: 'provingPeriod' | 'acceptanceWindow'): Promise<number> => {
-    const data = encodeFunctionData({ abi: marketplaceAbi, functionName })
+    const data = encodeFunctionData({ abi: marketplaceV1Abi, functionName })
     return Number(readQuantity(await callContract(rpc, { to: marketplace, data }))) * 1000
   }
   const terms = askOnce<Terms>(async () => {
@@ -34,7 +34,7 @@ export function openDealReader(
   })
 
   return async (dealId) => {
-    const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'deals', args: [dealId] })
+    const data = encodeFunctionData({ abi: marketplaceV1Abi, functionName: 'deals', args: [dealId] })
     const [{ periodMs, acceptanceMs }, block, answer] = await Promise.all([
       terms(),
       ask(rpc, 'eth_getBlockByNumber', ['latest', false]),
@@ -61,5 +61,5 @@ export function openDealReader(
 
 function decode(answer: `0x${string}` | undefined) {
   if (answer === undefined || answer === '0x') throw chainOffline(new Error('the node returned no deal'))
-  return decodeFunctionResult({ abi: marketplaceAbi, functionName: 'deals', data: answer })
+  return decodeFunctionResult({ abi: marketplaceV1Abi, functionName: 'deals', data: answer })
 }

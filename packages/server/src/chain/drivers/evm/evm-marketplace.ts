@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { keccak256, parseEventLogs, parseTransaction, type RpcLog } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, BlockPlace, Fees, Hash, Marketplace, SignedTransaction } from '../../chain.ts'
@@ -105,7 +105,7 @@ function placeOf(number: unknown, hash: unknown): BlockPlace {
 function dealIdsIn(logs: unknown, called: unknown): readonly bigint[] {
   if (!Array.isArray(logs)) throw chainOffline(new Error('the node returned a receipt without logs'))
   const own = logs.filter((log: RpcLog) => log.address.toLowerCase() === String(called).toLowerCase())
-  return parseEventLogs({ abi: marketplaceAbi, eventName: 'DealProposed', logs: own })
+  return parseEventLogs({ abi: marketplaceV1Abi, eventName: 'DealProposed', logs: own })
     .toSorted((a, b) => Number(a.logIndex) - Number(b.logIndex))
     .map(({ args }) => args.dealId)
 }

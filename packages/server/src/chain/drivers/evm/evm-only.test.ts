@@ -1,4 +1,4 @@
-import { deployContracts, marketplaceAbi } from '@lade/contracts'
+import { deployContracts, marketplaceV1Abi } from '@lade/contracts'
 import { ANVIL_KEY } from '@lade/contracts/anvil'
 import { LadeError } from '@lade/core/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -93,7 +93,7 @@ describe('evm only', () => {
     await fixture.mine()
     const place = await marketplace.find(hash)
     const [dealId = 0n] = place.place === 'block' ? place.dealIds : []
-    const read = { address: network.marketplace, abi: marketplaceAbi, functionName: 'deals', args: [dealId] } as const
+    const read = { address: network.marketplace, abi: marketplaceV1Abi, functionName: 'deals', args: [dealId] } as const
     await expect(network.client.readContract(read)).resolves.toMatchObject({
       client: marketplace.account,
       prover: PROVER,
@@ -147,7 +147,7 @@ describe('evm only', () => {
   it('counts the deals of the contract that a transaction calls, also when that is not configured', async () => {
     await network.client.setAutomine(true)
     const { marketplace: other } = await deployContracts({
-      ...{ rpcUrl: network.rpcUrl, privateKey: ANVIL_KEY, usdc: network.usdc },
+      ...{ rpcUrl: network.rpcUrl, privateKey: ANVIL_KEY, usdc: network.usdc, version: 1 },
     })
     await network.client.setAutomine(false)
     const elsewhere = await network.openFixture({ marketplaces: [other] })

@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts'
+import { marketplaceV1Abi } from '@lade/contracts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DealProposal, MarketplaceCall } from '../../chain.ts'
@@ -48,7 +48,7 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
   }
   await gasOf({ kind: 'approve', contract })
   const periodSeconds = Number(
-    await client.readContract({ address: network.marketplace, abi: marketplaceAbi, functionName: 'provingPeriod' }),
+    await client.readContract({ address: network.marketplace, abi: marketplaceV1Abi, functionName: 'provingPeriod' }),
   )
   const deal: DealProposal = {
     prover: prover.address,
@@ -64,7 +64,7 @@ it('withdraws, slashes and settles with gas to spare, and reads what became of e
   })
   const [withdrawn = 0n, slashed = 0n, settled = 0n] = dealIds
   for (const dealId of [slashed, settled]) {
-    const { address, abi } = { address: network.marketplace, abi: marketplaceAbi }
+    const { address, abi } = { address: network.marketplace, abi: marketplaceV1Abi }
     await client.writeContract({
       address,
       abi,

@@ -1,4 +1,4 @@
-import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { encodeFunctionData, erc20Abi, maxUint256 } from 'viem'
 import type { Address, Hash, MarketplaceCall } from '../../chain.ts'
 
@@ -38,21 +38,21 @@ export function transactionOf(call: MarketplaceCall, usdc: Address, gas: GasLimi
         duration: BigInt(deal.durationSeconds),
         totalPayment: deal.paymentMicroUsdc,
       }))
-      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'proposeDeals', args: [proposals] })
+      const data = encodeFunctionData({ abi: marketplaceV1Abi, functionName: 'proposeDeals', args: [proposals] })
       return { to: marketplace, data, gas: gas.propose + gas.proposeEach * BigInt(proposals.length) }
     }
     case 'extend': {
       const args = [call.dealId, BigInt(call.extraSeconds), call.paymentMicroUsdc] as const
-      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'extendDeal', args })
+      const data = encodeFunctionData({ abi: marketplaceV1Abi, functionName: 'extendDeal', args })
       return { to: marketplace, data, gas: gas.extend }
     }
     case 'withdraw': {
-      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'withdrawDeal', args: [call.dealId] })
+      const data = encodeFunctionData({ abi: marketplaceV1Abi, functionName: 'withdrawDeal', args: [call.dealId] })
       return { to: marketplace, data, gas: gas.withdraw }
     }
     case 'settle':
     case 'slash': {
-      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: call.kind, args: [call.dealId] })
+      const data = encodeFunctionData({ abi: marketplaceV1Abi, functionName: call.kind, args: [call.dealId] })
       return { to: marketplace, data, gas: gas.settle }
     }
     case 'approve': {

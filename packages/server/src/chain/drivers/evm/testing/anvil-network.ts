@@ -37,7 +37,7 @@ export async function startAnvilNetwork(): Promise<AnvilNetwork> {
   // Blocks come by themselves while the contracts are deployed, and only on demand from then on.
   const anvil = await startAnvil()
   const client = openClient(anvil.rpcUrl)
-  const contracts = await deployContracts({ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY })
+  const contracts = await deployContracts({ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY, version: 1 })
   await client.setAutomine(false)
   let wallets: WalletContracts | undefined
 
