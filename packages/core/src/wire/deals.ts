@@ -33,6 +33,8 @@ export const dealOnchain = z.object({
   escrowed: usdcField('What was put in escrow'),
   paid: usdcField('What of it was paid to the prover'),
   returned: usdcField('What of it came back'),
+  bond: usdcField('The bond that the prover put up'),
+  forfeited: usdcField('What of the bond came to this service because proofs were missed'),
 })
 export type DealOnchain = z.infer<typeof dealOnchain>
 

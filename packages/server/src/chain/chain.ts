@@ -11,9 +11,13 @@ export interface DealProposal {
   readonly pieceRoot: string
   /** Bytes after padding, a power of two. */
   readonly paddedSizeBytes: number
+  /** Leaves of 32 bytes with data, from the first on; challenges are about these. Version 1 challenges all leaves of the padded size. */
+  readonly leafCount: number
   readonly durationSeconds: number
   /** In units of 10⁻⁶ USDC. */
   readonly paymentMicroUsdc: bigint
+  /** What the prover puts up when it accepts, and loses when it misses proofs. Version 1 has no bonds. */
+  readonly bondMicroUsdc: bigint
 }
 
 /** What the operator asks of a marketplace contract, in one transaction. */
@@ -31,6 +35,8 @@ export type MarketplaceCall = { readonly contract: Address } & (
   | { readonly kind: 'settle'; readonly dealId: bigint }
   /** Accounts for periods without a proof, which ends the deal after three in a row, and pays both sides. */
   | { readonly kind: 'slash'; readonly dealId: bigint }
+  /** Ends an active deal after a notice of one proving period, and takes back the escrow for later. Not in version 1. */
+  | { readonly kind: 'end'; readonly dealId: bigint }
   /** Lets the contract take USDC of the account, without which no deal can be proposed or extended. */
   | { readonly kind: 'approve' }
 )
@@ -39,6 +45,8 @@ export type MarketplaceCall = { readonly contract: Address } & (
 export interface Fees {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
+  /** False on a chain whose blocks have no base fee, where `maxFeePerGas` is the price that is paid. @default true */
+  readonly hasBaseFee?: boolean
 }
 
 /** A signed transaction, ready to be sent. Sending it twice has the effect of sending it once. */
@@ -74,10 +82,10 @@ export type TransactionPlace =
     }
 
 /**
- * `proposed`: no prover has accepted it. `active`: accepted, and not closed. `withdrawn`: taken back before anybody accepted it. `settled`:
+ * `proposed`: no prover has accepted it. `active`: accepted, and not closed. `ending`: the same, and the client has given notice. `withdrawn`: taken back before anybody accepted it. `settled`:
  * its term is over. `slashed`: ended by missed proofs. Of the last two either side may still be owed something.
  */
-export type MarketplaceDealState = 'proposed' | 'active' | 'withdrawn' | 'settled' | 'slashed'
+export type MarketplaceDealState = 'proposed' | 'active' | 'ending' | 'withdrawn' | 'settled' | 'slashed'
 
 /** A deal as the newest block has it. Times are epoch milliseconds. Periods that have passed since somebody touched it last are not counted. */
 export interface MarketplaceDeal {
@@ -90,7 +98,7 @@ export interface MarketplaceDeal {
   readonly reachedTermEndsAt: number
   readonly endsAt: number
   readonly missesInARow: number
-  /** What the contract owes the client and has not paid. */
+  /** What the contract owes the client and has not paid, of the escrow and of the bond. */
   readonly refundableMicroUsdc: bigint
   /** How long a proving period is. */
   readonly periodMs: number
@@ -101,11 +109,14 @@ export interface MarketplaceDeal {
 /** Something that the contract says about a deal, of whoever it is. Amounts are in units of 10⁻⁶ USDC. */
 export type DealEvent = { readonly dealId: bigint } & (
   | { readonly kind: 'proposed'; readonly client: Address; readonly microUsdc: bigint }
-  | { readonly kind: 'accepted'; readonly endsAt: number }
+  | { readonly kind: 'accepted'; readonly endsAt: number; readonly bondMicroUsdc: bigint }
+  /** The client gave notice, and the term ends then. */
+  | { readonly kind: 'ending'; readonly endsAt: number }
   | { readonly kind: 'extended'; readonly extraMs: number; readonly microUsdc: bigint }
   | { readonly kind: 'withdrawn' | 'proven' | 'missed' | 'slashed'; readonly microUsdc: bigint }
   | { readonly kind: 'settled' }
-  | { readonly kind: 'paid'; readonly to: Address; readonly microUsdc: bigint }
+  /** A side got what was due to it: of the escrow, and of the bond. */
+  | { readonly kind: 'paid'; readonly to: Address; readonly microUsdc: bigint; readonly bondMicroUsdc: bigint }
 )
 
 /** The versions of the marketplace contract that can be called. A contract that does not say its version is the first. */
@@ -164,9 +175,9 @@ export interface Marketplace {
    */
   nonceAt(blockNumber: number): Promise<number>
   /**
-   * Signs, and sends nothing. The same call, nonce and fees give the same transaction.
+   * Signs, and sends nothing. The same call, nonce and fees give the same transaction, as long as the network estimates the same gas for it.
    *
-   * @throws {LadeError} `chain_offline` when the contract has not said its version yet.
+   * @throws {LadeError} `chain_offline`.
    */
   sign(request: { call: MarketplaceCall; nonce: number; fees: Fees }): Promise<SignedTransaction>
   /** Signs a transaction of no effect, for a nonce that has to be used up. */

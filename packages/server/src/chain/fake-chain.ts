@@ -300,7 +300,11 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
       if (blockNumber < 0 || blockNumber > headOf(seen()).number) throw offline()
       return nonceAfter(blocks.slice(0, blockNumber + 1))
     },
-    sign: async ({ call, nonce, fees }) => sign(call, nonce, fees),
+    async sign({ call, nonce, fees }) {
+      const { version = 1 } = contracts.find(({ address }) => address === call.contract) ?? {}
+      if (call.kind === 'end' && version === 1) throw new TypeError('a marketplace of version 1 ends no deals')
+      return sign(call, nonce, fees)
+    },
     signEmpty: async ({ nonce, fees }) => sign(null, nonce, fees),
     async signAgain({ raw, fees }) {
       const { call, nonce } = decodeFake(raw)

@@ -118,6 +118,8 @@ export interface Config {
       readonly privateKey: SecretString
       /** What provers are paid, in units of 10⁻⁶ USDC. */
       readonly microUsdcPerGibDay: bigint
+      /** The bond that provers put up, in percent of the pay. */
+      readonly bondPercent: number
       /** The most that is put in escrow on a UTC day, in units of 10⁻⁶ USDC; absent without a limit. */
       readonly microUsdcPerDay?: bigint
       /** The most that a transaction offers for a unit of gas, in wei. */
@@ -297,6 +299,7 @@ function marketplaceOf(values: SettingValues): NonNullable<Config['chain']>['mar
     contracts,
     privateKey,
     microUsdcPerGibDay: values.dealUsdcPerGibDay ?? DEFAULT_MICRO_USDC_PER_GIB_DAY,
+    bondPercent: values.dealBondPercent,
     ...(values.dealUsdcPerDay !== undefined && { microUsdcPerDay: values.dealUsdcPerDay }),
     feeCapWei: BigInt(values.chainFeeCapGwei) * WEI_PER_GWEI,
     waitMs: values.dealWaitMs,

@@ -338,6 +338,12 @@ export const SETTINGS = {
     shownDefault: '0.0001',
     meaning: 'The price that provers are paid, in USDC per day and GiB of padded bytes.',
   }),
+  dealBondPercent: setting(wholeNumber(0, 1_000), {
+    name: 'LADE_DEAL_BOND_PERCENT',
+    default: '0',
+    meaning:
+      'The bond that a prover must put up to accept a deal, in percent of the pay. It loses a tenth for each missed proof. Provers accept bonds only if they are configured to. Used with LADE_MARKETPLACE; contracts of version 1 have no bonds.',
+  }),
   dealUsdcPerDay: setting(usdcPriceForm, {
     name: 'LADE_DEAL_USDC_PER_DAY',
     shownDefault: 'unset, so only the balance limits it',

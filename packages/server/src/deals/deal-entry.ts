@@ -77,6 +77,7 @@ function onchainEntryOf(escrow: EscrowRecord): DealOnchain | null {
   const named = readAccountId(escrow.contract)
   if (named === undefined) return null
   const { onchainId, state, endsAt, paidInMicroUsdc, paidOutMicroUsdc, returnedMicroUsdc } = escrow
+  const { bondMicroUsdc, bondForfeitedMicroUsdc } = escrow
   return {
     chainId: named.chainId,
     contract: named.address,
@@ -86,6 +87,8 @@ function onchainEntryOf(escrow: EscrowRecord): DealOnchain | null {
     escrowed: usdcText(BigInt(paidInMicroUsdc)),
     paid: usdcText(BigInt(paidOutMicroUsdc)),
     returned: usdcText(BigInt(returnedMicroUsdc)),
+    bond: usdcText(BigInt(bondMicroUsdc)),
+    forfeited: usdcText(BigInt(bondForfeitedMicroUsdc)),
   }
 }
 

@@ -144,7 +144,7 @@ describe('deals', () => {
     expect(entry.onchainDealId).toBe('41')
     expect(entry.copies[0]?.onchain).toEqual({
       ...{ chainId: 8453, contract: address, dealId: '41', state: 'withdrawn', endsAt: null },
-      ...{ escrowed: '23.4', paid: '0', returned: '23.4' },
+      ...{ escrowed: '23.4', paid: '0', returned: '23.4', bond: '0', forfeited: '0' },
     })
     const unknown = dealEntryOf({ ...deal, onchain, escrows: [] }, urlOf, fixture.clock.now)
     expect(unknown.copies[0]?.onchain).toBeNull()

@@ -82,7 +82,9 @@ function changeOf(event: DealEvent, account: string): readonly EscrowChange[] {
       return isOwn ? [{ onchainId, kind: 'proposed', microUsdc: Number(event.microUsdc) }] : []
     }
     case 'accepted':
-      return [{ onchainId, kind: 'accepted', endsAt: event.endsAt }]
+      return [{ onchainId, kind: 'accepted', endsAt: event.endsAt, bondMicroUsdc: Number(event.bondMicroUsdc) }]
+    case 'ending':
+      return [{ onchainId, kind: 'ending', endsAt: event.endsAt }]
     case 'extended':
       return [{ onchainId, kind: 'extended', extraMs: event.extraMs, microUsdc: Number(event.microUsdc) }]
     case 'withdrawn':
@@ -92,7 +94,8 @@ function changeOf(event: DealEvent, account: string): readonly EscrowChange[] {
       return [{ onchainId, kind: event.kind }]
     case 'paid': {
       const isBack = event.to.toLowerCase() === account.toLowerCase()
-      return [{ onchainId, kind: isBack ? 'returned' : 'paidOut', microUsdc: Number(event.microUsdc) }]
+      const amounts = { microUsdc: Number(event.microUsdc), bondMicroUsdc: Number(event.bondMicroUsdc) }
+      return [{ onchainId, kind: isBack ? 'returned' : 'paidOut', ...amounts }]
     }
     // Who is owed what within the contract: it shows when it is paid.
     case 'proven':

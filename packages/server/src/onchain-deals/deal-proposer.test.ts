@@ -26,8 +26,10 @@ describe('proposing', () => {
         prover: PROVER_ACCOUNT,
         pieceRoot,
         paddedSizeBytes: 128,
+        leafCount: 1,
         durationSeconds: 7 * 86_400,
         paymentMicroUsdc: 7n,
+        bondMicroUsdc: 0n,
       })
       const record = copies[index] && (await dealOf(copies[index]))
       expect(record).toMatchObject({ onchainId: String(deal?.dealId), endsAt: createdAt + 7 * DAY_MS })

@@ -21,6 +21,7 @@ const FIRST_SCAN_BLOCKS = 1_000
 const DEFAULTS = {
   confirmations: 1,
   finalityBlocks: 64,
+  bondPercent: 0,
   maxBatch: 40,
   raiseAfterMs: 60_000,
   extendWithinMs: 2 * DAY_MS,

@@ -4,7 +4,7 @@ import type { MarketplaceDeal } from '../chain/chain.ts'
 const MISSES_TO_SLASH = 3
 
 /** A call that takes something out of a deal. */
-export type RecoveryAction = 'withdraw' | 'settle' | 'slash'
+export type RecoveryAction = 'withdraw' | 'settle' | 'slash' | 'end'
 
 /** What can be taken out of a deal now, or in how long it is worth another look. */
 export interface DueRecovery {
@@ -16,10 +16,13 @@ export interface DueRecovery {
 
 /**
  * What the account does about a deal as the chain has it: it withdraws what was not accepted in time, or what nobody needs; it settles what is
- * over, or owes it something; it slashes what has missed as many proofs as end it. A single missed period is not worth a transaction: what it
+ * over, or owes it something; it slashes what has missed as many proofs as end it; it ends what nobody needs, unless its term is over as soon. A single missed period is not worth a transaction: what it
  * would have earned is refunded when the deal is next paid, at its end at the latest.
  */
-export function dueRecovery(deal: MarketplaceDeal, isNeeded: boolean): DueRecovery {
+export function dueRecovery(
+  deal: MarketplaceDeal,
+  { isNeeded, canEnd }: { readonly isNeeded: boolean; readonly canEnd: boolean },
+): DueRecovery {
   const { state, asOf } = deal
   const now = (action: RecoveryAction): DueRecovery => ({ action, lookAgainInMs: 0 })
   const later = (at: number): DueRecovery => ({ action: undefined, lookAgainInMs: at - asOf })
@@ -27,10 +30,13 @@ export function dueRecovery(deal: MarketplaceDeal, isNeeded: boolean): DueRecove
     case 'proposed':
       // The contract accepts at this very second, and not after it.
       return !isNeeded || asOf > deal.acceptableUntil ? now('withdraw') : later(deal.acceptableUntil + 1_000)
-    case 'active': {
+    case 'active':
+    case 'ending': {
       if (asOf >= deal.endsAt) return now('settle')
       const slashableAt = slashableFrom(deal)
-      return asOf >= slashableAt ? now('slash') : later(Math.min(slashableAt, deal.endsAt))
+      if (asOf >= slashableAt) return now('slash')
+      if (state === 'active' && !isNeeded && canEnd && noticeEndsAt(deal) < deal.endsAt) return now('end')
+      return later(Math.min(slashableAt, deal.endsAt))
     }
     case 'settled':
     case 'slashed':
@@ -38,6 +44,13 @@ export function dueRecovery(deal: MarketplaceDeal, isNeeded: boolean): DueRecove
     case 'withdrawn':
       return { action: undefined, lookAgainInMs: null }
   }
+}
+
+/** When the term ends if notice is given now: a period after the current one. */
+function noticeEndsAt({ accountedUntil, asOf, periodMs }: MarketplaceDeal): number {
+  const endedPeriods = Math.max(0, Math.floor((asOf - accountedUntil) / periodMs))
+  const isProven = asOf < accountedUntil
+  return accountedUntil + (endedPeriods + (isProven ? 1 : 2)) * periodMs
 }
 
 /** When the deal will have missed three proofs in a row if none comes; its end when it is over before. */

@@ -1,4 +1,4 @@
-import { paddedSizeBytes } from '@lade/core/piece'
+import { leafCount, paddedSizeBytes } from '@lade/core/piece'
 import type { Address, DealProposal, Fees, MarketplaceCall } from '../chain/chain.ts'
 import type { QueuedDeal, TransactionRecord } from '../records/record-store.ts'
 import { leftToday, noteOverBudget } from './daily-budget.ts'
@@ -127,7 +127,10 @@ async function affordableOf(
 
 function proposalOf(round: ProposerRound, deal: QueuedDeal, prover: Address): DealProposal {
   const term = termOf(round, deal)
-  return { prover, pieceRoot: deal.pieceRoot, ...term, paymentMicroUsdc: round.priceOf(term) }
+  const paymentMicroUsdc = round.priceOf(term)
+  const bondMicroUsdc = (paymentMicroUsdc * BigInt(round.bondPercent)) / 100n
+  const piece = { pieceRoot: deal.pieceRoot, leafCount: leafCount(deal.pieceSizeBytes) }
+  return { prover, ...piece, ...term, paymentMicroUsdc, bondMicroUsdc }
 }
 
 function termOf(round: ProposerRound, deal: QueuedDeal): PricedTerm {

@@ -21,6 +21,8 @@ export interface DealProposerDeps {
   readonly priceOf: (term: PricedTerm) => bigint
   /** The most that a transaction offers for a unit of gas, in wei. Above it nothing new is signed. */
   readonly feeCap: bigint
+  /** The bond that provers put up, in percent of the pay of a deal. Contracts of version 1 have none. @default 0 */
+  readonly bondPercent?: number
   /** The most that is put in escrow on a UTC day, in units of 10⁻⁶ USDC. @default no limit */
   readonly dealMicroUsdcPerDay?: bigint | undefined
   /** How many blocks have to have a deal, the one that holds it included, before callers are told. @default 1 */

@@ -18,6 +18,11 @@ export interface EscrowRecord extends OnchainDealName {
   /** Of that, what was paid to the prover, and what came back. The rest is in the contract. */
   readonly paidOutMicroUsdc: number
   readonly returnedMicroUsdc: number
+  /** What the prover put up. */
+  readonly bondMicroUsdc: number
+  /** Of that, what went back to the prover, and what came to the account. The rest is in the contract. */
+  readonly bondReleasedMicroUsdc: number
+  readonly bondForfeitedMicroUsdc: number
 }
 
 /** A deal whose state has to be read. */
@@ -37,9 +42,12 @@ export interface EscrowToCheck {
 /** Something that the contract said in final blocks. Those about deals that are not the account's are ignored. */
 export type EscrowChange = { readonly onchainId: string } & (
   | { readonly kind: 'proposed'; readonly microUsdc: number }
-  | { readonly kind: 'accepted'; readonly endsAt: number }
+  | { readonly kind: 'accepted'; readonly endsAt: number; readonly bondMicroUsdc: number }
+  | { readonly kind: 'ending'; readonly endsAt: number }
   | { readonly kind: 'extended'; readonly extraMs: number; readonly microUsdc: number }
-  | { readonly kind: 'withdrawn' | 'paidOut' | 'returned'; readonly microUsdc: number }
+  | { readonly kind: 'withdrawn'; readonly microUsdc: number }
+  /** Of the escrow, and of the bond. */
+  | { readonly kind: 'paidOut' | 'returned'; readonly microUsdc: number; readonly bondMicroUsdc: number }
   | { readonly kind: 'settled' | 'slashed' }
 )
 
@@ -49,6 +57,9 @@ export interface EscrowTotals {
   readonly paidInMicroUsdc: number
   readonly paidOutMicroUsdc: number
   readonly returnedMicroUsdc: number
+  readonly bondMicroUsdc: number
+  readonly bondReleasedMicroUsdc: number
+  readonly bondForfeitedMicroUsdc: number
 }
 
 /**
@@ -72,15 +83,19 @@ export interface EscrowRecords {
     now: number
   }): Promise<boolean>
   /**
-   * Deals to be read now: those whose time has come, and proposed ones whose copy has ended. None that a transaction is under way for.
-   * Those that wait longest come first.
+   * Deals to be read now: those whose time has come, and proposed ones whose copy has ended; where the contract `canEnd` deals, also active
+   * ones. None that a transaction is under way for. Those that wait longest come first.
    */
-  due(request: { contract: string; now: number; limit: number }): Promise<readonly EscrowToCheck[]>
-  /** This is the state that was read; the next look is then, or never for null. The status of the deals of files follows from it. */
+  due(request: { contract: string; canEnd: boolean; now: number; limit: number }): Promise<readonly EscrowToCheck[]>
+  /**
+   * This is the state that was read, and whether the deal was needed then; the next look is then, or never for null, or when its copy ends.
+   * The status of the deals of files follows from it.
+   */
   checked(request: {
     contract: string
     onchainId: string
     state: EscrowState
+    isNeeded: boolean
     nextAt: number | null
     now: number
   }): Promise<void>

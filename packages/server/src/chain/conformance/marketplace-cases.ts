@@ -11,8 +11,10 @@ function dealOf(seed: number): DealProposal {
     prover: PROVER,
     pieceRoot: seed.toString(16).padStart(2, '0').repeat(31).concat('00'),
     paddedSizeBytes: 128 * 2 ** (seed % 20),
+    leafCount: 3,
     durationSeconds: 86_400 * 30 + seed,
     paymentMicroUsdc: BigInt(seed),
+    bondMicroUsdc: BigInt(2 * seed),
   }
 }
 
@@ -60,10 +62,9 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expect(marketplace.confirmedNonce()).resolves.toBe(0)
     })
 
-    it('signs the same call, nonce and fees to the same transaction, also while nobody answers', async () => {
+    it('signs the same call, nonce and fees to the same transaction', async () => {
       const request = { call: proposing(3), nonce: 4, fees }
       const signed = await marketplace.sign(request)
-      await fixture.setOnline(false)
       await expect(marketplace.sign(request)).resolves.toEqual(signed)
       await expect(marketplace.signEmpty(request)).resolves.toEqual(await marketplace.signEmpty(request))
       await expect(marketplace.sign({ ...request, nonce: 5 })).resolves.not.toEqual(signed)
@@ -73,17 +74,17 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
     })
 
     it('signs what a transaction does again, with other fees, also while nobody answers', async () => {
-      const dearer = { maxFeePerGas: fees.maxFeePerGas * 2n, maxPriorityFeePerGas: fees.maxPriorityFeePerGas * 2n }
+      const { maxFeePerGas, maxPriorityFeePerGas } = fees
+      const dearer = { ...fees, maxFeePerGas: maxFeePerGas * 2n, maxPriorityFeePerGas: maxPriorityFeePerGas * 2n }
+      const both = (offered: Fees) =>
+        Promise.all([
+          marketplace.sign({ call: proposing(2), nonce: 3, fees: offered }),
+          marketplace.signEmpty({ nonce: 3, fees: offered }),
+        ])
+      const [signed, wanted] = [await both(fees), await both(dearer)]
       await fixture.setOnline(false)
-      for (const call of [proposing(2), undefined]) {
-        const request = { nonce: 3, fees }
-        const sign = (offered: Fees) =>
-          call === undefined
-            ? marketplace.signEmpty({ ...request, fees: offered })
-            : marketplace.sign({ call, ...request, fees: offered })
-        const { raw } = await sign(fees)
-        await expect(marketplace.signAgain({ raw, fees: dearer })).resolves.toEqual(await sign(dearer))
-      }
+      const again = signed.map(({ raw }) => marketplace.signAgain({ raw, fees: dearer }))
+      await expect(Promise.all(again)).resolves.toEqual(wanted)
     })
 
     it('wants an approval first, and none once it is in a block', async () => {
@@ -151,6 +152,38 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expect(market.canPay()).resolves.toBe(true)
     })
 
+    it('ends an active deal after a notice of a period, where its contract can', async () => {
+      await approve()
+      const deal = { ...dealOf(1), prover: fixture.prover, paymentMicroUsdc: 3_000n, bondMicroUsdc: 70n }
+      const proposed = await sendSigned({ kind: 'propose', contract, deals: [deal] }, 1)
+      await fixture.mine()
+      const [dealId = 0n] = (await blockOf(proposed.hash)).dealIds
+      const { number } = await marketplace.head()
+      await fixture.accept(dealId)
+      const active = await market.deal(dealId)
+      expect(active).toMatchObject({ state: 'active' })
+      const { accountedUntil, periodMs, endsAt } = { accountedUntil: 0, periodMs: 0, endsAt: 0, ...active }
+      const call = { kind: 'end', contract, dealId } as const
+      if ((await market.version()) === 1) {
+        await expect(marketplace.sign({ call, nonce: 2, fees })).rejects.toBeInstanceOf(TypeError)
+        return
+      }
+      const ended = await sendSigned(call, 2)
+      const again = await sendSigned(call, 3)
+      await fixture.mine()
+      await expect(blockOf(ended.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+      await expect(blockOf(again.hash)).resolves.toMatchObject({ succeeded: false })
+      const noticeEndsAt = accountedUntil + 2 * periodMs
+      await expect(market.deal(dealId)).resolves.toMatchObject({ state: 'ending', endsAt: noticeEndsAt })
+      const { number: to } = await marketplace.head()
+      const back = (3_000n * BigInt(endsAt - noticeEndsAt)) / BigInt(endsAt - accountedUntil)
+      await expect(market.events({ from: number + 1, to })).resolves.toEqual([
+        { dealId, kind: 'accepted', endsAt, bondMicroUsdc: 70n },
+        { dealId, kind: 'ending', endsAt: noticeEndsAt },
+        { dealId, kind: 'paid', to: marketplace.account, microUsdc: back, bondMicroUsdc: 0n },
+      ])
+    })
+
     it('settles and slashes nothing before its time', async () => {
       await approve()
       const proposed = await sendSigned(proposing(1), 1)
@@ -196,6 +229,7 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       const first = await sendSigned({ kind: 'approve', contract }, 0)
       expect((await sendSigned(undefined, 0)).outcome).toBe('underpriced')
       const aQuarterMore = {
+        ...fees,
         maxFeePerGas: (fees.maxFeePerGas * 5n) / 4n,
         maxPriorityFeePerGas: (fees.maxPriorityFeePerGas * 5n) / 4n,
       }
@@ -230,7 +264,7 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
     })
 
     it('does not take less than the block asks for', async () => {
-      const { outcome } = await sendSigned(undefined, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })
+      const { outcome } = await sendSigned(undefined, 0, { ...fees, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })
       expect(outcome).toBe('underpriced')
     })
 

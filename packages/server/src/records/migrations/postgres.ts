@@ -845,7 +845,12 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX onchain_deals_unnamed ON onchain_deals (tx) WHERE contract IS NULL AND tx IS NOT NULL;
   DROP INDEX escrows_by_id;
 
-  -- Deals can be ended with notice.
+  -- Deals can be ended with notice, and provers put up a bond.
+  ALTER TABLE escrows ADD COLUMN bond BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE escrows ADD COLUMN bond_released BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE escrows ADD COLUMN bond_forfeited BIGINT NOT NULL DEFAULT 0;
+  -- Whether its copy was live when it was read last.
+  ALTER TABLE escrows ADD COLUMN is_needed BIGINT NOT NULL DEFAULT 1;
   ALTER TABLE escrows DROP CONSTRAINT escrows_state_check;
   ALTER TABLE escrows DROP CONSTRAINT escrows_final_state_check;
   ALTER TABLE escrows ADD CONSTRAINT escrows_state_check

@@ -28,16 +28,17 @@ export function prepareEscrowReads(db: Sql) {
      WHERE escrows.contract = :contract AND action_tx IS NULL AND check_at <= :now ORDER BY check_at LIMIT :limit`,
   )
   const unneeded = db.prepare<
-    { contract: string; now: number; limit: number },
+    { contract: string; endable: string; now: number; limit: number },
     Omit<EscrowToCheck, 'isNeeded'> & { readonly isNeeded: number }
   >(
     `SELECT ${dueColumns} FROM escrows JOIN ${endedCopies}
-     WHERE escrows.contract = :contract AND action_tx IS NULL AND escrows.state = 'proposed' AND check_at > :now AND failures = 0
+     WHERE escrows.contract = :contract AND action_tx IS NULL AND escrows.state IN ('proposed', :endable) AND check_at > :now AND failures = 0 AND is_needed = 1
        AND ended_copies.id IS NOT NULL ORDER BY check_at LIMIT :limit`,
   )
   const find = db.prepare<[string, string], EscrowRecord>(
     `SELECT contract, onchain_id AS "onchainId", state, ends_at AS "endsAt", paid_in AS "paidInMicroUsdc",
-       paid_out AS "paidOutMicroUsdc", returned AS "returnedMicroUsdc"
+       paid_out AS "paidOutMicroUsdc", returned AS "returnedMicroUsdc", bond AS "bondMicroUsdc",
+       bond_released AS "bondReleasedMicroUsdc", bond_forfeited AS "bondForfeitedMicroUsdc"
      FROM escrows WHERE contract = ? AND onchain_id = ?`,
   )
   const totals = db.prepare<
@@ -48,10 +49,14 @@ export function prepareEscrowReads(db: Sql) {
       readonly paidIn: number
       readonly paidOut: number
       readonly returned: number
+      readonly bond: number
+      readonly bondReleased: number
+      readonly bondForfeited: number
     }
   >(
     `SELECT state, COUNT(*) AS count, CAST(SUM(paid_in) AS BIGINT) AS "paidIn", CAST(SUM(paid_out) AS BIGINT) AS "paidOut",
-       CAST(SUM(returned) AS BIGINT) AS returned
+       CAST(SUM(returned) AS BIGINT) AS returned, CAST(SUM(bond) AS BIGINT) AS bond,
+       CAST(SUM(bond_released) AS BIGINT) AS "bondReleased", CAST(SUM(bond_forfeited) AS BIGINT) AS "bondForfeited"
      FROM escrows WHERE contract = ? GROUP BY state`,
   )
   const spent = db.prepare<[string, number, number], number>(SPENT).pluck()
@@ -68,8 +73,17 @@ export function prepareEscrowReads(db: Sql) {
       return (yield* firstBlock.get(account)) ?? undefined
     },
 
-    *due(request: { contract: string; now: number; limit: number }): Steps<EscrowToCheck[]> {
-      const rows = [...(yield* due.all(request)), ...(yield* unneeded.all(request))]
+    *due({
+      canEnd,
+      ...request
+    }: {
+      contract: string
+      canEnd: boolean
+      now: number
+      limit: number
+    }): Steps<EscrowToCheck[]> {
+      const endable = canEnd ? 'active' : 'proposed'
+      const rows = [...(yield* due.all(request)), ...(yield* unneeded.all({ ...request, endable }))]
       return rows.slice(0, request.limit).map((row) => ({ ...row, isNeeded: row.isNeeded === 1 }))
     },
 
@@ -80,7 +94,8 @@ export function prepareEscrowReads(db: Sql) {
     *totals(contracts: readonly string[]): Steps<EscrowTotals> {
       const rows = (yield* mapEach(contracts, (contract) => totals.all(contract))).flat()
       const byState = Map.groupBy(rows, ({ state }) => state)
-      const sum = (of: 'paidIn' | 'paidOut' | 'returned') => rows.reduce((total, row) => total + row[of], 0)
+      const sum = (of: 'paidIn' | 'paidOut' | 'returned' | 'bond' | 'bondReleased' | 'bondForfeited') =>
+        rows.reduce((total, row) => total + row[of], 0)
       return {
         deals: [...byState]
           .map(([state, ofState]) => ({ state, count: ofState.reduce((total, { count }) => total + count, 0) }))
@@ -88,6 +103,9 @@ export function prepareEscrowReads(db: Sql) {
         paidInMicroUsdc: sum('paidIn'),
         paidOutMicroUsdc: sum('paidOut'),
         returnedMicroUsdc: sum('returned'),
+        bondMicroUsdc: sum('bond'),
+        bondReleasedMicroUsdc: sum('bondReleased'),
+        bondForfeitedMicroUsdc: sum('bondForfeited'),
       }
     },
 

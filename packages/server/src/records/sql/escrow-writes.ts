@@ -23,21 +23,27 @@ export function prepareEscrowWrites(db: Sql) {
     `UPDATE escrows SET state = :state, final_state = :state, check_at = :now
      WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const accept = db.prepare<{ contract: string; onchainId: string; endsAt: number }>(
+  const accept = db.prepare<{ contract: string; onchainId: string; endsAt: number; bondMicroUsdc: number }>(
+    'UPDATE escrows SET ends_at = :endsAt, bond = :bondMicroUsdc WHERE contract = :contract AND onchain_id = :onchainId',
+  )
+  const end = db.prepare<{ contract: string; onchainId: string; endsAt: number }>(
     'UPDATE escrows SET ends_at = :endsAt WHERE contract = :contract AND onchain_id = :onchainId',
   )
   const extend = db.prepare<{ contract: string; onchainId: string; extraMs: number; microUsdc: number; now: number }>(
     `UPDATE escrows SET ends_at = ends_at + :extraMs, paid_in = paid_in + :microUsdc, check_at = :now
      WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const payOut = db.prepare<{ contract: string; onchainId: string; microUsdc: number }>(
-    'UPDATE escrows SET paid_out = paid_out + :microUsdc WHERE contract = :contract AND onchain_id = :onchainId',
+  const payOut = db.prepare<{ contract: string; onchainId: string; microUsdc: number; bondMicroUsdc: number }>(
+    `UPDATE escrows SET paid_out = paid_out + :microUsdc, bond_released = bond_released + :bondMicroUsdc
+     WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const giveBack = db.prepare<{ contract: string; onchainId: string; microUsdc: number }>(
-    'UPDATE escrows SET returned = returned + :microUsdc WHERE contract = :contract AND onchain_id = :onchainId',
+  const giveBack = db.prepare<{ contract: string; onchainId: string; microUsdc: number; bondMicroUsdc: number }>(
+    `UPDATE escrows SET returned = returned + :microUsdc, bond_forfeited = bond_forfeited + :bondMicroUsdc
+     WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const check = db.prepare<{ contract: string; onchainId: string; state: EscrowState; nextAt: number | null }>(
-    `UPDATE escrows SET state = :state, check_at = :nextAt WHERE contract = :contract AND onchain_id = :onchainId`,
+  const check = db.prepare<OnchainDealName & { state: EscrowState; needed: number; nextAt: number | null }>(
+    `UPDATE escrows SET state = :state, check_at = :nextAt, is_needed = :needed
+     WHERE contract = :contract AND onchain_id = :onchainId`,
   )
   const isFree = db
     .prepare<[string, string], number>(
@@ -73,14 +79,18 @@ export function prepareEscrowWrites(db: Sql) {
         yield* insert.run({ ...deal, microUsdc: of.microUsdc, now })
         return
       case 'accepted':
-        yield* accept.run({ ...deal, endsAt: of.endsAt })
+        yield* accept.run({ ...deal, endsAt: of.endsAt, bondMicroUsdc: of.bondMicroUsdc })
         yield* move.run({ ...deal, state: 'active', now })
+        return
+      case 'ending':
+        yield* end.run({ ...deal, endsAt: of.endsAt })
+        yield* move.run({ ...deal, state: 'ending', now })
         return
       case 'extended':
         yield* extend.run({ ...deal, extraMs: of.extraMs, microUsdc: of.microUsdc, now })
         return
       case 'withdrawn':
-        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc })
+        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc, bondMicroUsdc: 0 })
         yield* move.run({ ...deal, state: 'withdrawn', now })
         return
       case 'settled':
@@ -88,10 +98,10 @@ export function prepareEscrowWrites(db: Sql) {
         yield* move.run({ ...deal, state: of.kind, now })
         return
       case 'paidOut':
-        yield* payOut.run({ ...deal, microUsdc: of.microUsdc })
+        yield* payOut.run({ ...deal, microUsdc: of.microUsdc, bondMicroUsdc: of.bondMicroUsdc })
         return
       case 'returned':
-        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc })
+        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc, bondMicroUsdc: of.bondMicroUsdc })
         return
     }
   }
@@ -118,11 +128,12 @@ export function prepareEscrowWrites(db: Sql) {
       contract: string
       onchainId: string
       state: EscrowState
+      isNeeded: boolean
       nextAt: number | null
       now: number
     }): Steps<void> {
-      const { now, ...read } = request
-      yield* check.run(read)
+      const { now, isNeeded, ...read } = request
+      yield* check.run({ ...read, needed: Number(isNeeded) })
       yield* restatePieceOf(read, now)
     },
 

@@ -1,4 +1,4 @@
-import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
+import { marketplaceAbi } from '@lade/contracts/marketplace'
 import { encodeFunctionData, erc20Abi } from 'viem'
 import type { Address } from '../../chain.ts'
 import { callForWord, readQuantity } from './contract-call.ts'
@@ -28,7 +28,7 @@ export async function checkNode(rpc: JsonRpc, { chainId, usdc, marketplaces }: E
   if (decimals !== USDC_DECIMALS) {
     throw new WrongNode(`There is no token of ${USDC_DECIMALS} decimals at ${usdc} on chain ${chainId}.`)
   }
-  const asksToken = encodeFunctionData({ abi: marketplaceV1Abi, functionName: 'usdc' })
+  const asksToken = encodeFunctionData({ abi: marketplaceAbi, functionName: 'usdc' })
   for (const marketplace of marketplaces) {
     const token = await callForWord(rpc, marketplace, asksToken)
     if (token !== BigInt(usdc)) {

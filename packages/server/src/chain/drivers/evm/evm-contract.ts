@@ -28,7 +28,7 @@ export function openEvmContract({ rpc, address, usdc, account }: EvmContractOpti
       const allowance = readQuantity(await callContract(rpc, { to: usdc, data }))
       return allowance >= ENDLESS_ALLOWANCE ? [] : [{ kind: 'approve', contract: address }]
     },
-    deal: openDealReader(rpc, address),
+    deal: openDealReader({ rpc, marketplace: address, version }),
     events: (blocks) => readDealEvents(rpc, address, blocks),
     async canPay() {
       // Nothing is moved: a token that froze an account refuses payments of nothing, too.

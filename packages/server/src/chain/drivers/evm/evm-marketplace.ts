@@ -1,11 +1,21 @@
-import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
-import { keccak256, parseEventLogs, parseTransaction, type RpcLog } from 'viem'
+import { isAddressEqual, keccak256, parseTransaction, type RpcLog } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { Address, BlockPlace, Fees, Hash, Marketplace, SignedTransaction } from '../../chain.ts'
+import type {
+  Address,
+  BlockPlace,
+  Fees,
+  Hash,
+  Marketplace,
+  MarketplaceVersion,
+  SignedTransaction,
+} from '../../chain.ts'
 import { readHex, readQuantity } from './contract-call.ts'
+import { proposedIn } from './deal-events.ts'
 import { openEvmContract } from './evm-contract.ts'
+import { gasFor } from './gas-estimate.ts'
 import { ask, chainOffline, type JsonRpc, RpcRefusal } from './json-rpc.ts'
 import { type CallTransaction, type GasLimits, transactionOf } from './marketplace-call.ts'
+import { feesOf, isLegacy } from './network-fees.ts'
 import { outcomeOfRefusal } from './send-outcome.ts'
 
 /** The contracts, and the account that creates and pays for deals. */
@@ -35,7 +45,11 @@ export function openEvmMarketplace(options: EvmMarketplaceOptions): Marketplace 
   const account: Address = signer.address
 
   const sign = async (call: CallTransaction, nonce: number, fees: Fees): Promise<SignedTransaction> => {
-    const raw = await signer.signTransaction({ type: 'eip1559', chainId, nonce, value: 0n, ...call, ...fees })
+    const transaction = { chainId, nonce, value: 0n, ...call }
+    const { maxFeePerGas, maxPriorityFeePerGas } = fees
+    const raw = await (fees.hasBaseFee === false
+      ? signer.signTransaction({ type: 'legacy', ...transaction, gasPrice: maxFeePerGas })
+      : signer.signTransaction({ type: 'eip1559', ...transaction, maxFeePerGas, maxPriorityFeePerGas }))
     return { hash: keccak256(raw), raw }
   }
   const nonceOf = async (block: string) =>
@@ -43,28 +57,28 @@ export function openEvmMarketplace(options: EvmMarketplaceOptions): Marketplace 
 
   const openContract = (address: Address) => openEvmContract({ rpc, address, usdc, account })
   const [first, ...others] = marketplaces
+  const contracts = [openContract(first), ...others.map(openContract)] as const
+  const versionOf = (address: Address): Promise<MarketplaceVersion> => {
+    const contract = contracts.find((one) => isAddressEqual(one.address, address))
+    if (contract === undefined) throw new TypeError(`The marketplace ${address} is not configured.`)
+    return contract.version()
+  }
 
   return {
     account,
-    contracts: [openContract(first), ...others.map(openContract)],
-    async fees() {
-      const [block, tip] = await Promise.all([
-        ask(rpc, 'eth_getBlockByNumber', ['latest', false]),
-        ask(rpc, 'eth_maxPriorityFeePerGas', []),
-      ])
-      const { baseFeePerGas }: { baseFeePerGas?: unknown } = Object(block)
-      const maxPriorityFeePerGas = readQuantity(tip)
-      // Twice the base fee stays enough for six full blocks in a row, each of which raises it by an eighth (EIP-1559).
-      return { maxFeePerGas: 2n * readQuantity(baseFeePerGas) + maxPriorityFeePerGas, maxPriorityFeePerGas }
-    },
+    contracts,
+    fees: () => feesOf(rpc),
     confirmedNonce: () => nonceOf('latest'),
     nonceAt: (blockNumber) => nonceOf(`0x${blockNumber.toString(16)}`),
-    sign: async ({ call, nonce, fees }) => sign(transactionOf(call, usdc, gasLimits), nonce, fees),
+    async sign({ call, nonce, fees }) {
+      const transaction = transactionOf(call, { usdc, version: await versionOf(call.contract), gas: gasLimits })
+      return sign({ ...transaction, gas: await gasFor(rpc, account, transaction) }, nonce, fees)
+    },
     signEmpty: ({ nonce, fees }) => sign({ to: account, data: '0x', gas: gasLimits.empty }, nonce, fees),
     signAgain({ raw, fees }) {
       const { to, data = '0x', gas, nonce } = parseTransaction(raw)
       if (to == null || gas === undefined || nonce === undefined) throw new TypeError('the transaction calls nobody')
-      return sign({ to, data, gas }, nonce, fees)
+      return sign({ to, data, gas }, nonce, { ...fees, hasBaseFee: !isLegacy(raw) })
     },
     async send(raw) {
       try {
@@ -104,8 +118,5 @@ function placeOf(number: unknown, hash: unknown): BlockPlace {
 /** The deals that were proposed to the contract that the transaction called, in the order of their logs. */
 function dealIdsIn(logs: unknown, called: unknown): readonly bigint[] {
   if (!Array.isArray(logs)) throw chainOffline(new Error('the node returned a receipt without logs'))
-  const own = logs.filter((log: RpcLog) => log.address.toLowerCase() === String(called).toLowerCase())
-  return parseEventLogs({ abi: marketplaceV1Abi, eventName: 'DealProposed', logs: own })
-    .toSorted((a, b) => Number(a.logIndex) - Number(b.logIndex))
-    .map(({ args }) => args.dealId)
+  return proposedIn(logs.filter((log: RpcLog) => log.address.toLowerCase() === String(called).toLowerCase()))
 }

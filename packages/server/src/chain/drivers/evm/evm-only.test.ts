@@ -1,6 +1,7 @@
-import { deployContracts, marketplaceV1Abi } from '@lade/contracts'
+import { deployContracts, marketplaceAbi } from '@lade/contracts'
 import { ANVIL_KEY } from '@lade/contracts/anvil'
 import { LadeError } from '@lade/core/errors'
+import { parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DealProposal, MarketplaceCall } from '../../chain.ts'
 import { messageOf, signer, signFor } from '../../conformance/signatures.ts'
@@ -17,6 +18,8 @@ const deal: DealProposal = {
   paddedSizeBytes: 2 ** 35,
   durationSeconds: 90 * 86_400,
   paymentMicroUsdc: 1_234_567n,
+  leafCount: 4,
+  bondMicroUsdc: 60n,
 }
 
 describe('evm only', () => {
@@ -93,14 +96,16 @@ describe('evm only', () => {
     await fixture.mine()
     const place = await marketplace.find(hash)
     const [dealId = 0n] = place.place === 'block' ? place.dealIds : []
-    const read = { address: network.marketplace, abi: marketplaceV1Abi, functionName: 'deals', args: [dealId] } as const
+    const read = { address: network.marketplace, abi: marketplaceAbi, functionName: 'deals', args: [dealId] } as const
     await expect(network.client.readContract(read)).resolves.toMatchObject({
       client: marketplace.account,
       prover: PROVER,
       commp: `0x${deal.pieceRoot}`,
       pieceSize: 2n ** 35n,
+      leafCount: BigInt(deal.leafCount),
       duration: deal.durationSeconds,
       remaining: deal.paymentMicroUsdc,
+      bond: deal.bondMicroUsdc,
     })
     await fixture.close()
   })
@@ -118,7 +123,7 @@ describe('evm only', () => {
       const { gas } = await network.client.getTransaction({ hash })
       const place = await marketplace.find(hash)
       expect(status).toBe('success')
-      return { share: Number(gasUsed) / Number(gas), dealIds: place.place === 'block' ? place.dealIds : [] }
+      return { gasUsed, share: Number(gasUsed) / Number(gas), dealIds: place.place === 'block' ? place.dealIds : [] }
     }
     const batch = (count: number): MarketplaceCall => ({ kind: 'propose', contract, deals: Array(count).fill(deal) })
     const used = [
@@ -128,8 +133,34 @@ describe('evm only', () => {
     ]
     const dealId = used[2]?.dealIds[39] ?? 0n
     used.push(await shareUsed({ kind: 'extend', contract, dealId, extraSeconds: 60, paymentMicroUsdc: 9n }, 3))
+    process.stderr.write(`shares: ${JSON.stringify(used.map(({ share, gasUsed }) => [share, Number(gasUsed)]))}\n`)
     for (const { share } of used) expect(share).toBeLessThan(0.8)
     expect(used[2]?.dealIds).toHaveLength(40)
+    await fixture.close()
+  })
+
+  it('gives a transaction a quarter more gas than the node estimates, where that is more, and nothing while it does not answer', async () => {
+    const fixture = await network.openFixture()
+    const { marketplace } = fixture.chain
+    const request = {
+      call: { kind: 'approve', contract: network.marketplace },
+      nonce: 0,
+      fees: await marketplace.fees(),
+    } as const
+    const gasOf = async () => parseTransaction((await marketplace.sign(request)).raw).gas
+    const usual = await gasOf()
+    const answer = (of: object) =>
+      fixture.relay.answerBy(({ method }) =>
+        method === 'eth_estimateGas'
+          ? { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...of }) }
+          : undefined,
+      )
+    answer({ result: '0xf4240' })
+    expect(await gasOf(), 'a chain that counts gas in another way').toBe(1_250_000n)
+    answer({ error: { code: 3, message: 'execution reverted' } })
+    expect(await gasOf(), 'what would fail now').toBe(usual)
+    await fixture.setOnline(false)
+    await expect(gasOf()).rejects.toHaveProperty('code', 'chain_offline')
     await fixture.close()
   })
 
@@ -147,7 +178,7 @@ describe('evm only', () => {
   it('counts the deals of the contract that a transaction calls, also when that is not configured', async () => {
     await network.client.setAutomine(true)
     const { marketplace: other } = await deployContracts({
-      ...{ rpcUrl: network.rpcUrl, privateKey: ANVIL_KEY, usdc: network.usdc, version: 1 },
+      ...{ rpcUrl: network.rpcUrl, privateKey: ANVIL_KEY, usdc: network.usdc },
     })
     await network.client.setAutomine(false)
     const elsewhere = await network.openFixture({ marketplaces: [other] })
