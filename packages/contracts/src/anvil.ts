@@ -18,6 +18,8 @@ export interface AnvilOptions {
   readonly chainId?: number
   /** @default a free one */
   readonly port?: number
+  /** A fork of Ethereum, such as `cancun`. @default the newest that it has */
+  readonly hardfork?: string
 }
 
 /** A running chain of one's own, with ten accounts of 10,000 ether each. */
@@ -80,11 +82,12 @@ function anvilBinary(): string {
 }
 
 function argumentsOf(options: AnvilOptions): string[] {
-  const { blockTimeSeconds, noMining = false, chainId = 31_337, port = 0 } = options
+  const { blockTimeSeconds, noMining = false, chainId = 31_337, port = 0, hardfork } = options
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]),
     ...(noMining ? ['--no-mining'] : []),
+    ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
   ]
 }
 

@@ -12,6 +12,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { marketplaceAbi, marketplaceBytecode } from '../artifacts/Marketplace.ts'
 import { marketplaceV1Abi, marketplaceV1Bytecode } from '../artifacts/MarketplaceV1.ts'
 import { testUsdcAbi, testUsdcBytecode } from '../artifacts/TestUsdc.ts'
+import { type BlockReader, readChainRandomness } from './challenge/challenge.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -29,9 +30,14 @@ export interface DeployContractsOptions {
   readonly version?: 1 | 2
   /** The number of the first deal: above the last one of an earlier contract. @default 1 */
   readonly firstDealId?: bigint
-  /** Blocks from the opening of a challenge to the one whose randomness draws its leaves. @default 1 */
+  /**
+   * Blocks from the opening of a challenge to the one whose randomness draws its leaves; `delayBlocks` of `readChainRandomness` is
+   * what a public chain should have.
+   *
+   * @default the least that the chain needs: 1, or more on a rollup that repeats the randomness of its layer 1
+   */
   readonly seedDelayBlocks?: number
-  /** Answers the randomness of a block number. @default none: the headers of blocks are used */
+  /** Answers the randomness of a block number. @default that of Filecoin, and elsewhere none: the headers of blocks are used */
   readonly beacon?: Address
 }
 
@@ -40,12 +46,16 @@ export interface DeployedContracts {
   readonly chainId: number
   readonly usdc: Address
   readonly marketplace: Address
+  readonly version: 1 | 2
+  readonly firstDealId: bigint
+  /** The block that the marketplace was deployed in: no event of it is in an earlier one. */
+  readonly deployedAtBlock: bigint
 }
 
 /**
  * Deploys the marketplace, and a USDC for tests unless a token is given.
  *
- * @throws {Error} when the chain cannot be reached or a deployment fails.
+ * @throws {Error} when the chain cannot be reached, has no randomness that leaves can be drawn by, or a deployment fails.
  *
  * @example
  * const { usdc, marketplace } = await deployContracts({ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY })
@@ -53,29 +63,52 @@ export interface DeployedContracts {
 export async function deployContracts(options: DeployContractsOptions): Promise<DeployedContracts> {
   const account = privateKeyToAccount(options.privateKey)
   const client = openClient(options.rpcUrl, account)
-  const addressOf = async (hash: Hex): Promise<Address> => {
-    const { contractAddress, status } = await client.waitForTransactionReceipt({ hash })
+  const { version = 2, firstDealId = 1n } = options
+  const deployed = async (hash: Hex): Promise<{ address: Address; blockNumber: bigint }> => {
+    const { contractAddress, blockNumber, status } = await client.waitForTransactionReceipt({ hash })
     if (status !== 'success' || contractAddress == null) throw new Error(`the deployment in ${hash} failed`)
-    return contractAddress
+    return { address: contractAddress, blockNumber }
   }
 
-  const usdc =
-    options.usdc ??
-    (await addressOf(await client.deployContract({ abi: testUsdcAbi, bytecode: testUsdcBytecode, chain: null })))
+  const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, chain: null } as const
+  const usdc = options.usdc ?? (await deployed(await client.deployContract(token))).address
   const periods = [
     usdc,
     BigInt(options.provingPeriodSeconds ?? DAY_SECONDS),
     BigInt(options.acceptanceWindowSeconds ?? DAY_SECONDS),
   ] as const
-  const ofVersion2 = [options.firstDealId ?? 1n, options.seedDelayBlocks ?? 1, options.beacon ?? zeroAddress] as const
-  const first = { abi: marketplaceV1Abi, bytecode: marketplaceV1Bytecode, args: periods, chain: null } as const
-  const second = { abi: marketplaceAbi, bytecode: marketplaceBytecode, args: [...periods, ...ofVersion2] } as const
-  const marketplace = await addressOf(
-    options.version === 1
-      ? await client.deployContract(first)
-      : await client.deployContract({ ...second, chain: null }),
-  )
-  return { chainId: await client.getChainId(), usdc, marketplace }
+  const deploy = async () => {
+    if (version === 1) {
+      return client.deployContract({
+        abi: marketplaceV1Abi,
+        bytecode: marketplaceV1Bytecode,
+        args: periods,
+        chain: null,
+      })
+    }
+    const seed = await seedSource(client, options)
+    const args = [...periods, firstDealId, seed.delayBlocks, seed.beacon] as const
+    return client.deployContract({ abi: marketplaceAbi, bytecode: marketplaceBytecode, args, chain: null })
+  }
+  const { address: marketplace, blockNumber: deployedAtBlock } = await deployed(await deploy())
+  return { chainId: await client.getChainId(), usdc, marketplace, version, firstDealId, deployedAtBlock }
+}
+
+async function seedSource(chain: BlockReader, options: DeployContractsOptions) {
+  const { seedDelayBlocks, beacon } = options
+  if (beacon !== undefined) return { delayBlocks: seedDelayBlocks ?? 1, beacon }
+  const randomness = await readChainRandomness(chain)
+  if (randomness.kind === 'none') throw new Error(randomness.reason)
+  const { leastDelayBlocks } = randomness
+  if (seedDelayBlocks !== undefined && seedDelayBlocks < leastDelayBlocks) {
+    throw new Error(
+      `This chain repeats the randomness of its layer 1. The seed delay must be at least ${leastDelayBlocks} blocks.`,
+    )
+  }
+  return {
+    delayBlocks: seedDelayBlocks ?? leastDelayBlocks,
+    beacon: randomness.kind === 'beacon' ? randomness.beacon : zeroAddress,
+  }
 }
 
 function openClient(rpcUrl: string, account: Account) {

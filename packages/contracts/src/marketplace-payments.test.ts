@@ -3,7 +3,8 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compileSources } from '../compile.ts'
 import { marketplaceAbi } from './contracts.ts'
-import { type Fixture, openFixture, PERIOD, pieceOf } from './testing/marketplace-fixture.ts'
+import { dealSteps } from './testing/deal-steps.ts'
+import { type Fixture, openFixture, PERIOD } from './testing/marketplace-fixture.ts'
 
 /** A token that refuses accounts, as USDC does, and one that calls back on every transfer, as USDC never would. */
 const HOSTILE_TOKEN = `
@@ -38,7 +39,6 @@ const hostileAbi = parseAbi([
   'function calls() view returns (uint256)',
   'function callsThatWorked() view returns (uint256)',
 ])
-const piece = pieceOf(new Uint8Array(127).fill(9))
 const account = mnemonicToAccount('test test test test test test test test test test test junk')
 
 let fixture: Fixture
@@ -47,6 +47,8 @@ beforeAll(async () => {
   fixture = await openFixture({ token: token?.bytecode as Hex })
 })
 afterAll(() => fixture.stop())
+
+const { activeDeal, provePeriod } = dealSteps(() => fixture)
 
 function token() {
   return { address: fixture.usdc, abi: hostileAbi, account, chain: null } as const
@@ -60,13 +62,8 @@ async function refuse(who: `0x${string}`, isNow: boolean): Promise<void> {
 describe('payments', () => {
   let dealId: bigint
   beforeEach(async () => {
-    const { client1, prover } = fixture
-    const terms = [prover.address, piece.commp, piece.pieceSize, 4n * BigInt(PERIOD), 4_000n] as const
-    await client1.send('proposeDeal', terms)
-    dealId = await fixture.lastDealId()
-    await prover.send('acceptDeal', [dealId])
-    await prover.send('openChallenge', [dealId])
-    await prover.send('prove', await fixture.proofOf(dealId, piece))
+    dealId = await activeDeal({ duration: 4n * BigInt(PERIOD), totalPayment: 4_000n })
+    await provePeriod(dealId)
     await fixture.passSeconds(2 * PERIOD)
   })
 

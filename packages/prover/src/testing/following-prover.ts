@@ -35,9 +35,10 @@ export function readLog() {
   return { lines, log }
 }
 
-/** The value of a metric of a prover; its labels belong to the name. */
+/** The value of a metric of a prover, of all contracts together; its other labels belong to the name. */
 export async function metricOf(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `))
-  return line === undefined ? 0 : Number(line.slice(name.length + 1))
+  const lines = text.split('\n').map((line) => line.replace(/contract="0x[0-9a-f]{40}",?/, '').replace('{}', ''))
+  const values = lines.filter((line) => line.startsWith(`${name} `)).map((line) => Number(line.slice(name.length + 1)))
+  return values.reduce((sum, value) => sum + value, 0)
 }
