@@ -21,7 +21,7 @@ type Staged = Awaited<ReturnType<DealMaking['stage']>>
 export interface DealChain {
   readonly anvil: Anvil
   /** What a proposer on this chain is opened with, but for its records and its address of the node. */
-  readonly options: Pick<DealMakingOptions, 'usdc' | 'marketplace' | 'privateKey' | 'prover'>
+  readonly options: Pick<DealMakingOptions, 'usdc' | 'marketplaces' | 'privateKey' | 'prover'>
   mine(blocks?: number): Promise<void>
   /** The chain's clock goes forward, with a block. */
   pass(seconds: number): Promise<void>
@@ -29,6 +29,9 @@ export interface DealChain {
   accept(dealId: string): Promise<void>
   /** What the operator has, and what the marketplace holds, in units of 10⁻⁶ USDC. */
   balances(): Promise<{ readonly operator: bigint; readonly marketplace: bigint }>
+  balanceOf(account: Address): Promise<bigint>
+  /** A block for every transaction by itself, or none. */
+  setAutomine(isOn: boolean): Promise<void>
   /** Replaces the newest blocks by as many empty ones. */
   reorganise(depth: number): Promise<void>
   /** Hashes of the operator's transactions that wait for a block. */
@@ -41,8 +44,8 @@ export interface DealChain {
   dealIds(): Promise<ReadonlyMap<string, readonly string[]>>
 }
 
-/** Starts the chain; it ends with the running test. */
-export async function startDealChain(): Promise<DealChain> {
+/** Starts the chain, with version 1 of the marketplace; it ends with the running test. */
+export async function startDealChain(provingPeriodSeconds = 3_600): Promise<DealChain> {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const { rpcUrl } = anvil
@@ -50,7 +53,7 @@ export async function startDealChain(): Promise<DealChain> {
     rpcUrl,
     privateKey: ANVIL_KEY,
     version: 1,
-    provingPeriodSeconds: 3_600,
+    provingPeriodSeconds,
   })
   const operator = privateKeyToAccount(OPERATOR_KEY)
   const client = createClient({ account: operator, transport: http(rpcUrl, { retryCount: 0 }), pollingInterval: 20 })
@@ -79,7 +82,7 @@ export async function startDealChain(): Promise<DealChain> {
 
   return {
     anvil,
-    options: { usdc, marketplace, privateKey: OPERATOR_KEY, prover: PROVER },
+    options: { usdc, marketplaces: [marketplace], privateKey: OPERATOR_KEY, prover: PROVER },
     async mine(blocks = 1) {
       await ask('anvil_mine', [blocks])
     },
@@ -105,6 +108,11 @@ export async function startDealChain(): Promise<DealChain> {
       const balanceOf = (owner: Address) =>
         client.readContract({ address: usdc, abi: testUsdcAbi, functionName: 'balanceOf', args: [owner] })
       return { operator: await balanceOf(operator.address), marketplace: await balanceOf(marketplace) }
+    },
+    balanceOf: (account) =>
+      client.readContract({ address: usdc, abi: testUsdcAbi, functionName: 'balanceOf', args: [account] }),
+    async setAutomine(isOn) {
+      await ask('evm_setAutomine', [isOn])
     },
     async reorganise(depth) {
       await ask('anvil_reorg', [depth, []])

@@ -33,6 +33,16 @@ export const addressForm: SettingForm<`0x${string}`> = {
     .transform(checksumAddress),
 }
 
+/** Addresses of contracts, comma-separated, each once; given back as `addressForm` does. */
+export const addressesForm: SettingForm<readonly `0x${string}`[]> = {
+  accepts: `${addressForm.accepts}; or several of them, comma-separated, each once`,
+  schema: z
+    .string()
+    .transform((text) => text.split(',').map((address) => address.trim()))
+    .pipe(z.array(addressForm.schema))
+    .refine((addresses) => new Set(addresses).size === addresses.length),
+}
+
 /** An amount of USDC with up to six digits behind the point, more than nothing; gives it in units of 10⁻⁶ USDC. */
 export const usdcForm: SettingForm<bigint> = {
   accepts: 'a decimal number greater than 0 with up to 6 decimals, such as 1 or 0.25',

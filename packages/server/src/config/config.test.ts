@@ -308,7 +308,7 @@ describe('readConfig', () => {
       LADE_CHAIN_KEY: `0x${'33'.repeat(32)}`,
     }
     expect(read(env).chain?.marketplace).toMatchObject({
-      contract: `0x${'22'.repeat(20)}`,
+      contracts: [`0x${'22'.repeat(20)}`],
       microUsdcPerGibDay: 100n,
       waitMs: 5000,
       confirmations: 2,
@@ -318,6 +318,12 @@ describe('readConfig', () => {
     const marketplace = read(more).chain?.marketplace
     expect(marketplace).toMatchObject({ microUsdcPerGibDay: 0n, waitMs: 0, confirmations: 9 })
     expect(marketplace?.privateKey.reveal()).toBe(env.LADE_CHAIN_KEY)
+    const [first, second] = [env.LADE_MARKETPLACE, `0x${'44'.repeat(20)}`]
+    const several = { ...env, LADE_MARKETPLACE: `${first}, ${second}` }
+    expect(read(several).chain?.marketplace?.contracts).toEqual([first, second])
+    for (const addresses of [`${first},${first}`, `${first},`, `${first},0x12`]) {
+      expect(refusal({ ...env, LADE_MARKETPLACE: addresses })).toContain('comma-separated, each once')
+    }
     const { LADE_CHAIN_KEY: _key, ...keyless } = env
     expect(refusal(keyless)).toBe('LADE_MARKETPLACE is set, so LADE_CHAIN_KEY must be set as well.')
     for (const key of [`0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '33'.repeat(32)]) {

@@ -113,11 +113,13 @@ export interface Config {
     readonly addressBytes: number
     /** Absent: deals are synthetic. */
     readonly marketplace?: {
-      /** In the mixed case of EIP-55. */
-      readonly contract: `0x${string}`
+      /** In the mixed case of EIP-55; the first is for new deals. */
+      readonly contracts: readonly `0x${string}`[]
       readonly privateKey: SecretString
       /** What provers are paid, in units of 10⁻⁶ USDC. */
       readonly microUsdcPerGibDay: bigint
+      /** The bond that provers put up, in percent of the pay. */
+      readonly bondPercent: number
       /** The most that is put in escrow on a UTC day, in units of 10⁻⁶ USDC; absent without a limit. */
       readonly microUsdcPerDay?: bigint
       /** The most that a transaction offers for a unit of gas, in wei. */
@@ -291,12 +293,13 @@ function chainOf(values: SettingValues): Pick<Config, 'chain'> {
 }
 
 function marketplaceOf(values: SettingValues): NonNullable<Config['chain']>['marketplace'] {
-  const { marketplace: contract, chainKey: privateKey } = values
-  if (contract === undefined || privateKey === undefined) return undefined
+  const { marketplace: contracts, chainKey: privateKey } = values
+  if (contracts === undefined || privateKey === undefined) return undefined
   return {
-    contract,
+    contracts,
     privateKey,
     microUsdcPerGibDay: values.dealUsdcPerGibDay ?? DEFAULT_MICRO_USDC_PER_GIB_DAY,
+    bondPercent: values.dealBondPercent,
     ...(values.dealUsdcPerDay !== undefined && { microUsdcPerDay: values.dealUsdcPerDay }),
     feeCapWei: BigInt(values.chainFeeCapGwei) * WEI_PER_GWEI,
     waitMs: values.dealWaitMs,

@@ -3,6 +3,7 @@ import { DAY_MS } from '@lade/core/time'
 import fc from 'fast-check'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
+import { accountIdOf } from '../chain/account-id.ts'
 import type { Chain, Marketplace } from '../chain/chain.ts'
 import { type FakeChain, openFakeChain } from '../chain/fake-chain.ts'
 import type { ChainRecords, RecordStore } from '../records/record-store.ts'
@@ -127,7 +128,7 @@ class World {
     this.#stores = stores
     this.chain = openFakeChain({
       account: privateKeyToAddress(generatePrivateKey()),
-      contract: privateKeyToAddress(generatePrivateKey()),
+      contracts: [{ address: privateKeyToAddress(generatePrivateKey()) }],
       now: () => fixture.clock.now,
     })
     this.chain.setBalance(this.chain.marketplace.account, 10n ** 15n)
@@ -243,7 +244,8 @@ class World {
   }
 
   totals() {
-    return this.#stores[0].escrow.totals(this.chain.marketplace.contract)
+    const { chainId, marketplace } = this.chain
+    return this.#stores[0].escrow.totals([accountIdOf({ chainId, address: marketplace.contracts[0].address })])
   }
 
   /** How many transactions took something out of a deal, by deal. */

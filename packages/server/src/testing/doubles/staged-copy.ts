@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { DAY_MS } from '@lade/core/time'
+import { hexOf } from '@lade/node/hashing/hex'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { RecordStore } from '../../records/record-store.ts'
 
 /** A staged file whose piece one prover holds. */
@@ -17,7 +19,7 @@ export async function stageCopy(
   const { name, prover, now, days } = of
   const inline = Buffer.from(name)
   const sha256 = digestOf(name)
-  const pieceRoot = digestOf(`piece of ${name}`)
+  const pieceRoot = hexOf(pieceHashing.whole(inline).root)
   const key = `sha256:${sha256}`
   const principal = 'user:alice'
   const sizeBytes = inline.length

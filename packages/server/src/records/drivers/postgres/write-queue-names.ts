@@ -91,6 +91,7 @@ const QUEUE_NAMES: QueueNames = {
   'integrity.setDamaged': null,
   'integrity.clearDamaged': null,
   'integrity.sealRows': upkeep,
+  'chain.adopt': chain,
   'chain.queueDeals': chain,
   'chain.propose': chain,
   'chain.record': chain,
