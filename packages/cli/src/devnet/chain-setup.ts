@@ -61,7 +61,6 @@ export async function setUpChain({ rpcUrl, operator, provers, wallet }: SetUpCha
   const { usdc, marketplace } = await deployContracts({
     rpcUrl,
     privateKey: ANVIL_KEY,
-    version: 1,
     provingPeriodSeconds: PROVING_PERIOD_SECONDS,
     acceptanceWindowSeconds: ACCEPTANCE_WINDOW_SECONDS,
   })

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { marketplaceV1Abi } from '@lade/contracts'
+import { marketplaceAbi } from '@lade/contracts'
 import {
   BaseError,
   type ContractEventName,
@@ -14,8 +14,8 @@ import { formatSeconds } from '../output/times.ts'
 const POLL_MS = 500
 
 type MarketplaceEvent = GetContractEventsReturnType<
-  typeof marketplaceV1Abi,
-  ContractEventName<typeof marketplaceV1Abi>,
+  typeof marketplaceAbi,
+  ContractEventName<typeof marketplaceAbi>,
   true
 >[number]
 
@@ -36,7 +36,7 @@ export async function watchEvents({ rpcUrl, marketplace, names, onLine, signal }
     try {
       const latest = await client.getBlockNumber()
       if (latest >= next) {
-        const range = { address, abi: marketplaceV1Abi, strict: true, fromBlock: next, toBlock: latest } as const
+        const range = { address, abi: marketplaceAbi, strict: true, fromBlock: next, toBlock: latest } as const
         for (const event of await client.getContractEvents(range)) {
           const sentence = sentenceOf(event, names)
           if (sentence !== undefined) onLine(sentence)
@@ -63,7 +63,7 @@ function sentenceOf(event: MarketplaceEvent, names: ReadonlyMap<string, string>)
       return `${deal} proposed to ${nameOf(prover)}: ${size} for ${formatSeconds(Number(duration))}, ${formatUsdc(totalPayment)}`
     }
     case 'DealAccepted':
-      return `${deal} accepted`
+      return event.args.bond === 0n ? `${deal} accepted` : `${deal} accepted with a bond of ${formatUsdc(event.args.bond)}`
     case 'DealWithdrawn':
       return `${deal} withdrawn, ${formatUsdc(event.args.refund)} back`
     case 'DealExtended':
@@ -72,13 +72,17 @@ function sentenceOf(event: MarketplaceEvent, names: ReadonlyMap<string, string>)
       return `${deal} proved for period ${event.args.period}, ${formatUsdc(event.args.pay)} earned`
     case 'PeriodMissed':
       return `${deal} not proved for period ${event.args.period}, ${formatUsdc(event.args.refund)} back`
+    case 'DealEnding':
+      return `${deal} ends early, ${formatUsdc(event.args.refund)} back`
     case 'DealSlashed':
-      return `${deal} slashed, ${formatUsdc(event.args.refund)} back`
+      return `${deal} slashed, ${formatUsdc(event.args.refund + event.args.forfeited)} back`
     case 'DealSettled':
       return `${deal} ended and settled`
     case 'Paid':
-      return `${deal}: ${formatUsdc(event.args.amount)} paid to ${nameOf(event.args.to)}`
+      return `${deal}: ${formatUsdc(event.args.pay + event.args.bond)} paid to ${nameOf(event.args.to)}`
+    case 'BondReleased':
     case 'ChallengeOpened':
+    case 'Skipped':
       return undefined
   }
 }

@@ -63,10 +63,7 @@ export class ChainAccount {
       await this.client.getBlock({ blockHash })
       return true
     } catch (error) {
-      if (!(error instanceof BaseError)) throw error
-      const isUnheard =
-        error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
-      if (isUnheard) throw error
+      if (!(error instanceof BaseError) || isUnheard(error)) throw error
       // Nodes answer with nothing, or with an error of their own wording.
       return false
     }
@@ -106,6 +103,11 @@ export class ChainAccount {
     }
     return sendTransaction({ to, data, gas }, options)
   }
+}
+
+/** True when the node did not answer at all. */
+export function isUnheard(error: BaseError): boolean {
+  return error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
 }
 
 /** A contract that says no has been reached; everything else that goes wrong is thrown. */

@@ -3,7 +3,7 @@ import type { ChainAccount } from './chain-account.ts'
 import type { Marketplace } from './marketplace/marketplace.ts'
 import { NoMarketplaceError, openMarketplace } from './marketplace/open-marketplace.ts'
 
-const MAX_BACKOFF_MS = 30_000
+const MAX_WAIT_MS = 10_000
 
 /** The configured contracts that are not open yet. One that cannot be followed holds none of the others up. */
 export class ContractOpenings {
@@ -44,6 +44,6 @@ export class ContractOpenings {
     }
     // It may be deployed at this moment, or never.
     this.#againAt = performance.now() + this.#waitMs
-    this.#waitMs = Math.min(2 * this.#waitMs, MAX_BACKOFF_MS)
+    this.#waitMs = Math.min(2 * this.#waitMs, MAX_WAIT_MS)
   }
 }

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ChainHarness, startChainHarness } from '../testing/chain-harness.ts'
 import { holdPieces, metricOf, readLog, startFollowingProver } from '../testing/following-prover.ts'
 import { pieceOf } from '../testing/harness.ts'
+import { sentBy } from '../testing/sent-transactions.ts'
 
 const YEAR_SECONDS = 365n * 86_400n
 const PIECE = pieceOf(1000)
@@ -211,17 +212,6 @@ async function startOldNode(target: string): Promise<string> {
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-async function sentBy({ chain }: ChainHarness, address: string) {
-  const newest = Number(await chain.getBlockNumber())
-  const blocks = await Promise.all(
-    Array.from({ length: newest }, (_, index) =>
-      chain.getBlock({ blockNumber: BigInt(index + 1), includeTransactions: true }),
-    ),
-  )
-  const transactions = blocks.flatMap((block) => block.transactions)
-  return transactions.filter(({ from }) => from === address.toLowerCase())
 }
 
 async function typesOf(harness: ChainHarness, address: string) {

@@ -113,8 +113,15 @@ describe('gas against pay', () => {
     expect(isWorthProving({ ...ACTIVE, remaining: 0n }, 'open', { ...args, policy: unpaid })).toBe(true)
   })
 
+  test('settles for a bond that nobody else would give back', () => {
+    const bonded = { ...ACTIVE, bondAtRisk: 70n }
+    const isDue = (time: number) => isWorthSettling(bonded, policy, { time, weiPerGas, gasUse })
+    expect([isDue(999 + 10 * DAY), isDue(1000 + 10 * DAY)]).toEqual([false, true])
+  })
+
   test('settles what is worth the settlement', () => {
-    const isDue = (earned: bigint, by: DealPolicy) => isWorthSettling({ ...ACTIVE, earned }, by, { weiPerGas, gasUse })
+    const isDue = (earned: bigint, by: DealPolicy) =>
+      isWorthSettling({ ...ACTIVE, earned }, by, { time: 2000, weiPerGas, gasUse })
     expect([isDue(70n, policy), isDue(69n, policy), isDue(1n, POLICY), isDue(0n, POLICY)]).toEqual([
       true,
       false,

@@ -78,10 +78,16 @@ export function isWorthProving(
   return payment >= microUsdcOfGas(gas, weiPerGas, policy.microUsdcPerCoin)
 }
 
-/** True while a prover is owed more than it costs to fetch. */
-export function isWorthSettling(deal: Deal, { microUsdcPerCoin }: DealPolicy, { gasUse, weiPerGas }: GasPrices) {
+/** True while a prover is owed more than it costs to fetch. With the end of the term its bond is due to it, too. */
+export function isWorthSettling(
+  deal: Deal,
+  { microUsdcPerCoin }: DealPolicy,
+  { time, gasUse, weiPerGas }: GasPrices & { readonly time: number },
+): boolean {
   const cost = microUsdcPerCoin === undefined ? 0n : microUsdcOfGas(gasUse.of('settle'), weiPerGas, microUsdcPerCoin)
-  return deal.earned > 0n && deal.earned >= cost
+  const isOver = deal.state === 'active' && time >= deal.since + deal.durationSeconds + deal.extraSeconds
+  const due = deal.earned + (isOver ? deal.bondAtRisk : 0n)
+  return due > 0n && due >= cost
 }
 
 /** What the periods from the one at hand on pay, and how many they are. */

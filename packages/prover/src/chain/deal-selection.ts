@@ -159,7 +159,7 @@ export class DealSelection {
     const { watch, gasUse } = contract
     const settled = this.#settled.get(nameOf(deal))
     const isStuck = settled !== undefined && time < settled.time + UNPAID_SECONDS
-    if (!isStuck && isWorthSettling(deal, this.#options.limits, { weiPerGas, gasUse })) return true
+    if (!isStuck && isWorthSettling(deal, this.#options.limits, { time, weiPerGas, gasUse })) return true
     // The next period is proved whether the ones before are paid or not.
     const next = deal.accountedUntil > time ? deal.accountedUntil : Number.POSITIVE_INFINITY
     watch.readRarely(deal, next, time)

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { BaseError } from 'viem'
 import type { PieceStore } from '../pieces/piece-store.ts'
-import { type ChainAccount, isOfTheChain } from './chain-account.ts'
+import { type ChainAccount, type EncodedCall, isOfTheChain, isUnheard, type Refused } from './chain-account.ts'
 import type { ChainLimits } from './chain-limits.ts'
 import type { ChainPace } from './chain-pace.ts'
 import { type Deal, type Head, nameOf } from './deal.ts'
@@ -111,7 +112,7 @@ export class DealSender {
     try {
       const unbonded = kind === 'accept' ? await this.#allowBond(first.task, head, signal) : undefined
       if (unbonded !== undefined) return this.#refused(ready, head, call.functionName, unbonded)
-      const expected = await chain.estimateGas(call)
+      const expected = await this.#estimate(call, ready.length)
       const most = mostGasOf(ready.length, head, limits.mostGasForMany)
       const gas = typeof expected === 'bigint' ? gasLimitOf(expected, most) : undefined
       if (gas === undefined && ready.length > 1) {
@@ -126,7 +127,7 @@ export class DealSender {
       const costWei = result.outcome === 'lost' ? 0n : result.costWei
       metrics.countTransaction(marketplace.address, call.functionName, result.outcome, costWei)
       if (result.outcome === 'landed') this.#landed(ready, head, call.functionName, result)
-      else for (const { task } of ready) this.#sayRejected(task, call.functionName, result.outcome)
+      else this.#sayAllRejected(ready, call.functionName, result.outcome)
       return { result, left: [] }
     } catch (error) {
       if (isOfTheChain(error) || signal.aborted) throw error
@@ -152,6 +153,16 @@ export class DealSender {
     const costWei = result.outcome === 'lost' ? 0n : result.costWei
     metrics.countTransaction(marketplace.address, call.functionName, result.outcome, costWei)
     return result.outcome === 'landed' ? undefined : result.outcome
+  }
+
+  /** Nodes say in their own words that a call uses more gas than they try, or than a transaction may have. */
+  async #estimate(call: EncodedCall, deals: number): Promise<bigint | Refused> {
+    try {
+      return await this.#options.chain.estimateGas(call)
+    } catch (error) {
+      if (deals === 1 || !(error instanceof BaseError) || isUnheard(error)) throw error
+      return { refused: error.shortMessage }
+    }
   }
 
   /** What is too much, or refused, as a whole may not be in parts. */
@@ -196,6 +207,12 @@ export class DealSender {
 
   #retryLater(ready: readonly ReadyTask[], head: Head): void {
     for (const { task } of ready) task.contract.watch.readAgain(task.deal, head.time + RETRY_SECONDS, head.time)
+  }
+
+  #sayAllRejected(ready: readonly ReadyTask[], functionName: string, reason: string): void {
+    const [first] = ready
+    if (first !== undefined && ready.length === 1) this.#sayRejected(first.task, functionName, reason)
+    else this.#options.log?.warn({ ...namesOf(ready), call: functionName, reason }, 'the chain rejected a call')
   }
 
   #sayRejected({ deal }: DealTask, functionName: string, reason: string): void {

@@ -58,6 +58,8 @@ describe('planRound', () => {
       Array.from({ length: count }, (_, id) => ({ ...task('open', id, until), share: 0.01, answerShare: 0.05 }))
     expect(planOf(shared(1000, 1_000_000))).toHaveLength(1000)
     expect(planOf(shared(3000, 1_000_000))).toHaveLength(20 * ROUND_CALLS)
+    // A guess that leaves nothing to do is tried out with one transaction.
+    expect(planOf(shared(300, PACE.time))).toHaveLength(100)
     // Time for a transaction that opens and three that prove.
     const until = PACE.time + 4 * PACE.secondsPerTransaction
     expect(planOf(shared(100, until))).toHaveLength(60)

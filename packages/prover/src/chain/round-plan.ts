@@ -30,6 +30,8 @@ export interface RoundPace {
  * round's challenges come in the next one, so that a challenge is at most twice as many transactions old when it is answered.
  */
 export const ROUND_CALLS = 64
+/** Sums of shares are a little more or less than what they should be. */
+const ROUNDING = 1e-9
 
 /**
  * Chooses and orders what one round sends.
@@ -65,9 +67,8 @@ function transactionsOf(tasks: readonly PlannedTask[]): number {
   return wholeOf(tasks.reduce((sum, { share }) => sum + share, 0))
 }
 
-/** Sums of shares are a little more or less than what they should be. */
 function wholeOf(transactions: number): number {
-  return Math.ceil(transactions - 1e-9)
+  return Math.ceil(transactions - ROUNDING)
 }
 
 interface ChosenOpens<Task> {
@@ -107,7 +108,17 @@ function chooseOpens<Task extends PlannedTask>(
   const [first] = sorted
   if (chosen.length > 0 || first === undefined || undrawn > 0) return { chosen, spare }
   // The pace is a guess. If it leaves nothing to do, the chain decides.
-  return { chosen: [first], spare: -1 }
+  return { chosen: oneTransaction(sorted, first), spare: -1 }
+}
+
+/** The first, and those behind it that the same transaction serves. */
+function oneTransaction<Task extends PlannedTask>(sorted: readonly Task[], first: Task): Task[] {
+  let room = 1 - first.share + ROUNDING
+  return sorted.filter((task) => {
+    if (task === first || task.deal.contract !== first.deal.contract || task.share > room) return task === first
+    room -= task.share
+    return true
+  })
 }
 
 /** Until its period ends, without those that pass before it can be answered. */

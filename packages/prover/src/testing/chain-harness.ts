@@ -11,6 +11,7 @@ import { openTestChain } from './test-chain.ts'
 import { type ContractVersion, type DealEventName, openTestMarket, type Proposal } from './test-market.ts'
 
 const BLOCK_SECONDS = 10
+const ACCEPTED_IN_BLOCK = 150
 export const PERIOD_SECONDS = 100
 export const WINDOW_SECONDS = 400
 export { PAY_OF_PERIOD } from './test-market.ts'
@@ -27,11 +28,20 @@ export interface ChainHarnessOptions {
   readonly windowSeconds?: number
   /** Of the second version. @default 1 */
   readonly seedDelayBlocks?: number
+  /** True for a second version that asks a beacon. @default false */
+  readonly hasBeacon?: boolean
 }
+
+/** Answers the hash of what it is asked, which does not matter here. */
+const BEACON = {
+  address: '0x00000000000000000000000000000000be5c0000',
+  bytecode: '0x365f5f3760205f205f5260205ff3',
+} as const
 
 /** Starts a chain that ends with the test. Blocks come by {@link ChainHarness.mine} only, each ten seconds after the one before. */
 export async function startChainHarness(options: ChainHarnessOptions = {}) {
-  const { version = 2, periodSeconds = PERIOD_SECONDS, windowSeconds = WINDOW_SECONDS, seedDelayBlocks = 1 } = options
+  const { version = 2, periodSeconds = PERIOD_SECONDS, windowSeconds = WINDOW_SECONDS } = options
+  const { seedDelayBlocks = 1, hasBeacon = false } = options
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const { rpcUrl } = anvil
@@ -39,12 +49,13 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
   const client = privateKeyToAccount(ANVIL_KEY)
   const chain = openTestChain(rpcUrl)
   const terms = { provingPeriodSeconds: periodSeconds, acceptanceWindowSeconds: windowSeconds }
+  await chain.setCode(BEACON)
   const { marketplace, usdc } = await deployContracts({
     rpcUrl,
     privateKey: ANVIL_KEY,
     version,
     ...terms,
-    ...(version === 2 && { seedDelayBlocks }),
+    ...(version === 2 && { seedDelayBlocks, ...(hasBeacon && { beacon: BEACON.address }) }),
   })
   const token = { address: usdc, abi: testUsdcAbi, chain: null } as const
   const approve = { ...token, functionName: 'approve' } as const
@@ -120,10 +131,14 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
       return at.lastDealId()
     },
 
-    /** Accepts the first deals in one block, with the key of their prover. */
-    async acceptAs({ privateKey }: ChainOptions, count: number): Promise<void> {
+    /** Accepts deals from one on, many in a block, with the key of their prover. */
+    async acceptAs({ privateKey }: ChainOptions, count: number, first = 1): Promise<void> {
       const account = privateKeyToAccount(privateKey.reveal() as Hex)
-      for (let nonce = 0; nonce < count; nonce += 1) await market.accept(BigInt(nonce + 1), account, nonce)
+      const nonce = await chain.getTransactionCount({ address: account.address })
+      for (let index = 0; index < count; index += 1) {
+        await market.accept(BigInt(first + index), account, nonce + index)
+        if ((index + 1) % ACCEPTED_IN_BLOCK === 0) await chain.mine({ blocks: 1 })
+      }
       await mine()
     },
 
@@ -141,6 +156,10 @@ export async function startChainHarness(options: ChainHarnessOptions = {}) {
     },
 
     balanceOf: (address: Hex) => chain.readContract({ ...token, functionName: 'balanceOf', args: [address] }),
+
+    /** What the contract may still take. */
+    allowanceOf: (owner: Hex) =>
+      chain.readContract({ ...token, functionName: 'allowance', args: [owner, marketplace] }),
 
     transactionsOf: (address: Hex) => chain.getTransactionCount({ address }),
 

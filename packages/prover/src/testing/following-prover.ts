@@ -28,9 +28,19 @@ export async function holdPieces(pieces: readonly TestPiece[]): Promise<string> 
   return prover.dir
 }
 
+interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly contract?: string
+  readonly dealId?: string
+  readonly call?: string
+  readonly reason?: string
+  readonly count?: number
+}
+
 /** What a prover logs, by its sentences. */
 export function readLog() {
-  const lines: { level: number; msg: string; reason?: string; dealId?: string; count?: number }[] = []
+  const lines: LogLine[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
   return { lines, log }
 }

@@ -96,9 +96,11 @@ export function openTestMarket({ chain, version, address, periodSeconds, client 
       return chain.writeContract({ ...second, ...options, args: [dealId, hash] })
     },
 
-    extend(dealId: bigint, seconds: bigint, payment: bigint): Promise<Hex> {
+    /** @param maxPriorityFeePerGas - offered for a place at the front of the block. */
+    extend(dealId: bigint, seconds: bigint, payment: bigint, maxPriorityFeePerGas: bigint): Promise<Hex> {
       const args = [dealId, seconds, payment] as const
-      return chain.writeContract({ ...first, functionName: 'extendDeal', args, account: client })
+      const fees = { maxPriorityFeePerGas, maxFeePerGas: 2n * maxPriorityFeePerGas }
+      return chain.writeContract({ ...first, functionName: 'extendDeal', args, account: client, ...fees })
     },
 
     /** Gives notice; the second version only. */

@@ -2,14 +2,21 @@ import { challengedLeaves, dealTermsHash } from '@lade/contracts/challenge'
 import { marketplaceAbi } from '@lade/contracts/marketplace'
 import { hex0xOf } from '@lade/node/hashing/hex'
 import { type Abi, encodeFunctionData, erc20Abi, type Log, parseEventLogs, toFunctionSelector, zeroAddress } from 'viem'
-import type { ChainAccount, EncodedCall, Refused } from '../chain-account.ts'
+import { type ChainAccount, type EncodedCall, type Refused, refusedOr } from '../chain-account.ts'
 import { DEAL_STATES, type Deal, type Head, type Terms } from '../deal.ts'
-import { ChallengeSeeds, isRefused } from './challenge-seeds.ts'
+import { ChallengeSeeds } from './challenge-seeds.ts'
 import { findFirstDealId } from './find-first-deal.ts'
 import type { CallKind, Challenge, DealProof, Marketplace, ProverCall, Skipped } from './marketplace.ts'
 import { readInBatches } from './read-in-batches.ts'
 
 const abi = marketplaceAbi
+/** EIP-2935: keeps the hashes of the last 8191 blocks, on chains that have it. */
+const HISTORY = '0x0000F90827F1C53a10cb7A02335B175320002935'
+const HISTORY_BLOCKS = 8191n
+/** As many as contracts can read the hashes of elsewhere. */
+const RECENT_BLOCKS = 256n
+/** A beacon answers for all blocks. */
+const NO_LIMIT = 2n ** 40n
 /** The places of `BondState`. */
 const [BONDED, RELEASED] = [1, 2]
 
@@ -18,6 +25,8 @@ interface Facts {
   readonly firstDealId: bigint
   readonly terms: Terms
   readonly usdc: `0x${string}`
+  /** False where the contract reads headers of blocks. */
+  readonly hasBeacon: boolean
 }
 
 /** The second version of the contract: five leaves a period, drawn by the randomness of a later block, and calls for many deals. */
@@ -29,11 +38,11 @@ export class MarketplaceV2 implements Marketplace {
   readonly #facts: Facts
   readonly #seeds: ChallengeSeeds
 
-  private constructor(chain: ChainAccount, address: `0x${string}`, facts: Facts, seeds: ChallengeSeeds) {
+  private constructor(chain: ChainAccount, address: `0x${string}`, facts: Facts) {
     this.#chain = chain
     this.address = address
     this.#facts = facts
-    this.#seeds = seeds
+    this.#seeds = new ChallengeSeeds(chain.client)
   }
 
   static async open(chain: ChainAccount, address: `0x${string}`): Promise<MarketplaceV2> {
@@ -48,20 +57,23 @@ export class MarketplaceV2 implements Marketplace {
       client.readContract({ ...contract, functionName: 'beacon' }),
       client.readContract({ ...contract, functionName: 'usdc' }),
     ])
-    const seeds = await ChallengeSeeds.open(client, beacon === zeroAddress ? undefined : beacon)
+    const hasBeacon = beacon !== zeroAddress
+    const history = hasBeacon ? undefined : await client.getCode({ address: HISTORY })
+    const blocks = history === undefined ? RECENT_BLOCKS : HISTORY_BLOCKS
     const terms: Terms = {
       provingPeriodSeconds: Number(provingPeriod),
       acceptanceWindowSeconds: Number(acceptanceWindow),
       missesToSlash,
       leavesOfProof: Number(leavesOfProof),
       drawBlocks: BigInt(seedDelay),
-      challengeBlocks: seeds.blocks,
+      challengeBlocks: hasBeacon ? NO_LIMIT : blocks,
     }
     const firstDealId = await findFirstDealId(
       await client.readContract({ ...contract, functionName: 'lastDealId' }),
       async (dealId) => (await client.readContract({ ...contract, functionName: 'deals', args: [dealId] })).state !== 0,
     )
-    return new MarketplaceV2(chain, address, { chainId: await chain.chainId(), firstDealId, terms, usdc }, seeds)
+    const chainId = await chain.chainId()
+    return new MarketplaceV2(chain, address, { chainId, firstDealId, terms, usdc, hasBeacon })
   }
 
   get terms(): Terms {
@@ -84,9 +96,11 @@ export class MarketplaceV2 implements Marketplace {
     return readInBatches(dealIds, (dealId) => this.#deal(dealId))
   }
 
-  async challengeOf({ dealId, period, leafCount, challengeBlock }: Deal, head: Head): Promise<Challenge | Refused> {
+  async challengeOf(deal: Deal, head: Head): Promise<Challenge | Refused> {
+    const { dealId, period, leafCount, challengeBlock } = deal
+    if (this.#facts.hasBeacon) return this.#askForChallenge(deal)
     const drawn = await this.#seeds.seedOf(challengeBlock, head)
-    if (isRefused(drawn)) return drawn
+    if ('refused' in drawn) return drawn
     const { seed, header } = drawn
     return { leafIndexes: challengedLeaves({ seed, dealId, period, leafCount }).map(Number), header }
   }
@@ -114,6 +128,13 @@ export class MarketplaceV2 implements Marketplace {
     const functionName = 'approve'
     const data = encodeFunctionData({ abi: erc20Abi, functionName, args: [this.address, most] })
     return { to: token.address, data, functionName, abi: erc20Abi as Abi }
+  }
+
+  /** Beacons may answer contracts only. */
+  async #askForChallenge({ dealId }: Deal): Promise<Challenge | Refused> {
+    const call = { address: this.address, abi, functionName: 'challengedLeaves', args: [dealId, '0x'] } as const
+    const leaves = await refusedOr(this.#chain.client.readContract(call), { ...call, abi: abi as Abi })
+    return 'refused' in leaves ? leaves : { leafIndexes: leaves.map(Number), header: '0x' }
   }
 
   #encodeCall({ kind, deals }: Exclude<ProverCall, { kind: 'prove' }>): [functionName: string, data: `0x${string}`] {
