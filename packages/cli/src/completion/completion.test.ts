@@ -112,7 +112,8 @@ describe('lade completion bash', () => {
   it('evaluates nothing of what was typed', async () => {
     const typed = ['put', '$(touch evaluated)', '`touch evaluated`', "it's", '--js']
     expect(await completeInBash(typed)).toEqual([['--json']])
-    expect((await readdir(dir)).sort()).toEqual(['lade', 'script'])
+    // The folder is a home as well, with the cache of `lade`.
+    expect((await readdir(dir)).sort()).toEqual(['.cache', 'lade', 'script'])
   })
 })
 
