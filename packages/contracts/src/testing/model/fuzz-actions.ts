@@ -13,8 +13,8 @@ import { type MarketCall, tokenAbi } from './fuzz-chain.ts'
 import { FuzzProofs } from './fuzz-proofs.ts'
 import { randomOf } from './fuzz-random.ts'
 import type { MarketFuzz } from './market-fuzz.ts'
-import { Refusal } from './market-model.ts'
 import type { ModelDeal, Terms } from './model-deal.ts'
+import { Refusal } from './refusal.ts'
 
 const PERIOD = 1_000
 
