@@ -1,4 +1,4 @@
-import { deployContracts, marketplaceAbi, testUsdcAbi } from '@lade/contracts'
+import { deployContracts, marketplaceV1Abi, testUsdcAbi } from '@lade/contracts'
 import { ANVIL_KEY, type Anvil, startAnvil } from '@lade/contracts/anvil'
 import type { DealMaking, DealMakingOptions } from '@lade/server/testing/deal-making'
 import { type Address, createClient, http, publicActions, walletActions } from 'viem'
@@ -21,7 +21,7 @@ type Staged = Awaited<ReturnType<DealMaking['stage']>>
 export interface DealChain {
   readonly anvil: Anvil
   /** What a proposer on this chain is opened with, but for its records and its address of the node. */
-  readonly options: Pick<DealMakingOptions, 'usdc' | 'marketplace' | 'privateKey' | 'prover'>
+  readonly options: Pick<DealMakingOptions, 'usdc' | 'marketplaces' | 'privateKey' | 'prover'>
   mine(blocks?: number): Promise<void>
   /** The chain's clock goes forward, with a block. */
   pass(seconds: number): Promise<void>
@@ -29,6 +29,9 @@ export interface DealChain {
   accept(dealId: string): Promise<void>
   /** What the operator has, and what the marketplace holds, in units of 10⁻⁶ USDC. */
   balances(): Promise<{ readonly operator: bigint; readonly marketplace: bigint }>
+  balanceOf(account: Address): Promise<bigint>
+  /** A block for every transaction by itself, or none. */
+  setAutomine(isOn: boolean): Promise<void>
   /** Replaces the newest blocks by as many empty ones. */
   reorganise(depth: number): Promise<void>
   /** Hashes of the operator's transactions that wait for a block. */
@@ -41,12 +44,17 @@ export interface DealChain {
   dealIds(): Promise<ReadonlyMap<string, readonly string[]>>
 }
 
-/** Starts the chain; it ends with the running test. */
-export async function startDealChain(): Promise<DealChain> {
+/** Starts the chain, with version 1 of the marketplace; it ends with the running test. */
+export async function startDealChain(provingPeriodSeconds = 3_600): Promise<DealChain> {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const { rpcUrl } = anvil
-  const { usdc, marketplace } = await deployContracts({ rpcUrl, privateKey: ANVIL_KEY, provingPeriodSeconds: 3_600 })
+  const { usdc, marketplace } = await deployContracts({
+    rpcUrl,
+    privateKey: ANVIL_KEY,
+    version: 1,
+    provingPeriodSeconds,
+  })
   const operator = privateKeyToAccount(OPERATOR_KEY)
   const client = createClient({ account: operator, transport: http(rpcUrl, { retryCount: 0 }), pollingInterval: 20 })
     .extend(publicActions)
@@ -74,7 +82,7 @@ export async function startDealChain(): Promise<DealChain> {
 
   return {
     anvil,
-    options: { usdc, marketplace, privateKey: OPERATOR_KEY, prover: PROVER },
+    options: { usdc, marketplaces: [marketplace], privateKey: OPERATOR_KEY, prover: PROVER },
     async mine(blocks = 1) {
       await ask('anvil_mine', [blocks])
     },
@@ -86,7 +94,13 @@ export async function startDealChain(): Promise<DealChain> {
       await ask('anvil_setBalance', [PROVER, '0xde0b6b3a7640000'])
       await ask('anvil_impersonateAccount', [PROVER])
       const args = [BigInt(dealId)] as const
-      const call = { address: marketplace, abi: marketplaceAbi, functionName: 'acceptDeal', args, chain: null } as const
+      const call = {
+        address: marketplace,
+        abi: marketplaceV1Abi,
+        functionName: 'acceptDeal',
+        args,
+        chain: null,
+      } as const
       await client.writeContract({ ...call, account: PROVER })
       await ask('anvil_mine', [1])
     },
@@ -94,6 +108,11 @@ export async function startDealChain(): Promise<DealChain> {
       const balanceOf = (owner: Address) =>
         client.readContract({ address: usdc, abi: testUsdcAbi, functionName: 'balanceOf', args: [owner] })
       return { operator: await balanceOf(operator.address), marketplace: await balanceOf(marketplace) }
+    },
+    balanceOf: (account) =>
+      client.readContract({ address: usdc, abi: testUsdcAbi, functionName: 'balanceOf', args: [account] }),
+    async setAutomine(isOn) {
+      await ask('evm_setAutomine', [isOn])
     },
     async reorganise(depth) {
       await ask('anvil_reorg', [depth, []])
@@ -120,7 +139,7 @@ export async function startDealChain(): Promise<DealChain> {
     async dealIds() {
       const logs = await client.getContractEvents({
         address: marketplace,
-        abi: marketplaceAbi,
+        abi: marketplaceV1Abi,
         eventName: 'DealProposed',
         fromBlock: 0n,
         toBlock: 'latest',

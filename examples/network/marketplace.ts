@@ -2,7 +2,7 @@ import { createClient, http, parseAbi, publicActions } from 'viem'
 import type { DevnetFacts } from './own-devnet.ts'
 
 const ABI = parseAbi([
-  'struct Deal { address client; uint64 pieceSize; uint32 period; address prover; uint8 state; uint8 missesInARow; uint40 since; uint40 duration; bytes32 commp; uint128 remaining; uint128 earned; uint128 refundable; uint40 accountedUntil; uint40 challengeBlock; uint40 extraDuration; uint128 extraPayment; }',
+  'struct Deal { address client; address prover; uint8 state; bool isEnding; uint8 bondState; uint8 missesInARow; uint32 misses; uint32 period; uint40 since; uint40 duration; uint40 accountedUntil; uint40 seedBlock; uint40 extraDuration; bytes32 commp; uint64 pieceSize; uint64 leafCount; uint96 remaining; uint96 extraPayment; uint96 earned; uint96 refundable; uint96 bond; uint96 bondLeft; uint96 forfeited; }',
   'function deals(uint256 dealId) view returns (Deal)',
   'function endsAt(uint256 dealId) view returns (uint256)',
   'event PeriodProven(uint256 indexed dealId, uint32 period, uint256 pay)',

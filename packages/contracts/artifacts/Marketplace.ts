@@ -18,6 +18,21 @@ export const marketplaceAbi = [
         name: 'acceptanceWindow_',
         type: 'uint64',
       },
+      {
+        internalType: 'uint256',
+        name: 'firstDealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint16',
+        name: 'seedDelay_',
+        type: 'uint16',
+      },
+      {
+        internalType: 'address',
+        name: 'beacon_',
+        type: 'address',
+      },
     ],
     stateMutability: 'nonpayable',
     type: 'constructor',
@@ -31,6 +46,17 @@ export const marketplaceAbi = [
       },
     ],
     name: 'AcceptanceOver',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'AlreadyEnding',
     type: 'error',
   },
   {
@@ -113,6 +139,39 @@ export const marketplaceAbi = [
   {
     inputs: [
       {
+        internalType: 'uint256',
+        name: 'firstDealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'InvalidFirstDealId',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'InvalidHeader',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint64',
+        name: 'leafCount',
+        type: 'uint64',
+      },
+    ],
+    name: 'InvalidLeafCount',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
         internalType: 'uint64',
         name: 'pieceSize',
         type: 'uint64',
@@ -135,6 +194,28 @@ export const marketplaceAbi = [
   {
     inputs: [],
     name: 'NoProposals',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'number',
+        type: 'uint256',
+      },
+    ],
+    name: 'NoRandomness',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'NoSeed',
     type: 'error',
   },
   {
@@ -189,6 +270,22 @@ export const marketplaceAbi = [
       },
     ],
     name: 'NothingToSettle',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'termsHash',
+        type: 'bytes32',
+      },
+    ],
+    name: 'OtherTerms',
     type: 'error',
   },
   {
@@ -255,6 +352,25 @@ export const marketplaceAbi = [
       },
       {
         indexed: false,
+        internalType: 'uint256',
+        name: 'amount',
+        type: 'uint256',
+      },
+    ],
+    name: 'BondReleased',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
         internalType: 'uint32',
         name: 'period',
         type: 'uint32',
@@ -262,7 +378,7 @@ export const marketplaceAbi = [
       {
         indexed: false,
         internalType: 'uint256',
-        name: 'challengeBlock',
+        name: 'seedBlock',
         type: 'uint256',
       },
     ],
@@ -284,8 +400,39 @@ export const marketplaceAbi = [
         name: 'endsAt',
         type: 'uint256',
       },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'bond',
+        type: 'uint256',
+      },
     ],
     name: 'DealAccepted',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'endsAt',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'refund',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealEnding',
     type: 'event',
   },
   {
@@ -349,6 +496,12 @@ export const marketplaceAbi = [
       {
         indexed: false,
         internalType: 'uint64',
+        name: 'leafCount',
+        type: 'uint64',
+      },
+      {
+        indexed: false,
+        internalType: 'uint64',
         name: 'duration',
         type: 'uint64',
       },
@@ -356,6 +509,12 @@ export const marketplaceAbi = [
         indexed: false,
         internalType: 'uint256',
         name: 'totalPayment',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'bond',
         type: 'uint256',
       },
     ],
@@ -388,6 +547,12 @@ export const marketplaceAbi = [
         indexed: false,
         internalType: 'uint256',
         name: 'refund',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'forfeited',
         type: 'uint256',
       },
     ],
@@ -431,7 +596,13 @@ export const marketplaceAbi = [
       {
         indexed: false,
         internalType: 'uint256',
-        name: 'amount',
+        name: 'pay',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'bond',
         type: 'uint256',
       },
     ],
@@ -457,6 +628,12 @@ export const marketplaceAbi = [
         indexed: false,
         internalType: 'uint256',
         name: 'refund',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'forfeited',
         type: 'uint256',
       },
     ],
@@ -487,6 +664,51 @@ export const marketplaceAbi = [
     ],
     name: 'PeriodProven',
     type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'bytes4',
+        name: 'reason',
+        type: 'bytes4',
+      },
+    ],
+    name: 'Skipped',
+    type: 'event',
+  },
+  {
+    inputs: [],
+    name: 'BOND_PARTS',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'CHALLENGED_LEAVES',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
   },
   {
     inputs: [],
@@ -528,11 +750,29 @@ export const marketplaceAbi = [
     type: 'function',
   },
   {
+    inputs: [],
+    name: 'VERSION',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
     inputs: [
       {
         internalType: 'uint256',
         name: 'dealId',
         type: 'uint256',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'termsHash',
+        type: 'bytes32',
       },
     ],
     name: 'acceptDeal',
@@ -554,19 +794,37 @@ export const marketplaceAbi = [
     type: 'function',
   },
   {
+    inputs: [],
+    name: 'beacon',
+    outputs: [
+      {
+        internalType: 'address',
+        name: '',
+        type: 'address',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
     inputs: [
       {
         internalType: 'uint256',
         name: 'dealId',
         type: 'uint256',
       },
+      {
+        internalType: 'bytes',
+        name: 'header',
+        type: 'bytes',
+      },
     ],
-    name: 'challengedLeaf',
+    name: 'challengedLeaves',
     outputs: [
       {
-        internalType: 'uint256',
-        name: '',
-        type: 'uint256',
+        internalType: 'uint256[5]',
+        name: 'leaves',
+        type: 'uint256[5]',
       },
     ],
     stateMutability: 'view',
@@ -590,16 +848,6 @@ export const marketplaceAbi = [
             type: 'address',
           },
           {
-            internalType: 'uint64',
-            name: 'pieceSize',
-            type: 'uint64',
-          },
-          {
-            internalType: 'uint32',
-            name: 'period',
-            type: 'uint32',
-          },
-          {
             internalType: 'address',
             name: 'prover',
             type: 'address',
@@ -610,9 +858,29 @@ export const marketplaceAbi = [
             type: 'uint8',
           },
           {
+            internalType: 'bool',
+            name: 'isEnding',
+            type: 'bool',
+          },
+          {
+            internalType: 'enum IMarketplace.BondState',
+            name: 'bondState',
+            type: 'uint8',
+          },
+          {
             internalType: 'uint8',
             name: 'missesInARow',
             type: 'uint8',
+          },
+          {
+            internalType: 'uint32',
+            name: 'misses',
+            type: 'uint32',
+          },
+          {
+            internalType: 'uint32',
+            name: 'period',
+            type: 'uint32',
           },
           {
             internalType: 'uint40',
@@ -625,33 +893,13 @@ export const marketplaceAbi = [
             type: 'uint40',
           },
           {
-            internalType: 'bytes32',
-            name: 'commp',
-            type: 'bytes32',
-          },
-          {
-            internalType: 'uint128',
-            name: 'remaining',
-            type: 'uint128',
-          },
-          {
-            internalType: 'uint128',
-            name: 'earned',
-            type: 'uint128',
-          },
-          {
-            internalType: 'uint128',
-            name: 'refundable',
-            type: 'uint128',
-          },
-          {
             internalType: 'uint40',
             name: 'accountedUntil',
             type: 'uint40',
           },
           {
             internalType: 'uint40',
-            name: 'challengeBlock',
+            name: 'seedBlock',
             type: 'uint40',
           },
           {
@@ -660,17 +908,133 @@ export const marketplaceAbi = [
             type: 'uint40',
           },
           {
-            internalType: 'uint128',
+            internalType: 'bytes32',
+            name: 'commp',
+            type: 'bytes32',
+          },
+          {
+            internalType: 'uint64',
+            name: 'pieceSize',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint64',
+            name: 'leafCount',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint96',
+            name: 'remaining',
+            type: 'uint96',
+          },
+          {
+            internalType: 'uint96',
             name: 'extraPayment',
-            type: 'uint128',
+            type: 'uint96',
+          },
+          {
+            internalType: 'uint96',
+            name: 'earned',
+            type: 'uint96',
+          },
+          {
+            internalType: 'uint96',
+            name: 'refundable',
+            type: 'uint96',
+          },
+          {
+            internalType: 'uint96',
+            name: 'bond',
+            type: 'uint96',
+          },
+          {
+            internalType: 'uint96',
+            name: 'bondLeft',
+            type: 'uint96',
+          },
+          {
+            internalType: 'uint96',
+            name: 'forfeited',
+            type: 'uint96',
           },
         ],
         internalType: 'struct IMarketplace.Deal',
-        name: '',
+        name: 'deal',
         type: 'tuple',
       },
     ],
     stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'client',
+        type: 'address',
+      },
+      {
+        internalType: 'uint256',
+        name: 'before',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint256',
+        name: 'limit',
+        type: 'uint256',
+      },
+    ],
+    name: 'dealsOfClient',
+    outputs: [
+      {
+        internalType: 'uint256[]',
+        name: 'dealIds',
+        type: 'uint256[]',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'prover',
+        type: 'address',
+      },
+      {
+        internalType: 'uint256',
+        name: 'before',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint256',
+        name: 'limit',
+        type: 'uint256',
+      },
+    ],
+    name: 'dealsOfProver',
+    outputs: [
+      {
+        internalType: 'uint256[]',
+        name: 'dealIds',
+        type: 'uint256[]',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'endDeal',
+    outputs: [],
+    stateMutability: 'nonpayable',
     type: 'function',
   },
   {
@@ -744,29 +1108,59 @@ export const marketplaceAbi = [
   {
     inputs: [
       {
-        internalType: 'address',
-        name: 'prover',
-        type: 'address',
+        internalType: 'uint256[]',
+        name: 'dealIds',
+        type: 'uint256[]',
       },
+    ],
+    name: 'openMany',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
       {
-        internalType: 'bytes32',
-        name: 'commp',
-        type: 'bytes32',
-      },
-      {
-        internalType: 'uint64',
-        name: 'pieceSize',
-        type: 'uint64',
-      },
-      {
-        internalType: 'uint64',
-        name: 'duration',
-        type: 'uint64',
-      },
-      {
-        internalType: 'uint256',
-        name: 'totalPayment',
-        type: 'uint256',
+        components: [
+          {
+            internalType: 'address',
+            name: 'prover',
+            type: 'address',
+          },
+          {
+            internalType: 'bytes32',
+            name: 'commp',
+            type: 'bytes32',
+          },
+          {
+            internalType: 'uint64',
+            name: 'pieceSize',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint64',
+            name: 'leafCount',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint64',
+            name: 'duration',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint256',
+            name: 'totalPayment',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'bond',
+            type: 'uint256',
+          },
+        ],
+        internalType: 'struct IMarketplace.Proposal',
+        name: 'proposal',
+        type: 'tuple',
       },
     ],
     name: 'proposeDeal',
@@ -801,12 +1195,22 @@ export const marketplaceAbi = [
           },
           {
             internalType: 'uint64',
+            name: 'leafCount',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint64',
             name: 'duration',
             type: 'uint64',
           },
           {
             internalType: 'uint256',
             name: 'totalPayment',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'bond',
             type: 'uint256',
           },
         ],
@@ -829,22 +1233,138 @@ export const marketplaceAbi = [
   {
     inputs: [
       {
+        components: [
+          {
+            internalType: 'address',
+            name: 'prover',
+            type: 'address',
+          },
+          {
+            internalType: 'bytes32',
+            name: 'commp',
+            type: 'bytes32',
+          },
+          {
+            internalType: 'uint64',
+            name: 'pieceSize',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint64',
+            name: 'leafCount',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint64',
+            name: 'duration',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint256',
+            name: 'totalPayment',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'bond',
+            type: 'uint256',
+          },
+        ],
+        internalType: 'struct IMarketplace.Proposal[]',
+        name: 'proposals',
+        type: 'tuple[]',
+      },
+      {
+        internalType: 'uint256',
+        name: 'value',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint256',
+        name: 'deadline',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint8',
+        name: 'v',
+        type: 'uint8',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'r',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 's',
+        type: 'bytes32',
+      },
+    ],
+    name: 'proposeDealsWithPermit',
+    outputs: [
+      {
+        internalType: 'uint256[]',
+        name: 'dealIds',
+        type: 'uint256[]',
+      },
+    ],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         internalType: 'uint256',
         name: 'dealId',
         type: 'uint256',
       },
       {
-        internalType: 'bytes32',
-        name: 'leaf',
-        type: 'bytes32',
+        internalType: 'bytes',
+        name: 'header',
+        type: 'bytes',
       },
       {
         internalType: 'bytes32[]',
-        name: 'path',
+        name: 'nodes',
         type: 'bytes32[]',
       },
     ],
     name: 'prove',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'bytes[]',
+        name: 'headers',
+        type: 'bytes[]',
+      },
+      {
+        components: [
+          {
+            internalType: 'uint256',
+            name: 'dealId',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'header',
+            type: 'uint256',
+          },
+          {
+            internalType: 'bytes32[]',
+            name: 'nodes',
+            type: 'bytes32[]',
+          },
+        ],
+        internalType: 'struct IMarketplace.DealProof[]',
+        name: 'proofs',
+        type: 'tuple[]',
+      },
+    ],
+    name: 'proveMany',
     outputs: [],
     stateMutability: 'nonpayable',
     type: 'function',
@@ -857,6 +1377,19 @@ export const marketplaceAbi = [
         internalType: 'uint64',
         name: '',
         type: 'uint64',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'seedDelay',
+    outputs: [
+      {
+        internalType: 'uint16',
+        name: '',
+        type: 'uint16',
       },
     ],
     stateMutability: 'view',
@@ -889,6 +1422,76 @@ export const marketplaceAbi = [
     type: 'function',
   },
   {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'termsHashOf',
+    outputs: [
+      {
+        internalType: 'bytes32',
+        name: '',
+        type: 'bytes32',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'fromDealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint256',
+        name: 'toDealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'totals',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'uint256',
+            name: 'escrowed',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'earned',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'refundable',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'bonded',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'forfeited',
+            type: 'uint256',
+          },
+        ],
+        internalType: 'struct IMarketplace.Totals',
+        name: 'sum',
+        type: 'tuple',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
     inputs: [],
     name: 'usdc',
     outputs: [
@@ -917,4 +1520,4 @@ export const marketplaceAbi = [
 ] as const
 
 export const marketplaceBytecode =
-  '0x60e060405234801561000f575f5ffd5b506040516136a93803806136a983398101604081905261002e9161016b565b60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f00556001600160a01b0383166100795760405163d92e233d60e01b815260040160405180910390fd5b6001600160401b038216158061009657506001600160401b038116155b156100b45760405163586e5acb60e01b815260040160405180910390fd5b63bbf81e006001600160401b03831611156100f2576040516329ba052960e11b81526001600160401b03831660048201526024015b60405180910390fd5b63bbf81e006001600160401b038216111561012b576040516329ba052960e11b81526001600160401b03821660048201526024016100e9565b6001600160a01b039092166080526001600160401b0390811660a0521660c0526101b8565b80516001600160401b0381168114610166575f5ffd5b919050565b5f5f5f6060848603121561017d575f5ffd5b83516001600160a01b0381168114610193575f5ffd5b92506101a160208501610150565b91506101af60408501610150565b90509250925092565b60805160a05160c0516134886102215f395f818161017b0152611e5e01525f81816102620152818161270b01528181612a240152612a6801525f81816101e301528181610a79015281816110480152818161182001528181611b1f0152612c0801526134885ff3fe608060405234801561000f575f5ffd5b5060043610610149575f3560e01c80638df82800116100c7578063b1c1008c1161007d578063d58567f711610063578063d58567f714610346578063f196385b14610359578063fa2381371461036c575f5ffd5b8063b1c1008c14610303578063d04aaa4d14610333575f5ffd5b8063ab4038cb116100ad578063ab4038cb146102cb578063abf6c7a6146102de578063b1724b46146102f8575f5ffd5b80638df8280014610297578063aaa08a9b146102aa575f5ffd5b80633e413bee1161011c5780636043af08116101025780636043af081461023d578063755c89381461025d5780637d41702e14610284575f5ffd5b80633e413bee146101de57806345bc4d101461022a575f5ffd5b806303988f841461014d5780630f53355d146101765780631ac5348f146101b65780631edcec7e146101cb575b5f5ffd5b61016061015b366004612d24565b610374565b60405161016d9190612da1565b60405180910390f35b61019d7f000000000000000000000000000000000000000000000000000000000000000081565b60405167ffffffffffffffff909116815260200161016d565b6101c96101c4366004612f88565b6105d9565b005b6101c96101d9366004612fbb565b610ad1565b6102057f000000000000000000000000000000000000000000000000000000000000000081565b60405173ffffffffffffffffffffffffffffffffffffffff909116815260200161016d565b6101c9610238366004612d24565b610df4565b61025061024b36600461303a565b610edb565b60405161016d91906130ab565b61019d7f000000000000000000000000000000000000000000000000000000000000000081565b6101c9610292366004612d24565b6110a1565b6101c96102a5366004612d24565b61129b565b6102bd6102b8366004612d24565b611524565b60405190815260200161016d565b6102bd6102d9366004612d24565b611711565b6102e6600381565b60405160ff909116815260200161016d565b61019d63bbf81e0081565b6103166bffffffffffffffffffffffff81565b6040516bffffffffffffffffffffffff909116815260200161016d565b6102bd610341366004613110565b61178e565b6101c9610354366004612d24565b61187a565b6101c9610367366004612d24565b6119a2565b6102bd5f5481565b60408051610200810182525f80825260208201819052918101829052606081018290526080810182905260a0810182905260c0810182905260e08101829052610100810182905261012081018290526101408101829052610160810182905261018081018290526101a081018290526101c081018290526101e08101919091525f82815260016020818152604092839020835161020081018552815473ffffffffffffffffffffffffffffffffffffffff80821683527401000000000000000000000000000000000000000080830467ffffffffffffffff16958401959095527c010000000000000000000000000000000000000000000000000000000090910463ffffffff169582019590955292810154938416606084015291926080840191900460ff1660058111156104ab576104ab612d3b565b60058111156104bc576104bc612d3b565b81526001820154750100000000000000000000000000000000000000000080820460ff166020840152760100000000000000000000000000000000000000000000820464ffffffffff90811660408501527b01000000000000000000000000000000000000000000000000000000909204821660608401526002840154608084015260038401546fffffffffffffffffffffffffffffffff80821660a086015270010000000000000000000000000000000091829004811660c0860152600486015480821660e0870152918204841661010086015291810483166101208501527a01000000000000000000000000000000000000000000000000000090049091166101408301526005909201549091166101609091015292915050565b6105e1611b48565b5f8381526001602052604090206002600182015474010000000000000000000000000000000000000000900460ff16600581111561062157610621612d3b565b03610630576106308482611b76565b6002600182015474010000000000000000000000000000000000000000900460ff16600581111561066357610663612d3b565b141580156106a1575060018082015474010000000000000000000000000000000000000000900460ff16600581111561069e5761069e612d3b565b14155b156106f657838160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b60405180910390fd5b805473ffffffffffffffffffffffffffffffffffffffff16331461074f576040517ff8ebe631000000000000000000000000000000000000000000000000000000008152600481018590523360248201526044016106ed565b60018082015474010000000000000000000000000000000000000000900460ff16600581111561078157610781612d3b565b148015610792575061079281611e51565b156107cc576040517fe0050a5c000000000000000000000000000000000000000000000000000000008152600481018590526024016106ed565b6002600182015474010000000000000000000000000000000000000000900460ff1660058111156107ff576107ff612d3b565b148015610814575061081081611eb6565b4210155b1561084e576040517f8de7457f000000000000000000000000000000000000000000000000000000008152600481018590526024016106ed565b600481015460018201545f9167ffffffffffffffff8616916108b79164ffffffffff7a0100000000000000000000000000000000000000000000000000009091048116917b010000000000000000000000000000000000000000000000000000009004166131a2565b6108c191906131a2565b905067ffffffffffffffff841615806108dd575063bbf81e0081115b15610920576040517f53740a5200000000000000000000000000000000000000000000000000000000815267ffffffffffffffff851660048201526024016106ed565b6bffffffffffffffffffffffff831115610969576040517f0458ab37000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b8382600401601a8282829054906101000a900464ffffffffff1661098d91906131b5565b92506101000a81548164ffffffffff021916908364ffffffffff16021790555082826005015f8282829054906101000a90046fffffffffffffffffffffffffffffffff166109db91906131d2565b92506101000a8154816fffffffffffffffffffffffffffffffff02191690836fffffffffffffffffffffffffffffffff160217905550610a1a82611f09565b6040805167ffffffffffffffff861681526020810185905286917f8a79113520e7671121bca8ee4b3e1b76d0b0e613f4e15e418432f7a33d468966910160405180910390a2610aa173ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000163330866120a8565b5050610acc60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b505050565b610ad9611b48565b5f610ae385612104565b90505f610aef86611524565b825490915074010000000000000000000000000000000000000000900467ffffffffffffffff166020841b14610b54576040517f5e3fa051000000000000000000000000000000000000000000000000000000008152600481018790526024016106ed565b845f5b84811015610c5f575f6001841615610bb157868683818110610b7b57610b7b6131fa565b9050602002013583604051602001610b9d929190918252602082015260400190565b604051602081830303815290604052610bf5565b82878784818110610bc457610bc46131fa565b90506020020135604051602001610be5929190918252602082015260400190565b6040516020818303038152906040525b905060c05f1b19600282604051610c0c9190613227565b602060405180830381855afa158015610c27573d5f5f3e3d5ffd5b5050506040513d601f19601f82011682018060405250810190610c4a919061323d565b600195861c9591169350919091019050610b57565b5082600201548114610ca0576040517f5e3fa051000000000000000000000000000000000000000000000000000000008152600481018890526024016106ed565b6001830180547fffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffffff16905582547c0100000000000000000000000000000000000000000000000000000000900463ffffffff165f610cfc8561229d565b9050808560030160108282829054906101000a90046fffffffffffffffffffffffffffffffff16610d2d91906131d2565b92506101000a8154816fffffffffffffffffffffffffffffffff02191690836fffffffffffffffffffffffffffffffff160217905550887f4eea1dd8fcb57e83e2ac5dc82215c608ee83fad5c89ee471e52b7580d35cfc768383604051610db892919063ffffffff9290921682526fffffffffffffffffffffffffffffffff16602082015260400190565b60405180910390a25050505050610dee60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b50505050565b610dfc611b48565b5f610e08826002612462565b80549091507c0100000000000000000000000000000000000000000000000000000000900463ffffffff16610e3d8383611b76565b815463ffffffff8083167c01000000000000000000000000000000000000000000000000000000009092041603610ea3576040517f52bf3391000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b610ead83836124fe565b5050610ed860017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b50565b6060610ee5611b48565b5f829003610f1f576040517fb9a23e0300000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b8167ffffffffffffffff811115610f3857610f38613254565b604051908082528060200260200182016040528015610f61578160200160208202803683370190505b505f54909150610f7183826131a2565b5f908155805b8481101561102d57610f8981846131a2565b610f949060016131a2565b848281518110610fa657610fa66131fa565b602002602001018181525050610ffc848281518110610fc757610fc76131fa565b6020026020010151878784818110610fe157610fe16131fa565b905060a00201803603810190610ff79190613281565b61263f565b85858281811061100e5761100e6131fa565b905060a00201608001358261102391906131a2565b9150600101610f77565b5061107073ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000163330846120a8565b505061109b60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b92915050565b6110a9611b48565b5f6110b5826001612462565b600181015490915073ffffffffffffffffffffffffffffffffffffffff163314611114576040517f8407da5e000000000000000000000000000000000000000000000000000000008152600481018390523360248201526044016106ed565b61111d81611e51565b15611157576040517fe0050a5c000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b60018101805464ffffffffff42811676010000000000000000000000000000000000000000000081027fffffffffff0000000000ff00ffffffffffffffffffffffffffffffffffffffff9093169290921774020000000000000000000000000000000000000000179092556004830180547001000000000000000000000000000000009092027fffffffffffffffffffffff0000000000ffffffffffffffffffffffffffffffff909216919091179081905583917f0fc3075ed12a7c6ae22f03793f31154b739fde75f708d06516d08d57a09b0d51917a01000000000000000000000000000000000000000000000000000090041661125584611eb6565b61125f91906131a2565b6040519081526020015b60405180910390a250610ed860017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b6112a3611b48565b5f8181526001602052604090206002600182015474010000000000000000000000000000000000000000900460ff1660058111156112e3576112e3612d3b565b036112f2576112f28282611b76565b6002600182015474010000000000000000000000000000000000000000900460ff16600581111561132557611325612d3b565b14801561133a575061133681611eb6565b4210155b156113af576001810180547fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff167403000000000000000000000000000000000000000017905560405182907fe5e79cf292a362bfd283293dc79aa476061a2b070cafe3fcb6d7f5bc81450052905f90a26114f0565b6002600182015474010000000000000000000000000000000000000000900460ff1660058111156113e2576113e2612d3b565b108061141e57506004600182015474010000000000000000000000000000000000000000900460ff16600581111561141c5761141c612d3b565b115b1561146a57818160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b600381015470010000000000000000000000000000000090046fffffffffffffffffffffffffffffffff161580156114b6575060048101546fffffffffffffffffffffffffffffffff16155b156114f0576040517f796fa0fd000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b6114fa82826124fe565b50610ed860017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b5f81815260016020526040812060048101547501000000000000000000000000000000000000000000900464ffffffffff16158061156a5750611566816129e8565b4210155b156115a4576040517f294b9687000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b60048101547501000000000000000000000000000000000000000000900464ffffffffff164311611604576040517f58744f49000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b60048101547501000000000000000000000000000000000000000000900464ffffffffff16405f819003611667576040517fd58353a8000000000000000000000000000000000000000000000000000000008152600481018590526024016106ed565b81546116979060209074010000000000000000000000000000000000000000900467ffffffffffffffff16613355565b825460408051602081018590529081018790527c010000000000000000000000000000000000000000000000000000000090910463ffffffff16606082015267ffffffffffffffff9190911690608001604051602081830303815290604052805190602001205f1c6117099190613384565b949350505050565b5f8181526001602052604081206004810154700100000000000000000000000000000000900464ffffffffff16156117855760048101547a010000000000000000000000000000000000000000000000000000900464ffffffffff1661177682611eb6565b61178091906131a2565b611787565b5f5b9392505050565b5f611797611b48565b5f5f81546117a490613397565b9190508190559050611806816040518060a001604052808973ffffffffffffffffffffffffffffffffffffffff1681526020018881526020018767ffffffffffffffff1681526020018667ffffffffffffffff1681526020018581525061263f565b61184873ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000163330856120a8565b61187160017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b95945050505050565b611882611b48565b5f61188c82612104565b60048101549091507501000000000000000000000000000000000000000000900464ffffffffff16156118ee576040517f1ea62985000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b6004810180547fffffffffffff0000000000ffffffffffffffffffffffffffffffffffffffffff1675010000000000000000000000000000000000000000004364ffffffffff811691909102919091179091558154604080517c010000000000000000000000000000000000000000000000000000000090920463ffffffff168252602082019290925283917fdbceece8cd0920419e2d8275b9b8d6b89f82c99804e8e763fd62aa7689b3ede29101611269565b6119aa611b48565b5f6119b6826001612462565b805490915073ffffffffffffffffffffffffffffffffffffffff1633148015906119e657506119e481611e51565b155b15611a26576040517ff8ebe631000000000000000000000000000000000000000000000000000000008152600481018390523360248201526044016106ed565b600581015460038201545f91611a51916fffffffffffffffffffffffffffffffff91821691166131a2565b6001830180547fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff16740500000000000000000000000000000000000000001790556003830180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000908116909155600584018054909116905560408051828152905191925084917fd3a36ada0da11577ee7c22b041e919c2cac9efccaee075523a97ba22b824169c9181900360200190a28154610ead9073ffffffffffffffffffffffffffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000008116911683612a93565b611b50612aee565b60027f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b611b7f81611eb6565b6004820154700100000000000000000000000000000000900464ffffffffff16108015611bb45750611bb0816129e8565b4210155b15611e4d5780547c0100000000000000000000000000000000000000000000000000000000900463ffffffff165f611beb8361229d565b60048401805491925082915f90611c159084906fffffffffffffffffffffffffffffffff166131d2565b92506101000a8154816fffffffffffffffffffffffffffffffff02191690836fffffffffffffffffffffffffffffffff160217905550837f7e72be163c4088dcd2e1eaebdeb6e3c33f5a2dd419286a249e19976a8b7660058383604051611ca092919063ffffffff9290921682526fffffffffffffffffffffffffffffffff16602082015260400190565b60405180910390a260018381018054601590611cd99084907501000000000000000000000000000000000000000000900460ff166133ce565b92506101000a81548160ff021916908360ff160217905550600360ff168360010160159054906101000a900460ff1660ff1603611e4657600583015460038401545f91611d3b916fffffffffffffffffffffffffffffffff91821691166131d2565b6001850180547fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff167404000000000000000000000000000000000000000017905560048501805491925082915f90611da69084906fffffffffffffffffffffffffffffffff166131d2565b82546101009290920a6fffffffffffffffffffffffffffffffff8181021990931691831602179091556003860180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000908116909155600587018054909116905560405190831681528691507f08a3dc14f58f55ecbed6240dd4a4e9b51a95cddb8a0f142ca79bc99dafdbc0fd9060200160405180910390a25050505050565b5050611b76565b5050565b60018101545f90611eae907f000000000000000000000000000000000000000000000000000000000000000067ffffffffffffffff1690760100000000000000000000000000000000000000000000900464ffffffffff166131a2565b421192915050565b60018101545f9061109b9064ffffffffff7b0100000000000000000000000000000000000000000000000000000082048116917601000000000000000000000000000000000000000000009004166131a2565b611f1281611eb6565b6004820154700100000000000000000000000000000000900464ffffffffff161080611f6f57506002600182015474010000000000000000000000000000000000000000900460ff166005811115611f6c57611f6c612d3b565b14155b15611f775750565b600481015460018201805464ffffffffff7a010000000000000000000000000000000000000000000000000000909304831692601b91611fd89185917b010000000000000000000000000000000000000000000000000000009004166131b5565b825464ffffffffff9182166101009390930a92830291909202199091161790555060058101546003820180546fffffffffffffffffffffffffffffffff928316925f91612027918591166131d2565b82546fffffffffffffffffffffffffffffffff9182166101009390930a9283029190920219909116179055506004810180547fff0000000000ffffffffffffffffffffffffffffffffffffffffffffffffffff16905560050180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000169055565b6120b6848484846001612b4b565b610dee576040517f5274afe700000000000000000000000000000000000000000000000000000000815273ffffffffffffffffffffffffffffffffffffffff851660048201526024016106ed565b5f612110826002612462565b600181015490915073ffffffffffffffffffffffffffffffffffffffff16331461216f576040517f8407da5e000000000000000000000000000000000000000000000000000000008152600481018390523360248201526044016106ed565b6121798282611b76565b6002600182015474010000000000000000000000000000000000000000900460ff1660058111156121ac576121ac612d3b565b146121f857818160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b61220181611eb6565b421061223c576040517f8de7457f000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b6004810154700100000000000000000000000000000000900464ffffffffff16421015612298576040517f397a4271000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b919050565b5f5f6122a8836129e8565b60048401549091505f90700100000000000000000000000000000000900464ffffffffff166122d685611eb6565b6122e091906133e7565b6004850154909150819061230f90700100000000000000000000000000000000900464ffffffffff16846133e7565b600386015461233091906fffffffffffffffffffffffffffffffff166133fa565b61233a9190613411565b60038501805491945084915f906123649084906fffffffffffffffffffffffffffffffff16613424565b82546101009290920a6fffffffffffffffffffffffffffffffff818102199093169190921691909102179055506004840180547fffffffffffff00000000000000000000ffffffffffffffffffffffffffffffff1670010000000000000000000000000000000064ffffffffff8516027fffffffffffff0000000000ffffffffffffffffffffffffffffffffffffffffff1617905583546001908590601c906124349084907c0100000000000000000000000000000000000000000000000000000000900463ffffffff1661344c565b92506101000a81548163ffffffff021916908363ffffffff16021790555061245b84611f09565b5050919050565b5f82815260016020526040902081600581111561248157612481612d3b565b600182015474010000000000000000000000000000000000000000900460ff1660058111156124b2576124b2612d3b565b1461109b57828160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b6003810180546004830180546fffffffffffffffffffffffffffffffff8084169094557fffffffffffffffffffffffffffffffff0000000000000000000000000000000081169091556001840154700100000000000000000000000000000000909204831692169061258890859073ffffffffffffffffffffffffffffffffffffffff1684612bde565b6125bf576003830180546fffffffffffffffffffffffffffffffff8085167001000000000000000000000000000000000291161790555b82546125f590859073ffffffffffffffffffffffffffffffffffffffff166fffffffffffffffffffffffffffffffff8416612bde565b610dee576004830180546fffffffffffffffffffffffffffffffff83167fffffffffffffffffffffffffffffffff0000000000000000000000000000000090911617905550505050565b60408101516060820151825173ffffffffffffffffffffffffffffffffffffffff16612697576040517fd92e233d00000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b608067ffffffffffffffff831610806126c657506126b6600183613468565b821667ffffffffffffffff165f14155b15612709576040517f045162f100000000000000000000000000000000000000000000000000000000815267ffffffffffffffff831660048201526024016106ed565b7f000000000000000000000000000000000000000000000000000000000000000067ffffffffffffffff168167ffffffffffffffff161080612758575063bbf81e0067ffffffffffffffff8216115b1561279b576040517f53740a5200000000000000000000000000000000000000000000000000000000815267ffffffffffffffff821660048201526024016106ed565b60808301516bffffffffffffffffffffffff10156127ed5782608001516040517f0458ab370000000000000000000000000000000000000000000000000000000081526004016106ed91815260200190565b5f8481526001602081815260409283902080547fffffffff0000000000000000000000000000000000000000000000000000000016337fffffffff0000000000000000ffffffffffffffffffffffffffffffffffffffff8116919091177401000000000000000000000000000000000000000067ffffffffffffffff8981168281029390931785558a51968501805473ffffffffffffffffffffffffffffffffffffffff9098167fffffffffffffffffffffff000000000000000000000000000000000000000000909816881790921775ffffffffffffffffffffffffffffffffffffffffffff167601000000000000000000000000000000000000000000004264ffffffffff908116919091027affffffffffffffffffffffffffffffffffffffffffffffffffffff16919091177b01000000000000000000000000000000000000000000000000000000918b16919091021790915589850151600285018190556080808c01516003870180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000166fffffffffffffffffffffffffffffffff831617905589519283529682019390935290881681880152606081019490945294519194909289927fcb8ee79aef97f2ea6c1c5672fedae874e3a5f900e255a5458c9c7d22e1042a34929181900390910190a45050505050565b60048101545f90700100000000000000000000000000000000900464ffffffffff1681612a1484611eb6565b9050612a4b67ffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000001660026133fa565b612a5583836133e7565b1061178757612a8e67ffffffffffffffff7f000000000000000000000000000000000000000000000000000000000000000016836131a2565b611709565b612aa08383836001612c8f565b610acc576040517f5274afe700000000000000000000000000000000000000000000000000000000815273ffffffffffffffffffffffffffffffffffffffff841660048201526024016106ed565b7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0054600203612b49576040517f3ee5aeb500000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b565b6040517f23b872dd000000000000000000000000000000000000000000000000000000005f81815273ffffffffffffffffffffffffffffffffffffffff8781166004528616602452604485905291602083606481808c5af1925060015f51148316612bcd578383151615612bc1573d5f823e3d81fd5b5f883b113d1516831692505b604052505f60605295945050505050565b5f815f03612bee57506001611787565b612c2f73ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000168484612d17565b90508015611787578273ffffffffffffffffffffffffffffffffffffffff16847f4f2d18324ee95128de091ed2adc501295479000ce4c2cec607aeb1b67e189e2f84604051612c8091815260200190565b60405180910390a39392505050565b6040517fa9059cbb000000000000000000000000000000000000000000000000000000005f81815273ffffffffffffffffffffffffffffffffffffffff8616600452602485905291602083604481808b5af1925060015f51148316612d0b578383151615612cff573d5f823e3d81fd5b5f873b113d1516831692505b60405250949350505050565b5f6117098484845f612c8f565b5f60208284031215612d34575f5ffd5b5035919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52602160045260245ffd5b60068110612d9d577f4e487b71000000000000000000000000000000000000000000000000000000005f52602160045260245ffd5b9052565b815173ffffffffffffffffffffffffffffffffffffffff16815261020081016020830151612ddb602084018267ffffffffffffffff169052565b506040830151612df3604084018263ffffffff169052565b506060830151612e1b606084018273ffffffffffffffffffffffffffffffffffffffff169052565b506080830151612e2e6080840182612d68565b5060a0830151612e4360a084018260ff169052565b5060c0830151612e5c60c084018264ffffffffff169052565b5060e0830151612e7560e084018264ffffffffff169052565b50610100830151610100830152610120830151612ea76101208401826fffffffffffffffffffffffffffffffff169052565b50610140830151612ecd6101408401826fffffffffffffffffffffffffffffffff169052565b50610160830151612ef36101608401826fffffffffffffffffffffffffffffffff169052565b50610180830151612f0e61018084018264ffffffffff169052565b506101a0830151612f296101a084018264ffffffffff169052565b506101c0830151612f446101c084018264ffffffffff169052565b506101e0830151612f6a6101e08401826fffffffffffffffffffffffffffffffff169052565b5092915050565b803567ffffffffffffffff81168114612298575f5ffd5b5f5f5f60608486031215612f9a575f5ffd5b83359250612faa60208501612f71565b929592945050506040919091013590565b5f5f5f5f60608587031215612fce575f5ffd5b8435935060208501359250604085013567ffffffffffffffff811115612ff2575f5ffd5b8501601f81018713613002575f5ffd5b803567ffffffffffffffff811115613018575f5ffd5b8760208260051b840101111561302c575f5ffd5b949793965060200194505050565b5f5f6020838503121561304b575f5ffd5b823567ffffffffffffffff811115613061575f5ffd5b8301601f81018513613071575f5ffd5b803567ffffffffffffffff811115613087575f5ffd5b85602060a08302840101111561309b575f5ffd5b6020919091019590945092505050565b602080825282518282018190525f918401906040840190835b818110156130e25783518352602093840193909201916001016130c4565b509095945050505050565b803573ffffffffffffffffffffffffffffffffffffffff81168114612298575f5ffd5b5f5f5f5f5f60a08688031215613124575f5ffd5b61312d866130ed565b94506020860135935061314260408701612f71565b925061315060608701612f71565b949793965091946080013592915050565b828152604081016117876020830184612d68565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b8082018082111561109b5761109b613175565b64ffffffffff818116838216019081111561109b5761109b613175565b6fffffffffffffffffffffffffffffffff818116838216019081111561109b5761109b613175565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52603260045260245ffd5b5f82518060208501845e5f920191825250919050565b5f6020828403121561324d575f5ffd5b5051919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b5f60a0828403128015613292575f5ffd5b5060405160a0810167ffffffffffffffff811182821017156132db577f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b6040526132e7836130ed565b8152602083810135908201526132ff60408401612f71565b604082015261331060608401612f71565b60608201526080928301359281019290925250919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601260045260245ffd5b5f67ffffffffffffffff83168061336e5761336e613328565b8067ffffffffffffffff84160491505092915050565b5f8261339257613392613328565b500690565b5f7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff82036133c7576133c7613175565b5060010190565b60ff818116838216019081111561109b5761109b613175565b8181038181111561109b5761109b613175565b808202811582820484141761109b5761109b613175565b5f8261341f5761341f613328565b500490565b6fffffffffffffffffffffffffffffffff828116828216039081111561109b5761109b613175565b63ffffffff818116838216019081111561109b5761109b613175565b67ffffffffffffffff828116828216039081111561109b5761109b61317556'
+  '0x610120604052348015610010575f5ffd5b506040516151fc3803806151fc83398101604081905261002f916102e7565b8585858585856001600160a01b03861661005c5760405163d92e233d60e01b815260040160405180910390fd5b6001600160401b038516158061007957506001600160401b038416155b80610086575061ffff8216155b156100a45760405163586e5acb60e01b815260040160405180910390fd5b63bbf81e006001600160401b03861611156100e2576040516329ba052960e11b81526001600160401b03861660048201526024015b60405180910390fd5b63bbf81e006001600160401b038516111561011b576040516329ba052960e11b81526001600160401b03851660048201526024016100d9565b82158061012f575067800000000000000083115b1561015357604051600162219aeb60e21b03198152600481018490526024016100d9565b6001600160a01b038087166080526001600160401b0380871660a052851660c05261ffff831660e05281166101005261018d60018461035f565b5f5544600160801b11156001600160a01b038216156101b4576101b082436101e6565b5090505b806101d457604051637a12089f60e01b81524360048201526024016100d9565b505050505050505050505050506103b1565b5f5f5f5f856001600160a01b03168560405160200161020791815260200190565b60408051601f198184030181529082905261022191610384565b5f60405180830381855afa9150503d805f8114610259576040519150601f19603f3d011682016040523d82523d5f602084013e61025e565b606091505b509150915081158061027257508051602014155b1561028557505f92508291506102ae9050565b80806020019051810190610299919061039a565b92506102a983600160801b111590565b935050505b9250929050565b6001600160a01b03811681146102c9575f5ffd5b50565b80516001600160401b03811681146102e2575f5ffd5b919050565b5f5f5f5f5f5f60c087890312156102fc575f5ffd5b8651610307816102b5565b9550610315602088016102cc565b9450610323604088016102cc565b935060608701519250608087015161ffff81168114610340575f5ffd5b60a0880151909250610351816102b5565b809150509295509295509295565b8181038181111561037e57634e487b7160e01b5f52601160045260245ffd5b92915050565b5f82518060208501845e5f920191825250919050565b5f602082840312156103aa575f5ffd5b5051919050565b60805160a05160c05160e05161010051614da56104575f395f8181610397015281816124270152613e1501525f8181610219015261392501525f8181610269015261219901525f818161040401528181612c2401528181612c6801528181612edd01526133f901525f818161033d01528181610d0401528181610fed015281816114e001528181611c03015281816129ce015281816133ae015261418c0152614da55ff3fe608060405234801561000f575f5ffd5b50600436106101e7575f3560e01c80636c4ee38811610109578063b1724b461161009e578063f196385b1161006e578063f196385b14610524578063fa23813714610537578063fd8297931461053f578063ffa1ad7414610552575f5ffd5b8063b1724b46146104cd578063b1c1008c146104d8578063c8a4bedb146104fe578063d58567f714610511575f5ffd5b8063a7aecfda116100d9578063a7aecfda14610439578063ab4038cb1461048d578063abf6c7a6146104a0578063ade47f26146104ba575f5ffd5b80636c4ee388146103d9578063751379b2146103ec578063755c8938146103ff5780638df8280014610426575f5ffd5b80632c05352c1161017f57806344b1f6e01161014f57806344b1f6e01461037757806345bc4d101461037f57806359659e90146103925780635e0e661d146103b9575f5ffd5b80632c05352c146102ff57806334d5297a1461031257806335e0e86c146103255780633e413bee14610338575f5ffd5b80630fd2dc30116101ba5780630fd2dc30146102a45780631ac5348f146102c457806323ab9515146102d95780632b8983b1146102ec575f5ffd5b806303988f84146101eb5780630aef4781146102145780630e5de3ae1461024e5780630f53355d14610264575b5f5ffd5b6101fe6101f9366004614403565b61055a565b60405161020b919061444e565b60405180910390f35b61023b7f000000000000000000000000000000000000000000000000000000000000000081565b60405161ffff909116815260200161020b565b610256600581565b60405190815260200161020b565b61028b7f000000000000000000000000000000000000000000000000000000000000000081565b60405167ffffffffffffffff909116815260200161020b565b6102b76102b23660046146a9565b610817565b60405161020b91906146d9565b6102d76102d2366004614732565b61094a565b005b6102d76102e73660046147e4565b610d3c565b6102566102fa366004614403565b610dd1565b6102b761030d36600461489e565b610f66565b6102b76103203660046148dd565b610f8a565b6102d7610333366004614959565b611067565b61035f7f000000000000000000000000000000000000000000000000000000000000000081565b6040516001600160a01b03909116815260200161020b565b610256600a81565b6102d761038d366004614403565b611340565b61035f7f000000000000000000000000000000000000000000000000000000000000000081565b6103cc6103c73660046149c5565b6113dc565b60405161020b9190614a0d565b6102566103e7366004614a3d565b6114ac565b6102d76103fa366004614403565b611519565b61028b7f000000000000000000000000000000000000000000000000000000000000000081565b6102d7610434366004614403565b6116b1565b61044c610447366004614a56565b611847565b60405161020b91905f60a082019050825182526020830151602083015260408301516040830152606083015160608301526080830151608083015292915050565b61025661049b366004614403565b61197d565b6104a8600381565b60405160ff909116815260200161020b565b6102d76104c8366004614a56565b6119d7565b61028b63bbf81e0081565b6104e66001600160601b0381565b6040516001600160601b03909116815260200161020b565b6102b761050c3660046146a9565b611c43565b6102d761051f366004614403565b611d69565b6102d7610532366004614403565b611d83565b6102565f5481565b6102d761054d366004614a76565b611deb565b610256600281565b604080516102e0810182525f8082526020808301828152838501838152606085018490526080850184905260a0850184905260c0850184905260e08501849052610100850184905261012085018490526101408501849052610160850184905261018085018490526101a085018490526101c085018490526101e08501849052610200850184905261022085018490526102408501849052610260850184905261028085018490526102a085018490526102c0850184905286845260019092529390912080546001600160a01b0380821685526002830154169094529192600160e01b900460ff1660058111156106535761065361441a565b908160058111156106665761066661441a565b905250805460ff600160e81b82048116151560608501526080840191600160f01b900416600281111561069b5761069b61441a565b908160028111156106ae576106ae61441a565b905250805460ff600160f81b9091041660a0830152600181015463ffffffff80821660c085015264010000000082041660e084015264ffffffffff6801000000000000000082048116610100850152600160681b82048116610120850152600160901b82048116610140850152600160b81b90910481166101608401526005820154600160c01b90041661018083015260038101546101a08301525f8154600160e01b900460ff1660058111156107675761076761441a565b146107845760028101546020600160e01b90910460ff161b610786565b5f5b67ffffffffffffffff9081166101c08401526002820154600160a01b9004166101e083015260048101546001600160601b038082166102008501526005830154808216610220860152600160601b928390048216610240860152829004811661026085015260068301548082166102808601529190910481166102a0840152600790910154166102c0820152919050565b60608167ffffffffffffffff81111561083257610832614aa9565b60405190808252806020026020018201604052801561085b578160200160208202803683370190505b5090505f8084156108be575f858152600160205260409020546001600160a01b0387811691161461088c575f6108af565b5f85815260016020526040902060040154600160c01b900467ffffffffffffffff165b67ffffffffffffffff166108d7565b6001600160a01b0386165f908152600260205260409020545b90505b80158015906108e857508382105b15610940578083836108f981614ad1565b94508151811061090b5761090b614ae9565b6020908102919091018101919091525f918252600190526040902060040154600160c01b900467ffffffffffffffff166108da565b5081529392505050565b610952611ea1565b5f83815260016020526040902060028154600160e01b900460ff16600581111561097e5761097e61441a565b0361098d5761098d8482611ed8565b60028154600160e01b900460ff1660058111156109ac576109ac61441a565b141580156109d7575060018154600160e01b900460ff1660058111156109d4576109d461441a565b14155b15610a0e57805460405163800b061560e01b8152610a05918691600160e01b90910460ff1690600401614afd565b60405180910390fd5b80546001600160a01b03163314610a415760405163f8ebe63160e01b815260048101859052336024820152604401610a05565b8054600160e81b900460ff1615610a6e576040516305b91ed360e21b815260048101859052602401610a05565b60018154600160e01b900460ff166005811115610a8d57610a8d61441a565b148015610a9e5750610a9e8161218c565b15610abf57604051633801429760e21b815260048101859052602401610a05565b60028154600160e01b900460ff166005811115610ade57610ade61441a565b148015610af35750610aef816121e3565b4210155b15610b1457604051638de7457f60e01b815260048101859052602401610a05565b600581015460018201545f9167ffffffffffffffff861691610b4e9164ffffffffff600160c01b909104811691600160681b900416614b11565b610b589190614b11565b905067ffffffffffffffff84161580610b74575063bbf81e0081115b15610b9e576040516329ba052960e11b815267ffffffffffffffff85166004820152602401610a05565b600582015460048301545f916001600160601b03600160601b808304821693908104821692610bd1929081169116614b11565b610bdb9190614b11565b610be59190614b11565b9050610bf8816001600160601b03614b24565b841115610c1b57604051630458ab3760e01b815260048101859052602401610a05565b848360050160188282829054906101000a900464ffffffffff16610c3f9190614b37565b92506101000a81548164ffffffffff021916908364ffffffffff16021790555083836005015f8282829054906101000a90046001600160601b0316610c849190614b54565b92506101000a8154816001600160601b0302191690836001600160601b03160217905550610cb28684612210565b6040805167ffffffffffffffff871681526020810186905287917f8a79113520e7671121bca8ee4b3e1b76d0b0e613f4e15e418432f7a33d468966910160405180910390a2610d2c6001600160a01b037f000000000000000000000000000000000000000000000000000000000000000016333087612348565b505050610d3761237e565b505050565b610d44611ea1565b5f85815260016020526040812090610d5c87836123a8565b90505f6001600160e01b031982168103610d94576001830154610d8e90600160b81b900464ffffffffff1688886123f1565b90925090505b6001600160e01b031982165f03610db557610db28884838888612559565b91505b610dbf82896126ea565b505050610dca61237e565b5050505050565b5f5f610dde83600161281c565b80546002820154604080514660208201523091810191909152606081018790526001600160a01b039283166080820152911660a08201529091505f9060c00160408051601f198184030181528282526003850154600286015460208086019290925260ff600160e01b8204169190911b92840192909252600160a01b90910467ffffffffffffffff16606083015291505f9060800160408051601f1981840301815291905290505f808454600160f01b900460ff166002811115610ea457610ea461441a565b14610ebc5760068401546001600160601b0316610ebe565b5f5b6001850154600486015460058701546040805164ffffffffff600160681b909504851660208201526001600160601b039384169181019190915293821660608501819052600160c01b820490931660808501521660a083015291505f9060c0016040516020818303038152906040529050838382604051602001610f4493929190614b8a565b6040516020818303038152906040528051906020012095505050505050919050565b6060610f70611ea1565b610f7a8383612886565b9050610f8461237e565b92915050565b6060610f94611ea1565b6040517fd505accf000000000000000000000000000000000000000000000000000000008152336004820152306024820152604481018790526064810186905260ff8516608482015260a4810184905260c481018390527f00000000000000000000000000000000000000000000000000000000000000006001600160a01b03169063d505accf9060e4015f604051808303815f87803b158015611036575f5ffd5b505af1925050508015611047575060015b506110528888612886565b905061105c61237e565b979650505050505050565b61106f611ea1565b5f8367ffffffffffffffff81111561108957611089614aa9565b6040519080825280602002602001820160405280156110b2578160200160208202803683370190505b5090505f8467ffffffffffffffff8111156110cf576110cf614aa9565b6040519080825280602002602001820160405280156110f8578160200160208202803683370190505b5090505f5b8381101561132f573685858381811061111857611118614ae9565b905060200281019061112a9190614ba7565b80355f8181526001602052604081209293509061114790836123a8565b90506001600160e01b03198116158015611165575060208301358911155b156111745750630dce765960e31b5b6001600160e01b031981161580156111c557508160010160179054906101000a900464ffffffffff1664ffffffffff16868460200135815181106111ba576111ba614ae9565b602002602001015114155b156112845760018201545f9061121090600160b81b900464ffffffffff168c8c60208801358181106111f9576111f9614ae9565b905060200281019061120b9190614bc5565b6123f1565b90925090506001600160e01b031982165f036112825760018301548751600160b81b90910464ffffffffff169082908990602088013590811061125557611255614ae9565b602002602001018887602001358151811061127257611272614ae9565b6020908102919091010191909152525b505b6001600160e01b031981165f036112d3576112d0835f013583878660200135815181106112b3576112b3614ae9565b60200260200101518680604001906112cb9190614c08565b612559565b90505b6001600160e01b0319811615611324576040516001600160e01b0319821681528335907ff314af878c950c2bc3124bca38aae9ccbabb0c9cfb94f6588c54992734ed1c9e9060200160405180910390a25b5050506001016110fd565b50505061133a61237e565b50505050565b611348611ea1565b5f61135482600261281c565b6001810154909150640100000000900463ffffffff166113748383611ed8565b600182015463ffffffff80831664010000000090920416036113c5576040517f52bf339100000000000000000000000000000000000000000000000000000000815260048101849052602401610a05565b6113cf83836129fe565b50506113d961237e565b50565b6113e46143e5565b5f84815260016020819052604090912090810154600160b81b900464ffffffffff16158061141a575061141681612bf5565b4210155b1561143b5760405163294b968760e01b815260048101869052602401610a05565b60018101545f90819061145d90600160b81b900464ffffffffff1687876123f1565b9150915061146b82886126ea565b5f5b60058110156114a15761148282898684612c9d565b85826005811061149457611494614ae9565b602002015260010161146d565b505050509392505050565b5f6114b5611ea1565b5f5f81546114c290614ad1565b918290555090506114d38183612d4e565b61150c6001600160a01b037f000000000000000000000000000000000000000000000000000000000000000016333060a0860135612348565b61151461237e565b919050565b611521611ea1565b5f81815260016020526040902060028154600160e01b900460ff16600581111561154d5761154d61441a565b0361155c5761155c8282611ed8565b60028154600160e01b900460ff16600581111561157b5761157b61441a565b141580156115a6575060018154600160e01b900460ff1660058111156115a3576115a361441a565b14155b156115d457805460405163800b061560e01b8152610a05918491600160e01b90910460ff1690600401614afd565b80546001600160a01b031633146116075760405163f8ebe63160e01b815260048101839052336024820152604401610a05565b60018154600160e01b900460ff1660058111156116265761162661441a565b0361163b5761163582826132f5565b506116a9565b8054600160e81b900460ff1615611668576040516305b91ed360e21b815260048101839052602401610a05565b611671816121e3565b421061169357604051638de7457f60e01b815260048101839052602401610a05565b61169d82826133d7565b6116a782826129fe565b505b6113d961237e565b6116b9611ea1565b5f81815260016020526040902060028154600160e01b900460ff1660058111156116e5576116e561441a565b036116f4576116f48282611ed8565b60028154600160e01b900460ff1660058111156117135761171361441a565b1480156117285750611724816121e3565b4210155b1561179057805460ff60e01b19167c03000000000000000000000000000000000000000000000000000000001781556117618282613746565b60405182907fe5e79cf292a362bfd283293dc79aa476061a2b070cafe3fcb6d7f5bc81450052905f90a261169d565b60028154600160e01b900460ff1660058111156117af576117af61441a565b10806117d7575060048154600160e01b900460ff1660058111156117d5576117d561441a565b115b1561180557805460405163800b061560e01b8152610a05918491600160e01b90910460ff1690600401614afd565b61180e816137e8565b61169d576040517f796fa0fd00000000000000000000000000000000000000000000000000000000815260048101839052602401610a05565b6118746040518060a001604052805f81526020015f81526020015f81526020015f81526020015f81525090565b825b828111611976575f818152600160205260409020600581015460048201546118aa916001600160601b039081169116614b11565b835184906118b9908390614b11565b9052506004810154602084018051600160601b9092046001600160601b0316916118e4908390614b11565b9052506005810154604084018051600160601b9092046001600160601b03169161190f908390614b11565b9052506006810154606084018051600160601b9092046001600160601b03169161193a908390614b11565b90525060078101546080840180516001600160601b039092169161195f908390614b11565b90525081905061196e81614ad1565b915050611876565b5092915050565b5f818152600160208190526040822090810154600160901b900464ffffffffff16156119ce576005810154600160c01b900464ffffffffff166119bf826121e3565b6119c99190614b11565b6119d0565b5f5b9392505050565b6119df611ea1565b5f6119eb83600161281c565b60028101549091506001600160a01b03163314611a2457604051634203ed2f60e11b815260048101849052336024820152604401610a05565b611a2d8161218c565b15611a4e57604051633801429760e21b815260048101849052602401610a05565b5f611a5884610dd1565b9050808314611a9d576040517fabe2bd350000000000000000000000000000000000000000000000000000000081526004810185905260248101829052604401610a05565b8154600290839060ff60e01b1916600160e01b830217905550600182810180547fffffffffffffffffff0000000000ffffffffff0000000000ffffffffffffffff16680100000000000000004264ffffffffff169081027fffffffffffffffffff0000000000ffffffffffffffffffffffffffffffffffff1691909117600160901b919091021790555f908354600160f01b900460ff166002811115611b4557611b4561441a565b03611b7e57506006820180546bffffffffffffffffffffffff60601b1981166001600160601b03909116600160601b8102919091179091555b600583015485907fa6b7418fd416256c96eb97cdd53fdbb40364111d2306edd74393eef94ffb484e90600160c01b900464ffffffffff16611bbe866121e3565b611bc89190614b11565b604080519182526001600160601b03851660208301520160405180910390a26001600160601b03811615611c3457611c346001600160a01b037f00000000000000000000000000000000000000000000000000000000000000001633306001600160601b038516612348565b505050611c3f61237e565b5050565b60608167ffffffffffffffff811115611c5e57611c5e614aa9565b604051908082528060200260200182016040528015611c87578160200160208202803683370190505b5090505f808415611cea575f858152600160205260409020600201546001600160a01b03878116911614611cbb575f611cdb565b5f85815260016020526040902054600160a01b900467ffffffffffffffff165b67ffffffffffffffff16611d03565b6001600160a01b0386165f908152600360205260409020545b90505b8015801590611d1457508382105b1561094057808383611d2581614ad1565b945081518110611d3757611d37614ae9565b6020908102919091018101919091525f918252600190526040902054600160a01b900467ffffffffffffffff16611d06565b611d71611ea1565b6116a9611d7d826138ad565b826126ea565b611d8b611ea1565b5f611d9782600161281c565b80549091506001600160a01b03163314801590611dba5750611db88161218c565b155b15611de15760405163f8ebe63160e01b815260048101839052336024820152604401610a05565b6116a782826132f5565b611df3611ea1565b5f5b81811015611e94575f611e1f848484818110611e1357611e13614ae9565b905060200201356138ad565b90506001600160e01b0319811615611e8b57838383818110611e4357611e43614ae9565b6040516001600160e01b03198516815260209182029390930135927ff314af878c950c2bc3124bca38aae9ccbabb0c9cfb94f6588c54992734ed1c9e92500160405180910390a25b50600101611df5565b50611c3f61237e565b9052565b611ea96139c2565b611ed660017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005b90613a1b565b565b611ee1816121e3565b6001820154600160901b900464ffffffffff16108015611f095750611f0581612bf5565b4210155b15611c3f576001808201805463ffffffff640100000000820481169392915f91611f3591859116614c4e565b92506101000a81548163ffffffff021916908363ffffffff1602179055506001825f01601f8282829054906101000a900460ff16611f739190614c6a565b825460ff9182166101009390930a9283029282021916919091179091558354600160f81b90041660031490508015611fd057825460ff60e01b19167c04000000000000000000000000000000000000000000000000000000001783555b5f611fdb845f613a22565b90505f611fe88686613b50565b90508085600501600c8282829054906101000a90046001600160601b03166120109190614b54565b92506101000a8154816001600160601b0302191690836001600160601b03160217905550857f32b25c85cc53d66ab8372b88f171040aa3b4dc264cc0a72be4b44aafe4f4557885838560405161208a9392919063ffffffff9390931683526001600160601b03918216602084015216604082015260600190565b60405180910390a2826120a05750505050611ed8565b600585015460048601545f916120c2916001600160601b039182169116614b54565b90508086600501600c8282829054906101000a90046001600160601b03166120ea9190614b54565b82546001600160601b039182166101009390930a9283029190920219909116179055506004860180546bffffffffffffffffffffffff199081169091556005870180549091169055867f431517a14b4392bde9a36b69522793151c5e981fe0c0f0c3b2a4808d290d9b8082612160896001613a22565b604080516001600160601b0393841681529290911660208301520160405180910390a250505050505050565b60018101545f906121db907f000000000000000000000000000000000000000000000000000000000000000067ffffffffffffffff169068010000000000000000900464ffffffffff16614b11565b421192915050565b60018101545f90610f849064ffffffffff600160681b820481169168010000000000000000900416614b11565b612219816121e3565b6001820154600160901b900464ffffffffff161080612255575060028154600160e01b900460ff1660058111156122525761225261441a565b14155b8061227057506005810154600160c01b900464ffffffffff16155b15612279575050565b600581015460018201805464ffffffffff600160c01b909304831692600d916122ab918591600160681b900416614b37565b825464ffffffffff9182166101009390930a92830291909202199091161790555060058101546004820180546001600160601b03928316925f916122f191859116614b54565b82546001600160601b039182166101009390930a9283029190920219909116179055506005810180547fffffff0000000000ffffffffffffffffffffffff000000000000000000000000169055611c3f8282613746565b612356848484846001613c99565b61133a57604051635274afe760e01b81526001600160a01b0385166004820152602401610a05565b611ed65f7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f00611ed0565b5f6123b38383613d1f565b90506001600160e01b031981161580156123dd57506001820154600160b81b900464ffffffffff16155b15610f84575063294b968760e01b92915050565b5f5f84431161242457507f58744f490000000000000000000000000000000000000000000000000000000090505f612551565b5f7f00000000000000000000000000000000000000000000000000000000000000006001600160a01b03161561247d5761245d86613e0e565b925090508061247357639904140d60e01b612475565b5f5b925050612551565b5f61248787613e43565b90505f8190036124bf57507fd58353a80000000000000000000000000000000000000000000000000000000092505f91506125519050565b8086866040516124d0929190614c83565b6040518091039020146124f25750630dce765960e31b92505f91506125519050565b6124fc8686613f24565b935091508161251a5750630dce765960e31b92505f91506125519050565b61253583700100000000000000000000000000000000111590565b61254e5750639904140d60e01b92505f91506125519050565b50505b935093915050565b60028401545f90600160e01b900460ff16612575816001614b11565b612580906005614c92565b83146125965750635e3fa05160e01b90506126e1565b60038601545f5b60058110156125f8575f6125b3888b8b85612c9d565b90506125d787876125c5876001614b11565b6125cf9086614c92565b8785886140f2565b6125ef5750635e3fa05160e01b93506126e192505050565b5060010161259d565b5086547effffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff1687556001870154640100000000900463ffffffff165f61263c8a8a613b50565b90508089600401600c8282829054906101000a90046001600160601b03166126649190614b54565b92506101000a8154816001600160601b0302191690836001600160601b03160217905550897f4eea1dd8fcb57e83e2ac5dc82215c608ee83fad5c89ee471e52b7580d35cfc7683836040516126d492919063ffffffff9290921682526001600160601b0316602082015260400190565b60405180910390a2505050505b95945050505050565b6001600160e01b031982165f036126ff575050565b7f7ff4f9eb000000000000000000000000000000000000000000000000000000006001600160e01b0319831601612766575f818152600160205260409081902054905163800b061560e01b8152610a05918391600160e01b90910460ff1690600401614afd565b7f7bf825a2000000000000000000000000000000000000000000000000000000006001600160e01b03198316016127b957604051634203ed2f60e11b815260048101829052336024820152604401610a05565b5f82826040516024016127ce91815260200190565b60408051601f198184030181529190526020810180517bffffffffffffffffffffffffffffffffffffffffffffffffffffffff166001600160e01b0319909316929092178252805190925090fd5b5f82815260016020526040902081600581111561283b5761283b61441a565b8154600160e01b900460ff1660058111156128585761285861441a565b14610f8457805460405163800b061560e01b8152610a05918591600160e01b90910460ff1690600401614afd565b60605f8290036128c2576040517fb9a23e0300000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b8167ffffffffffffffff8111156128db576128db614aa9565b604051908082528060200260200182016040528015612904578160200160208202803683370190505b505f549091506129148382614b11565b5f908155805b848110156129c05761292c8184614b11565b612937906001614b11565b84828151811061294957612949614ae9565b60200260200101818152505061298f84828151811061296a5761296a614ae9565b602002602001015187878481811061298457612984614ae9565b905060e00201612d4e565b8585828181106129a1576129a1614ae9565b905060e0020160a00135826129b69190614b11565b915060010161291a565b506129f66001600160a01b037f000000000000000000000000000000000000000000000000000000000000000016333084612348565b505092915050565b6004810180546005830180546bffffffffffffffffffffffff60601b1980841690945592831690556001600160601b03600160601b918290048116925f9290041681808554600160f01b900460ff166002811115612a5e57612a5e61441a565b14612ad957506007840180546bffffffffffffffffffffffff1981169091556001600160601b031660028554600160f01b900460ff166002811115612aa557612aa561441a565b03612ad9576006850180546bffffffffffffffffffffffff60601b198116909155600160601b90046001600160601b031692505b6002850154612b009087906001600160a01b03166001600160601b0380881690871661415b565b612b69576004850180546001600160601b03808716600160601b026bffffffffffffffffffffffff60601b1990921691909117909155831615612b69576006850180546bffffffffffffffffffffffff60601b1916600160601b6001600160601b038616021790555b8454612b8d9087906001600160a01b03166001600160601b0380861690851661415b565b612bed576005850180546001600160601b03808516600160601b026bffffffffffffffffffffffff60601b1990921691909117909155811615612bed576007850180546bffffffffffffffffffffffff19166001600160601b0383161790555b505050505050565b60018101545f90600160901b900464ffffffffff1681612c14846121e3565b9050612c4b67ffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000166002614c92565b612c558383614b24565b10612c9357612c8e67ffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000001683614b11565b612c95565b805b949350505050565b60028201546001830154604080516020810188905290810186905264010000000090910460c090811b7bffffffff0000000000000000000000000000000000000000000000001660608301527fffffffffffffffff0000000000000000000000000000000000000000000000009084901b1660688201525f9167ffffffffffffffff600160a01b9091041690607001604051602081830303815290604052805190602001205f1c6126e19190614cbd565b5f80612d606060840160408501614cd0565b612d7060a0850160808601614cd0565b90925090505f612d836020850185614ce9565b6001600160a01b031603612dc3576040517fd92e233d00000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b608067ffffffffffffffff83161080612df25750612de2600183614d02565b821667ffffffffffffffff165f14155b15612e35576040517f045162f100000000000000000000000000000000000000000000000000000000815267ffffffffffffffff83166004820152602401610a05565b612e456080840160608501614cd0565b67ffffffffffffffff161580612e875750612e61602083614d22565b67ffffffffffffffff16612e7b6080850160608601614cd0565b67ffffffffffffffff16115b15612edb57612e9c6080840160608501614cd0565b6040517f0fa7197e00000000000000000000000000000000000000000000000000000000815267ffffffffffffffff9091166004820152602401610a05565b7f000000000000000000000000000000000000000000000000000000000000000067ffffffffffffffff168167ffffffffffffffff161080612f2a575063bbf81e0067ffffffffffffffff8216115b15612f54576040516329ba052960e11b815267ffffffffffffffff82166004820152602401610a05565b6001600160601b0360a08401351115612f8657604051630458ab3760e01b815260a08401356004820152602401610a05565b6001600160601b0360c08401351115612fb857604051630458ab3760e01b815260c08401356004820152602401610a05565b5f8481526001602090815260408220805473ffffffffffffffffffffffffffffffffffffffff19163317815591600391612ff490870187614ce9565b6001600160a01b031681526020808201929092526040015f2054825467ffffffffffffffff909116600160a01b0260ff60e01b19167fffffff000000000000000000ffffffffffffffffffffffffffffffffffffffff90911617600160e01b17825560018201805464ffffffffff858116600160681b0271ffffffffff000000000000000000000000001942929092166801000000000000000002919091167fffffffffffffffffffffffffffff00000000000000000000ffffffffffffffff909216919091171790556130ca90850185614ce9565b60028201805473ffffffffffffffffffffffffffffffffffffffff19166001600160a01b03929092169190911790556131096080850160608601614cd0565b8160020160146101000a81548167ffffffffffffffff021916908367ffffffffffffffff16021790555061313c83614209565b6002808301805460ff93909316600160e01b0260ff60e01b199093169290921790915560208086013560038401556004830180546001600160601b0360a0890135166bffffffffffffffffffffffff19821681178355335f9081529490935260409093205467ffffffffffffffff16600160c01b0277ffffffffffffffffffffffff00000000000000000000000090931690911791909117905560c08401351561321857805460ff60f01b1916600160f01b1781556006810180546bffffffffffffffffffffffff191660c08601356001600160601b03161790555b335f9081526002602090815260408220879055869160039161323c90880188614ce9565b6001600160a01b031681526020808201929092526040015f209190915561326590850185614ce9565b6001600160a01b031633867f1d131108803bc95da6148cf92b43e68ce38dd4a6c394094a7f1659d0e0d3d14d6020880135876132a760808b0160608c01614cd0565b6040805193845267ffffffffffffffff9283166020850152908216908301528716606082015260a0808a0135608083015260c0808b0135918301919091520160405180910390a45050505050565b600581015460048201545f91613317916001600160601b039182169116614b11565b825460ff60e01b19167c05000000000000000000000000000000000000000000000000000000001783556004830180546bffffffffffffffffffffffff19908116909155600584018054909116905560408051828152905191925084917fd3a36ada0da11577ee7c22b041e919c2cac9efccaee075523a97ba22b824169c9181900360200190a28154610d37906001600160a01b037f00000000000000000000000000000000000000000000000000000000000000008116911683614251565b6001810154600160901b900464ffffffffff165f6133f4836121e3565b90505f7f000000000000000000000000000000000000000000000000000000000000000067ffffffffffffffff168342106134375761343285612bf5565b613439565b835b6134439190614b11565b90505f82821015613570575f6134598585614b24565b6134638486614b24565b600488015461347b91906001600160601b0316614c92565b6134859190614d51565b60058701549091506134a0906001600160601b031682614b54565b60048701805491935082915f906134c19084906001600160601b0316614d64565b92506101000a8154816001600160601b0302191690836001600160601b031602179055508560010160089054906101000a900464ffffffffff1664ffffffffff168361350d9190614b24565b60018701805464ffffffffff92909216600160681b0271ffffffffff0000000000000000000000000019909216919091179055506005850180547fffffff0000000000ffffffffffffffffffffffff000000000000000000000000169055613655565b600585015461358d90600160c01b900464ffffffffff1684614b11565b821015613655575f61359f8484614b24565b60058701549091505f9064ffffffffff600160c01b820416906135cc9084906001600160601b0316614c92565b6135d69190614d51565b60058801549091506135f29082906001600160601b0316614d64565b6005880180546001600160601b039093166bffffffffffffffffffffffff1964ffffffffff909516600160c01b02949094167fffffff0000000000ffffffffffffffffffffffff0000000000000000000000009093169290921792909217905590505b84547fffff00ffffffffffffffffffffffffffffffffffffffffffffffffffffffffff16600160e81b178555600585018054829190600c906136a99084906001600160601b03600160601b90910416614b54565b92506101000a8154816001600160601b0302191690836001600160601b03160217905550857fec68b4554e29157dd444c7832617708a2c4fe34bdc76c7dbbfffbf308380d94a8660050160189054906101000a900464ffffffffff1664ffffffffff16613715886121e3565b61371f9190614b11565b604080519182526001600160601b03851660208301520160405180910390a2505050505050565b60018154600160f01b900460ff1660028111156137655761376561441a565b1461376e575050565b805460ff60f01b19167e02000000000000000000000000000000000000000000000000000000000000178155600681015460408051600160601b9092046001600160601b031682525183917fa82cc801d3441a544199a29213af59c68395a29ea31e3130a7badf410f166b67919081900360200190a25050565b60048101545f90600160601b90046001600160601b031615158061381f57506005820154600160601b90046001600160601b031615155b1561382c57506001919050565b5f8254600160f01b900460ff16600281111561384a5761384a61441a565b0361385657505f919050565b60078201546001600160601b0316151580610f84575060028254600160f01b900460ff16600281111561388b5761388b61441a565b148015610f8457505060060154600160601b90046001600160601b0316151590565b5f8181526001602052604081206138c48382613d1f565b91506001600160e01b03198216156138dc5750919050565b6001810154600160b81b900464ffffffffff161561391c57507f1ea629850000000000000000000000000000000000000000000000000000000092915050565b5f61394b61ffff7f00000000000000000000000000000000000000000000000000000000000000001643614b11565b60018301805464ffffffffff60b81b1916600160b81b64ffffffffff84160217908190556040805164010000000090920463ffffffff1682526020820183905291925085917fdbceece8cd0920419e2d8275b9b8d6b89f82c99804e8e763fd62aa7689b3ede2910160405180910390a25050919050565b7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f005c15611ed6576040517f3ee5aeb500000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b80825d5050565b5f60018354600160f01b900460ff166002811115613a4257613a4261441a565b14613a4e57505f610f84565b506006820154600160601b90046001600160601b031681613ab75760068301545f90600a90600190613a8a9083906001600160601b0316614b11565b613a949190614b24565b613a9e9190614d51565b9050816001600160601b0316811015613ab5578091505b505b8083600601600c8282829054906101000a90046001600160601b0316613add9190614d64565b92506101000a8154816001600160601b0302191690836001600160601b0316021790555080836007015f8282829054906101000a90046001600160601b0316613b269190614b54565b92506101000a8154816001600160601b0302191690836001600160601b0316021790555092915050565b5f5f613b5b83612bf5565b60018401549091505f90600160901b900464ffffffffff16613b7c856121e3565b613b869190614b24565b60018501549091508190613ba890600160901b900464ffffffffff1684614b24565b6004860154613bc091906001600160601b0316614c92565b613bca9190614d51565b60048501805491945084915f90613beb9084906001600160601b0316614d64565b82546101009290920a6001600160601b0381810219909316919092169190910217905550600184810180547fffffffff00000000000000000000ffffffffffffffffffffffffffffffffffff16600160901b64ffffffffff86160264ffffffffff60b81b191617808255600490613c71908490640100000000900463ffffffff16614c4e565b92506101000a81548163ffffffff021916908363ffffffff1602179055506129f68585612210565b6040517f23b872dd000000000000000000000000000000000000000000000000000000005f8181526001600160a01b038781166004528616602452604485905291602083606481808c5af1925060015f51148316613d0e578383151615613d02573d5f823e3d81fd5b5f883b113d1516831692505b604052505f60605295945050505050565b5f60028254600160e01b900460ff166005811115613d3f57613d3f61441a565b14613d52575063800b061560e01b610f84565b60028201546001600160a01b03163314613d745750634203ed2f60e11b610f84565b613d7e8383611ed8565b60028254600160e01b900460ff166005811115613d9d57613d9d61441a565b14613db0575063800b061560e01b610f84565b613db9826121e3565b4210613dcd5750638de7457f60e01b610f84565b6001820154600160901b900464ffffffffff16421015610f8457507f397a427100000000000000000000000000000000000000000000000000000000610f84565b5f5f613e3a7f000000000000000000000000000000000000000000000000000000000000000084614286565b91509150915091565b5f814311613e5257505f919050565b610100613e5f8343614b24565b11613e6957504090565b5f5f71f90827f1c53a10cb7a02335b1753200029356001600160a01b031684604051602001613e9a91815260200190565b60408051601f1981840301815290829052613eb491614d83565b5f60405180830381855afa9150503d805f8114613eec576040519150601f19603f3d011682016040523d82523d5f602084013e613ef1565b606091505b5091509150818015613f04575080516020145b15613f1d5780806020019051810190612c959190614d8e565b5050919050565b5f8060f9843560f81c141580613f4b5750613f47600185013560f01c6003614b11565b8314155b15613f5a57505f9050806140eb565b60a0600385013560f81c141580613f79575060a0602485013560f81c14155b15613f8857505f9050806140eb565b6094604585013560f81c141580613fa7575060a0605a85013560f81c14155b15613fb657505f9050806140eb565b60a0607b85013560f81c141580613fd5575060a0609c85013560f81c14155b15613fe457505f9050806140eb565b60bd84013560e81c62b9010014613fff57505f9050806140eb565b6101c05f5b6006811015614067578582013560f81c60b781111561402c57505f93508392506140eb915050565b6080811061404f5761403f608082614b24565b61404a906001614b11565b614052565b60015b61405c9084614b11565b925050600101614004565b5060a08186013560f81c14158061409b57506088614098868661408b856021614b11565b919091013560f81c919050565b14155b156140ac57505f91508190506140eb565b6140b781602a614b11565b8410156140ca57505f91508190506140eb565b60016140e586866140db8585614b11565b9190910135919050565b92509250505b9250929050565b5f828560051b880180358660051b8201600194505b80831015614148576020830192506001841660051b828152833560208218525060205f60405f60025afa5f5195169460019490941c9360c019169150614107565b5090931491909116979650505050505050565b5f6141668284614b11565b5f0361417457506001612c95565b6141b3846141828486614b11565b6001600160a01b037f0000000000000000000000000000000000000000000000000000000000000000169190614361565b90508015612c955760408051848152602081018490526001600160a01b0386169187917f59e5c638e8e7ab669e805847b18203cf00e4ab4d0688c3da8e486aba4cc4fed2910160405180910390a3949350505050565b5f80614216602084614d22565b90505b60018167ffffffffffffffff16111561424b57614237600183614c6a565b915060011c677fffffffffffffff16614219565b50919050565b61425e838383600161436a565b610d3757604051635274afe760e01b81526001600160a01b0384166004820152602401610a05565b5f5f5f5f856001600160a01b0316856040516020016142a791815260200190565b60408051601f19818403018152908290526142c191614d83565b5f60405180830381855afa9150503d805f81146142f9576040519150601f19603f3d011682016040523d82523d5f602084013e6142fe565b606091505b509150915081158061431257508051602014155b1561432557505f92508291506140eb9050565b808060200190518101906143399190614d8e565b925061435683700100000000000000000000000000000000111590565b935050509250929050565b5f612c958484845f5b6040517fa9059cbb000000000000000000000000000000000000000000000000000000005f8181526001600160a01b038616600452602485905291602083604481808b5af1925060015f511483166143d95783831516156143cd573d5f823e3d81fd5b5f873b113d1516831692505b60405250949350505050565b6040518060a001604052806005906020820280368337509192915050565b5f60208284031215614413575f5ffd5b5035919050565b634e487b7160e01b5f52602160045260245ffd5b60068110611e9d57611e9d61441a565b60038110611e9d57611e9d61441a565b81516001600160a01b031681526102e08101602083015161447a60208401826001600160a01b03169052565b50604083015161448d604084018261442e565b5060608301516144a1606084018215159052565b5060808301516144b4608084018261443e565b5060a08301516144c960a084018260ff169052565b5060c08301516144e160c084018263ffffffff169052565b5060e08301516144f960e084018263ffffffff169052565b5061010083015161451461010084018264ffffffffff169052565b5061012083015161452f61012084018264ffffffffff169052565b5061014083015161454a61014084018264ffffffffff169052565b5061016083015161456561016084018264ffffffffff169052565b5061018083015161458061018084018264ffffffffff169052565b506101a08301516101a08301526101c08301516145aa6101c084018267ffffffffffffffff169052565b506101e08301516145c86101e084018267ffffffffffffffff169052565b506102008301516145e56102008401826001600160601b03169052565b506102208301516146026102208401826001600160601b03169052565b5061024083015161461f6102408401826001600160601b03169052565b5061026083015161463c6102608401826001600160601b03169052565b506102808301516146596102808401826001600160601b03169052565b506102a08301516146766102a08401826001600160601b03169052565b506102c08301516119766102c08401826001600160601b03169052565b80356001600160a01b0381168114611514575f5ffd5b5f5f5f606084860312156146bb575f5ffd5b6146c484614693565b95602085013595506040909401359392505050565b602080825282518282018190525f918401906040840190835b818110156147105783518352602093840193909201916001016146f2565b509095945050505050565b803567ffffffffffffffff81168114611514575f5ffd5b5f5f5f60608486031215614744575f5ffd5b833592506147546020850161471b565b929592945050506040919091013590565b5f5f83601f840112614775575f5ffd5b50813567ffffffffffffffff81111561478c575f5ffd5b6020830191508360208285010111156140eb575f5ffd5b5f5f83601f8401126147b3575f5ffd5b50813567ffffffffffffffff8111156147ca575f5ffd5b6020830191508360208260051b85010111156140eb575f5ffd5b5f5f5f5f5f606086880312156147f8575f5ffd5b85359450602086013567ffffffffffffffff811115614815575f5ffd5b61482188828901614765565b909550935050604086013567ffffffffffffffff811115614840575f5ffd5b61484c888289016147a3565b969995985093965092949392505050565b5f5f83601f84011261486d575f5ffd5b50813567ffffffffffffffff811115614884575f5ffd5b60208301915083602060e0830285010111156140eb575f5ffd5b5f5f602083850312156148af575f5ffd5b823567ffffffffffffffff8111156148c5575f5ffd5b6148d18582860161485d565b90969095509350505050565b5f5f5f5f5f5f5f60c0888a0312156148f3575f5ffd5b873567ffffffffffffffff811115614909575f5ffd5b6149158a828b0161485d565b9098509650506020880135945060408801359350606088013560ff8116811461493c575f5ffd5b969995985093969295946080840135945060a09093013592915050565b5f5f5f5f6040858703121561496c575f5ffd5b843567ffffffffffffffff811115614982575f5ffd5b61498e878288016147a3565b909550935050602085013567ffffffffffffffff8111156149ad575f5ffd5b6149b9878288016147a3565b95989497509550505050565b5f5f5f604084860312156149d7575f5ffd5b83359250602084013567ffffffffffffffff8111156149f4575f5ffd5b614a0086828701614765565b9497909650939450505050565b60a0810181835f5b6005811015614a34578151835260209283019290910190600101614a15565b50505092915050565b5f60e0828403128015614a4e575f5ffd5b509092915050565b5f5f60408385031215614a67575f5ffd5b50508035926020909101359150565b5f5f60208385031215614a87575f5ffd5b823567ffffffffffffffff811115614a9d575f5ffd5b6148d1858286016147a3565b634e487b7160e01b5f52604160045260245ffd5b634e487b7160e01b5f52601160045260245ffd5b5f60018201614ae257614ae2614abd565b5060010190565b634e487b7160e01b5f52603260045260245ffd5b828152604081016119d0602083018461442e565b80820180821115610f8457610f84614abd565b81810381811115610f8457610f84614abd565b64ffffffffff8181168382160190811115610f8457610f84614abd565b6001600160601b038181168382160190811115610f8457610f84614abd565b5f81518060208401855e5f93019283525090919050565b5f6126e1614ba1614b9b8488614b73565b86614b73565b84614b73565b5f8235605e19833603018112614bbb575f5ffd5b9190910192915050565b5f5f8335601e19843603018112614bda575f5ffd5b83018035915067ffffffffffffffff821115614bf4575f5ffd5b6020019150368190038213156140eb575f5ffd5b5f5f8335601e19843603018112614c1d575f5ffd5b83018035915067ffffffffffffffff821115614c37575f5ffd5b6020019150600581901b36038213156140eb575f5ffd5b63ffffffff8181168382160190811115610f8457610f84614abd565b60ff8181168382160190811115610f8457610f84614abd565b818382375f9101908152919050565b8082028115828204841417610f8457610f84614abd565b634e487b7160e01b5f52601260045260245ffd5b5f82614ccb57614ccb614ca9565b500690565b5f60208284031215614ce0575f5ffd5b6119d08261471b565b5f60208284031215614cf9575f5ffd5b6119d082614693565b67ffffffffffffffff8281168282160390811115610f8457610f84614abd565b5f67ffffffffffffffff831680614d3b57614d3b614ca9565b8067ffffffffffffffff84160491505092915050565b5f82614d5f57614d5f614ca9565b500490565b6001600160601b038281168282160390811115610f8457610f84614abd565b5f6119d08284614b73565b5f60208284031215614d9e575f5ffd5b505191905056'

@@ -1,16 +1,9 @@
-import { encodeAbiParameters, type Hex, keccak256, parseEventLogs, sha256 } from 'viem'
+import { type Hex, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { marketplaceAbi } from './contracts.ts'
-import { type Actor, type Fixture, openFixture, PERIOD, type Piece, pieceOf } from './testing/marketplace-fixture.ts'
-
-/** Raw bytes without a pattern. */
-function scattered(sizeBytes: number): Uint8Array {
-  let block: Uint8Array = sha256('0x', 'bytes')
-  return Uint8Array.from({ length: sizeBytes }, (_, index) => {
-    if (index % 32 === 0) block = sha256(block, 'bytes')
-    return block[index % 32] ?? 0
-  })
-}
+import { dealSteps } from './testing/deal-steps.ts'
+import { type Actor, type Fixture, openFixture, PERIOD } from './testing/marketplace-fixture.ts'
+import { type Piece, pieceOf, scattered } from './testing/pieces.ts'
 
 const piece = pieceOf(scattered(127 * 8))
 
@@ -24,24 +17,20 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.stop())
 
-async function activeDeal(of: Piece = piece): Promise<bigint> {
-  const terms = [prover.address, of.commp, of.pieceSize, 5n * BigInt(PERIOD), 5_000n] as const
-  await fixture.client1.send('proposeDeal', terms)
-  const dealId = await fixture.lastDealId()
-  await prover.send('acceptDeal', [dealId])
-  return dealId
+const steps = dealSteps(() => fixture)
+
+function activeDeal({ commp, pieceSize, leafCount }: Piece = piece): Promise<bigint> {
+  return steps.activeDeal({ commp, pieceSize, leafCount, duration: 5n * BigInt(PERIOD), totalPayment: 5_000n })
 }
 
 describe('openChallenge', () => {
-  it('draws a leaf by the hash of its own block', async () => {
+  it('names the block that draws the leaves', async () => {
     const dealId = await activeDeal()
     const receipt = await prover.send('openChallenge', [dealId])
     const [event] = parseEventLogs({ abi: marketplaceAbi, eventName: 'ChallengeOpened', logs: receipt.logs })
-    expect(event?.args).toEqual({ dealId, period: 0, challengeBlock: receipt.blockNumber })
-    await fixture.mine(1)
-    const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint32' }] as const
-    const drawn = BigInt(keccak256(encodeAbiParameters(types, [receipt.blockHash, dealId, 0])))
-    expect(await fixture.challengedLeaf(dealId)).toBe(drawn % (piece.pieceSize / 32n))
+    const seedBlock = receipt.blockNumber + 1n
+    expect(event?.args).toEqual({ dealId, period: 0, seedBlock })
+    await expect(fixture.deal(dealId)).resolves.toMatchObject({ seedBlock: Number(seedBlock) })
   })
 
   it('is for the prover, and once a period', async () => {
@@ -68,23 +57,6 @@ describe('openChallenge', () => {
   })
 })
 
-describe('challengedLeaf', () => {
-  it('is there from the block after its opening, for 256 blocks and as long as the period', async () => {
-    const dealId = await activeDeal()
-    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
-    await prover.send('openChallenge', [dealId])
-    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotDrawn', args: [dealId] })
-    await fixture.mine(1)
-    const leaf = await fixture.challengedLeaf(dealId)
-    await fixture.mine(255)
-    expect(await fixture.challengedLeaf(dealId)).toBe(leaf)
-    await fixture.mine(1)
-    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeLapsed', args: [dealId] })
-    await fixture.passSeconds(PERIOD)
-    await expect(fixture.leafRefusal(dealId)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
-  })
-})
-
 describe('prove', () => {
   it('takes a proof of a real piece, once a period', async () => {
     const mebibyte = pieceOf(scattered(1_000_000))
@@ -92,7 +64,7 @@ describe('prove', () => {
     const dealId = await activeDeal(mebibyte)
     await prover.send('openChallenge', [dealId])
     const proof = await fixture.proofOf(dealId, mebibyte)
-    expect(proof[2]).toHaveLength(15)
+    expect(proof[2]).toHaveLength(5 * 16)
     const receipt = await prover.send('prove', proof)
     const [event] = parseEventLogs({ abi: marketplaceAbi, eventName: 'PeriodProven', logs: receipt.logs })
     expect(event?.args).toEqual({ dealId, period: 0, pay: 1_000n })
@@ -102,72 +74,62 @@ describe('prove', () => {
 
   it('takes proofs of every leaf that comes up', async () => {
     const smallest = pieceOf(scattered(127))
-    const leaves = new Set<bigint>()
-    for (let turn = 0; turn < 16; turn += 1) {
+    const leaves = new Set<Hex | undefined>()
+    for (let turn = 0; turn < 4; turn += 1) {
       const dealId = await activeDeal(smallest)
       await prover.send('openChallenge', [dealId])
-      await prover.send('prove', await fixture.proofOf(dealId, smallest))
-      await fixture.passSeconds(PERIOD)
-      await prover.send('openChallenge', [dealId])
-      await fixture.mine(1)
-      leaves.add(await fixture.challengedLeaf(dealId))
-      await prover.send('prove', await fixture.proofOf(dealId, smallest))
+      const proof = await fixture.proofOf(dealId, smallest)
+      for (const index of [0, 3, 6, 9, 12]) leaves.add(proof[2][index])
+      await prover.send('prove', proof)
     }
-    // One of the four comes up sixteen times once in a billion runs.
+    // One of the four comes up twenty times once in a trillion runs.
     expect(leaves.size).toBeGreaterThan(1)
   })
 
   it('refuses a proof that is wrong in any part', async () => {
     const dealId = await activeDeal()
     await prover.send('openChallenge', [dealId])
-    const [, leaf, path] = await fixture.proofOf(dealId, piece)
-    const [, otherLeaf, otherPath] = await fixture.proofOf(dealId, pieceOf(scattered(127 * 8).reverse()))
+    const [, header, nodes] = await fixture.proofOf(dealId, piece)
+    const others = await fixture.nodesOf(dealId, pieceOf(scattered(127 * 8).reverse()))
     const flipped = (word: Hex): Hex => `0x${(BigInt(word) ^ 1n).toString(16).padStart(64, '0')}`
-    const wrong: readonly (readonly [Hex, readonly Hex[]])[] = [
-      [flipped(leaf), path],
-      [otherLeaf, otherPath],
-      [leaf, otherPath],
-      [leaf, path.slice(1)],
-      [leaf, path.slice(0, -1)],
-      [leaf, [...path, leaf]],
-      [leaf, []],
-      [leaf, path.toReversed()],
-      [piece.commp, []],
-      ...path.map((_, at) => [leaf, path.map((word, index) => (index === at ? flipped(word) : word))] as const),
+    const wrong: readonly (readonly Hex[])[] = [
+      others,
+      [],
+      nodes.slice(1),
+      nodes.slice(0, -1),
+      [...nodes, piece.commp],
+      nodes.toReversed(),
+      // Proofs of four of the five leaves.
+      [...nodes.slice(0, 28), ...others.slice(28)],
+      Array.from(nodes, () => piece.commp),
+      [piece.commp],
+      ...nodes.map((_, changed) => nodes.map((word, index) => (index === changed ? flipped(word) : word))),
     ]
     const refusal = { name: 'InvalidProof', args: [dealId] }
-    for (const [leafGiven, pathGiven] of wrong) {
-      await expect(prover.refusal('prove', [dealId, leafGiven, pathGiven])).resolves.toEqual(refusal)
+    for (const given of wrong) {
+      await expect(prover.refusal('prove', [dealId, header, given])).resolves.toEqual(refusal)
     }
-    await prover.send('prove', [dealId, leaf, path])
+    await prover.send('prove', [dealId, header, nodes])
   })
 
-  it('refuses a right proof of another leaf', async () => {
-    const dealId = await activeDeal()
-    const other = await activeDeal()
-    await prover.send('openChallenge', [dealId])
-    await fixture.mine(1)
-    // Another deal about the same piece, until it is asked for another leaf.
-    await prover.send('openChallenge', [other])
-    await fixture.mine(1)
-    for (let turn = 0; (await fixture.challengedLeaf(other)) === (await fixture.challengedLeaf(dealId)); turn += 1) {
-      if (turn === 4) throw new Error('five challenges in a row were about one leaf')
-      await prover.send('prove', await fixture.proofOf(other, piece))
-      await fixture.passSeconds(PERIOD)
-      await prover.send('openChallenge', [other])
-      await prover.send('openChallenge', [dealId])
-      await fixture.mine(1)
-    }
-    const [, leaf, path] = await fixture.proofOf(other, piece)
-    await expect(prover.refusal('prove', [dealId, leaf, path])).resolves.toEqual({
+  it('refuses right proofs of other leaves', async () => {
+    const [dealId, other] = [await activeDeal(), await activeDeal()]
+    await prover.send('openMany', [[dealId, other]])
+    const [, header, nodes] = await fixture.proofOf(dealId, piece)
+    const others = await fixture.nodesOf(other, piece)
+    expect(others).not.toEqual(nodes)
+    await expect(prover.refusal('prove', [dealId, header, others])).resolves.toEqual({
       name: 'InvalidProof',
       args: [dealId],
     })
+    // Each leaf at the place of another one.
+    const turned = [...nodes.slice(7), ...nodes.slice(0, 7)]
+    await expect(prover.refusal('prove', [dealId, header, turned])).resolves.toMatchObject({ name: 'InvalidProof' })
   })
 
   it('is for the prover, after the challenge and before its end', async () => {
     const dealId = await activeDeal()
-    const nothing = [dealId, piece.commp, []] as const
+    const nothing = [dealId, '0x', []] as const
     await expect(prover.refusal('prove', nothing)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
     await prover.send('openChallenge', [dealId])
     await expect(prover.refusal('prove', nothing)).resolves.toEqual({ name: 'ChallengeNotDrawn', args: [dealId] })
@@ -175,8 +137,6 @@ describe('prove', () => {
     await expect(stranger.refusal('prove', proof)).resolves.toEqual({
       ...{ name: 'NotProver', args: [dealId, stranger.address] },
     })
-    await fixture.mine(256)
-    await expect(prover.refusal('prove', proof)).resolves.toEqual({ name: 'ChallengeLapsed', args: [dealId] })
     await fixture.passSeconds(PERIOD)
     await expect(prover.refusal('prove', proof)).resolves.toEqual({ name: 'ChallengeNotOpen', args: [dealId] })
     await prover.send('openChallenge', [dealId])

@@ -6,10 +6,11 @@ import {
   type Hex,
   parseEventLogs,
   zeroAddress,
+  zeroHash,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { marketplaceAbi, marketplaceBytecode } from './contracts.ts'
-import { dealSteps, MAX_DURATION, MAX_PAYMENT, type Terms } from './testing/deal-steps.ts'
+import { dealSteps, MAX_DURATION, MAX_PAYMENT } from './testing/deal-steps.ts'
 import { type Actor, type Fixture, openFixture, PERIOD, WINDOW } from './testing/marketplace-fixture.ts'
 
 let fixture: Fixture
@@ -24,16 +25,24 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.stop())
 
-const { piece, termsOf, propose, activeDeal, stateOf, gainOf } = dealSteps(() => fixture)
+const { accept, piece, termsOf, propose, activeDeal, stateOf, gainOf } = dealSteps(() => fixture)
 
 describe('constructor', () => {
+  const usual = { usdc: piece.commp.slice(0, 42) as Address, period: 1n, window: 1n, firstDealId: 1n, delay: 1 }
   it.each([
-    ['ZeroAddress', [zeroAddress, 1n, 1n]],
-    ['ZeroPeriod', [piece.commp.slice(0, 42) as Address, 0n, 1n]],
-    ['ZeroPeriod', [piece.commp.slice(0, 42) as Address, 1n, 0n]],
-    ['DurationOutOfRange', [piece.commp.slice(0, 42) as Address, MAX_DURATION + 1n, 1n]],
-    ['DurationOutOfRange', [piece.commp.slice(0, 42) as Address, 1n, MAX_DURATION + 1n]],
-  ] as const)('refuses: %s', async (name, args) => {
+    ['ZeroAddress', { usdc: zeroAddress }],
+    ['ZeroPeriod', { period: 0n }],
+    ['ZeroPeriod', { window: 0n }],
+    ['ZeroPeriod', { delay: 0 }],
+    ['DurationOutOfRange', { period: MAX_DURATION + 1n }],
+    ['DurationOutOfRange', { window: MAX_DURATION + 1n }],
+    ['InvalidFirstDealId', { firstDealId: 0n }],
+    ['InvalidFirstDealId', { firstDealId: 2n ** 63n + 1n }],
+    // An address without code answers nothing.
+    ['NoRandomness', { beacon: piece.commp.slice(0, 42) as Address }],
+  ] as const)('refuses: %s (%o)', async (name, settings) => {
+    const all = { ...usual, beacon: zeroAddress, ...settings }
+    const args = [all.usdc, all.period, all.window, all.firstDealId, all.delay, all.beacon] as const
     const data = encodeDeployData({ abi: marketplaceAbi, bytecode: marketplaceBytecode, args })
     const failure = await fixture.client.call({ data }).catch((error: unknown) => error)
     const raw = failure instanceof BaseError ? failure.walk((error) => 'data' in Object(error)) : undefined
@@ -54,11 +63,11 @@ describe('proposeDeal', () => {
   })
 
   it('says what was proposed', async () => {
-    const receipt = await client.send('proposeDeal', termsOf({ totalPayment: 0n }))
+    const receipt = await client.send('proposeDeal', [termsOf({ totalPayment: 0n, bond: 5n })])
     const [event] = parseEventLogs({ abi: marketplaceAbi, eventName: 'DealProposed', logs: receipt.logs })
     expect(event?.args).toEqual({
       ...{ dealId: await fixture.lastDealId(), client: client.address, prover: prover.address, commp: piece.commp },
-      ...{ pieceSize: 128n, duration: 3_000n, totalPayment: 0n },
+      ...{ pieceSize: 128n, leafCount: 4n, duration: 3_000n, totalPayment: 0n, bond: 5n },
     })
   })
 
@@ -73,29 +82,28 @@ describe('proposeDeal', () => {
     ['DurationOutOfRange', { duration: 2n ** 64n - 1n }],
     ['PaymentTooLarge', { totalPayment: MAX_PAYMENT + 1n }],
     ['PaymentTooLarge', { totalPayment: 2n ** 256n - 1n }],
+    ['PaymentTooLarge', { bond: MAX_PAYMENT + 1n }],
+    ['InvalidLeafCount', { leafCount: 0n }],
+    ['InvalidLeafCount', { leafCount: 5n }],
     ['ERC20InsufficientBalance', { totalPayment: MAX_PAYMENT }],
   ] as const)('refuses: %s (%o)', async (name, terms) => {
-    const refusal = await client.refusal('proposeDeal', termsOf(terms))
+    const refusal = await client.refusal('proposeDeal', [termsOf(terms)])
     // The token's own error is not part of the marketplace's ABI, and reads as unknown.
     expect(refusal.name ?? 'ERC20InsufficientBalance').toBe(name)
   })
 
   it('takes the widest terms', async () => {
-    const dealId = await propose({ pieceSize: 2n ** 63n, duration: MAX_DURATION, totalPayment: 1n })
-    await expect(fixture.deal(dealId)).resolves.toMatchObject({ pieceSize: 2n ** 63n, duration: Number(MAX_DURATION) })
+    const widest = { pieceSize: 2n ** 63n, leafCount: 2n ** 58n, duration: MAX_DURATION, bond: MAX_PAYMENT }
+    const dealId = await propose({ ...widest, totalPayment: 1n })
+    await expect(fixture.deal(dealId)).resolves.toMatchObject({ ...widest, duration: Number(MAX_DURATION) })
     await client.send('withdrawDeal', [dealId])
   })
 })
 
 describe('proposeDeals', () => {
-  const proposalOf = (terms: Terms) => {
-    const [to, commp, pieceSize, duration, totalPayment] = termsOf(terms)
-    return { prover: to, commp, pieceSize, duration, totalPayment }
-  }
-
   it('numbers deals in the order of the proposals and takes their pay together', async () => {
     const before = await fixture.lastDealId()
-    const proposals = [1n, 2n, 4n].map((totalPayment) => proposalOf({ totalPayment }))
+    const proposals = [1n, 2n, 4n].map((totalPayment) => termsOf({ totalPayment }))
     expect(await gainOf(client.address, () => client.send('proposeDeals', [proposals]))).toBe(-7n)
     expect(await fixture.lastDealId()).toBe(before + 3n)
     const deals = await Promise.all([1n, 2n, 3n].map((place) => fixture.deal(before + place)))
@@ -104,7 +112,7 @@ describe('proposeDeals', () => {
 
   it('refuses all of a batch for one that is wrong', async () => {
     await expect(client.refusal('proposeDeals', [[]])).resolves.toEqual({ name: 'NoProposals', args: [] })
-    const proposals = [proposalOf({}), proposalOf({ pieceSize: 100n })]
+    const proposals = [termsOf({}), termsOf({ pieceSize: 100n })]
     await expect(client.refusal('proposeDeals', [proposals])).resolves.toEqual({
       name: 'InvalidPieceSize',
       args: [100n],
@@ -116,7 +124,7 @@ describe('acceptDeal', () => {
   it('begins the term', async () => {
     const dealId = await propose()
     await fixture.passSeconds(WINDOW - 100)
-    await prover.send('acceptDeal', [dealId])
+    await accept(dealId)
     const now = await fixture.now()
     expect(await stateOf(dealId)).toBe('Active')
     await expect(fixture.deal(dealId)).resolves.toMatchObject({ since: Number(now), accountedUntil: Number(now) })
@@ -129,21 +137,27 @@ describe('acceptDeal', () => {
     const [inTime, late] = [await propose(), await propose()]
     const { since } = await fixture.deal(inTime)
     await fixture.nextBlockAt(BigInt(since + WINDOW))
-    await prover.send('acceptDeal', [inTime])
+    await accept(inTime)
     // Time that passes is that of the clock, of which a second can end in the same second.
     await fixture.nextBlockAt(BigInt(since + WINDOW + 1))
     await fixture.mine(1)
-    await expect(prover.refusal('acceptDeal', [late])).resolves.toEqual({ name: 'AcceptanceOver', args: [late] })
+    await expect(prover.refusal('acceptDeal', [late, zeroHash])).resolves.toEqual({
+      name: 'AcceptanceOver',
+      args: [late],
+    })
   })
 
   it('refuses anybody else, and a deal that is not proposed', async () => {
     const dealId = await propose()
-    await expect(client.refusal('acceptDeal', [dealId])).resolves.toEqual({
+    await expect(client.refusal('acceptDeal', [dealId, zeroHash])).resolves.toEqual({
       ...{ name: 'NotProver', args: [dealId, client.address] },
     })
-    await prover.send('acceptDeal', [dealId])
-    await expect(prover.refusal('acceptDeal', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 2] })
-    await expect(prover.refusal('acceptDeal', [2n ** 99n])).resolves.toEqual({
+    await accept(dealId)
+    await expect(prover.refusal('acceptDeal', [dealId, zeroHash])).resolves.toEqual({
+      name: 'WrongState',
+      args: [dealId, 2],
+    })
+    await expect(prover.refusal('acceptDeal', [2n ** 99n, zeroHash])).resolves.toEqual({
       ...{ name: 'WrongState', args: [2n ** 99n, 0] },
     })
   })
@@ -156,7 +170,10 @@ describe('withdrawDeal', () => {
     expect(await gainOf(client.address, () => client.send('withdrawDeal', [dealId]))).toBe(3_011n)
     expect(await stateOf(dealId)).toBe('Withdrawn')
     await expect(client.refusal('withdrawDeal', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 5] })
-    await expect(prover.refusal('acceptDeal', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 5] })
+    await expect(prover.refusal('acceptDeal', [dealId, zeroHash])).resolves.toEqual({
+      name: 'WrongState',
+      args: [dealId, 5],
+    })
     await expect(stranger.refusal('settle', [dealId])).resolves.toEqual({ name: 'WrongState', args: [dealId, 5] })
   })
 

@@ -40,7 +40,7 @@ export interface ProverOptions extends AllowedHosts {
     /** @default the name server of the system */
     readonly resolve?: Resolve
   }
-  /** The marketplace whose deals are accepted and proved. @default none */
+  /** The marketplaces whose deals are accepted and proved. @default none */
   readonly chain?: ChainOptions
   /** What goes wrong, for tests. @default nothing */
   readonly faults?: ProverFaults

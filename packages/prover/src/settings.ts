@@ -49,7 +49,7 @@ export type ProverSettings = Required<Pick<ProverOptions, keyof typeof PROVER_SE
  * Reads the prover's settings from the environment. Nothing is ignored: a wrong value, an empty one and an unknown
  * `LADE_PROVER_…` variable each stop the start.
  *
- * @param cwd - what a relative folder starts from.
+ * @param cwd - what relative paths start from.
  * @throws {ConfigError} with one sentence, for the first setting that is wrong.
  *
  * @example
@@ -64,7 +64,7 @@ export function readProverSettings(env: Readonly<Record<string, string | undefin
     throw new ConfigError(`${unknown} is not a setting of the prover; its settings are ${known.join(', ')}.`)
   }
   const textOf = ({ name, default: standard }: ProverSetting) => ({ name, text: env[name] ?? standard })
-  const chain = readChainSettings(env)
+  const chain = readChainSettings(env, cwd)
   return {
     ...(chain && { chain }),
     host: readHost(textOf(PROVER_SETTINGS.host)),

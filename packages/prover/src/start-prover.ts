@@ -29,7 +29,7 @@ export interface Prover {
  * Starts a storage provider of one machine that speaks Curio's PDP protocol, keeps the pieces it is given, and proves them.
  *
  * An answer that says a piece is stored is sent once its bytes were checked against its CID and flushed. There is no chain
- * behind its data sets: their transactions are fake, and signatures are not looked at. With `chain` it also follows a marketplace,
+ * behind its data sets: their transactions are fake, and signatures are not looked at. With `chain` it also follows marketplaces,
  * where it is paid for its proofs.
  *
  * @throws {Error} when the folder cannot be opened or the port cannot be bound; nothing is left open then.
@@ -129,24 +129,24 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
  * @throws {ConfigError} when the node is on another chain than the configured one. A node that does not answer is waited for.
  */
 async function startFollowing(
-  { pollMs = 1000, settledPeriods, ...settings }: ChainOptions,
+  { pollMs = 1000, settledPeriods, marketplaces, ...settings }: ChainOptions,
   rest: Pick<DealFollowerOptions, 'store' | 'dir' | 'log' | 'metrics'>,
 ): Promise<DealFollower> {
-  const [{ Marketplace }, { followDeals }, { WrongChainError }] = await Promise.all([
-    import('./chain/marketplace.ts'),
+  const [{ ChainAccount }, { followDeals }, { WrongChainError }] = await Promise.all([
+    import('./chain/chain-account.ts'),
     import('./chain/deal-follower.ts'),
     import('./chain/wrong-chain-error.ts'),
   ])
   const limits = { ...readChainLimits({}), ...settings.limits }
-  const marketplace = new Marketplace({ ...settings, limits }, pollMs)
+  const chain = new ChainAccount({ ...settings, limits }, pollMs)
   if (limits.chainId !== undefined) {
-    const found = await marketplace.identity().catch((error: Error) => error)
+    const found = await chain.chainId().catch((error: Error) => error)
     if (found instanceof WrongChainError) throw new ConfigError(found.message)
   }
   if (limits.microUsdcPerCoin === undefined) {
     rest.log?.warn('LADE_PROVER_USDC_PER_COIN is not set: deals are proved whatever their gas costs')
   }
-  return followDeals({ ...rest, marketplace, limits, pollMs, settledPeriods })
+  return followDeals({ ...rest, chain, marketplaces, limits, pollMs, settledPeriods })
 }
 
 /** Sweeps every so often, one after another. */

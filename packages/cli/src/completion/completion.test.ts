@@ -32,7 +32,7 @@ describe('lade complete', () => {
     expect(await complete('keys', 'ro')).toEqual(['rotate', ':4'])
     expect(await complete('deals', '')).toEqual(['extend', 'redundancy', 'proofs', ':4'])
     expect(await complete('deals', 'extend', '--d')).toEqual(['--days', ':4'])
-    expect(await complete('cha')).toEqual(['challenge', ':4'])
+    expect(await complete('cha')).toEqual(['challenge', 'chain', ':4'])
   })
 
   it('does not offer what is hidden', async () => {

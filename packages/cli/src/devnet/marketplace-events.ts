@@ -63,7 +63,9 @@ function sentenceOf(event: MarketplaceEvent, names: ReadonlyMap<string, string>)
       return `${deal} proposed to ${nameOf(prover)}: ${size} for ${formatSeconds(Number(duration))}, ${formatUsdc(totalPayment)}`
     }
     case 'DealAccepted':
-      return `${deal} accepted`
+      return event.args.bond === 0n
+        ? `${deal} accepted`
+        : `${deal} accepted with a bond of ${formatUsdc(event.args.bond)}`
     case 'DealWithdrawn':
       return `${deal} withdrawn, ${formatUsdc(event.args.refund)} back`
     case 'DealExtended':
@@ -72,13 +74,17 @@ function sentenceOf(event: MarketplaceEvent, names: ReadonlyMap<string, string>)
       return `${deal} proved for period ${event.args.period}, ${formatUsdc(event.args.pay)} earned`
     case 'PeriodMissed':
       return `${deal} not proved for period ${event.args.period}, ${formatUsdc(event.args.refund)} back`
+    case 'DealEnding':
+      return `${deal} ends early, ${formatUsdc(event.args.refund)} back`
     case 'DealSlashed':
-      return `${deal} slashed, ${formatUsdc(event.args.refund)} back`
+      return `${deal} slashed, ${formatUsdc(event.args.refund + event.args.forfeited)} back`
     case 'DealSettled':
       return `${deal} ended and settled`
     case 'Paid':
-      return `${deal}: ${formatUsdc(event.args.amount)} paid to ${nameOf(event.args.to)}`
+      return `${deal}: ${formatUsdc(event.args.pay + event.args.bond)} paid to ${nameOf(event.args.to)}`
+    case 'BondReleased':
     case 'ChallengeOpened':
+    case 'Skipped':
       return undefined
   }
 }

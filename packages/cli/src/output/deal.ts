@@ -38,6 +38,7 @@ function factsOf(deal: DealEntry): [name: string, value: string | undefined][] {
     ['proved', seen(deal.provedAt)],
     ['read back', seen(deal.retrievableAt)],
     ['on chain', onchainDealId ?? undefined],
+    ['contract', contractsOf(deal).join(', ') || undefined],
     ['url', deal.retrievalUrl],
   ]
 }
@@ -45,9 +46,19 @@ function factsOf(deal: DealEntry): [name: string, value: string | undefined][] {
 const PROVER: Column = { title: 'prover', minimum: 16 }
 const ON_CHAIN: Column = { title: 'on chain', rank: 1 }
 const ESCROW: Column = { title: 'escrow', rank: 3 }
+const CONTRACT: Column = { title: 'contract', rank: 4 }
 const PIECE: Column = { title: 'piece', minimum: 15, rank: 2 }
 
-/** A service of an older version says nothing about it. */
+/** The marketplace contracts of the copies, each once. A service of an older version says nothing about it. */
+function contractsOf({ copies }: Pick<DealEntry, 'copies'>): string[] {
+  return [...new Set(copies.map(contractText).filter((text) => text !== '-'))]
+}
+
+function contractText({ onchain }: DealCopy): string {
+  return onchain?.contract == null ? '-' : `${onchain.contract} on chain ${onchain.chainId}`
+}
+
+/** As `contractsOf`. */
 function escrowText({ onchain }: DealCopy): string {
   if (onchain == null) return '-'
   return `${onchain.state}: ${onchain.escrowed} USDC, ${onchain.paid} paid, ${onchain.returned} back`
@@ -65,6 +76,7 @@ function copiesTable({ copies }: DealEntry, { stdout, now }: Pick<Terminal, 'std
     [{ title: 'proved' }, ({ provedAt }) => (provedAt === null ? '-' : formatFromNow(provedAt, at))],
     ...(isOnChain ? ([[ON_CHAIN, ({ onchainDealId }) => onchainDealId ?? '-']] as typeof columns) : []),
     ...(isKnownOnChain ? ([[ESCROW, escrowText]] as typeof columns) : []),
+    ...(contractsOf({ copies }).length > 1 ? ([[CONTRACT, contractText]] as typeof columns) : []),
     ...(isInPieces ? ([[PIECE, ({ pieceCid }) => pieceCid]] as typeof columns) : []),
   ]
   const rows = copies.map((copy) => columns.map(([, cellOf]) => cellOf(copy)))

@@ -119,9 +119,9 @@ function OnchainDeals({ deal: { copies } }: { readonly deal: DealEntry }) {
             </tr>
           </thead>
           <tbody>
-            {deals.map(({ dealId, prover, state, endsAt, escrowed, paid, returned }) => (
-              <tr key={dealId}>
-                <td>{dealId}</td>
+            {deals.map(({ chainId, contract, dealId, prover, state, endsAt, escrowed, paid, returned }) => (
+              <tr key={`${contract} ${dealId}`}>
+                <td title={contract && words.onContract(contract, chainId)}>{dealId}</td>
                 <td>{prover}</td>
                 <td>
                   {words.onchainStates[state]}

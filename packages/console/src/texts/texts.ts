@@ -263,6 +263,7 @@ const EN = {
     onchain: 'Deals on the chain',
     onchainTable: 'Deals on the chain, a row each',
     onchainDeal: 'Deal',
+    onContract: (contract: string, chainId: number) => `of ${contract} on chain ${chainId}`,
     escrowed: 'Escrowed',
     paidToProver: 'Paid',
     returned: 'Returned',
@@ -270,6 +271,7 @@ const EN = {
     onchainStates: {
       proposed: 'Not accepted yet',
       active: 'Active',
+      ending: 'Ends after a notice',
       withdrawn: 'Withdrawn, not accepted',
       settled: 'Ended',
       slashed: 'Ended, proofs were missed',
@@ -704,6 +706,7 @@ const DE: Texts = {
     onchain: 'Deals auf der Chain',
     onchainTable: 'Deals auf der Chain, je eine Zeile',
     onchainDeal: 'Deal',
+    onContract: (contract, chainId) => `von ${contract} auf Chain ${chainId}`,
     escrowed: 'Hinterlegt',
     paidToProver: 'Ausgezahlt',
     returned: 'Zurück',
@@ -711,6 +714,7 @@ const DE: Texts = {
     onchainStates: {
       proposed: 'Noch nicht angenommen',
       active: 'Aktiv',
+      ending: 'Endet nach einer Frist',
       withdrawn: 'Zurückgezogen, nicht angenommen',
       settled: 'Beendet',
       slashed: 'Beendet, Beweise fehlten',

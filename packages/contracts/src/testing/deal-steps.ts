@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { type Fixture, PERIOD, type Piece, pieceOf } from './marketplace-fixture.ts'
+import { type Actor, type Fixture, PERIOD } from './marketplace-fixture.ts'
+import { type Piece, pieceOf } from './pieces.ts'
 
 const STATES = ['None', 'Proposed', 'Active', 'Settled', 'Slashed', 'Withdrawn'] as const
 
@@ -12,8 +13,10 @@ export interface Terms {
   readonly prover?: Address
   readonly commp?: Hex
   readonly pieceSize?: bigint
+  readonly leafCount?: bigint
   readonly duration?: bigint
   readonly totalPayment?: bigint
+  readonly bond?: bigint
 }
 
 /** The steps of deals between the client and the prover of a fixture, about one small piece. */
@@ -21,29 +24,34 @@ export function dealSteps(fixtureOf: () => Fixture) {
   const piece: Piece = pieceOf(new Uint8Array(127).fill(7))
 
   const termsOf = (terms: Terms = {}) => {
-    const usual = { prover: fixtureOf().prover.address, duration: 3n * BigInt(PERIOD), totalPayment: 3_001n }
-    const all = { ...usual, ...piece, ...terms }
-    return [all.prover, all.commp, all.pieceSize, all.duration, all.totalPayment] as const
+    const { commp, pieceSize, leafCount } = piece
+    const usual = { prover: fixtureOf().prover.address, duration: 3n * BigInt(PERIOD), totalPayment: 3_001n, bond: 0n }
+    return { ...usual, commp, pieceSize, leafCount, ...terms }
   }
   const propose = async (terms: Terms = {}): Promise<bigint> => {
-    await fixtureOf().client1.send('proposeDeal', termsOf(terms))
+    await fixtureOf().client1.send('proposeDeal', [termsOf(terms)])
     return fixtureOf().lastDealId()
+  }
+
+  const accept = async (dealId: bigint, prover: Actor = fixtureOf().prover): Promise<void> => {
+    await prover.send('acceptDeal', [dealId, await fixtureOf().termsHash(dealId)])
   }
 
   return {
     piece,
-    /** The arguments of `proposeDeal`. */
+    accept,
+    /** A proposal. */
     termsOf,
     propose,
     /** A deal that is proposed and accepted. */
     async activeDeal(terms: Terms = {}): Promise<bigint> {
       const dealId = await propose(terms)
-      await fixtureOf().prover.send('acceptDeal', [dealId])
+      await accept(dealId)
       return dealId
     },
-    async provePeriod(dealId: bigint): Promise<void> {
+    async provePeriod(dealId: bigint, of: Piece = piece): Promise<void> {
       await fixtureOf().prover.send('openChallenge', [dealId])
-      await fixtureOf().prover.send('prove', await fixtureOf().proofOf(dealId, piece))
+      await fixtureOf().prover.send('prove', await fixtureOf().proofOf(dealId, of))
     },
     stateOf: async (dealId: bigint) => STATES[(await fixtureOf().deal(dealId)).state],
     /** What an account gains by something that is done. */

@@ -1,8 +1,6 @@
-import { hashPiece, makeLeafProof, paddedSizeBytes } from '@lade/core/piece'
 import {
   type Address,
   BaseError,
-  bytesToHex,
   type ContractFunctionArgs,
   type ContractFunctionName,
   ContractFunctionRevertedError,
@@ -10,14 +8,18 @@ import {
   type Hex,
   http,
   maxUint256,
+  numberToHex,
   publicActions,
   type TransactionReceipt,
   testActions,
   walletActions,
+  zeroAddress,
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { ANVIL_KEY, startAnvil } from '../anvil.ts'
-import { deployContracts, marketplaceAbi, testUsdcAbi } from '../contracts.ts'
+import { challengedLeaves, encodeBlockHeader, type RpcBlockHeader } from '../challenge/challenge.ts'
+import { type DeployContractsOptions, deployContracts, marketplaceAbi, testUsdcAbi } from '../contracts.ts'
+import type { Piece } from './pieces.ts'
 
 export const PERIOD = 1_000
 export const WINDOW = 5_000
@@ -46,14 +48,11 @@ export interface Actor {
   refusal<Name extends WriteName>(functionName: Name, args: WriteArgs<Name>): Promise<Refusal>
 }
 
-/** Bytes that a prover holds, and what a deal says about them. */
-export interface Piece {
-  readonly bytes: Uint8Array
-  readonly commp: Hex
-  readonly pieceSize: bigint
-}
-
-export interface FixtureOptions {
+export interface FixtureOptions extends Pick<DeployContractsOptions, 'firstDealId' | 'seedDelayBlocks'> {
+  /** The code of a contract that answers the randomness of a block number. @default headers of blocks are used */
+  readonly beacon?: Hex
+  /** Of anvil. @default its newest */
+  readonly hardfork?: string
   /** The code of a token that is minted as `TestUsdc` is. @default `TestUsdc` */
   readonly token?: Hex
 }
@@ -62,22 +61,26 @@ export type Fixture = Awaited<ReturnType<typeof openFixture>>
 
 /** A chain of its own with a marketplace: a block for every transaction and otherwise on demand, and time likewise. */
 export async function openFixture(options: FixtureOptions = {}) {
-  const anvil = await startAnvil()
+  const { token, beacon: beaconCode, hardfork, ...deployment } = options
+  const anvil = await startAnvil(hardfork === undefined ? {} : { hardfork })
   const client = createClient({ transport: http(anvil.rpcUrl, { retryCount: 0 }), pollingInterval: 20 })
     .extend(publicActions)
     .extend(walletActions)
     .extend(testActions({ mode: 'anvil' }))
-  const deployToken = async (bytecode: Hex): Promise<Address> => {
+  const deployCode = async (bytecode: Hex): Promise<Address> => {
     const account = mnemonicToAccount(MNEMONIC)
     const hash = await client.deployContract({ abi: [], bytecode, account, chain: null })
     const { contractAddress } = await client.waitForTransactionReceipt({ hash })
-    if (contractAddress == null) throw new Error('the token was not deployed')
+    if (contractAddress == null) throw new Error('the contract was not deployed')
     return contractAddress
   }
+  const beacon = beaconCode === undefined ? undefined : await deployCode(beaconCode)
   const contracts = await deployContracts({
     rpcUrl: anvil.rpcUrl,
     privateKey: ANVIL_KEY,
-    ...(options.token === undefined ? {} : { usdc: await deployToken(options.token) }),
+    ...(token === undefined ? {} : { usdc: await deployCode(token) }),
+    ...(beacon === undefined ? {} : { beacon }),
+    ...deployment,
     provingPeriodSeconds: PERIOD,
     acceptanceWindowSeconds: WINDOW,
   })
@@ -115,9 +118,29 @@ export async function openFixture(options: FixtureOptions = {}) {
 
   const deal = (dealId: bigint) => client.readContract({ ...marketplace, functionName: 'deals', args: [dealId] })
 
+  const rpcBlock = async (number: bigint): Promise<RpcBlockHeader> => {
+    const params = [numberToHex(number), false] as [Hex, false]
+    const block = await client.request({ method: 'eth_getBlockByNumber', params })
+    if (block === null) throw new Error(`there is no block ${number}`)
+    return block
+  }
+  const headerOf = async (number: bigint): Promise<Hex> => {
+    const header = encodeBlockHeader(await rpcBlock(number))
+    if (header === undefined) throw new Error(`the header of block ${number} has another hash`)
+    return header
+  }
+  /** The words of `prove`, for leaves that are computed as a prover does it. */
+  const nodesOf = async (dealId: bigint, piece: Piece): Promise<Hex[]> => {
+    const { seedBlock, period, leafCount } = await deal(dealId)
+    const { mixHash } = await rpcBlock(BigInt(seedBlock))
+    const leaves = challengedLeaves({ seed: mixHash, dealId, period, leafCount })
+    return (await Promise.all(leaves.map((leaf) => piece.nodesOf(leaf)))).flat()
+  }
+
   return {
     rpcUrl: anvil.rpcUrl,
     ...contracts,
+    beacon: beacon ?? zeroAddress,
     client,
     marketplaceCall: marketplace,
     usdcCall: usdc,
@@ -127,10 +150,13 @@ export async function openFixture(options: FixtureOptions = {}) {
     deal,
     balance: (account: Address) => client.readContract({ ...usdc, functionName: 'balanceOf', args: [account] }),
     lastDealId: () => client.readContract({ ...marketplace, functionName: 'lastDealId' }),
-    challengedLeaf: (dealId: bigint) =>
-      client.readContract({ ...marketplace, functionName: 'challengedLeaf', args: [dealId] }),
-    leafRefusal: (dealId: bigint) =>
-      refusalOf(client.readContract({ ...marketplace, functionName: 'challengedLeaf', args: [dealId] })),
+    challengedLeaves: (dealId: bigint, header: Hex) =>
+      client.readContract({ ...marketplace, functionName: 'challengedLeaves', args: [dealId, header] }),
+    leavesRefusal: (dealId: bigint, header: Hex) =>
+      refusalOf(client.readContract({ ...marketplace, functionName: 'challengedLeaves', args: [dealId, header] })),
+    termsHash: (dealId: bigint) => client.readContract({ ...marketplace, functionName: 'termsHashOf', args: [dealId] }),
+    rpcBlock,
+    headerOf,
     now: async () => (await client.getBlock()).timestamp,
     async passSeconds(seconds: number) {
       await client.increaseTime({ seconds })
@@ -139,25 +165,17 @@ export async function openFixture(options: FixtureOptions = {}) {
     /** The next block is of this time. */
     nextBlockAt: (timestamp: bigint) => client.setNextBlockTimestamp({ timestamp }),
     mine: (blocks: number) => client.mine({ blocks }),
-    /** The arguments of `prove` for the challenge that is open. */
+    nodesOf,
+    /** The arguments of `prove` for the challenge that is open; blocks are made until its leaves are drawn. */
     async proofOf(dealId: bigint, piece: Piece): Promise<WriteArgs<'prove'>> {
-      await client.mine({ blocks: 1 })
-      const args = [dealId] as const
-      const leaf = await client.readContract({ ...marketplace, functionName: 'challengedLeaf', args })
-      const { leaf: bytes, proof } = await makeLeafProof({
-        rawSizeBytes: piece.bytes.length,
-        leafIndex: Number(leaf),
-        readRaw: (offset, length) => piece.bytes.subarray(offset, offset + length),
-      })
-      return [dealId, bytesToHex(bytes), proof.map((sibling) => bytesToHex(sibling))]
+      const { seedBlock } = await deal(dealId)
+      const newest = await client.getBlockNumber({ cacheTime: 0 })
+      // One more than the proof needs: a call that is only worked out sees the number of the newest block.
+      if (newest <= seedBlock) await client.mine({ blocks: Number(BigInt(seedBlock) - newest) + 1 })
+      return [dealId, await headerOf(BigInt(seedBlock)), await nodesOf(dealId, piece)]
     },
     stop: () => anvil.stop(),
   }
-}
-
-/** The piece of these bytes. */
-export function pieceOf(bytes: Uint8Array): Piece {
-  return { bytes, commp: bytesToHex(hashPiece(bytes).root), pieceSize: BigInt(paddedSizeBytes(bytes.length)) }
 }
 
 async function refusalOf(asked: Promise<unknown>): Promise<Refusal> {

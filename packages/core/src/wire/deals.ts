@@ -21,16 +21,20 @@ const usdcField = (description: string) => z.string().describe(`${description}, 
 
 /** The onchain deal of one copy, as the marketplace contract has it in final blocks. */
 export const dealOnchain = z.object({
-  dealId: z.string().describe('Number of the deal in the marketplace contract'),
+  chainId: z.int().describe('Chain of the marketplace contract'),
+  contract: z.string().describe('Address of the marketplace contract'),
+  dealId: z.string().describe('Number of the deal in this contract'),
   state: z
-    .enum(['proposed', 'active', 'withdrawn', 'settled', 'slashed'])
+    .enum(['proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed'])
     .describe(
-      'proposed: not accepted by the prover; active: accepted; withdrawn: taken back because nobody accepted it; settled: its term is over; slashed: ended because proofs were missed',
+      'proposed: not accepted by the prover; active: accepted; ending: active until its notice is over; withdrawn: taken back because nobody accepted it; settled: its term is over; slashed: ended because proofs were missed',
     ),
   endsAt: timeField.nullable().describe('End of its term; null while it is not accepted'),
   escrowed: usdcField('What was put in escrow'),
   paid: usdcField('What of it was paid to the prover'),
   returned: usdcField('What of it came back'),
+  bond: usdcField('The bond that the prover put up'),
+  forfeited: usdcField('What of the bond came to this service because proofs were missed'),
 })
 export type DealOnchain = z.infer<typeof dealOnchain>
 

@@ -12,6 +12,8 @@ describe('the limits of a prover on a chain', () => {
       clients: undefined,
       longestTermSeconds: 1830 * 86_400,
       mostWeiPerGas: 500n * 10n ** 9n,
+      mostGasForMany: 2n ** 24n,
+      mostBond: 0n,
       microUsdcPerCoin: undefined,
     })
   })
@@ -26,6 +28,8 @@ describe('the limits of a prover on a chain', () => {
       LADE_PROVER_CLIENTS: `${ONE}, ${TWO}`,
       LADE_PROVER_TERM_MAX_DAYS: '30',
       LADE_PROVER_FEE_CAP_GWEI: '0.05',
+      LADE_PROVER_BATCH_GAS: '2500000000',
+      LADE_PROVER_BOND_MAX_USDC: '12.5',
       LADE_PROVER_USDC_PER_COIN: '2500',
     }
     expect(readProverSettings(env, '/srv').chain?.limits).toEqual({
@@ -34,6 +38,8 @@ describe('the limits of a prover on a chain', () => {
       clients: [ONE.toLowerCase(), TWO],
       longestTermSeconds: 30 * 86_400,
       mostWeiPerGas: 50_000_000n,
+      mostGasForMany: 2_500_000_000n,
+      mostBond: 12_500_000n,
       microUsdcPerCoin: 2_500_000_000n,
     })
   })
@@ -47,6 +53,7 @@ describe('the limits of a prover on a chain', () => {
     ['LADE_PROVER_CLIENTS', `${ONE},0x12`, 'any, or comma-separated addresses'],
     ['LADE_PROVER_TERM_MAX_DAYS', '36501', 'a whole number from 1 to 36500'],
     ['LADE_PROVER_FEE_CAP_GWEI', '0', 'a decimal number greater than 0'],
+    ['LADE_PROVER_BATCH_GAS', '1e6', 'a whole number from 1'],
     ['LADE_PROVER_USDC_PER_COIN', '0.0', 'a decimal number greater than 0'],
     ['LADE_PROVER_USDC_PER_COIN', '1e3', 'a decimal number with up to 6 decimals'],
   ])('%s may not be "%s", also without a chain', (name, value, accepts) => {

@@ -8,6 +8,8 @@ export interface ChainLimits extends DealPolicy {
   readonly chainId: number | undefined
   /** While a unit of gas costs more, in wei, nothing is sent. */
   readonly mostWeiPerGas: bigint
+  /** A transaction that serves many deals uses no more gas. */
+  readonly mostGasForMany: bigint
 }
 
 /** The variables that say which deals are worth the prover's gas, and when. */
@@ -27,6 +29,12 @@ export const LIMIT_SETTINGS = {
     default: 'any',
     about: 'The accounts whose deals are accepted: comma-separated addresses, or any.',
   },
+  bond: {
+    name: 'LADE_PROVER_BOND_MAX_USDC',
+    default: '0',
+    about:
+      'The most USDC that is put up as bonds, of all deals and contracts together. Deals whose bond is more are not accepted; others wait until bonds come back. 0 accepts no deal with a bond.',
+  },
   longestTerm: {
     name: 'LADE_PROVER_TERM_MAX_DAYS',
     default: '1830',
@@ -36,6 +44,12 @@ export const LIMIT_SETTINGS = {
     name: 'LADE_PROVER_FEE_CAP_GWEI',
     default: '500',
     about: 'The highest fee per unit of gas, in gwei. Transactions wait while gas costs more.',
+  },
+  batchGas: {
+    name: 'LADE_PROVER_BATCH_GAS',
+    default: '16777216',
+    about:
+      "The most gas of a transaction that serves many deals; also at most a quarter of a block's gas limit. Contracts of version 1 take one deal per transaction.",
   },
   coinPrice: {
     name: 'LADE_PROVER_USDC_PER_COIN',
@@ -63,7 +77,9 @@ export function readChainLimits(env: Readonly<Record<string, string | undefined>
     leastMicroUsdcPerGibDay: readDecimal(textOf(LIMIT_SETTINGS.leastPrice), USDC_DECIMALS),
     clients: readUnless('any', textOf(LIMIT_SETTINGS.clients), readAddresses),
     longestTermSeconds: DAY_SECONDS * readWhole(textOf(LIMIT_SETTINGS.longestTerm), MAX_DAYS),
+    mostBond: readDecimal(textOf(LIMIT_SETTINGS.bond), USDC_DECIMALS),
     mostWeiPerGas: readPositive(textOf(LIMIT_SETTINGS.feeCap), GWEI_DECIMALS),
+    mostGasForMany: BigInt(readWhole(textOf(LIMIT_SETTINGS.batchGas), Number.MAX_SAFE_INTEGER)),
     microUsdcPerCoin: readUnless('none', textOf(LIMIT_SETTINGS.coinPrice), (given) =>
       readPositive(given, USDC_DECIMALS),
     ),

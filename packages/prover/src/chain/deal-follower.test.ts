@@ -23,9 +23,9 @@ const dealState = (harness: ChainHarness, dealId: bigint) => async () => DEAL_ST
 const becomes = (harness: ChainHarness, dealId: bigint, state: string) =>
   harness.mineUntil(async () => (await dealState(harness, dealId)()) === state)
 
-describe('a prover that follows a marketplace', () => {
+describe.each([1, 2] as const)('a prover that follows a marketplace of version %i', (version) => {
   test('accepts a deal, proves every period of it, and is paid in the end', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const [small, large] = [pieceOf(127), pieceOf(200_000)]
     await startWith(account, { pieces: [small, large] })
@@ -38,7 +38,7 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('settles what it has earned before the deal is over, a few periods at a time', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const piece = pieceOf(1000)
     await startWith(account, { pieces: [piece], settledPeriods: 3n })
@@ -49,7 +49,7 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('goes on after a restart from what the chain says, with its cursor and without it', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const [first, second] = [pieceOf(3000, 1), pieceOf(3000, 3)]
     const prover = await startWith(account, { pieces: [first, second] })
@@ -72,11 +72,13 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('keeps its cursor behind the deals that are not over for good', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const [account, stranger] = [await harness.newProver(), await harness.newProver()]
     const piece = pieceOf(500)
     const prover = await startWith(account, { pieces: [piece] })
-    const cursorOf = async () => JSON.parse(await readFile(join(prover.dir, 'chain-cursor.json'), 'utf8')).firstDealId
+    const path = join(prover.dir, 'chain-cursor.json')
+    const cursorOf = async () =>
+      JSON.parse(await readFile(path, 'utf8')).firstDealIds[harness.marketplace.toLowerCase()]
     await harness.propose(stranger.address, piece, 1)
     const over = await harness.propose(account.address, piece, 1)
     await becomes(harness, over, 'settled')
@@ -101,13 +103,13 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('does not accept what it does not hold, and holds against nobody what comes later', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const [held, missing, wrongSize] = [pieceOf(400, 1), pieceOf(400, 3), pieceOf(400, 5)]
     const { lines, log } = readLog()
     const prover = await startWith(account, { pieces: [held, wrongSize], log })
     const unheld = await harness.propose(account.address, missing, 2)
-    const resized = await harness.propose(account.address, wrongSize, 2, 1024n)
+    const resized = await harness.propose(account.address, wrongSize, 2, { pieceSize: 1024n })
     const good = await harness.propose(account.address, held, 2)
     await becomes(harness, good, 'active')
     await harness.mineSeconds(100)
@@ -121,7 +123,7 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('does not accept a piece whose bytes are not those that it took in', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const [rotten, held] = [pieceOf(100_000, 1), pieceOf(100_000, 3)]
     const prover = await startWith(account, { pieces: [rotten, held] })
@@ -135,7 +137,7 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('gives no proof of a piece that is gone from its disk, so that anybody can slash the deal', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const [lost, held] = [pieceOf(5000, 1), pieceOf(5000, 3)]
     const { lines, log } = readLog()
@@ -157,7 +159,7 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('waits for a chain that does not answer, says so once, and keeps the address to itself', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const piece = pieceOf(700)
     let isDown = true
@@ -186,7 +188,7 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('is not led to another address by the one that is configured', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     let canaryCalls = 0
     const canary = createServer((_, response) => {
       canaryCalls += 1
@@ -207,7 +209,7 @@ describe('a prover that follows a marketplace', () => {
   })
 
   test('replaces the transaction that a process before it left without a block', async () => {
-    const harness = await startChainHarness()
+    const harness = await startChainHarness({ version })
     const account = await harness.newProver()
     const piece = pieceOf(900)
     const prover = await startWith(account, { pieces: [piece] })

@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { BaseError } from 'viem'
 import type { PieceStore } from '../pieces/piece-store.ts'
+import type { ChainAccount } from './chain-account.ts'
 import type { ChainLimits } from './chain-limits.ts'
+import { ContractOpenings } from './contract-openings.ts'
 import { DealCursor } from './deal-cursor.ts'
 import { DealKeeper } from './deal-keeper.ts'
 import type { DealMetrics } from './deal-metrics.ts'
-import type { Marketplace } from './marketplace.ts'
 import { WrongChainError } from './wrong-chain-error.ts'
 
 const CURSOR_FILE = 'chain-cursor.json'
@@ -15,7 +16,9 @@ const CURSOR_MS = 60_000
 const MAX_BACKOFF_MS = 30_000
 
 export interface DealFollowerOptions {
-  readonly marketplace: Marketplace
+  readonly chain: ChainAccount
+  /** The addresses of the contracts. */
+  readonly marketplaces: readonly `0x${string}`[]
   readonly store: PieceStore
   readonly limits: ChainLimits
   readonly metrics: DealMetrics
@@ -35,7 +38,8 @@ export interface DealFollower {
 }
 
 /**
- * Follows a marketplace: accepts the deals about held pieces, proves them in every period, settles what they earn.
+ * Follows marketplaces: accepts the deals about held pieces, proves them in every period, settles what they earn. One account serves
+ * the deals of all of them, each by the version of its own contract.
  *
  * What there is to do is read from the chain each time, so a process that begins anew goes on where the one before ended. While the
  * chain cannot be asked, that is logged once, and tried again more and more seldom, up to every 30 seconds.
@@ -52,22 +56,22 @@ export function followDeals(options: DealFollowerOptions): DealFollower {
 }
 
 async function follow(options: DealFollowerOptions, signal: AbortSignal): Promise<void> {
-  const { pollMs, log, marketplace, metrics } = options
-  let keeper: DealKeeper | undefined
+  const { pollMs, log, chain, metrics } = options
+  const openings = new ContractOpenings(options.marketplaces, pollMs, log)
+  const keeper = new DealKeeper(options)
   let cursor: DealCursor | undefined
   let cursorAt = performance.now()
   let failures = 0
   let complaint = ''
   while (!signal.aborted) {
     try {
-      if (keeper === undefined || cursor === undefined) {
-        const hasBlock = (hash: `0x${string}`) => marketplace.hasBlock(hash)
-        cursor = await DealCursor.open(join(options.dir, CURSOR_FILE), await marketplace.identity(), hasBlock)
-        const terms = await marketplace.terms()
-        keeper = new DealKeeper({ ...options, terms, firstDealId: cursor.firstDealId })
+      cursor ??= await openCursor(options)
+      for await (const marketplace of openings.open(chain)) {
+        keeper.follow(marketplace, cursor.firstDealIdOf(marketplace.address, marketplace.firstDealId))
       }
       await keeper.round(signal)
-      if (metrics.state !== 'fees_too_high') metrics.become('following')
+      if (openings.isWaiting) metrics.become('wrong_contract')
+      else if (metrics.state !== 'fees_too_high') metrics.become('following')
       if (failures > 0) log?.info('the chain answers again')
       failures = 0
       complaint = ''
@@ -86,15 +90,19 @@ async function follow(options: DealFollowerOptions, signal: AbortSignal): Promis
       }
     }
     // Also while nobody knows how the deals stand: their pieces must not be thrown away.
-    keeper?.wantPieces()
+    keeper.wantPieces()
     const waitMs = failures === 0 ? pollMs : Math.min(pollMs * 2 ** failures, MAX_BACKOFF_MS)
     await delay(waitMs, undefined, { signal }).catch(() => undefined)
   }
-  if (keeper !== undefined && cursor !== undefined) await moveCursor(cursor, keeper)
+  if (cursor !== undefined) await moveCursor(cursor, keeper)
 }
 
-async function moveCursor(cursor: DealCursor, { firstDealId, headHash }: DealKeeper): Promise<void> {
-  if (headHash !== undefined) await cursor.moveTo(firstDealId, headHash)
+async function openCursor({ chain, dir }: DealFollowerOptions): Promise<DealCursor> {
+  return DealCursor.open(join(dir, CURSOR_FILE), await chain.chainId(), (hash) => chain.hasBlock(hash))
+}
+
+async function moveCursor(cursor: DealCursor, { firstDealIds, headHash }: DealKeeper): Promise<void> {
+  if (headHash !== undefined) await cursor.moveTo(firstDealIds, headHash)
 }
 
 function isOfTheChain(error: unknown): error is BaseError | WrongChainError {

@@ -1,38 +1,25 @@
-import { hex0xOf } from '@lade/node/hashing/hex'
 import type { FastifyBaseLogger } from 'fastify'
-import { BaseError } from 'viem'
 import type { HeldPiece, PieceStore } from '../pieces/piece-store.ts'
-import { proveLeaf } from '../proving/prove-leaf.ts'
+import type { ChainAccount } from './chain-account.ts'
 import type { ChainLimits } from './chain-limits.ts'
 import { ChainPace } from './chain-pace.ts'
-import { isIntact, pieceOfDeal } from './check-piece.ts'
-import { type Deal, type Head, isPastProving, stepOf, type Terms } from './deal.ts'
+import { pieceOfDeal } from './check-piece.ts'
+import { type CallKind, type Deal, type Head, isPastProving, nameOf, stepOf } from './deal.ts'
 import type { DealMetrics } from './deal-metrics.ts'
-import { DealSelection } from './deal-selection.ts'
+import { DealSelection, type DealTask } from './deal-selection.ts'
+import { DealSender } from './deal-sender.ts'
 import { DealWatch } from './deal-watch.ts'
 import { FeeTooHighError } from './fees.ts'
+import type { FollowedContract } from './followed-contract.ts'
 import { GasUse } from './gas-use.ts'
-import type { Marketplace, ProverCall } from './marketplace.ts'
-import { type DealTask, planRound } from './round-plan.ts'
-import type { SendResult } from './transactions.ts'
-import { WrongChainError } from './wrong-chain-error.ts'
-
-/** A deal that could not be served is looked at again after this, in seconds. */
-const RETRY_SECONDS = 30
-/**
- * After so many blocks with other calls a round ends, so that the next one can answer the challenges that were opened at its beginning.
- * However fast the chain is and however slow a transaction, they are far from lapsing then.
- */
-const ROUND_BLOCKS = 64n
+import type { Marketplace } from './marketplace/marketplace.ts'
+import { planRound } from './round-plan.ts'
 
 export interface DealKeeperOptions {
-  readonly marketplace: Marketplace
+  readonly chain: ChainAccount
   readonly store: PieceStore
-  readonly terms: Terms
   readonly limits: ChainLimits
   readonly metrics: DealMetrics
-  /** All deals before it ask nothing. */
-  readonly firstDealId: bigint
   readonly settledPeriods?: bigint | undefined
   readonly log?: FastifyBaseLogger | undefined
 }
@@ -40,27 +27,35 @@ export interface DealKeeperOptions {
 /** Does what the deals of one prover ask for, a look at the chain at a time. */
 export class DealKeeper {
   readonly #options: DealKeeperOptions
-  readonly #watch: DealWatch
+  readonly #contracts: FollowedContract[] = []
   readonly #selection: DealSelection
-  readonly #gasUse = new GasUse()
+  readonly #sender: DealSender
   readonly #pace = new ChainPace()
   /** The block with which nothing is left to do. */
   #doneAt: string | undefined
   #head: Head | undefined
-  /** The pieces of accepted deals, which have to be kept. */
-  readonly #promised = new Map<bigint, HeldPiece>()
-  /** Pieces whose bytes were read and were right. */
-  readonly #intact = new Set<string>()
+  /** What part of a transaction the answers to challenges will take that are open and not drawn yet, by the names of their deals. */
+  readonly #undrawn = new Map<string, number>()
+  /** The pieces of accepted deals, which have to be kept, by the names of the deals. */
+  readonly #promised = new Map<string, HeldPiece>()
 
   constructor(options: DealKeeperOptions) {
     this.#options = options
-    this.#watch = new DealWatch(options.firstDealId)
-    this.#selection = new DealSelection({ ...options, watch: this.#watch, gasUse: this.#gasUse })
+    this.#selection = new DealSelection(options)
+    const onTaken = () => this.#goOn()
+    this.#sender = new DealSender({ ...options, selection: this.#selection, pace: this.#pace, onTaken })
   }
 
-  /** All deals before it ask nothing, and never will. */
-  get firstDealId(): bigint {
-    return this.#watch.firstDealId
+  /** Has a contract's deals served from the next round on. @param firstDealId - all deals before it ask nothing. */
+  follow(marketplace: Marketplace, firstDealId: bigint): void {
+    const watch = new DealWatch(firstDealId)
+    this.#contracts.push({ marketplace, watch, gasUse: new GasUse(marketplace.expectedGas) })
+    this.#doneAt = undefined
+  }
+
+  /** Of each contract the first deal that may ask something; all before it never will. */
+  get firstDealIds(): ReadonlyMap<string, bigint> {
+    return new Map(this.#contracts.map(({ marketplace, watch }) => [marketplace.address, watch.firstDealId]))
   }
 
   /** The newest block that was looked at; undefined before the first. */
@@ -79,12 +74,12 @@ export class DealKeeper {
    * @throws {BaseError} of viem, when the chain cannot be asked; what was not done is found again by the next round.
    */
   async round(signal: AbortSignal): Promise<void> {
-    const { marketplace, metrics, limits } = this.#options
-    const head = await marketplace.head()
+    const { chain, metrics, limits } = this.#options
+    const head = await chain.head()
     if (head.hash === this.#doneAt) return
     this.#head = head
     this.#pace.seeHead(head)
-    const { weiPerGas } = await marketplace.fees()
+    const { weiPerGas } = await chain.fees()
     metrics.weiPerGas = weiPerGas
     const tasks = await this.#tasksAt(head, weiPerGas)
     metrics.waitingCalls = tasks.length
@@ -92,9 +87,10 @@ export class DealKeeper {
     try {
       if (tasks.length === 0) this.#goOn()
       else if (weiPerGas > limits.mostWeiPerGas) throw new FeeTooHighError(weiPerGas)
-      const plan = planRound(tasks, this.#pace.at(head))
-      const isDone = await this.#send(plan, head, signal)
-      if (isDone && plan.length === tasks.length) this.#doneAt = head.hash
+      const undrawn = [...this.#undrawn.values()].reduce((sum, share) => sum + share, 0)
+      const plan = planRound(tasks, this.#pace.at(head), undrawn)
+      const isDone = await this.#sender.send(plan, head, signal)
+      if (isDone && (plan.length === tasks.length || plan.length === 0)) this.#doneAt = head.hash
     } catch (error) {
       if (!(error instanceof FeeTooHighError)) throw error
       this.#waitForFees(error.weiPerGas)
@@ -103,149 +99,84 @@ export class DealKeeper {
     }
   }
 
-  /** What is to be done about the deals that are due; the rest is noted. */
+  /** What is to be done about the deals that are due, of all contracts; the rest is noted. */
   async #tasksAt(head: Head, weiPerGas: bigint): Promise<DealTask[]> {
-    const { marketplace } = this.#options
-    const dealIds = this.#watch.due(await marketplace.lastDealId(), head.time)
-    const tasks: DealTask[] = []
-    for await (const deals of marketplace.deals(dealIds)) {
-      for (const deal of deals) {
-        const task = this.#taskOf(deal, head, weiPerGas)
-        if (task === undefined) continue
-        this.#watch.isRead(deal)
-        tasks.push(task)
+    const asked: DealTask[] = []
+    for (const contract of this.#contracts) {
+      const { marketplace, watch } = contract
+      const dealIds = watch.due(await marketplace.lastDealId(), head.time)
+      for await (const deals of marketplace.deals(dealIds)) {
+        for (const deal of deals) {
+          const task = this.#taskOf(contract, deal, head)
+          if (task === undefined) continue
+          watch.isRead(deal)
+          asked.push(task)
+        }
       }
     }
-    this.#selection.report()
+    const isComplete = this.#contracts.every(({ watch }) => watch.isComplete)
+    const tasks = asked.filter((task) => this.#selection.isChosen(task, head, { weiPerGas, isComplete }))
+    this.#selection.report(this.#contracts)
     return tasks
   }
 
-  #taskOf(deal: Deal, head: Head, weiPerGas: bigint): DealTask | undefined {
-    const { marketplace, terms, settledPeriods } = this.#options
-    if (deal.prover !== marketplace.prover) {
+  #taskOf(contract: FollowedContract, deal: Deal, head: Head): DealTask | undefined {
+    const { chain, settledPeriods } = this.#options
+    const { marketplace, watch } = contract
+    if (deal.prover !== chain.address) {
       this.#drop(deal)
       // An hour after a deal was proposed its prover is certain.
-      this.#watch.isIdle(deal, head.time, deal.since)
+      watch.isIdle(deal, head.time, deal.since)
       return undefined
     }
-    this.#promise(deal, head)
-    const step = stepOf(deal, head, terms, settledPeriods)
+    this.#promise(contract, deal, head)
+    const step = stepOf(deal, head, marketplace.terms, settledPeriods)
     if (step.kind === 'over') {
       this.#drop(deal)
-      this.#watch.isIdle(deal, head.time)
+      watch.isIdle(deal, head.time)
       return undefined
     }
     this.#selection.see(deal)
-    if (step.kind !== 'wait') {
-      const task = { deal, until: Number.POSITIVE_INFINITY, ...step }
-      return this.#selection.isChosen(task, head, weiPerGas) ? task : undefined
-    }
-    this.#watch.readAgain(deal, step.until, head.time)
+    this.#undrawn.delete(nameOf(deal))
+    const task = { deal, contract, until: Number.POSITIVE_INFINITY, ...this.#sharesOf(contract, deal, step.kind, head) }
+    if (step.kind !== 'wait') return { ...task, ...step }
+    if (step.isUndrawn) this.#undrawn.set(nameOf(deal), task.answerShare)
+    watch.readAgain(deal, step.until, head.time)
     return undefined
   }
 
-  /** False when something was left for the next round. */
-  async #send(plan: readonly DealTask[], head: Head, signal: AbortSignal): Promise<boolean> {
-    let blockNumber = head.number
-    let begunAt: bigint | undefined
-    for (const task of plan) {
-      const isProof = task.kind === 'prove'
-      if (!isProof && begunAt !== undefined && blockNumber >= begunAt + ROUND_BLOCKS) return false
-      const result = await this.#serve(task, head, signal)
-      if (result === undefined || result.outcome === 'lost') continue
-      this.#pace.seeTransaction(result.blockNumber - blockNumber)
-      blockNumber = result.blockNumber
-      if (!isProof) begunAt ??= blockNumber
-    }
-    return true
-  }
-
-  /** Undefined when nothing was sent. */
-  async #serve(task: DealTask, head: Head, signal: AbortSignal): Promise<SendResult | undefined> {
-    signal.throwIfAborted()
-    const { log, marketplace, metrics } = this.#options
-    const { deal, kind } = task
-    const retryAt = head.time + RETRY_SECONDS
-    try {
-      const call = await this.#callOf(task)
-      // The node may lag behind the one that knew of the challenge. Every block counts.
-      if (call === 'undrawn') return void this.#watch.readAgain(deal, head.time, head.time)
-      if (call === undefined) return void this.#watch.readAgain(deal, retryAt, head.time)
-      const result = await marketplace.send(call, signal)
-      if ('refused' in result) {
-        // A challenge that lapsed takes the rest of its period with it, where the contract does not open another.
-        if (kind !== 'prove') this.#watch.readAgain(deal, kind === 'reopen' ? task.until : retryAt, head.time)
-        this.#sayRejected(deal, call, result.refused)
-        return undefined
-      }
-      this.#goOn()
-      metrics.waitingCalls -= 1
-      metrics.countTransaction(call.functionName, result.outcome, result.outcome === 'lost' ? 0n : result.costWei)
-      if (result.outcome === 'landed') {
-        this.#gasUse.note(call.functionName, result.gasUsed)
-        if (kind === 'settle') this.#selection.isSettled(deal, head)
-        log?.info({ dealId: String(deal.dealId), call: call.functionName }, 'a deal advanced')
-      } else this.#sayRejected(deal, call, result.outcome)
-      return result
-    } catch (error) {
-      if (isOfTheChain(error) || signal.aborted) throw error
-      this.#watch.readAgain(deal, retryAt, head.time)
-      log?.error({ dealId: String(deal.dealId), err: error }, 'could not process a deal')
-      return undefined
+  #sharesOf(contract: FollowedContract, deal: Deal, kind: DealTask['kind'] | 'wait', head: Head) {
+    const shareOf = (call: CallKind) => this.#sender.shareOf(contract, call, deal, head)
+    const { drawBlocks } = contract.marketplace.terms
+    switch (kind) {
+      case 'open':
+      case 'reopen':
+        return { share: shareOf('open'), answerShare: shareOf('prove'), drawBlocks }
+      case 'wait':
+        return { share: 0, answerShare: shareOf('prove'), drawBlocks }
+      case 'accept':
+      case 'prove':
+      case 'settle':
+        return { share: shareOf(kind), answerShare: 0, drawBlocks }
     }
   }
 
-  /** Undefined when the piece is not there as it should be, or nothing is asked any more. */
-  async #callOf({ deal, kind }: DealTask): Promise<ProverCall | 'undrawn' | undefined> {
-    const args = [deal.dealId] as const
-    if (kind === 'settle') return { functionName: 'settle', args }
-    const piece = pieceOfDeal(this.#options.store, deal)
-    if (piece === undefined) return undefined
-    if (kind === 'open' || kind === 'reopen') return { functionName: 'openChallenge', args }
-    if (kind === 'prove') return this.#proofOf(deal, piece)
-    if (await this.#isIntact(piece)) return { functionName: 'acceptDeal', args }
-    return this.#selection.sayOnce(deal, 'rotten', 'a deal was not accepted: its piece is not stored')
-  }
-
-  async #proofOf(deal: Deal, piece: HeldPiece): Promise<ProverCall | 'undrawn' | undefined> {
-    const { marketplace, store } = this.#options
-    const leafIndex = await marketplace.challengedLeaf(deal.dealId)
-    if (typeof leafIndex !== 'bigint') {
-      this.#selection.sayOnce(deal, leafIndex.refused, 'there is no challenge to prove')
-      return 'undrawn'
-    }
-    const made = await proveLeaf(store, piece, Number(leafIndex))
-    if (typeof made === 'string') {
-      return this.#selection.sayOnce(deal, made, 'a deal cannot be proved: its piece is damaged')
-    }
-    return { functionName: 'prove', args: [deal.dealId, hex0xOf(made.leaf), made.proof.map(hex0xOf)] }
-  }
-
-  async #isIntact(piece: HeldPiece): Promise<boolean> {
-    if (this.#intact.has(piece.pieceCid)) return true
-    const isRight = await isIntact(this.#options.store, piece)
-    if (isRight) this.#intact.add(piece.pieceCid)
-    return isRight
-  }
-
-  #promise(deal: Deal, { time }: Head): void {
-    const isProvable = deal.state === 'active' && !isPastProving(deal, time, this.#options.terms)
-    const piece = this.#promised.get(deal.dealId) ?? pieceOfDeal(this.#options.store, deal)
-    if (isProvable && piece !== undefined) this.#promised.set(deal.dealId, piece)
-    else this.#promised.delete(deal.dealId)
+  #promise({ marketplace }: FollowedContract, deal: Deal, { time }: Head): void {
+    const isProvable = deal.state === 'active' && !isPastProving(deal, time, marketplace.terms)
+    const piece = this.#promised.get(nameOf(deal)) ?? pieceOfDeal(this.#options.store, deal)
+    if (isProvable && piece !== undefined) this.#promised.set(nameOf(deal), piece)
+    else this.#promised.delete(nameOf(deal))
   }
 
   #drop(deal: Deal): void {
-    this.#promised.delete(deal.dealId)
+    this.#promised.delete(nameOf(deal))
+    this.#undrawn.delete(nameOf(deal))
+    this.#sender.drop(deal)
     this.#selection.drop(deal)
   }
 
-  #sayRejected(deal: Deal, { functionName }: ProverCall, reason: string): void {
-    this.#selection.sayOnce(deal, `${functionName}: ${reason}`, 'the chain rejected a call')
-  }
-
   #waitForFees(weiPerGas: bigint): void {
-    const { limits, log, metrics } = this.#options
+    const { log, metrics, limits } = this.#options
     metrics.weiPerGas = weiPerGas
     if (!metrics.become('fees_too_high')) return
     const fees = { weiPerGas: String(weiPerGas), mostWeiPerGas: String(limits.mostWeiPerGas) }
@@ -261,9 +192,4 @@ export class DealKeeper {
     metrics.become('following')
     if (wasWaiting) log?.info('transactions are sent again')
   }
-}
-
-/** True when the next deal would fail in the same way. */
-function isOfTheChain(error: unknown): boolean {
-  return error instanceof BaseError || error instanceof FeeTooHighError || error instanceof WrongChainError
 }

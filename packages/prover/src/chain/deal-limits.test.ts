@@ -8,12 +8,13 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ChainHarness, startChainHarness } from '../testing/chain-harness.ts'
 import { holdPieces, metricOf, readLog, startFollowingProver } from '../testing/following-prover.ts'
 import { pieceOf } from '../testing/harness.ts'
+import { sentBy } from '../testing/sent-transactions.ts'
 
 const YEAR_SECONDS = 365n * 86_400n
 const PIECE = pieceOf(1000)
 
-async function startHarness() {
-  const harness = await startChainHarness()
+async function startHarness(version: 1 | 2 = 2) {
+  const harness = await startChainHarness({ version })
   const account = await harness.newProver()
   return { harness, account, dir: await holdPieces([PIECE]) }
 }
@@ -146,7 +147,7 @@ describe('what a prover refuses', () => {
 describe('a challenge that lapsed while the prover was down', () => {
   test('is opened again in its period if the contract lets it, and the next period is proved as ever', async () => {
     const periodSeconds = 5000
-    const harness = await startChainHarness({ periodSeconds })
+    const harness = await startChainHarness({ version: 1, periodSeconds })
     const account = await harness.newProver()
     const { lines, log } = readLog()
     const dir = await holdPieces([PIECE])
@@ -169,8 +170,8 @@ describe('a challenge that lapsed while the prover was down', () => {
 })
 
 describe('a chain without a base fee, whose node has no block 0', () => {
-  test('is followed with transactions of the old kind', async () => {
-    const { harness, account, dir } = await startHarness()
+  test.each([1, 2] as const)('is followed with transactions of the old kind, by version %i', async (version) => {
+    const { harness, account, dir } = await startHarness(version)
     const rpcUrl = await startOldNode(harness.rpcUrl)
     const first = await startFollowingProver({ ...account, rpcUrl: new SecretString(rpcUrl) }, { dir })
     const dealId = await harness.proposeMany([harness.proposal(account.address, PIECE, 3)])
@@ -184,7 +185,7 @@ describe('a chain without a base fee, whose node has no block 0', () => {
   })
 })
 
-/** A node that knows no base fees and has thrown its first block away. */
+/** A node that says of no base fee what the next block costs, and has thrown its first block away. */
 async function startOldNode(target: string): Promise<string> {
   const headers = { 'content-type': 'application/json' }
   const server = createServer(async (request, response) => {
@@ -196,7 +197,11 @@ async function startOldNode(target: string): Promise<string> {
       const isFirstBlock = JSON.stringify(asked).includes('"params":["0x0",')
       if (refused !== undefined || isFirstBlock) return void response.writeHead(500, headers).end('{}')
       const answer = await fetch(target, { method: 'POST', body: JSON.stringify(asked), headers })
-      response.writeHead(200, headers).end((await answer.text()).replaceAll(/"baseFeePerGas":"0x[0-9a-f]+",?/g, ''))
+      const answered = await answer.text()
+      // Older blocks keep it: it is part of what their hashes are of.
+      const isNewest = JSON.stringify(asked).includes('"latest"')
+      const body = isNewest ? answered.replaceAll(/"baseFeePerGas":"0x[0-9a-f]+",?/g, '') : answered
+      response.writeHead(200, headers).end(body)
     } catch {
       response.destroy()
     }
@@ -207,17 +212,6 @@ async function startOldNode(target: string): Promise<string> {
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-async function sentBy({ chain }: ChainHarness, address: string) {
-  const newest = Number(await chain.getBlockNumber())
-  const blocks = await Promise.all(
-    Array.from({ length: newest }, (_, index) =>
-      chain.getBlock({ blockNumber: BigInt(index + 1), includeTransactions: true }),
-    ),
-  )
-  const transactions = blocks.flatMap((block) => block.transactions)
-  return transactions.filter(({ from }) => from === address.toLowerCase())
 }
 
 async function typesOf(harness: ChainHarness, address: string) {

@@ -17,11 +17,15 @@ const QUIET_MS = isFull ? 500 : 10
 const GIVEN_UP_MS = 10_000
 const IN_ONE_BLOCK = 75
 
-describe('a prover with a backlog', () => {
+describe('a prover with a backlog, of a contract that serves one deal a transaction', () => {
   test(`answers every challenge of ${DEALS} deals that are proposed, and later due, all at once`, {
     timeout: 900_000,
   }, async () => {
-    const harness = await startChainHarness({ periodSeconds: PERIOD_SECONDS, windowSeconds: PERIOD_SECONDS })
+    const harness = await startChainHarness({
+      version: 1,
+      periodSeconds: PERIOD_SECONDS,
+      windowSeconds: PERIOD_SECONDS,
+    })
     const { chain } = harness
     const account = await harness.newProver()
     const pieces = [1, 3, 5, 7].map((seed) => pieceOf(2000, seed))

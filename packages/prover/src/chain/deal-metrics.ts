@@ -1,9 +1,17 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { DealRefusal } from './deal-policy.ts'
-import type { ProverCallName } from './gas-use.ts'
 
 /** How a prover stands with its chain. */
-export const FOLLOWING_STATES = ['starting', 'following', 'fees_too_high', 'unavailable', 'wrong_chain'] as const
+export const FOLLOWING_STATES = [
+  'starting',
+  'following',
+  'fees_too_high',
+  'unavailable',
+  'wrong_chain',
+  'wrong_contract',
+] as const
+
+const MICRO_USDC = 1_000_000
 
 export type FollowingState = (typeof FOLLOWING_STATES)[number]
 
@@ -12,12 +20,13 @@ export class DealMetrics {
   #state: FollowingState = 'starting'
   #waitingCalls = 0
   #weiPerGas: bigint | undefined
-  readonly #deals: Gauge<'state'>
-  readonly #belowGas: Gauge
-  readonly #refusals: Counter<'reason'>
-  readonly #transactions: Counter<'call' | 'outcome'>
+  readonly #deals: Gauge<'contract' | 'state'>
+  readonly #belowGas: Gauge<'contract'>
+  readonly #bonded: Gauge<'contract'>
+  readonly #refusals: Counter<'contract' | 'reason'>
+  readonly #transactions: Counter<'contract' | 'call' | 'outcome'>
   readonly #gasWei: Counter
-  readonly #lapsed: Counter
+  readonly #lapsed: Counter<'contract'>
 
   constructor(registry: Registry) {
     const registers = [registry]
@@ -45,24 +54,31 @@ export class DealMetrics {
     this.#deals = new Gauge({
       name: 'lade_prover_deals',
       help: "The prover's own deals that are not over.",
-      labelNames: ['state'],
+      labelNames: ['contract', 'state'],
       registers,
     })
     this.#belowGas = new Gauge({
       name: 'lade_prover_deals_below_gas',
       help: 'Deals that wait because the gas of their proofs costs more than they pay.',
+      labelNames: ['contract'],
+      registers,
+    })
+    this.#bonded = new Gauge({
+      name: 'lade_prover_bonded_usdc',
+      help: 'What is put up as bonds and neither lost nor paid back, in USDC.',
+      labelNames: ['contract'],
       registers,
     })
     this.#refusals = new Counter({
       name: 'lade_prover_refused_deals_total',
       help: 'Deals that were not accepted, by the setting that refused them.',
-      labelNames: ['reason'],
+      labelNames: ['contract', 'reason'],
       registers,
     })
     this.#transactions = new Counter({
       name: 'lade_prover_transactions_total',
       help: 'Transactions that were sent, by the function that they call.',
-      labelNames: ['call', 'outcome'],
+      labelNames: ['contract', 'call', 'outcome'],
       registers,
     })
     this.#gasWei = new Counter({
@@ -72,7 +88,8 @@ export class DealMetrics {
     })
     this.#lapsed = new Counter({
       name: 'lade_prover_lapsed_challenges_total',
-      help: 'Challenges that were not answered within 256 blocks.',
+      help: 'Challenges that were not answered while the contract could still check them.',
+      labelNames: ['contract'],
       registers,
     })
   }
@@ -105,23 +122,29 @@ export class DealMetrics {
     this.#weiPerGas = weiPerGas
   }
 
-  setDeals({ proposed, active, belowGas }: Readonly<Record<'proposed' | 'active' | 'belowGas', number>>): void {
-    this.#deals.set({ state: 'proposed' }, proposed)
-    this.#deals.set({ state: 'active' }, active)
-    this.#belowGas.set(belowGas)
+  setDeals(
+    contract: string,
+    { proposed, active, belowGas }: Readonly<Record<'proposed' | 'active' | 'belowGas', number>>,
+    bondedMicroUsdc: bigint,
+  ): void {
+    this.#deals.set({ contract, state: 'proposed' }, proposed)
+    this.#deals.set({ contract, state: 'active' }, active)
+    this.#belowGas.set({ contract }, belowGas)
+    this.#bonded.set({ contract }, Number(bondedMicroUsdc) / MICRO_USDC)
   }
 
-  countRefusal(reason: DealRefusal): void {
-    this.#refusals.inc({ reason })
+  countRefusal(contract: string, reason: DealRefusal): void {
+    this.#refusals.inc({ contract, reason })
   }
 
-  countTransaction(call: ProverCallName, outcome: 'landed' | 'reverted' | 'lost', costWei = 0n): void {
-    this.#transactions.inc({ call, outcome })
+  /** @param call - the function that was called. */
+  countTransaction(contract: string, call: string, outcome: 'landed' | 'reverted' | 'lost', costWei = 0n): void {
+    this.#transactions.inc({ contract, call, outcome })
     this.#gasWei.inc(Number(costWei))
   }
 
-  countLapse(): void {
-    this.#lapsed.inc()
+  countLapse(contract: string): void {
+    this.#lapsed.inc({ contract })
   }
 }
 

@@ -1,19 +1,28 @@
 import { describe, expect, test } from 'vitest'
-import type { Deal } from './deal.ts'
+import type { Deal, Terms } from './deal.ts'
 import { type DealPolicy, isWorthProving, isWorthSettling, microUsdcOfGas, refusalOf } from './deal-policy.ts'
 import { GasUse } from './gas-use.ts'
 
 const DAY = 86_400
 const GIB = 2n ** 30n
-const TERMS = { provingPeriodSeconds: DAY, acceptanceWindowSeconds: DAY }
+const TERMS: Terms = {
+  provingPeriodSeconds: DAY,
+  acceptanceWindowSeconds: DAY,
+  missesToSlash: 3,
+  leavesOfProof: 1,
+  drawBlocks: 0n,
+  challengeBlocks: 256n,
+}
 const POLICY: DealPolicy = {
   leastMicroUsdcPerGibDay: 50n,
   clients: undefined,
   longestTermSeconds: 100 * DAY,
   microUsdcPerCoin: undefined,
+  mostBond: 0n,
 }
 /** A GiB for ten days, at 100 units a day. */
 const PROPOSED: Deal = {
+  contract: '0xcc',
   dealId: 1n,
   state: 'proposed',
   client: '0xc1',
@@ -29,6 +38,11 @@ const PROPOSED: Deal = {
   remaining: 1000n,
   extraPayment: 0n,
   earned: 0n,
+  leafCount: 4n,
+  period: 0,
+  bond: 0n,
+  bonded: 0n,
+  bondAtRisk: 0n,
 }
 const ACTIVE: Deal = { ...PROPOSED, state: 'active', accountedUntil: 1000 }
 
@@ -45,6 +59,9 @@ describe('refusalOf', () => {
     ['and is not paid by the time before it', { extraSeconds: 10 * DAY, extraPayment: 10n }, {}, 'price'],
     ['and may be', { extraSeconds: 10 * DAY, extraPayment: 500n }, {}, undefined],
     ['it counts for the term', { extraSeconds: 91 * DAY, extraPayment: 10_000n }, {}, 'term'],
+    ['a bond, where none is put up', { bond: 1n }, {}, 'bond'],
+    ['more than all that is put up', { bond: 11n }, { mostBond: 10n }, 'bond'],
+    ['and no more than that', { bond: 10n }, { mostBond: 10n }, undefined],
     ['a term too long', { durationSeconds: 101 * DAY, remaining: 100_000n }, {}, 'term'],
     ['a client who is not allowed', {}, { clients: ['0xc2'] }, 'client'],
     ['and one who is', {}, { clients: ['0xc2', '0xc1'] }, undefined],
@@ -54,9 +71,9 @@ describe('refusalOf', () => {
 })
 
 describe('gas against pay', () => {
-  const gasUse = new GasUse()
-  gasUse.note('acceptDeal', 50n)
-  gasUse.note('openChallenge', 40n)
+  const gasUse = new GasUse({ accept: 0n, open: 0n, prove: 0n, settle: 0n })
+  gasUse.note('accept', 50n)
+  gasUse.note('open', 40n)
   gasUse.note('prove', 60n)
   gasUse.note('settle', 70n)
   // A unit of gas costs a unit of USDC.
@@ -75,6 +92,9 @@ describe('gas against pay', () => {
     expect(isWorth({ ...PROPOSED, remaining: 1050n }, 'accept')).toBe(true)
     expect(isWorth(ACTIVE, 'open')).toBe(true)
     expect(isWorth({ ...ACTIVE, remaining: 999n }, 'open')).toBe(false)
+    // The bond would be lost.
+    expect(isWorth({ ...ACTIVE, remaining: 999n, bondAtRisk: 1n }, 'open')).toBe(true)
+    expect(isWorth({ ...ACTIVE, remaining: 0n, bondAtRisk: 1000n }, 'open')).toBe(true)
     expect(isWorth({ ...ACTIVE, remaining: 960n }, 'prove')).toBe(true)
     expect(isWorth({ ...ACTIVE, remaining: 959n }, 'prove')).toBe(false)
     // Two periods were missed, and their pay goes back.
@@ -93,8 +113,15 @@ describe('gas against pay', () => {
     expect(isWorthProving({ ...ACTIVE, remaining: 0n }, 'open', { ...args, policy: unpaid })).toBe(true)
   })
 
+  test('settles for a bond that nobody else would give back', () => {
+    const bonded = { ...ACTIVE, bondAtRisk: 70n }
+    const isDue = (time: number) => isWorthSettling(bonded, policy, { time, weiPerGas, gasUse })
+    expect([isDue(999 + 10 * DAY), isDue(1000 + 10 * DAY)]).toEqual([false, true])
+  })
+
   test('settles what is worth the settlement', () => {
-    const isDue = (earned: bigint, by: DealPolicy) => isWorthSettling({ ...ACTIVE, earned }, by, { weiPerGas, gasUse })
+    const isDue = (earned: bigint, by: DealPolicy) =>
+      isWorthSettling({ ...ACTIVE, earned }, by, { time: 2000, weiPerGas, gasUse })
     expect([isDue(70n, policy), isDue(69n, policy), isDue(1n, POLICY), isDue(0n, POLICY)]).toEqual([
       true,
       false,

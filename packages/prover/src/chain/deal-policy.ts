@@ -11,10 +11,12 @@ export interface DealPolicy {
   readonly longestTermSeconds: number
   /** What 10¹⁸ wei are worth, in units of 10⁻⁶ USDC; undefined to leave gas out of account. */
   readonly microUsdcPerCoin: bigint | undefined
+  /** The most that is put up for all deals together, in units of 10⁻⁶ USDC; 0n takes no deals with a bond. */
+  readonly mostBond: bigint
 }
 
 /** Why a proposed deal is not accepted. It holds until its client changes the deal, or the operator the settings. */
-export type DealRefusal = 'client' | 'term' | 'price'
+export type DealRefusal = 'client' | 'term' | 'price' | 'bond'
 
 const GIB = 2n ** 30n
 const DAY_SECONDS = 86_400n
@@ -24,6 +26,7 @@ const WEI_PER_COIN = 10n ** 18n
 export function refusalOf(deal: Deal, policy: DealPolicy): DealRefusal | undefined {
   if (policy.clients !== undefined && !policy.clients.includes(deal.client)) return 'client'
   if (deal.durationSeconds + deal.extraSeconds > policy.longestTermSeconds) return 'term'
+  if (deal.bond > policy.mostBond) return 'bond'
   const isPaid =
     pays(deal, { seconds: deal.durationSeconds, payment: deal.remaining }, policy) &&
     (deal.extraSeconds === 0 || pays(deal, { seconds: deal.extraSeconds, payment: deal.extraPayment }, policy))
@@ -54,7 +57,8 @@ export function microUsdcOfGas(gas: bigint, weiPerGas: bigint, microUsdcPerCoin:
 }
 
 /**
- * True while a deal pays more for what is left of it than the gas of its remaining proofs costs at the fees of now.
+ * True while a deal pays more for what is left of it than the gas of its remaining proofs costs at the fees of now. A bond that would
+ * be lost counts as pay.
  *
  * Time without any pay is not worth a proof, whatever gas costs, unless unpaid deals are taken.
  */
@@ -63,20 +67,27 @@ export function isWorthProving(
   kind: 'accept' | 'open' | 'reopen' | 'prove',
   { time, terms, policy, prices }: { time: number; terms: Terms; policy: DealPolicy; prices: GasPrices },
 ): boolean {
-  const { payment, proofs } = restOf(deal, time, terms)
+  const { payment: escrow, proofs } = restOf(deal, time, terms)
+  const payment = escrow + deal.bondAtRisk
   if (payment === 0n) return policy.leastMicroUsdcPerGibDay === 0n
   if (policy.microUsdcPerCoin === undefined) return true
   const { gasUse, weiPerGas } = prices
-  const open = gasUse.of('openChallenge')
+  const open = gasUse.of('open')
   const all = BigInt(proofs) * (open + gasUse.of('prove'))
-  const gas = kind === 'accept' ? all + gasUse.of('acceptDeal') : kind === 'prove' ? all - open : all
+  const gas = kind === 'accept' ? all + gasUse.of('accept') : kind === 'prove' ? all - open : all
   return payment >= microUsdcOfGas(gas, weiPerGas, policy.microUsdcPerCoin)
 }
 
-/** True while a prover is owed more than it costs to fetch. */
-export function isWorthSettling(deal: Deal, { microUsdcPerCoin }: DealPolicy, { gasUse, weiPerGas }: GasPrices) {
+/** True while a prover is owed more than it costs to fetch. With the end of the term its bond is due to it, too. */
+export function isWorthSettling(
+  deal: Deal,
+  { microUsdcPerCoin }: DealPolicy,
+  { time, gasUse, weiPerGas }: GasPrices & { readonly time: number },
+): boolean {
   const cost = microUsdcPerCoin === undefined ? 0n : microUsdcOfGas(gasUse.of('settle'), weiPerGas, microUsdcPerCoin)
-  return deal.earned > 0n && deal.earned >= cost
+  const isOver = deal.state === 'active' && time >= deal.since + deal.durationSeconds + deal.extraSeconds
+  const due = deal.earned + (isOver ? deal.bondAtRisk : 0n)
+  return due > 0n && due >= cost
 }
 
 /** What the periods from the one at hand on pay, and how many they are. */

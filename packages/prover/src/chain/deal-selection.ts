@@ -2,12 +2,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { PieceStore } from '../pieces/piece-store.ts'
 import type { ChainLimits } from './chain-limits.ts'
 import { pieceOfDeal } from './check-piece.ts'
-import type { Deal, Head, Terms } from './deal.ts'
+import { type Deal, type Head, nameOf } from './deal.ts'
 import type { DealMetrics } from './deal-metrics.ts'
 import { type DealRefusal, isWorthProving, isWorthSettling, refusalOf } from './deal-policy.ts'
-import type { DealWatch } from './deal-watch.ts'
-import type { GasUse } from './gas-use.ts'
-import type { DealTask } from './round-plan.ts'
+import type { FollowedContract } from './followed-contract.ts'
+import type { PlannedTask } from './round-plan.ts'
 
 /** A deal whose piece is not there is looked at again after this, in seconds. */
 const RETRY_SECONDS = 30
@@ -16,53 +15,82 @@ const UNPAID_SECONDS = 3600
 /** So many deals of one reason are named in the log. */
 const NAMED_DEALS = 10
 
+interface KnownDeal {
+  readonly contract: string
+  readonly state: 'proposed' | 'active' | 'belowGas'
+  readonly bonded: bigint
+}
+
+/** A call that a deal asks for, of the contract that has the deal. */
+export interface DealTask extends PlannedTask {
+  readonly contract: FollowedContract
+}
+
+/** What choices are made by, besides deal and limits. */
+export interface ChoiceFacts {
+  readonly weiPerGas: bigint
+  readonly isComplete: boolean
+}
+
 export interface DealSelectionOptions {
   readonly store: PieceStore
-  readonly terms: Terms
   readonly limits: ChainLimits
   readonly metrics: DealMetrics
-  readonly watch: DealWatch
-  readonly gasUse: GasUse
   readonly log?: FastifyBaseLogger | undefined
 }
 
 /** Decides which calls are worth sending, puts the deals of the others off, and says why, once for each deal. */
 export class DealSelection {
   readonly #options: DealSelectionOptions
-  /** The deals that are not over. */
-  readonly #states = new Map<bigint, 'proposed' | 'active' | 'belowGas'>()
+  /** The deals that are not over, by their names. */
+  readonly #states = new Map<string, KnownDeal>()
+  /** What the acceptances of one look at the chain put up. */
+  #newBonds = 0n
   /** What was said about a deal last, so that it is said once. */
-  readonly #said = new Map<bigint, string>()
+  readonly #said = new Map<string, string>()
   /** The refusals of one look at the chain. */
-  readonly #refused = new Map<DealRefusal, bigint[]>()
-  readonly #lapsed = new Map<bigint, bigint>()
+  readonly #refused: { readonly deal: Deal; readonly reason: DealRefusal }[] = []
+  readonly #lapsed = new Map<string, bigint>()
   /** What was owed when a deal was settled last, and when that was. */
-  readonly #settled = new Map<bigint, { readonly earned: bigint; readonly time: number }>()
+  readonly #settled = new Map<string, { readonly earned: bigint; readonly time: number }>()
 
   constructor(options: DealSelectionOptions) {
     this.#options = options
   }
 
   /** Notes a deal that is not over. */
-  see({ dealId, state, earned }: Deal): void {
-    this.#states.set(dealId, state === 'proposed' ? 'proposed' : 'active')
-    const settled = this.#settled.get(dealId)
-    if (settled !== undefined && earned < settled.earned) this.#settled.delete(dealId)
+  see(deal: Deal): void {
+    const name = nameOf(deal)
+    const state = deal.state === 'proposed' ? 'proposed' : 'active'
+    this.#states.set(name, { contract: deal.contract, state, bonded: deal.bonded })
+    const settled = this.#settled.get(name)
+    if (settled !== undefined && deal.earned < settled.earned) this.#settled.delete(name)
   }
 
-  drop({ dealId }: Deal): void {
-    for (const map of [this.#states, this.#said, this.#lapsed, this.#settled]) map.delete(dealId)
+  drop(deal: Deal): void {
+    for (const map of [this.#states, this.#said, this.#lapsed, this.#settled]) map.delete(nameOf(deal))
   }
 
-  isSettled({ dealId, earned }: Deal, { time }: Head): void {
-    this.#settled.set(dealId, { earned, time })
+  /** What is put up for all deals that were seen. */
+  get bonded(): bigint {
+    return [...this.#states.values()].reduce((sum, { bonded }) => sum + bonded, 0n)
   }
 
-  /** False when the call is not sent now; the deal is read again in time. */
-  isChosen(task: DealTask, head: Head, weiPerGas: bigint): boolean {
-    if (task.kind === 'settle') return this.#isSettlementChosen(task.deal, head, weiPerGas)
-    const { deal, kind, until } = task
-    const { limits, store, terms, gasUse, watch } = this.#options
+  isSettled(deal: Deal, { time }: Head): void {
+    this.#settled.set(nameOf(deal), { earned: deal.earned, time })
+  }
+
+  /**
+   * False when the call is not sent now; the deal is read again in time. Asked once all deals of a look at the chain were seen.
+   *
+   * @param isComplete - true when no deal is unknown that may hold a bond.
+   */
+  isChosen(task: DealTask, head: Head, { weiPerGas, isComplete }: ChoiceFacts): boolean {
+    if (task.kind === 'settle') return this.#isSettlementChosen(task, head, weiPerGas)
+    const { deal, kind, until, contract } = task
+    const { limits, store } = this.#options
+    const { watch, gasUse } = contract
+    const { terms } = contract.marketplace
     const refusal = kind === 'accept' ? refusalOf(deal, limits) : undefined
     if (refusal !== undefined) {
       this.#refuse(deal, refusal)
@@ -76,60 +104,84 @@ export class DealSelection {
       return false
     }
     const prices = { weiPerGas, gasUse }
-    if (isWorthProving(deal, kind, { time: head.time, terms, policy: limits, prices })) return true
-    this.#states.set(deal.dealId, 'belowGas')
+    if (isWorthProving(deal, kind, { time: head.time, terms, policy: limits, prices })) {
+      return kind !== 'accept' || deal.bond === 0n || this.#canBond(task, head, isComplete)
+    }
+    this.#states.set(nameOf(deal), { contract: deal.contract, state: 'belowGas', bonded: deal.bonded })
     this.sayOnce(deal, 'gas', NOT_WORTH_IT[kind])
     watch.readAgain(deal, until, head.time)
     return false
   }
 
-  /** Tells log and metrics what one look at the chain has found. */
-  report(): void {
+  /** Tells log and metrics what one look at some contracts has found. */
+  report(contracts: readonly FollowedContract[]): void {
     const { log, metrics } = this.#options
-    for (const [reason, dealIds] of this.#refused) {
-      const named = dealIds.slice(0, NAMED_DEALS).map(String)
-      log?.warn({ reason, count: dealIds.length, dealIds: named }, REFUSED[reason])
+    for (const refusals of Map.groupBy(this.#refused, ({ deal, reason }) => `${reason} ${deal.contract}`).values()) {
+      const [first] = refusals
+      if (first === undefined) continue
+      const dealIds = refusals.slice(0, NAMED_DEALS).map(({ deal }) => String(deal.dealId))
+      const { reason, deal } = first
+      log?.warn({ contract: deal.contract, reason, count: refusals.length, dealIds }, REFUSED[reason])
     }
-    this.#refused.clear()
-    const counts = { proposed: 0, active: 0, belowGas: 0 }
-    for (const state of this.#states.values()) counts[state] += 1
-    metrics.setDeals(counts)
+    this.#refused.length = 0
+    this.#newBonds = 0n
+    for (const { marketplace } of contracts) {
+      const counts = { proposed: 0, active: 0, belowGas: 0 }
+      let bonded = 0n
+      for (const deal of this.#states.values()) {
+        if (deal.contract !== marketplace.address) continue
+        counts[deal.state] += 1
+        bonded += deal.bonded
+      }
+      metrics.setDeals(marketplace.address, counts, bonded)
+    }
   }
 
-  sayOnce({ dealId }: Deal, reason: string, sentence: string): undefined {
-    if (this.#isNews(dealId, `${sentence}: ${reason}`)) {
-      this.#options.log?.warn({ dealId: String(dealId), reason }, sentence)
+  sayOnce(deal: Deal, reason: string, sentence: string): undefined {
+    if (this.#isNews(deal, `${sentence}: ${reason}`)) {
+      this.#options.log?.warn({ contract: deal.contract, dealId: String(deal.dealId), reason }, sentence)
     }
   }
 
-  #isSettlementChosen(deal: Deal, { time }: Head, weiPerGas: bigint): boolean {
-    const { limits, gasUse, watch } = this.#options
-    const settled = this.#settled.get(deal.dealId)
+  /** The budget is for what is put up at a time. */
+  #canBond({ deal, contract }: DealTask, head: Head, isComplete: boolean): boolean {
+    const isWithin = this.bonded + this.#newBonds + deal.bond <= this.#options.limits.mostBond
+    if (isComplete && isWithin) {
+      this.#newBonds += deal.bond
+      return true
+    }
+    if (isComplete) this.sayOnce(deal, 'bond', 'a deal waits: LADE_PROVER_BOND_MAX_USDC is put up for others')
+    contract.watch.readAgain(deal, isComplete ? head.time + RETRY_SECONDS : head.time, head.time)
+    return false
+  }
+
+  #isSettlementChosen({ deal, contract }: DealTask, { time }: Head, weiPerGas: bigint): boolean {
+    const { watch, gasUse } = contract
+    const settled = this.#settled.get(nameOf(deal))
     const isStuck = settled !== undefined && time < settled.time + UNPAID_SECONDS
-    if (!isStuck && isWorthSettling(deal, limits, { weiPerGas, gasUse })) return true
+    if (!isStuck && isWorthSettling(deal, this.#options.limits, { time, weiPerGas, gasUse })) return true
     // The next period is proved whether the ones before are paid or not.
     const next = deal.accountedUntil > time ? deal.accountedUntil : Number.POSITIVE_INFINITY
     watch.readRarely(deal, next, time)
     return false
   }
 
-  #refuse({ dealId }: Deal, reason: DealRefusal): void {
-    if (!this.#isNews(dealId, reason)) return
-    this.#options.metrics.countRefusal(reason)
-    const dealIds = this.#refused.get(reason)
-    if (dealIds === undefined) this.#refused.set(reason, [dealId])
-    else dealIds.push(dealId)
+  #refuse(deal: Deal, reason: DealRefusal): void {
+    if (!this.#isNews(deal, reason)) return
+    this.#options.metrics.countRefusal(deal.contract, reason)
+    this.#refused.push({ deal, reason })
   }
 
-  #countLapse({ dealId, challengeBlock }: Deal): void {
-    if (this.#lapsed.get(dealId) === challengeBlock) return
-    this.#lapsed.set(dealId, challengeBlock)
-    this.#options.metrics.countLapse()
+  #countLapse(deal: Deal): void {
+    if (this.#lapsed.get(nameOf(deal)) === deal.challengeBlock) return
+    this.#lapsed.set(nameOf(deal), deal.challengeBlock)
+    this.#options.metrics.countLapse(deal.contract)
   }
 
-  #isNews(dealId: bigint, said: string): boolean {
-    const isNews = this.#said.get(dealId) !== said
-    this.#said.set(dealId, said)
+  #isNews(deal: Deal, said: string): boolean {
+    const name = nameOf(deal)
+    const isNews = this.#said.get(name) !== said
+    this.#said.set(name, said)
     return isNews
   }
 }
@@ -151,5 +203,6 @@ const NOT_WORTH_IT = {
 const REFUSED: Readonly<Record<DealRefusal, string>> = {
   client: 'deals were not accepted: their clients are not in LADE_PROVER_CLIENTS',
   term: 'deals were not accepted: their terms are longer than LADE_PROVER_TERM_MAX_DAYS',
+  bond: 'deals were not accepted: their bonds are more than LADE_PROVER_BOND_MAX_USDC',
   price: 'deals were not accepted: they pay less than LADE_PROVER_LEAST_USDC_PER_GIB_DAY',
 }

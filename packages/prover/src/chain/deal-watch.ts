@@ -25,9 +25,16 @@ export class DealWatch {
   readonly #unread = new Set<bigint>()
   /** The lowest id that was never due. */
   #nextDealId: bigint
+  /** The newest that the contract had. */
+  #lastDealId: bigint | undefined
 
   constructor(firstDealId: bigint) {
     this.#nextDealId = firstDealId
+  }
+
+  /** True when every deal that the contract had was read at least once. */
+  get isComplete(): boolean {
+    return this.#lastDealId !== undefined && this.#unread.size === 0 && this.#nextDealId > this.#lastDealId
   }
 
   /** All deals before it ask nothing, and never will. */
@@ -44,6 +51,7 @@ export class DealWatch {
    * @param lastDealId - the newest that the contract has.
    */
   due(lastDealId: bigint, time: number): bigint[] {
+    this.#lastDealId = lastDealId
     // Deals that a reorganisation took away; their ids are given again.
     for (const dealId of this.#watched.keys()) if (dealId > lastDealId) this.#forget(dealId)
     if (this.#nextDealId > lastDealId + 1n) this.#nextDealId = lastDealId + 1n

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { type Deal, type DealStep, stepOf } from './deal.ts'
+import { type Deal, type DealStep, stepOf, type Terms } from './deal.ts'
 
-const TERMS = { provingPeriodSeconds: 100, acceptanceWindowSeconds: 50 }
+const TERMS: Terms = {
+  provingPeriodSeconds: 100,
+  acceptanceWindowSeconds: 50,
+  missesToSlash: 3,
+  leavesOfProof: 1,
+  drawBlocks: 0n,
+  challengeBlocks: 256n,
+}
 /** Accepted at 1000 for ten periods, of which nothing is accounted for. */
 const ACTIVE: Deal = {
+  contract: '0xcc',
   dealId: 1n,
   state: 'active',
   client: '0x02',
@@ -19,8 +27,13 @@ const ACTIVE: Deal = {
   remaining: 1000n,
   extraPayment: 0n,
   earned: 0n,
+  leafCount: 4n,
+  period: 0,
+  bond: 0n,
+  bonded: 0n,
+  bondAtRisk: 0n,
 }
-const at = (time: number, number = 500n) => ({ time, number, hash: '0x' as const })
+const at = (time: number, number = 500n) => ({ time, number, hash: '0x' as const, gasLimit: 30_000_000n })
 const step = (changes: Partial<Deal>, head = at(1000)) => stepOf({ ...ACTIVE, ...changes }, head, TERMS)
 
 describe('stepOf', () => {
@@ -33,9 +46,15 @@ describe('stepOf', () => {
     ['and then it is over', { state: 'slashed' }, at(1000), { kind: 'over' }],
     ['what a settled deal could not deliver, too', { state: 'settled', earned: 1n }, at(3000), { kind: 'settle' }],
     ['a period begins with its challenge', {}, at(1000), { kind: 'open', until: 1100 }],
-    ['which is drawn by the next block', { challengeBlock: 500n }, at(1001), { kind: 'wait', until: 1001 }],
-    ['and then answered', { challengeBlock: 500n }, at(1001, 501n), { kind: 'prove', until: 1100 }],
-    ['for 256 blocks', { challengeBlock: 500n }, at(1001, 756n), { kind: 'prove', until: 1100 }],
+    [
+      'which is drawn by the next block',
+      { challengeBlock: 500n },
+      at(1001),
+      { kind: 'wait', until: 1001, isUndrawn: true },
+    ],
+    ['or by one still to come', { challengeBlock: 504n }, at(1001), { kind: 'wait', until: 1005, isUndrawn: true }],
+    ['and then answered', { challengeBlock: 500n }, at(1001, 501n), { kind: 'prove', until: 1100, lastBlock: 756n }],
+    ['for 256 blocks', { challengeBlock: 500n }, at(1001, 756n), { kind: 'prove', until: 1100, lastBlock: 756n }],
     ['and no longer', { challengeBlock: 500n }, at(1001, 757n), { kind: 'reopen', until: 1100 }],
     ['a proven period is waited out', { accountedUntil: 1100 }, at(1099), { kind: 'wait', until: 1100 }],
     [
@@ -51,7 +70,7 @@ describe('stepOf', () => {
       'the last period takes what is left',
       { accountedUntil: 1850, challengeBlock: 500n },
       at(1960, 501n),
-      { kind: 'prove', until: 2000 },
+      { kind: 'prove', until: 2000, lastBlock: 756n },
     ],
     ['the end is settled', {}, at(2000), { kind: 'settle' }],
     ['an extension puts it off', { accountedUntil: 1900, extraSeconds: 500 }, at(2000), { kind: 'open', until: 2100 }],

@@ -5,6 +5,9 @@ export type DealState = (typeof DEAL_STATES)[number]
 
 /** A deal as the contract has it. Times are seconds since 1970, durations seconds, amounts units of 10⁻⁶ USDC. */
 export interface Deal {
+  /** The address of the contract, in lower case. */
+  readonly contract: string
+  /** The number that the contract gave it. Other contracts may give the same. */
   readonly dealId: bigint
   readonly state: DealState
   /** In lower case. */
@@ -14,6 +17,8 @@ export interface Deal {
   /** 32 bytes. */
   readonly root: Uint8Array
   readonly paddedSizeBytes: bigint
+  /** Challenges are about so many leaves, from the first one on. */
+  readonly leafCount: bigint
   /** When it was proposed; once accepted, when its term began. */
   readonly since: number
   readonly durationSeconds: number
@@ -23,14 +28,22 @@ export interface Deal {
   readonly accountedUntil: number
   /** Missed periods since the last proven one, as far as they are accounted for. */
   readonly missesInARow: number
-  /** The block whose hash draws the challenge of the period at hand; 0n while that is not open. */
+  /** The number of the period at hand. */
+  readonly period: number
+  /** The block that draws the challenge of the period at hand; 0n while that is not open. It may be still to come. */
   readonly challengeBlock: bigint
   /** Escrow for the time from `accountedUntil` on, without that of `extraSeconds`. */
   readonly remaining: bigint
   /** Escrow for `extraSeconds`. */
   readonly extraPayment: bigint
-  /** Due to the prover and not paid yet. */
+  /** Due to the prover and not paid yet, a bond that is its own again included. */
   readonly earned: bigint
+  /** What the prover has to put up when it accepts the deal. */
+  readonly bond: bigint
+  /** What it has put up and did not get back, as far as it was not lost. */
+  readonly bonded: bigint
+  /** The part of it that would be lost with the deal. */
+  readonly bondAtRisk: bigint
 }
 
 /** The block that is looked at from. */
@@ -39,21 +52,37 @@ export interface Head {
   readonly hash: `0x${string}`
   /** Seconds since 1970. */
   readonly time: number
+  /** The most gas that all transactions of a block may use. */
+  readonly gasLimit: bigint
 }
 
 /** What the contract was made with. */
 export interface Terms {
   readonly provingPeriodSeconds: number
   readonly acceptanceWindowSeconds: number
+  /** So many missed periods in a row end a deal. */
+  readonly missesToSlash: number
+  /** How many leaves the proof of a period is about. */
+  readonly leavesOfProof: number
+  /** So many blocks after the one that opens a challenge comes the one that draws it. */
+  readonly drawBlocks: bigint
+  /** And up to so many blocks after that one the challenge can be answered. */
+  readonly challengeBlocks: bigint
+}
+
+/** What a deal is known by, among those of all contracts. */
+export function nameOf({ contract, dealId }: Pick<Deal, 'contract' | 'dealId'>): string {
+  return `${contract}/${dealId}`
 }
 
 /**
  * What a deal asks of its prover. `wait`: nothing before that time of the chain, in seconds since 1970. `over`: nothing any more.
  * `reopen`: the challenge of the period lapsed, and the contract has to say whether another may be opened. The rest are the calls of
- * the contract. `until`: when the call comes too late.
+ * the contract. `until`: when the call comes too late. `lastBlock`: the last one in which the proof is good.
  */
 export type DealStep =
-  | { readonly kind: 'accept' | 'open' | 'reopen' | 'prove'; readonly until: number }
+  | { readonly kind: 'accept' | 'open' | 'reopen'; readonly until: number }
+  | { readonly kind: 'prove'; readonly until: number; readonly lastBlock: bigint }
   | { readonly kind: 'settle' }
   | { readonly kind: 'over' }
   | WaitStep
@@ -61,21 +90,22 @@ export type DealStep =
 interface WaitStep {
   readonly kind: 'wait'
   readonly until: number
+  /** True for a challenge that is open and not drawn yet. */
+  readonly isUndrawn?: true
 }
+
+/** What a prover can do about a deal. */
+export type CallKind = 'accept' | 'open' | 'prove' | 'settle'
 
 /** The period of a deal that runs at a time, as the contract will have it once it has accounted for what was missed. */
 export interface Period {
   readonly start: number
   readonly end: number
-  /** The contract slashes the deal at three. */
   readonly missesInARow: number
 }
 
-/** A challenge is good for as many blocks as a contract can read the hashes of. */
-export const CHALLENGE_BLOCKS = 256n
 /** So many periods' pay is worth a transaction of its own. */
 const SETTLED_PERIODS = 7n
-const MISSES_TO_SLASH = 3
 
 /**
  * Says what a deal asks of its prover now. Whatever it says is decided by the contract in the end: a call that comes too late
@@ -103,18 +133,19 @@ export function stepOf(deal: Deal, head: Head, terms: Terms, settledPeriods: big
 /** True when nothing is left to prove of an active deal: its term is over, or it has missed too much. */
 export function isPastProving(deal: Deal, time: number, terms: Terms): boolean {
   const isOver = time >= deal.since + deal.durationSeconds + deal.extraSeconds
-  return isOver || periodAt(deal, time, terms).missesInARow >= MISSES_TO_SLASH
+  return isOver || periodAt(deal, time, terms).missesInARow >= terms.missesToSlash
 }
 
 /** Goes through the periods as `_accountForMissed` of the contract does. */
-export function periodAt(deal: Deal, time: number, { provingPeriodSeconds }: Terms): Period {
+export function periodAt(deal: Deal, time: number, terms: Terms): Period {
+  const { provingPeriodSeconds } = terms
   let start = deal.accountedUntil
   let term = deal.since + deal.durationSeconds
   let { missesInARow } = deal
   for (;;) {
     if (start >= term) term += deal.extraSeconds
     const end = term - start < 2 * provingPeriodSeconds ? term : start + provingPeriodSeconds
-    if (time < end || start >= term || missesInARow >= MISSES_TO_SLASH) return { start, end, missesInARow }
+    if (time < end || start >= term || missesInARow >= terms.missesToSlash) return { start, end, missesInARow }
     missesInARow += 1
     start = end
   }
@@ -132,9 +163,9 @@ function activeStepOf(deal: Deal, head: Head, terms: Terms, settledPeriods: bigi
   const { start, end: until } = periodAt(deal, head.time, terms)
   // A period that has passed is missed, and the one that runs now has no challenge yet.
   if (deal.challengeBlock === 0n || start !== deal.accountedUntil) return { kind: 'open', until }
-  if (head.number <= deal.challengeBlock) return waitUntil(head.time)
-  if (head.number > deal.challengeBlock + CHALLENGE_BLOCKS) return { kind: 'reopen', until }
-  return { kind: 'prove', until }
+  if (head.number <= deal.challengeBlock) return undrawnUntil(deal, head)
+  const lastBlock = deal.challengeBlock + terms.challengeBlocks
+  return head.number > lastBlock ? { kind: 'reopen', until } : { kind: 'prove', until, lastBlock }
 }
 
 function isWorthSettling(deal: Deal, { provingPeriodSeconds }: Terms, settledPeriods: bigint): boolean {
@@ -146,4 +177,9 @@ function isWorthSettling(deal: Deal, { provingPeriodSeconds }: Terms, settledPer
 
 function waitUntil(until: number): WaitStep {
   return { kind: 'wait', until }
+}
+
+/** Blocks come a second apart at least; where they come more seldom, it is looked at again in between. */
+function undrawnUntil({ challengeBlock }: Deal, head: Head): WaitStep {
+  return { kind: 'wait', until: head.time + Number(challengeBlock - head.number), isUndrawn: true }
 }

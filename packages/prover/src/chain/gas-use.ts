@@ -1,25 +1,22 @@
-/** The calls that a prover makes. */
-export const PROVER_CALLS = ['acceptDeal', 'openChallenge', 'prove', 'settle'] as const
+import type { CallKind } from './deal.ts'
 
-export type ProverCallName = (typeof PROVER_CALLS)[number]
-
-/** What the calls use on Ethereum, with a piece of 1 GiB: the expectation before the first of each. */
-const FIRST_GUESS: Readonly<Record<ProverCallName, bigint>> = {
-  acceptDeal: 55_000n,
-  openChallenge: 37_208n,
-  prove: 85_127n,
-  settle: 75_000n,
-}
-
-/** How much gas each call can be expected to use: as much as the last one did. Chains count gas in different ways. */
+/** How much gas a contract's calls can be expected to use for one deal: as much as the last one did. Chains count gas in different ways. */
 export class GasUse {
-  readonly #used = new Map<ProverCallName, bigint>()
+  readonly #expected: Readonly<Record<CallKind, bigint>>
+  readonly #used = new Map<CallKind, bigint>()
 
-  of(call: ProverCallName): bigint {
-    return this.#used.get(call) ?? FIRST_GUESS[call]
+  /** @param expected - before the first call of each kind. */
+  constructor(expected: Readonly<Record<CallKind, bigint>>) {
+    this.#expected = expected
   }
 
-  note(call: ProverCallName, gasUsed: bigint): void {
-    this.#used.set(call, gasUsed)
+  of(kind: CallKind): bigint {
+    return this.#used.get(kind) ?? this.#expected[kind]
+  }
+
+  /** @param deals - so many were served by one call. */
+  note(kind: CallKind, gasUsed: bigint, deals = 1): void {
+    const count = BigInt(deals)
+    this.#used.set(kind, (gasUsed + count - 1n) / count)
   }
 }

@@ -1,15 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Deal } from './deal.ts'
-import { type DealTask, planRound, ROUND_CALLS } from './round-plan.ts'
+import { type PlannedTask, planRound, ROUND_CALLS } from './round-plan.ts'
 
 const PACE = { number: 1000n, time: 50_000, secondsPerBlock: 10, secondsPerTransaction: 10 }
-const task = (kind: DealTask['kind'], id: number, until: number, challengeBlock = 0): DealTask => ({
+const task = (kind: PlannedTask['kind'], id: number, until: number, challengeBlock = 0): PlannedTask => ({
   kind,
   until,
-  deal: { dealId: BigInt(id), challengeBlock: BigInt(challengeBlock) } as Deal,
+  lastBlock: kind === 'prove' ? BigInt(challengeBlock + 256) : undefined,
+  share: 1,
+  drawBlocks: 0n,
+  answerShare: kind === 'open' || kind === 'reopen' ? 1 : 0,
+  deal: { dealId: BigInt(id) } as Deal,
 })
-const planOf = (tasks: readonly DealTask[], pace = PACE) =>
+const planOf = (tasks: readonly PlannedTask[], pace = PACE) =>
   planRound(tasks, pace).map(({ kind, deal }) => `${kind} ${deal.dealId}`)
 
 describe('planRound', () => {
@@ -49,6 +53,31 @@ describe('planRound', () => {
     expect(planOf([late, task('accept', 6, 1_000_000)])).toEqual(['open 1', 'accept 6'])
   })
 
+  test('opens as many as the transactions of a round answer, where one transaction serves many', () => {
+    const shared = (count: number, until: number) =>
+      Array.from({ length: count }, (_, id) => ({ ...task('open', id, until), share: 0.01, answerShare: 0.05 }))
+    expect(planOf(shared(1000, 1_000_000))).toHaveLength(1000)
+    expect(planOf(shared(3000, 1_000_000))).toHaveLength(20 * ROUND_CALLS)
+    // A guess that leaves nothing to do is tried out with one transaction.
+    expect(planOf(shared(300, PACE.time))).toHaveLength(100)
+    // Time for a transaction that opens and three that prove.
+    const until = PACE.time + 4 * PACE.secondsPerTransaction
+    expect(planOf(shared(100, until))).toHaveLength(60)
+    expect(
+      planOf([...shared(40, until), task('accept', 1000, 1_000_000), task('accept', 1001, 1_000_000)]),
+    ).toHaveLength(41)
+  })
+
+  test('opens no more while the answers to those before are still to be drawn', () => {
+    const opens = Array.from({ length: 100 }, (_, id) => task('open', id, 1_000_000))
+    expect(planRound(opens, PACE, 40)).toHaveLength(ROUND_CALLS - 40)
+    expect(planRound(opens, PACE, ROUND_CALLS)).toEqual([])
+    // A challenge that is drawn six blocks later is proved seven later at the earliest.
+    const late = { ...task('open', 1, PACE.time + 7 * 10), drawBlocks: 6n }
+    const soon = { ...task('open', 2, PACE.time + 8 * 10), drawBlocks: 6n }
+    expect(planOf([late, soon])).toEqual(['open 2'])
+  })
+
   test('never sends more than a round besides proofs, and never leaves out a proof or everything', () => {
     const tasks = fc.array(
       fc.record({
@@ -62,7 +91,7 @@ describe('planRound', () => {
       fc.property(tasks, fc.double({ min: 0.001, max: 100, noNaN: true }), (given, secondsPerTransaction) => {
         const all = given.map(({ kind, until, block }, id) => task(kind, id, until, block))
         const plan = planRound(all, { ...PACE, secondsPerTransaction })
-        const proofs = (some: readonly DealTask[]) => some.filter(({ kind }) => kind === 'prove').length
+        const proofs = (some: readonly PlannedTask[]) => some.filter(({ kind }) => kind === 'prove').length
         expect(proofs(plan)).toBe(proofs(all))
         expect(plan.length - proofs(plan)).toBeLessThanOrEqual(ROUND_CALLS)
         expect(plan.length).toBeGreaterThan(0)

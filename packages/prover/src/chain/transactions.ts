@@ -1,21 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BaseError, type Hash, keccak256, type PrivateKeyAccount, TransactionReceiptNotFoundError } from 'viem'
+import {
+  BaseError,
+  type Hash,
+  keccak256,
+  type Log,
+  type PrivateKeyAccount,
+  TransactionReceiptNotFoundError,
+} from 'viem'
 import type { ChainClient } from './chain-client.ts'
-import { capped, FeeTooHighError, isBelow, percentOf, raised, readFees } from './fees.ts'
+import { capped, FeeTooHighError, isBelow, raised, readFees } from './fees.ts'
 
 /** How long a transaction waits for its block before it offers more. */
 const TIMEOUT_MS = 60_000
 const MAX_OFFERS = 12
 /** A receipt is looked for so often once the nonce is used. */
 const RECEIPT_LOOKS = 5
-/** Between the estimate and its block a call may come to cost more. */
-const GAS_MARGIN_PERCENT = 130n
 
 /** A call of a contract, encoded. */
 export interface Call {
   readonly to: `0x${string}`
   readonly data: `0x${string}`
-  /** As estimated. */
+  /** The limit of the transaction. */
   readonly gas: bigint
 }
 
@@ -40,6 +45,7 @@ export interface MinedResult {
   readonly gasUsed: bigint
   /** What was paid for the gas. Rollups charge for the data besides. */
   readonly costWei: bigint
+  readonly logs: readonly Log[]
 }
 
 /**
@@ -59,11 +65,10 @@ export async function sendTransaction(call: Call, options: TransactionsOptions):
     affordableFees(options),
   ])
   let offer = capped(fees.offer, mostWeiPerGas)
-  const gas = percentOf(call.gas, GAS_MARGIN_PERCENT)
   const hashes: Hash[] = []
   for (let count = 1; ; count += 1) {
     signal.throwIfAborted()
-    const { to, data } = call
+    const { to, data, gas } = call
     const raw = await account.signTransaction({ chainId, nonce, gas, to, data, ...offer })
     const answer = await offerTo(client, raw)
     if (answer === 'taken') {
@@ -126,10 +131,10 @@ async function resultOf(
 async function findReceipt(hashes: readonly Hash[], client: ChainClient): Promise<MinedResult | undefined> {
   for (const hash of hashes) {
     try {
-      const { status, blockNumber, gasUsed, effectiveGasPrice } = await client.getTransactionReceipt({ hash })
+      const { status, blockNumber, gasUsed, effectiveGasPrice, logs } = await client.getTransactionReceipt({ hash })
       const outcome = status === 'success' ? 'landed' : 'reverted'
       // Nodes of chains without a base fee may leave the price out.
-      return { outcome, blockNumber, gasUsed, costWei: gasUsed * (effectiveGasPrice ?? 0n) }
+      return { outcome, blockNumber, gasUsed, costWei: gasUsed * (effectiveGasPrice ?? 0n), logs }
     } catch (error) {
       if (!(error instanceof TransactionReceiptNotFoundError)) throw error
     }

@@ -28,16 +28,27 @@ export async function holdPieces(pieces: readonly TestPiece[]): Promise<string> 
   return prover.dir
 }
 
+interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly contract?: string
+  readonly dealId?: string
+  readonly call?: string
+  readonly reason?: string
+  readonly count?: number
+}
+
 /** What a prover logs, by its sentences. */
 export function readLog() {
-  const lines: { level: number; msg: string; reason?: string; dealId?: string; count?: number }[] = []
+  const lines: LogLine[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
   return { lines, log }
 }
 
-/** The value of a metric of a prover; its labels belong to the name. */
+/** The value of a metric of a prover, of all contracts together; its other labels belong to the name. */
 export async function metricOf(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `))
-  return line === undefined ? 0 : Number(line.slice(name.length + 1))
+  const lines = text.split('\n').map((line) => line.replace(/contract="0x[0-9a-f]{40}",?/, '').replace('{}', ''))
+  const values = lines.filter((line) => line.startsWith(`${name} `)).map((line) => Number(line.slice(name.length + 1)))
+  return values.reduce((sum, value) => sum + value, 0)
 }

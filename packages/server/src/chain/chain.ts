@@ -11,13 +11,17 @@ export interface DealProposal {
   readonly pieceRoot: string
   /** Bytes after padding, a power of two. */
   readonly paddedSizeBytes: number
+  /** Leaves of 32 bytes with data, from the first on; challenges are about these. Version 1 challenges all leaves of the padded size. */
+  readonly leafCount: number
   readonly durationSeconds: number
   /** In units of 10⁻⁶ USDC. */
   readonly paymentMicroUsdc: bigint
+  /** What the prover puts up when it accepts, and loses when it misses proofs. Version 1 has no bonds. */
+  readonly bondMicroUsdc: bigint
 }
 
-/** What the operator asks of the marketplace, in one transaction. */
-export type MarketplaceCall =
+/** What the operator asks of a marketplace contract, in one transaction. */
+export type MarketplaceCall = { readonly contract: Address } & (
   | { readonly kind: 'propose'; readonly deals: readonly DealProposal[] }
   | {
       readonly kind: 'extend'
@@ -31,13 +35,18 @@ export type MarketplaceCall =
   | { readonly kind: 'settle'; readonly dealId: bigint }
   /** Accounts for periods without a proof, which ends the deal after three in a row, and pays both sides. */
   | { readonly kind: 'slash'; readonly dealId: bigint }
-  /** Lets the marketplace take USDC of the account, without which no deal can be proposed or extended. */
+  /** Ends an active deal after a notice of one proving period, and takes back the escrow for later. Not in version 1. */
+  | { readonly kind: 'end'; readonly dealId: bigint }
+  /** Lets the contract take USDC of the account, without which no deal can be proposed or extended. */
   | { readonly kind: 'approve' }
+)
 
 /** What a transaction offers for its place in a block, in wei. */
 export interface Fees {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
+  /** False on a chain whose blocks have no base fee, where `maxFeePerGas` is the price that is paid. @default true */
+  readonly hasBaseFee?: boolean
 }
 
 /** A signed transaction, ready to be sent. Sending it twice has the effect of sending it once. */
@@ -73,10 +82,10 @@ export type TransactionPlace =
     }
 
 /**
- * `proposed`: no prover has accepted it. `active`: accepted, and not closed. `withdrawn`: taken back before anybody accepted it. `settled`:
+ * `proposed`: no prover has accepted it. `active`: accepted, and not closed. `ending`: the same, and the client has given notice. `withdrawn`: taken back before anybody accepted it. `settled`:
  * its term is over. `slashed`: ended by missed proofs. Of the last two either side may still be owed something.
  */
-export type MarketplaceDealState = 'proposed' | 'active' | 'withdrawn' | 'settled' | 'slashed'
+export type MarketplaceDealState = 'proposed' | 'active' | 'ending' | 'withdrawn' | 'settled' | 'slashed'
 
 /** A deal as the newest block has it. Times are epoch milliseconds. Periods that have passed since somebody touched it last are not counted. */
 export interface MarketplaceDeal {
@@ -89,7 +98,7 @@ export interface MarketplaceDeal {
   readonly reachedTermEndsAt: number
   readonly endsAt: number
   readonly missesInARow: number
-  /** What the contract owes the client and has not paid. */
+  /** What the contract owes the client and has not paid, of the escrow and of the bond. */
   readonly refundableMicroUsdc: bigint
   /** How long a proving period is. */
   readonly periodMs: number
@@ -100,50 +109,30 @@ export interface MarketplaceDeal {
 /** Something that the contract says about a deal, of whoever it is. Amounts are in units of 10⁻⁶ USDC. */
 export type DealEvent = { readonly dealId: bigint } & (
   | { readonly kind: 'proposed'; readonly client: Address; readonly microUsdc: bigint }
-  | { readonly kind: 'accepted'; readonly endsAt: number }
+  | { readonly kind: 'accepted'; readonly endsAt: number; readonly bondMicroUsdc: bigint }
+  /** The client gave notice, and the term ends then. */
+  | { readonly kind: 'ending'; readonly endsAt: number }
   | { readonly kind: 'extended'; readonly extraMs: number; readonly microUsdc: bigint }
   | { readonly kind: 'withdrawn' | 'proven' | 'missed' | 'slashed'; readonly microUsdc: bigint }
   | { readonly kind: 'settled' }
-  | { readonly kind: 'paid'; readonly to: Address; readonly microUsdc: bigint }
+  /** A side got what was due to it: of the escrow, and of the bond. */
+  | { readonly kind: 'paid'; readonly to: Address; readonly microUsdc: bigint; readonly bondMicroUsdc: bigint }
 )
 
+/** The versions of the marketplace contract that can be called. A contract that does not say its version is the first. */
+export type MarketplaceVersion = 1 | 2
+
 /**
- * Deals of the operator's account with the marketplace contract. It signs, sends and finds transactions; which ones, and with which nonce,
- * is for `transactions/` to decide.
+ * One marketplace contract that has deals of the operator's account. Its deals are named by the chain, its address and their number.
  *
- * @example
- * const nonce = await marketplace.confirmedNonce()
- * const { hash, raw } = await marketplace.sign({ call: { kind: 'approve' }, nonce, fees: await marketplace.fees() })
- * await marketplace.send(raw) // { outcome: 'accepted' }
- * await marketplace.find(hash) // { place: 'pool' }, and later { place: 'block', … }
+ * Version 1 cannot end an active deal; the client of a deal of version 2 can, with notice.
  */
-export interface Marketplace {
-  /** The operator's account, which signs and pays. */
-  readonly account: Address
-  /** The marketplace contract. */
-  readonly contract: Address
-  /** What the network asks for now. @throws {LadeError} `chain_offline`. */
-  fees(): Promise<Fees>
-  /** How many transactions of the account are in blocks: the nonce of the next. @throws {LadeError} `chain_offline`. */
-  confirmedNonce(): Promise<number>
-  /**
-   * The same as of a block of the past, this one included: what it counts is under all the blocks that came after.
-   *
-   * @throws {LadeError} `chain_offline`, also when the node has forgotten how things stood then.
-   */
-  nonceAt(blockNumber: number): Promise<number>
+export interface MarketplaceContract {
+  readonly address: Address
+  /** As the contract says. @throws {LadeError} `chain_offline`. */
+  version(): Promise<MarketplaceVersion>
   /** The calls that have to be in a block before deals can be; mostly none. @throws {LadeError} `chain_offline`. */
   prepare(): Promise<readonly MarketplaceCall[]>
-  /** Signs, and neither asks nor sends anything. The same call, nonce and fees give the same transaction. */
-  sign(request: { call: MarketplaceCall; nonce: number; fees: Fees }): Promise<SignedTransaction>
-  /** Signs a transaction of no effect, for a nonce that has to be used up. */
-  signEmpty(request: { nonce: number; fees: Fees }): Promise<SignedTransaction>
-  /** Sends a signed transaction, also again. @throws {LadeError} `chain_offline` when it is unknown whether it got there. */
-  send(raw: Hash): Promise<SendOutcome>
-  /** Where a transaction is now; a block can still be replaced. @throws {LadeError} `chain_offline`. */
-  find(hash: Hash): Promise<TransactionPlace>
-  /** The newest block. @throws {LadeError} `chain_offline`. */
-  head(): Promise<BlockPlace>
   /** A deal of the contract as of the newest block; undefined when there is none. @throws {LadeError} `chain_offline`. */
   deal(dealId: bigint): Promise<MarketplaceDeal | undefined>
   /**
@@ -154,6 +143,53 @@ export interface Marketplace {
   events(blocks: { readonly from: number; readonly to: number }): Promise<readonly DealEvent[]>
   /** False while the token refuses payments from the contract to the account, as when it froze either. @throws {LadeError} `chain_offline`. */
   canPay(): Promise<boolean>
+}
+
+/** The contract for new deals, and those that deals were made with before. */
+export type MarketplaceContracts = readonly [MarketplaceContract, ...MarketplaceContract[]]
+
+/**
+ * The operator's account, and the marketplace contracts that it has deals with. It signs, sends and finds transactions; which ones, and
+ * with which nonce, is for `onchain-deals/` to decide.
+ *
+ * @example
+ * const nonce = await marketplace.confirmedNonce()
+ * const call = { kind: 'approve', contract: marketplace.contracts[0].address }
+ * const { hash, raw } = await marketplace.sign({ call, nonce, fees: await marketplace.fees() })
+ * await marketplace.send(raw) // { outcome: 'accepted' }
+ * await marketplace.find(hash) // { place: 'pool' }, and later { place: 'block', … }
+ */
+export interface Marketplace {
+  /** The operator's account, which signs and pays. */
+  readonly account: Address
+  /** The first is for new deals. */
+  readonly contracts: MarketplaceContracts
+  /** What the network asks for now. @throws {LadeError} `chain_offline`. */
+  fees(): Promise<Fees>
+  /** How many transactions of the account are in blocks: the nonce of the next. @throws {LadeError} `chain_offline`. */
+  confirmedNonce(): Promise<number>
+  /**
+   * The same as of a block of the past, this one included: what it counts is under all the blocks that came after.
+   *
+   * @throws {LadeError} `chain_offline`, also when the node has forgotten how things stood then.
+   */
+  nonceAt(blockNumber: number): Promise<number>
+  /**
+   * Signs, and sends nothing. The same call, nonce and fees give the same transaction, as long as the network estimates the same gas for it.
+   *
+   * @throws {LadeError} `chain_offline`.
+   */
+  sign(request: { call: MarketplaceCall; nonce: number; fees: Fees }): Promise<SignedTransaction>
+  /** Signs a transaction of no effect, for a nonce that has to be used up. */
+  signEmpty(request: { nonce: number; fees: Fees }): Promise<SignedTransaction>
+  /** Signs what a signed transaction does again, with its nonce and other fees, and asks nobody. */
+  signAgain(request: { raw: Hash; fees: Fees }): Promise<SignedTransaction>
+  /** Sends a signed transaction, also again. @throws {LadeError} `chain_offline` when it is unknown whether it got there. */
+  send(raw: Hash): Promise<SendOutcome>
+  /** Where a transaction is now; a block can still be replaced. @throws {LadeError} `chain_offline`. */
+  find(hash: Hash): Promise<TransactionPlace>
+  /** The newest block. @throws {LadeError} `chain_offline`. */
+  head(): Promise<BlockPlace>
 }
 
 /**

@@ -1,5 +1,5 @@
 import { keccak256, toHex } from 'viem'
-import type { BlockPlace, DealProposal, Fees, Hash, MarketplaceCall } from './chain.ts'
+import type { Address, BlockPlace, DealProposal, Fees, Hash, MarketplaceCall } from './chain.ts'
 import type { FakeAct } from './fake-marketplace.ts'
 
 /** A transaction of the fake chain; its raw form is this as JSON. A call of null has no effect. */
@@ -28,6 +28,7 @@ export interface FakeBlock extends BlockPlace {
 
 /** A deal of the canonical chain. */
 export interface FakeDeal {
+  readonly contract: Address
   readonly dealId: bigint
   readonly proposal: DealProposal
   readonly transaction: Hash
@@ -54,17 +55,21 @@ export function dealsIn(blocks: readonly FakeBlock[]): FakeDeal[] {
   const included = blocks.flatMap(({ transactions, number, hash }) =>
     transactions.map((each) => ({ ...each, block: { number, hash } })),
   )
-  const extraSeconds = new Map<bigint, number>()
+  const nameOf = (contract: Address, dealId: bigint) => `${contract} ${dealId}`
+  const extraSeconds = new Map<string, number>()
   for (const { call, succeeded } of included) {
     if (call?.kind !== 'extend' || !succeeded) continue
-    extraSeconds.set(call.dealId, (extraSeconds.get(call.dealId) ?? 0) + call.extraSeconds)
+    const name = nameOf(call.contract, call.dealId)
+    extraSeconds.set(name, (extraSeconds.get(name) ?? 0) + call.extraSeconds)
   }
   return included.flatMap(({ call, dealIds, hash, block }) => {
     if (call?.kind !== 'propose') return []
+    const { contract } = call
     return call.deals.flatMap((proposal, position) => {
       const dealId = dealIds[position]
       if (dealId === undefined) return []
-      return { dealId, proposal, transaction: hash, block, extraSeconds: extraSeconds.get(dealId) ?? 0 }
+      const extra = extraSeconds.get(nameOf(contract, dealId)) ?? 0
+      return { contract, dealId, proposal, transaction: hash, block, extraSeconds: extra }
     })
   })
 }

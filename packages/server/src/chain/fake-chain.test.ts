@@ -1,12 +1,15 @@
+import { DAY_MS } from '@lade/core/time'
 import { describe, expect, it } from 'vitest'
-import { describeChain } from './conformance.ts'
+import type { MarketplaceVersion } from './chain.ts'
+import { type ChainSubject, describeChain } from './conformance.ts'
 import { openFakeChain } from './fake-chain.ts'
 
 let accounts = 0
 
-describeChain('fake', {
+const subjectOf = (version: MarketplaceVersion): ChainSubject => ({
   async open() {
-    const chain = openFakeChain({ needsApproval: true })
+    const contracts = [{ address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', version }] as const
+    const chain = openFakeChain({ contracts, needsApproval: true, periodMs: DAY_MS })
     const newAccount = () => {
       accounts += 1
       return `0x${accounts.toString(16).padStart(40, 'c')}` as const
@@ -25,6 +28,11 @@ describeChain('fake', {
         chain.acceptAsContract(account, signature)
         return { account, signature }
       },
+      prover: '0x000000000000000000000000000000000000dEaD',
+      async accept(dealId) {
+        chain.act({ kind: 'accept', dealId })
+        chain.mine()
+      },
       setOnline: async (isOnline) => chain.setOnline(isOnline),
       mine: async (blocks) => void chain.mine(blocks),
       reorganise: async (depth) => chain.reorganise({ depth, transactions: 'dropped' }),
@@ -33,17 +41,23 @@ describeChain('fake', {
     }
   },
 })
+describeChain('fake, version 1', subjectOf(1))
+describeChain('fake, version 2', subjectOf(2))
 
 describe('fake only', () => {
   it('keeps deals exactly while their block is there', async () => {
     const chain = openFakeChain()
     const { marketplace } = chain
-    const proposal = { prover: marketplace.account, pieceRoot: 'aa', paddedSizeBytes: 128, durationSeconds: 9 }
-    const call = { kind: 'propose', deals: [{ ...proposal, paymentMicroUsdc: 2n ** 70n }] } as const
+    const piece = { pieceRoot: 'aa', paddedSizeBytes: 128, leafCount: 3 }
+    const proposal = { prover: marketplace.account, ...piece, durationSeconds: 9, bondMicroUsdc: 0n }
+    const contract = marketplace.contracts[0].address
+    const call = { kind: 'propose', contract, deals: [{ ...proposal, paymentMicroUsdc: 2n ** 70n }] } as const
     const { raw, hash } = await marketplace.sign({ call, nonce: 0, fees: await marketplace.fees() })
     await marketplace.send(raw)
     const block = chain.mine()
-    expect(chain.deals).toEqual([{ dealId: 1n, proposal: call.deals[0], transaction: hash, block, extraSeconds: 0 }])
+    expect(chain.deals).toEqual([
+      { contract, dealId: 1n, proposal: call.deals[0], transaction: hash, block, extraSeconds: 0 },
+    ])
     chain.reorganise({ depth: 1 })
     expect(chain.deals).toEqual([])
     expect(chain.pool).toEqual([hash])

@@ -10,6 +10,8 @@ import type {
   Hash,
   Marketplace,
   MarketplaceCall,
+  MarketplaceContract,
+  MarketplaceVersion,
   SendOutcome,
 } from './chain.ts'
 import { isSignedByKey } from './drivers/evm/signed-by-key.ts'
@@ -30,13 +32,22 @@ const FAKE_CONTRACT: Address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 /** As in the driver for EVM chains. */
 const WINDOW_BLOCKS = 128
 
+/** A marketplace of a fake chain. */
+export interface FakeContract {
+  readonly address: Address
+  /** @default 1 */
+  readonly version?: MarketplaceVersion
+  /** @default 1n */
+  readonly firstDealId?: bigint
+}
+
 export interface FakeChainOptions {
   /** @default 31337 */
   readonly chainId?: number
   /** The operator's account. @default the first of anvil */
   readonly account?: Address
-  /** The marketplace. @default the first contract of anvil */
-  readonly contract?: Address
+  /** The marketplaces, the one for new deals first. @default the first contract of anvil, of version 1, numbering from 1 */
+  readonly contracts?: readonly [FakeContract, ...FakeContract[]]
   /** A block after every transaction that is taken. @default false */
   readonly minesAtOnce?: boolean
   /** Proposals revert until an approval is in a block. @default false */
@@ -88,7 +99,7 @@ export interface FakeChain extends Chain {
   act(act: FakeAct): void
   /** From now on the token refuses payments from the marketplace and to it, or no more. */
   setFrozen(isFrozen: boolean): void
-  /** What the contract holds of the deals, in units of 10⁻⁶ USDC. */
+  /** What the contracts hold of the deals, in units of 10⁻⁶ USDC. */
   readonly escrowMicroUsdc: bigint
   /** Answers as a node that has not seen the newest blocks yet. */
   setLag(blocks: number): void
@@ -108,6 +119,7 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   const {
     chainId = 31_337,
     account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    contracts = [{ address: FAKE_CONTRACT }],
     now = Date.now,
     periodMs = 30 * DAY_MS,
   } = options
@@ -136,8 +148,11 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   const seen = () => blocks.slice(0, Math.max(1, blocks.length - lagBlocks))
   const nonceAfter = (chain: readonly FakeBlock[]) =>
     chain.reduce((count, { transactions }) => count + transactions.length, 0)
-  const isApproved = (included: readonly { call: MarketplaceCall | null; succeeded: boolean }[]) =>
-    included.some(({ call, succeeded }) => call?.kind === 'approve' && succeeded)
+  const isApproved = (
+    contract: Address,
+    included: readonly { call: MarketplaceCall | null; succeeded: boolean }[],
+  ): boolean =>
+    included.some(({ call, succeeded }) => call?.kind === 'approve' && call.contract === contract && succeeded)
 
   const headOf = (chain: readonly FakeBlock[]): BlockPlace => {
     const last = chain.at(-1)
@@ -148,42 +163,50 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   const include = (
     transaction: FakeTransaction,
     before: readonly IncludedTransaction[],
-    market: FakeMarketplace,
+    markets: ReadonlyMap<Address, FakeMarketplace>,
     at: number,
   ): IncludedTransaction => {
     const { call } = transaction
-    const spends = call?.kind === 'propose' || call?.kind === 'extend'
-    const dealCount = market.dealCount
-    const fails =
-      call !== null &&
-      (isReverted(call) || (spends && options.needsApproval === true && !isApproved(before)) || !market.call(call, at))
-    const count = call?.kind === 'propose' && !fails ? call.deals.length : 0
+    if (call === null) return { ...transaction, succeeded: true, dealIds: [] }
+    const spends = call.kind === 'propose' || call.kind === 'extend'
+    const market = markets.get(call.contract)
+    const nextDealId = market?.nextDealId ?? 0n
+    const isUnapproved = spends && options.needsApproval === true && !isApproved(call.contract, before)
+    const succeeded = !isReverted(call) && !isUnapproved && market?.call(call, at) === true
+    const count = call.kind === 'propose' && succeeded ? call.deals.length : 0
     return {
       ...transaction,
-      succeeded: !fails,
-      dealIds: Array.from({ length: count }, (_, index) => BigInt(dealCount + index + 1)),
+      succeeded,
+      dealIds: Array.from({ length: count }, (_, index) => nextDealId + BigInt(index)),
     }
   }
 
-  /** The contract after these blocks, and as the token is now from then on. */
-  const marketAfter = (chain: readonly FakeBlock[]): FakeMarketplace => {
+  /** The contracts after these blocks, and as the token is now from then on. */
+  const marketsAfter = (chain: readonly FakeBlock[]): ReadonlyMap<Address, FakeMarketplace> => {
     let isFrozenThen = false
-    const market = new FakeMarketplace(account, periodMs, () => isFrozenThen)
+    const markets = new Map(
+      contracts.map((contract) => [
+        contract.address,
+        new FakeMarketplace({ ...contract, client: account, periodMs, isFrozen: () => isFrozenThen }),
+      ]),
+    )
     for (const block of chain) {
       isFrozenThen = block.isFrozen
-      for (const { call, succeeded } of block.transactions) if (call !== null && succeeded) market.call(call, block.at)
-      for (const act of block.acts) market.act(act, block.at)
+      for (const { call, succeeded } of block.transactions) {
+        if (call !== null && succeeded) markets.get(call.contract)?.call(call, block.at)
+      }
+      for (const act of block.acts) markets.get(act.contract ?? contracts[0].address)?.act(act, block.at)
     }
     isFrozenThen = isFrozen
-    return market
+    return markets
   }
 
   const addBlock = (transactions: readonly FakeTransaction[], done: readonly FakeAct[] = []) => {
     const included = blocks.flatMap((block) => block.transactions)
     const before = included.length
     const at = now()
-    const market = marketAfter(blocks)
-    for (const transaction of transactions) included.push(include(transaction, included, market, at))
+    const markets = marketsAfter(blocks)
+    for (const transaction of transactions) included.push(include(transaction, included, markets, at))
     blocksEver += 1
     blocks.push({
       number: blocks.length,
@@ -229,9 +252,41 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     return { hash: keccak256(raw), raw }
   }
 
+  const openContract = ({ address, version = 1 }: FakeContract): MarketplaceContract => ({
+    address,
+    async version() {
+      online()
+      return version
+    },
+    async prepare() {
+      online()
+      const included = seen().flatMap(({ transactions }) => transactions)
+      const isReady = options.needsApproval !== true || isApproved(address, included)
+      return isReady ? [] : [{ kind: 'approve', contract: address }]
+    },
+    async deal(dealId) {
+      online()
+      const chain = seen()
+      return marketsAfter(chain)
+        .get(address)
+        ?.deal(dealId, chain.at(-1)?.at ?? 0)
+    },
+    async events({ from, to }) {
+      online()
+      if (to > headOf(seen()).number) throw offline()
+      const eventsOf = (chain: readonly FakeBlock[]) => marketsAfter(chain).get(address)?.events ?? []
+      return eventsOf(blocks.slice(0, to + 1)).slice(eventsOf(blocks.slice(0, from)).length)
+    },
+    async canPay() {
+      online()
+      return !isFrozen
+    },
+  })
+  const [first, ...others] = contracts
+
   const marketplace: Marketplace = {
     account,
-    contract: options.contract ?? FAKE_CONTRACT,
+    contracts: [openContract(first), ...others.map(openContract)],
     async fees() {
       online()
       return { maxFeePerGas: 2n * baseFee + GWEI, maxPriorityFeePerGas: GWEI }
@@ -245,13 +300,16 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
       if (blockNumber < 0 || blockNumber > headOf(seen()).number) throw offline()
       return nonceAfter(blocks.slice(0, blockNumber + 1))
     },
-    async prepare() {
-      online()
-      const included = seen().flatMap(({ transactions }) => transactions)
-      return options.needsApproval === true && !isApproved(included) ? [{ kind: 'approve' }] : []
+    async sign({ call, nonce, fees }) {
+      const { version = 1 } = contracts.find(({ address }) => address === call.contract) ?? {}
+      if (call.kind === 'end' && version === 1) throw new TypeError('a marketplace of version 1 ends no deals')
+      return sign(call, nonce, fees)
     },
-    sign: async ({ call, nonce, fees }) => sign(call, nonce, fees),
     signEmpty: async ({ nonce, fees }) => sign(null, nonce, fees),
+    async signAgain({ raw, fees }) {
+      const { call, nonce } = decodeFake(raw)
+      return sign(call, nonce, fees)
+    },
     async send(raw) {
       online()
       const transaction = decodeFake(raw)
@@ -276,21 +334,6 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
     async head() {
       online()
       return headOf(seen())
-    },
-    async deal(dealId) {
-      online()
-      const chain = seen()
-      return marketAfter(chain).deal(dealId, chain.at(-1)?.at ?? 0)
-    },
-    async events({ from, to }) {
-      online()
-      if (to > headOf(seen()).number) throw offline()
-      const before = marketAfter(blocks.slice(0, from)).events.length
-      return marketAfter(blocks.slice(0, to + 1)).events.slice(before)
-    },
-    async canPay() {
-      online()
-      return !isFrozen
     },
   }
 
@@ -386,7 +429,7 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
       isFrozen = value
     },
     get escrowMicroUsdc() {
-      return escrowOf(marketAfter(blocks).events)
+      return [...marketsAfter(blocks).values()].reduce((sum, { events }) => sum + escrowOf(events), 0n)
     },
     setLag(count) {
       lagBlocks = count
@@ -394,7 +437,7 @@ export function openFakeChain(options: FakeChainOptions = {}): FakeChain {
   }
 }
 
-/** What went into the contract and has not come out. */
+/** What went into a contract and has not come out. */
 function escrowOf(events: readonly DealEvent[]): bigint {
   return events.reduce((sum, event) => {
     if (event.kind === 'proposed' || event.kind === 'extended') return sum + event.microUsdc

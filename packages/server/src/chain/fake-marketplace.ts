@@ -1,17 +1,30 @@
-import type { Address, DealEvent, MarketplaceCall, MarketplaceDeal, MarketplaceDealState } from './chain.ts'
+import type {
+  Address,
+  DealEvent,
+  MarketplaceCall,
+  MarketplaceDeal,
+  MarketplaceDealState,
+  MarketplaceVersion,
+} from './chain.ts'
 
 export const FAKE_ACCEPTANCE_MS = 24 * 3_600_000
 const MISSES_TO_SLASH = 3
+/** A missed period takes one of so many parts of the bond. */
+const BOND_PARTS = 10n
 const PROVER: Address = '0x000000000000000000000000000000000000dEaD'
 
 /** What a prover does with a deal; without effect where the contract refuses it. */
 export interface FakeAct {
   readonly kind: 'accept' | 'prove'
+  /** @default the contract for new deals */
+  readonly contract?: Address
   readonly dealId: bigint
 }
 
 interface Deal {
-  state: MarketplaceDealState
+  state: Exclude<MarketplaceDealState, 'ending'>
+  /** The client has given notice. */
+  isEnding: boolean
   since: number
   durationMs: number
   extraMs: number
@@ -19,8 +32,24 @@ interface Deal {
   extra: bigint
   earned: bigint
   refundable: bigint
+  /** Of the bond: as agreed, what is left of it, what is the prover's again, and what is due to the client. */
+  bond: bigint
+  bondLeft: bigint
+  bondDue: bigint
+  forfeited: bigint
   accountedUntil: number
   misses: number
+}
+
+export interface FakeMarketplaceOptions {
+  readonly client: Address
+  readonly periodMs: number
+  /** @default 1 */
+  readonly version?: MarketplaceVersion
+  /** @default 1n */
+  readonly firstDealId?: bigint
+  /** Whether the token refuses payments. */
+  readonly isFrozen: () => boolean
 }
 
 /** The rules of the marketplace contract as far as money and time go, for the fake chain. */
@@ -29,17 +58,20 @@ export class FakeMarketplace {
   readonly #deals = new Map<bigint, Deal>()
   readonly #client: Address
   readonly #periodMs: number
+  readonly #version: MarketplaceVersion
+  readonly #firstDealId: bigint
   readonly #isFrozen: () => boolean
 
-  /** @param isFrozen - whether the token refuses payments. */
-  constructor(client: Address, periodMs: number, isFrozen: () => boolean) {
+  constructor({ client, periodMs, version = 1, firstDealId = 1n, isFrozen }: FakeMarketplaceOptions) {
     this.#client = client
     this.#periodMs = periodMs
+    this.#version = version
+    this.#firstDealId = firstDealId
     this.#isFrozen = isFrozen
   }
 
-  get dealCount(): number {
-    return this.#deals.size
+  get nextDealId(): bigint {
+    return this.#firstDealId + BigInt(this.#deals.size)
   }
 
   deal(dealId: bigint, asOf: number): MarketplaceDeal | undefined {
@@ -47,13 +79,13 @@ export class FakeMarketplace {
     if (deal === undefined) return undefined
     const reachedTermEndsAt = endOf(deal)
     return {
-      state: deal.state,
+      state: deal.isEnding && deal.state === 'active' ? 'ending' : deal.state,
       acceptableUntil: deal.since + FAKE_ACCEPTANCE_MS,
       accountedUntil: deal.accountedUntil,
       reachedTermEndsAt,
       endsAt: reachedTermEndsAt + deal.extraMs,
       missesInARow: deal.misses,
-      refundableMicroUsdc: deal.refundable,
+      refundableMicroUsdc: deal.refundable + deal.forfeited,
       periodMs: this.#periodMs,
       asOf,
     }
@@ -66,11 +98,13 @@ export class FakeMarketplace {
         return true
       case 'propose': {
         if (this.#isFrozen()) return false
-        for (const { durationSeconds, paymentMicroUsdc } of call.deals) {
-          const dealId = BigInt(this.#deals.size + 1)
+        for (const { durationSeconds, paymentMicroUsdc, bondMicroUsdc } of call.deals) {
+          const dealId = this.nextDealId
           const times = { since: at, durationMs: durationSeconds * 1000, extraMs: 0, accountedUntil: 0, misses: 0 }
           const amounts = { remaining: paymentMicroUsdc, extra: 0n, earned: 0n, refundable: 0n }
-          this.#deals.set(dealId, { state: 'proposed', ...times, ...amounts })
+          const bond = this.#version === 1 ? 0n : bondMicroUsdc
+          const bonds = { bond, bondLeft: 0n, bondDue: 0n, forfeited: 0n }
+          this.#deals.set(dealId, { state: 'proposed', isEnding: false, ...times, ...amounts, ...bonds })
           this.events.push({ dealId, kind: 'proposed', client: this.#client, microUsdc: paymentMicroUsdc })
         }
         return true
@@ -83,6 +117,8 @@ export class FakeMarketplace {
         return this.#settle(call.dealId, at)
       case 'slash':
         return this.#slash(call.dealId, at)
+      case 'end':
+        return this.#version !== 1 && this.#end(call.dealId, at)
     }
   }
 
@@ -91,8 +127,8 @@ export class FakeMarketplace {
     if (deal === undefined) return
     if (kind === 'accept') {
       if (deal.state !== 'proposed' || at > deal.since + FAKE_ACCEPTANCE_MS) return
-      Object.assign(deal, { state: 'active', since: at, accountedUntil: at })
-      this.events.push({ dealId, kind: 'accepted', endsAt: endOf(deal) + deal.extraMs })
+      Object.assign(deal, { state: 'active', since: at, accountedUntil: at, bondLeft: deal.bond })
+      this.events.push({ dealId, kind: 'accepted', endsAt: endOf(deal) + deal.extraMs, bondMicroUsdc: deal.bond })
       return
     }
     if (deal.state !== 'active') return
@@ -112,7 +148,7 @@ export class FakeMarketplace {
     const isOpen =
       (deal.state === 'active' && at < endOf(deal)) ||
       (deal.state === 'proposed' && at <= deal.since + FAKE_ACCEPTANCE_MS)
-    if (!isOpen) return false
+    if (!isOpen || deal.isEnding) return false
     deal.extraMs += extraSeconds * 1000
     deal.extra += microUsdc
     enterExtension(deal)
@@ -135,9 +171,10 @@ export class FakeMarketplace {
     if (deal.state === 'active') this.#accountForMissed(dealId, deal, at)
     if (isState(deal, 'active') && at >= endOf(deal)) {
       deal.state = 'settled'
+      releaseBond(deal)
       this.events.push({ dealId, kind: 'settled' })
     } else if (deal.state === 'proposed' || deal.state === 'withdrawn') return false
-    else if (deal.earned === 0n && deal.refundable === 0n) return false
+    else if (!isOwed(deal)) return false
     this.#payBoth(dealId, deal)
     return true
   }
@@ -152,16 +189,40 @@ export class FakeMarketplace {
     return true
   }
 
+  /** Cuts the term to the current period and the one after it. */
+  #end(dealId: bigint, at: number): boolean {
+    const deal = this.#deals.get(dealId)
+    if (deal?.state === 'proposed') return this.#withdraw(dealId)
+    if (deal?.state === 'active') this.#accountForMissed(dealId, deal, at)
+    if (deal === undefined || !isState(deal, 'active') || deal.isEnding || at >= endOf(deal)) return false
+    deal.isEnding = true
+    const lastEnd =
+      (at < deal.accountedUntil ? deal.accountedUntil : endOfPeriod(deal, this.#periodMs)) + this.#periodMs
+    if (lastEnd < endOf(deal)) {
+      const cut = (deal.remaining * BigInt(endOf(deal) - lastEnd)) / BigInt(endOf(deal) - deal.accountedUntil)
+      deal.remaining -= cut
+      deal.refundable += cut
+      deal.durationMs = lastEnd - deal.since
+    }
+    deal.refundable += deal.extra
+    Object.assign(deal, { extra: 0n, extraMs: 0 })
+    this.events.push({ dealId, kind: 'ending', endsAt: endOf(deal) })
+    this.#payBoth(dealId, deal)
+    return true
+  }
+
   #accountForMissed(dealId: bigint, deal: Deal, at: number): void {
     while (deal.accountedUntil < endOf(deal) && at >= endOfPeriod(deal, this.#periodMs)) {
       const microUsdc = account(deal, this.#periodMs)
       deal.refundable += microUsdc
       deal.misses += 1
+      forfeit(deal, (deal.bond + BOND_PARTS - 1n) / BOND_PARTS)
       this.events.push({ dealId, kind: 'missed', microUsdc })
       if (deal.misses < MISSES_TO_SLASH) continue
       const rest = deal.remaining + deal.extra
       Object.assign(deal, { state: 'slashed', remaining: 0n, extra: 0n })
       deal.refundable += rest
+      forfeit(deal, deal.bondLeft)
       this.events.push({ dealId, kind: 'slashed', microUsdc: rest })
       return
     }
@@ -170,16 +231,33 @@ export class FakeMarketplace {
   #payBoth(dealId: bigint, deal: Deal): void {
     if (this.#isFrozen()) return
     const owed = [
-      [PROVER, deal.earned],
-      [this.#client, deal.refundable],
+      [PROVER, deal.earned, deal.bondDue],
+      [this.#client, deal.refundable, deal.forfeited],
     ] as const
-    for (const [to, microUsdc] of owed) if (microUsdc > 0n) this.events.push({ dealId, kind: 'paid', to, microUsdc })
-    Object.assign(deal, { earned: 0n, refundable: 0n })
+    for (const [to, microUsdc, bondMicroUsdc] of owed) {
+      if (microUsdc + bondMicroUsdc > 0n) this.events.push({ dealId, kind: 'paid', to, microUsdc, bondMicroUsdc })
+    }
+    Object.assign(deal, { earned: 0n, refundable: 0n, bondDue: 0n, forfeited: 0n })
   }
 }
 
+function forfeit(deal: Deal, most: bigint): void {
+  const part = most < deal.bondLeft ? most : deal.bondLeft
+  deal.bondLeft -= part
+  deal.forfeited += part
+}
+
+function releaseBond(deal: Deal): void {
+  deal.bondDue += deal.bondLeft
+  deal.bondLeft = 0n
+}
+
+function isOwed({ earned, refundable, bondDue, forfeited }: Deal): boolean {
+  return earned + refundable + bondDue + forfeited > 0n
+}
+
 /** A method may have changed what the compiler took for known. */
-function isState(deal: Deal, state: MarketplaceDealState): boolean {
+function isState(deal: Deal, state: Deal['state']): boolean {
   return deal.state === state
 }
 
@@ -197,6 +275,8 @@ function enterExtension(deal: Deal): void {
   if (deal.accountedUntil < endOf(deal) || deal.state !== 'active') return
   deal.durationMs += deal.extraMs
   deal.remaining += deal.extra
+  // The bond is for the time that was agreed when it was put up.
+  if (deal.extraMs > 0) releaseBond(deal)
   deal.extraMs = 0
   deal.extra = 0n
 }

@@ -33,6 +33,30 @@ export const addressForm: SettingForm<`0x${string}`> = {
     .transform(checksumAddress),
 }
 
+/** A contract, by its address or by the path of the address file that its deployment left. */
+export type NamedContract =
+  | { readonly address: `0x${string}`; readonly path?: undefined }
+  | { readonly address?: undefined; readonly path: string }
+
+/** Contracts, comma-separated; a path is one that ends in `.json`. */
+export const contractsForm: SettingForm<readonly NamedContract[]> = {
+  accepts: `${addressForm.accepts}; or the path of an address file (*.json); or several of these, comma-separated`,
+  schema: z
+    .string()
+    .transform((text) => text.split(',').map((named) => named.trim()))
+    .pipe(
+      z.array(
+        z.union([
+          addressForm.schema.transform((address) => ({ address })),
+          z
+            .string()
+            .regex(/^[^\0]+\.json$/)
+            .transform((path) => ({ path })),
+        ]),
+      ),
+    ),
+}
+
 /** An amount of USDC with up to six digits behind the point, more than nothing; gives it in units of 10⁻⁶ USDC. */
 export const usdcForm: SettingForm<bigint> = {
   accepts: 'a decimal number greater than 0 with up to 6 decimals, such as 1 or 0.25',

@@ -84,6 +84,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       'marketplace',
       'chainKey',
       'dealUsdcPerGibDay',
+      'dealBondPercent',
       'dealUsdcPerDay',
       'chainFeeCapGwei',
       'dealWaitMs',

@@ -1,5 +1,5 @@
 import { MAX_COPIES } from '@lade/core/wire'
-import { addressForm, chainKeyForm, rpcForm, usdcForm, usdcPriceForm } from './chain-forms.ts'
+import { addressForm, chainKeyForm, contractsForm, rpcForm, usdcForm, usdcPriceForm } from './chain-forms.ts'
 import { mailFromForm, smtpForm } from './mail-forms.ts'
 import { proversForm } from './prover-forms.ts'
 import {
@@ -326,10 +326,11 @@ export const SETTINGS = {
     meaning:
       'How much all wallets that use one IP address (IPv6: one /64) may upload together per UTC day, in MiB. A wallet whose own quota is higher has that. Used with LADE_CHAIN_RPC.',
   }),
-  marketplace: setting(addressForm, {
+  marketplace: setting(contractsForm, {
     name: 'LADE_MARKETPLACE',
     shownDefault: 'unset, so deals exist only in Lade, not onchain',
-    meaning: 'The marketplace contract, which records a deal for every copy that a prover stores.',
+    meaning:
+      'The marketplace contract, which records a deal for every copy that a prover stores, or the address file that lade chain deploy wrote. Several, comma-separated: new deals are made with the first, and deals of the others are kept until they end.',
   }),
   chainKey: setting(chainKeyForm, {
     name: 'LADE_CHAIN_KEY',
@@ -342,6 +343,12 @@ export const SETTINGS = {
     name: 'LADE_DEAL_USDC_PER_GIB_DAY',
     shownDefault: '0.0001',
     meaning: 'The price that provers are paid, in USDC per day and GiB of padded bytes.',
+  }),
+  dealBondPercent: setting(wholeNumber(0, 1_000), {
+    name: 'LADE_DEAL_BOND_PERCENT',
+    default: '0',
+    meaning:
+      'The bond that a prover must put up to accept a deal, in percent of the pay. It loses a tenth for each missed proof. Provers accept bonds only if they are configured to. Used with LADE_MARKETPLACE; contracts of version 1 have no bonds.',
   }),
   dealUsdcPerDay: setting(usdcPriceForm, {
     name: 'LADE_DEAL_USDC_PER_DAY',

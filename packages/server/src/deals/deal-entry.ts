@@ -1,10 +1,13 @@
 import { pieceCidOf } from '@lade/core/content'
 import { rawOffsetBytes } from '@lade/core/piece'
 import type { DealCopy, DealEntry, DealOnchain } from '@lade/core/wire'
+import { readAccountId } from '../chain/account-id.ts'
 import { dealStatusOf } from '../files/deal-status.ts'
 import { dealIdsOf, pieceCidOrNull, type RetrievalUrl, storedBytesOf, termText } from '../files/file-entry.ts'
 import type { CopyRecord, DealRecord, EscrowRecord, FileRecord, OnchainDealRecord } from '../records/record-store.ts'
 import { usdcText } from '../wallets/wallet-quota.ts'
+
+const NO_DEAL = { contract: null, onchainId: null } as const
 
 /** The deal of a file, with all that is known of it. */
 export interface FullDeal {
@@ -13,7 +16,7 @@ export interface FullDeal {
   readonly placed: DealRecord | undefined
   /** Those of its copies. */
   readonly onchain: readonly OnchainDealRecord[]
-  /** What the contract holds for these, and perhaps for others. */
+  /** What their contracts hold for these, and perhaps for others. */
   readonly escrows: readonly EscrowRecord[]
 }
 
@@ -56,8 +59,8 @@ function copyEntryOf(
   copy: CopyRecord,
   { onchain, escrows }: Pick<FullDeal, 'onchain' | 'escrows'>,
 ): DealCopy {
-  const onchainDealId = onchain.find((deal) => deal.copy === copy.id)?.onchainId ?? null
-  const escrow = escrows.find(({ onchainId }) => onchainId === onchainDealId)
+  const { contract, onchainId: onchainDealId } = onchain.find((deal) => deal.copy === copy.id) ?? NO_DEAL
+  const escrow = escrows.find((deal) => deal.contract === contract && deal.onchainId === onchainDealId)
   return {
     prover: copy.prover,
     pieceCid,
@@ -79,15 +82,22 @@ function ipfsOf(placed: DealRecord | undefined, deals: Pick<FullDeal, 'onchain' 
   return { rootCid: car.rootCid, pieceCid, copies: car.copies.map((copy) => copyEntryOf(pieceCid, copy, deals)) }
 }
 
-function onchainEntryOf(escrow: EscrowRecord): DealOnchain {
+function onchainEntryOf(escrow: EscrowRecord): DealOnchain | null {
+  const named = readAccountId(escrow.contract)
+  if (named === undefined) return null
   const { onchainId, state, endsAt, paidInMicroUsdc, paidOutMicroUsdc, returnedMicroUsdc } = escrow
+  const { bondMicroUsdc, bondForfeitedMicroUsdc } = escrow
   return {
+    chainId: named.chainId,
+    contract: named.address,
     dealId: onchainId,
     state,
     endsAt: timeOrNull(endsAt),
     escrowed: usdcText(BigInt(paidInMicroUsdc)),
     paid: usdcText(BigInt(paidOutMicroUsdc)),
     returned: usdcText(BigInt(returnedMicroUsdc)),
+    bond: usdcText(BigInt(bondMicroUsdc)),
+    forfeited: usdcText(BigInt(bondForfeitedMicroUsdc)),
   }
 }
 

@@ -89,7 +89,7 @@ describe('deals', () => {
     if (file === undefined) throw new Error('no file')
     const { now } = fixture.clock
     const entryOf = async (shown: FileRecord, at: number) => {
-      const [deal] = await fullDeals(fixture.records, [shown], undefined)
+      const [deal] = await fullDeals(fixture.records, [shown])
       return deal && dealEntry.parse(dealEntryOf(deal, urlOf, at))
     }
     expect(await entryOf(file, now)).toEqual({
@@ -127,10 +127,11 @@ describe('deals', () => {
   it('show the state of each copy on the chain, and what was escrowed, paid and returned', async () => {
     const [file] = await stage(1)
     if (file === undefined) throw new Error('no file')
-    const [deal] = await fullDeals(fixture.records, [file], undefined)
+    const [deal] = await fullDeals(fixture.records, [file])
     const copy = deal?.placed?.pieces[0]?.copies[0]
     if (deal === undefined || copy === undefined) throw new Error('no copy')
-    const contract = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+    const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+    const contract = `eip155:8453:${address}`
     const { escrow } = fixture.records
     const changes = [
       { onchainId: '41', kind: 'proposed', microUsdc: 23_400_000 },
@@ -138,20 +139,20 @@ describe('deals', () => {
     ] as const
     await escrow.apply({ contract, after: undefined, to: 9, changes, now: fixture.clock.now })
     const proposed = { state: 'final', transaction: 1, position: 0, endsAt: null, reverts: 0 } as const
-    const onchain = [{ copy: copy.id, prover: copy.prover, onchainId: '41', ...proposed }]
-    const escrows = await escrow.find({ contract, onchainIds: ['41'] })
+    const onchain = [{ copy: copy.id, prover: copy.prover, contract, onchainId: '41', ...proposed }]
+    const escrows = await escrow.find([{ contract, onchainId: '41' }])
     const entry = dealEntry.parse(dealEntryOf({ ...deal, onchain, escrows }, urlOf, fixture.clock.now))
     expect(entry.onchainDealId).toBe('41')
     expect(entry.copies[0]?.onchain).toEqual({
-      ...{ dealId: '41', state: 'withdrawn', endsAt: null },
-      ...{ escrowed: '23.4', paid: '0', returned: '23.4' },
+      ...{ chainId: 8453, contract: address, dealId: '41', state: 'withdrawn', endsAt: null },
+      ...{ escrowed: '23.4', paid: '0', returned: '23.4', bond: '0', forfeited: '0' },
     })
     // The CAR of a file has deals of its own, and none of them is that of the file.
     const { pieceRoot, sizeBytes } = file
     const rootCid = 'bafybeif2ot3tvdmk5xpkputgjofyauxmnmu26xyctpj63stci34bk7ujf4'
     const car = { file: file.sequence, pieceRoot: pieceRoot ?? '', sizeBytes: sizeBytes + 1, rootCid, profile: 'none' }
     await fixture.records.placements.addCar({ ...car, copies: 1, now: fixture.clock.now })
-    const [withCar] = await fullDeals(fixture.records, [file], undefined)
+    const [withCar] = await fullDeals(fixture.records, [file])
     if (withCar?.placed?.car == null) throw new Error('no CAR')
     const placed = { ...withCar.placed, car: { ...withCar.placed.car, copies: [{ ...copy, id: copy.id + 1 }] } }
     const ofCar = onchain.map((chained) => ({ ...chained, copy: copy.id + 1 }))

@@ -2,16 +2,10 @@ import type { CopyRecord, DealRecord, FileRecord, RecordStore } from '../records
 import type { FullDeal } from './deal-entry.ts'
 
 /**
- * The deals of these files, in their order, with their copies, those deals about them that the chain has confirmed, and what the contract
- * holds for them.
- *
- * @param contract - the marketplace contract; undefined without one.
+ * The deals of these files, in their order, with their copies, those deals about them that the chain has confirmed, and what their contracts
+ * hold for them.
  */
-export async function fullDeals(
-  records: RecordStore,
-  files: readonly FileRecord[],
-  contract: string | undefined,
-): Promise<FullDeal[]> {
+export async function fullDeals(records: RecordStore, files: readonly FileRecord[]): Promise<FullDeal[]> {
   const deals = await records.placements.deals(files.map(({ sequence }) => sequence))
   const copies = deals.flatMap((deal) => copiesOf(deal).map(({ id }) => id))
   const onchain = copies.length === 0 ? [] : await records.chain.dealsOf(copies)
@@ -19,9 +13,10 @@ export async function fullDeals(
   // What one block has may be gone with it.
   const confirmed = onchain.filter(({ state }) => state === 'confirmed' || state === 'final')
   const byCopy = new Map(confirmed.map((deal) => [deal.copy, deal]))
-  const onchainIds = confirmed.flatMap(({ onchainId }) => onchainId ?? [])
-  const escrows =
-    contract === undefined || onchainIds.length === 0 ? [] : await records.escrow.find({ contract, onchainIds })
+  const named = confirmed.flatMap(({ contract, onchainId }) =>
+    contract === null || onchainId === null ? [] : [{ contract, onchainId }],
+  )
+  const escrows = named.length === 0 ? [] : await records.escrow.find(named)
   return files.map((file) => {
     const placed = byFile.get(file.sequence)
     const own = placed && copiesOf(placed).flatMap(({ id }) => byCopy.get(id) ?? [])

@@ -11,6 +11,9 @@ const escrow = {
   paidInMicroUsdc: 10_500_000,
   paidOutMicroUsdc: 4_000_000,
   returnedMicroUsdc: 500_000,
+  bondMicroUsdc: 2_000_000,
+  bondReleasedMicroUsdc: 250_000,
+  bondForfeitedMicroUsdc: 750_000,
 } as const
 
 async function linesOf(market: PlacedCounters['market']): Promise<readonly string[]> {
@@ -26,6 +29,8 @@ test('say what the contract holds, what was spent today, and what transactions w
     'lade_deal_escrow_usdc 6',
     'lade_deal_paid_usdc 4',
     'lade_deal_returned_usdc 0.5',
+    'lade_deal_bond_usdc 1',
+    'lade_deal_forfeited_usdc 0.75',
     'lade_deal_spent_today_usdc 0.25',
     'lade_deal_budget_usdc 5',
     'lade_onchain_deals{state="active"} 3',

@@ -41,6 +41,16 @@ export function marketMetrics(registry: Registry, placed: () => Pick<PlacedCount
     ({ escrow }) => escrow?.returnedMicroUsdc,
   )
   usdcGauge(
+    'lade_deal_bond_usdc',
+    'USDC that the marketplace holds as bonds of provers for the deals of this service.',
+    ({ escrow }) => escrow && escrow.bondMicroUsdc - escrow.bondReleasedMicroUsdc - escrow.bondForfeitedMicroUsdc,
+  )
+  usdcGauge(
+    'lade_deal_forfeited_usdc',
+    'USDC of the bonds of provers that this service got because proofs were missed, since the first deal.',
+    ({ escrow }) => escrow?.bondForfeitedMicroUsdc,
+  )
+  usdcGauge(
     'lade_deal_spent_today_usdc',
     'USDC that was put in escrow on this UTC day.',
     ({ spentTodayMicroUsdc }) => spentTodayMicroUsdc,

@@ -1,7 +1,7 @@
 import { LadeError } from '@lade/core/errors'
 import type { DealEvent } from '../chain/chain.ts'
 import type { EscrowChange } from '../records/record-store.ts'
-import type { ProposerRound } from './proposer-round.ts'
+import type { ProposerRound, RoundContract } from './proposer-round.ts'
 
 /** The most ranges of blocks that are asked for in one round. */
 const MAX_RANGES = 20
@@ -17,26 +17,29 @@ export interface ScanRange {
 }
 
 /**
- * Counts what the contract said about deals of the account in blocks that are final: what went in, what was paid, what came back.
+ * Counts what a contract said about deals of the account in blocks that are final: what went in, what was paid, what came back.
  *
  * The first range begins with the first transaction of the account that is recorded, or now. A node that does not return a range, because it
  * is too long or has too many events, is asked for half of it.
  *
  * @returns false while there is more to be counted.
  */
-export async function countEscrow(round: ProposerRound, range: ScanRange): Promise<boolean> {
-  const { escrow, marketplace, head, finalityBlocks } = round
-  const { account, contract } = marketplace
+export async function countEscrow(
+  round: ProposerRound,
+  { contract, range }: { readonly contract: RoundContract; readonly range: ScanRange },
+): Promise<boolean> {
+  const { escrow, marketplace, accountId, head, finalityBlocks } = round
+  const { account } = marketplace
   const final = head.number - finalityBlocks
-  let scanned = await escrow.scannedTo(contract)
+  let scanned = await escrow.scannedTo(contract.id)
   for (let count = 0; count < MAX_RANGES; count += 1) {
     const from =
       scanned === undefined
-        ? ((await escrow.firstBlock(account)) ?? Math.max(0, final))
+        ? ((await escrow.firstBlock(accountId)) ?? Math.max(0, final))
         : Math.max(scanned, range.emptyTo ?? 0) + 1
     if (from > final) return true
     const to = Math.min(final, from + range.blocks - 1)
-    const events = await eventsOf(round, { from, to })
+    const events = await eventsOf(contract, { from, to })
     if (events === undefined) {
       if (range.blocks === 1)
         round.trouble(`The node does not return the events of block ${from}. Escrow is not counted beyond it.`)
@@ -47,7 +50,7 @@ export async function countEscrow(round: ProposerRound, range: ScanRange): Promi
     const changes = events.flatMap((event) => changeOf(event, account))
     if (changes.length > 0 || scanned === undefined || to - scanned >= MIN_EMPTY_BLOCKS) {
       // Somebody else counts, too: the next round sees how far it got.
-      if (!(await escrow.apply({ contract, after: scanned, to, changes, now: round.now() }))) {
+      if (!(await escrow.apply({ contract: contract.id, after: scanned, to, changes, now: round.now() }))) {
         delete range.emptyTo
         return false
       }
@@ -60,11 +63,11 @@ export async function countEscrow(round: ProposerRound, range: ScanRange): Promi
 }
 
 async function eventsOf(
-  { marketplace }: ProposerRound,
+  contract: RoundContract,
   blocks: { readonly from: number; readonly to: number },
 ): Promise<readonly DealEvent[] | undefined> {
   try {
-    return await marketplace.events(blocks)
+    return await contract.events(blocks)
   } catch (error) {
     if (LadeError.has(error, 'chain_offline')) return undefined
     throw error
@@ -79,7 +82,9 @@ function changeOf(event: DealEvent, account: string): readonly EscrowChange[] {
       return isOwn ? [{ onchainId, kind: 'proposed', microUsdc: Number(event.microUsdc) }] : []
     }
     case 'accepted':
-      return [{ onchainId, kind: 'accepted', endsAt: event.endsAt }]
+      return [{ onchainId, kind: 'accepted', endsAt: event.endsAt, bondMicroUsdc: Number(event.bondMicroUsdc) }]
+    case 'ending':
+      return [{ onchainId, kind: 'ending', endsAt: event.endsAt }]
     case 'extended':
       return [{ onchainId, kind: 'extended', extraMs: event.extraMs, microUsdc: Number(event.microUsdc) }]
     case 'withdrawn':
@@ -89,7 +94,8 @@ function changeOf(event: DealEvent, account: string): readonly EscrowChange[] {
       return [{ onchainId, kind: event.kind }]
     case 'paid': {
       const isBack = event.to.toLowerCase() === account.toLowerCase()
-      return [{ onchainId, kind: isBack ? 'returned' : 'paidOut', microUsdc: Number(event.microUsdc) }]
+      const amounts = { microUsdc: Number(event.microUsdc), bondMicroUsdc: Number(event.bondMicroUsdc) }
+      return [{ onchainId, kind: isBack ? 'returned' : 'paidOut', ...amounts }]
     }
     // Who is owed what within the contract: it shows when it is paid.
     case 'proven':

@@ -14,7 +14,7 @@ export async function leftToday(round: ProposerRound): Promise<bigint | undefine
   const budget = budgetOf(round, round.now())
   if (budget === undefined) return undefined
   const { from, to, microUsdc } = budget
-  const spent = await round.escrow.spent({ account: round.marketplace.account, from, to })
+  const spent = await round.escrow.spent({ account: round.accountId, from, to })
   return BigInt(Math.max(0, microUsdc - spent))
 }
 

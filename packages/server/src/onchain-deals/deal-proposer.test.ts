@@ -26,8 +26,10 @@ describe('proposing', () => {
         prover: PROVER_ACCOUNT,
         pieceRoot,
         paddedSizeBytes: 128,
+        leafCount: 1,
         durationSeconds: 7 * 86_400,
         paymentMicroUsdc: 7n,
+        bondMicroUsdc: 0n,
       })
       const record = copies[index] && (await dealOf(copies[index]))
       expect(record).toMatchObject({ onchainId: String(deal?.dealId), endsAt: createdAt + 7 * DAY_MS })
@@ -168,7 +170,7 @@ describe('a transaction that does not get there', () => {
   })
 
   test('offers an eighth more under the same nonce after it waited long, but never more than the cap', async () => {
-    const { chain, clock, records, proposer, stage, states, blocksAndRounds } = await openDealFixture()
+    const { chain, accountId, clock, records, proposer, stage, states, blocksAndRounds } = await openDealFixture()
     const copies = await stage(1)
     const proposing = proposer({ raiseAfterMs: 60_000, feeCap: 4n * 10n ** 9n })
     await proposing.round()
@@ -181,7 +183,7 @@ describe('a transaction that does not get there', () => {
     const attempts = async () =>
       (
         await records.chain.transactions({
-          account: chain.marketplace.account,
+          account: accountId,
           states: ['open', 'mined', 'confirmed'],
           limit: 9,
         })

@@ -1,13 +1,14 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
-import type { BlockPlace, Marketplace } from '../chain/chain.ts'
+import { chainNameOf } from '../chain/account-id.ts'
+import type { BlockPlace, Marketplace, MarketplaceContract } from '../chain/chain.ts'
 import type { EscrowTotals, TransactionRecord } from '../records/record-store.ts'
 import { countEscrow, type ScanRange } from './count-escrow.ts'
 import { extendDeals } from './extend-deals.ts'
 import { fillNonces } from './fill-nonces.ts'
 import { Observations } from './observations.ts'
 import { proposeDeals } from './propose-deals.ts'
-import type { DealProposerDeps, ProposerRound, WaitCause } from './proposer-round.ts'
+import type { DealProposerDeps, ProposerRound, RoundContract, WaitCause } from './proposer-round.ts'
 import { recoverEscrow } from './recover-escrow.ts'
 import { trackTransaction } from './track-transaction.ts'
 
@@ -20,6 +21,7 @@ const FIRST_SCAN_BLOCKS = 1_000
 const DEFAULTS = {
   confirmations: 1,
   finalityBlocks: 64,
+  bondPercent: 0,
   maxBatch: 40,
   raiseAfterMs: 60_000,
   extendWithinMs: 2 * DAY_MS,
@@ -35,7 +37,7 @@ export interface DealProposerState {
   readonly oldestPendingAt: number | undefined
   /** What transactions waited for in the last round. */
   readonly waits: readonly WaitCause[]
-  /** What the contract holds for the account; undefined before the first round, and in processes that run none. */
+  /** What the contracts hold for the account; undefined before the first round, and in processes that run none. */
   readonly escrow: EscrowTotals | undefined
   /** What was put in escrow on this UTC day; undefined likewise. */
   readonly spentTodayMicroUsdc: number | undefined
@@ -87,21 +89,28 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
   let waits: readonly WaitCause[] = []
   let escrow: EscrowTotals | undefined
   let spentTodayMicroUsdc: number | undefined
-  const scanRange: ScanRange = { blocks: FIRST_SCAN_BLOCKS }
+  const scanRanges = new Map<string, ScanRange>()
+  const chainName = chainNameOf(deps.chain.chainId)
+  const accountId = `${chainName}:${marketplace.account}`
+  let isAdopted = false
 
   async function unsettled(): Promise<readonly TransactionRecord[]> {
     const states = ['open', 'mined', 'confirmed'] as const
-    return records.chain.transactions({ account: marketplace.account, states, limit: MAX_UNSETTLED })
+    return records.chain.transactions({ account: accountId, states, limit: MAX_UNSETTLED })
   }
 
   async function begin(trouble: (sentence: string) => void, wait: ProposerRound['wait']): Promise<ProposerRound> {
-    let paying: Promise<boolean> | undefined
-    const canPay = async (): Promise<boolean> => {
-      paying ??= marketplace.canPay()
-      if (await paying) return true
-      wait('token', 'The token refuses payments from the marketplace. No deal is made, and no escrow comes back.')
-      return false
+    const contractOf = (contract: MarketplaceContract): RoundContract => {
+      let paying: Promise<boolean> | undefined
+      const canPay = async (): Promise<boolean> => {
+        paying ??= contract.canPay()
+        if (await paying) return true
+        wait('token', 'The token refuses payments from the marketplace. No deal is made, and no escrow comes back.')
+        return false
+      }
+      return { ...contract, id: `${chainName}:${contract.address}`, canPay }
     }
+    const [first, ...others] = marketplace.contracts
     const newest = await marketplace.head()
     const confirmedNonce = await marketplace.confirmedNonce()
     const isSameHead = headBefore?.hash === newest.hash
@@ -115,6 +124,8 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
       transactions: records.chain,
       escrow: records.escrow,
       marketplace,
+      accountId,
+      contracts: [contractOf(first), ...others.map(contractOf)],
       head: newest,
       confirmedNonce,
       grewAt,
@@ -123,18 +134,36 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
       observations,
       trouble,
       wait,
-      canPay,
     }
   }
 
+  /** Gives names with a chain to what an older version of Lade recorded. */
+  async function adopt(): Promise<void> {
+    if (isAdopted) return
+    const contracts = marketplace.contracts.map(({ address }) => address)
+    await records.chain.adopt({ chain: chainName, account: marketplace.account, contracts })
+    isAdopted = true
+  }
+
+  async function countAll(round: ProposerRound): Promise<boolean> {
+    let isCounted = true
+    for (const contract of round.contracts) {
+      const range = scanRanges.get(contract.id) ?? { blocks: FIRST_SCAN_BLOCKS }
+      scanRanges.set(contract.id, range)
+      if (!(await countEscrow(round, { contract, range }))) isCounted = false
+    }
+    return isCounted
+  }
+
   async function work(trouble: (sentence: string) => void, wait: ProposerRound['wait']): Promise<number> {
+    await adopt()
     const round = await begin(trouble, wait)
     for (const transaction of await unsettled()) await trackTransaction(round, transaction)
     const left = await unsettled()
     await fillNonces(round, left)
     await proposeDeals(round, left)
     extendedUpTo = await extendDeals(round, left, extendedUpTo)
-    const isCounted = await countEscrow(round, scanRange)
+    const isCounted = await countAll(round)
     await recoverEscrow(round, await unsettled())
     // Only now: what a round that failed has not looked at is looked at by the next, though the chain did not move.
     headBefore = round.head
@@ -142,9 +171,9 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
     const pending = after.filter(({ state }) => state === 'open')
     pendingTransactions = pending.length
     oldestPendingAt = pending.length === 0 ? undefined : Math.min(...pending.map(({ createdAt }) => createdAt))
-    escrow = await records.escrow.totals(marketplace.contract)
+    escrow = await records.escrow.totals(round.contracts.map(({ id }) => id))
     const today = now() - (now() % DAY_MS)
-    spentTodayMicroUsdc = await records.escrow.spent({ account: marketplace.account, from: today, to: today + DAY_MS })
+    spentTodayMicroUsdc = await records.escrow.spent({ account: accountId, from: today, to: today + DAY_MS })
     return !isCounted || after.some(({ state }) => state === 'open' || state === 'mined') ? pollMs : idleMs
   }
 

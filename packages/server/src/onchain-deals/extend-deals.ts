@@ -3,7 +3,7 @@ import { DAY_MS } from '@lade/core/time'
 import type { ShortDeal, TransactionRecord } from '../records/record-store.ts'
 import { leftToday, noteOverBudget } from './daily-budget.ts'
 import { feesIfReady, nextNonce } from './propose-deals.ts'
-import type { ProposerRound } from './proposer-round.ts'
+import type { ProposerRound, RoundContract } from './proposer-round.ts'
 import { signRecordSend } from './send-recorded.ts'
 
 /** How many deals are looked at in one round. */
@@ -31,21 +31,25 @@ export async function extendDeals(
   const now = round.now()
   const endsBefore = now + round.extendWithinMs
   const slice = await round.transactions.tooShort({ endsAfter: endsAfter ?? now, endsBefore, limit: SLICE })
-  const due = slice.deals.filter(
-    ({ extensionFailures, extensionFailedAt }) =>
-      extensionFailures < MAX_FAILURES && (extensionFailedAt === null || now - extensionFailedAt > RETRY_AFTER_MS),
-  )
+  const due = slice.deals.flatMap((deal) => {
+    const contract = round.contracts.find(({ id }) => id === deal.contract)
+    const { extensionFailures, extensionFailedAt } = deal
+    const isTried =
+      extensionFailures >= MAX_FAILURES || (extensionFailedAt !== null && now - extensionFailedAt <= RETRY_AFTER_MS)
+    // What contracts that are not configured have is nobody's to extend.
+    return contract === undefined || isTried ? [] : [{ contract, deal }]
+  })
   const taken = due.slice(0, MAX_EXTENSIONS)
-  for (const deal of taken) if (!(await extend(round, unsettled, deal))) return endsAfter
+  for (const one of taken) if (!(await extend(round, unsettled, one))) return endsAfter
   // What was left out is at the end of the slice.
-  return taken.length < due.length ? (taken.at(-1)?.endsAt ?? null) : slice.upTo
+  return taken.length < due.length ? (taken.at(-1)?.deal.endsAt ?? null) : slice.upTo
 }
 
 /** False when nothing can be sent now. */
 async function extend(
   round: ProposerRound,
   unsettled: readonly TransactionRecord[],
-  deal: ShortDeal,
+  { contract, deal }: { readonly contract: RoundContract; readonly deal: ShortDeal },
 ): Promise<boolean> {
   const extraMs = Math.ceil((deal.neededUntil - deal.endsAt) / DAY_MS) * DAY_MS
   const term = { paddedSizeBytes: paddedSizeBytes(deal.pieceSizeBytes), durationSeconds: extraMs / 1000 }
@@ -56,7 +60,7 @@ async function extend(
     // One that costs more than a whole day holds up no other.
     return paymentMicroUsdc > (round.dealMicroUsdcPerDay ?? 0n)
   }
-  const fees = await feesIfReady(round, unsettled)
+  const fees = await feesIfReady(round, unsettled, contract)
   if (fees === undefined) return false
   if ((await round.chain.usdcBalance(round.marketplace.account)) < paymentMicroUsdc) {
     round.trouble('The account has too little USDC to extend a deal.')
@@ -64,6 +68,7 @@ async function extend(
   }
   const call = {
     kind: 'extend' as const,
+    contract: contract.address,
     dealId: BigInt(deal.onchainId),
     extraSeconds: term.durationSeconds,
     paymentMicroUsdc,

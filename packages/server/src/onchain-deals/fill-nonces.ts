@@ -15,13 +15,12 @@ const MAX_NONCES = 200
  * @throws {LadeError} `chain_offline`, `storage_failed`.
  */
 export async function fillNonces(round: ProposerRound, unsettled: readonly TransactionRecord[]): Promise<void> {
-  const { confirmedNonce, observations, transactions, marketplace } = round
+  const { confirmedNonce, observations, transactions, accountId: account } = round
   const waiting = unsettled.filter(({ state, nonce }) => state === 'open' && nonce >= confirmedNonce)
   const lowest = waiting[0]?.nonce ?? confirmedNonce
   const gap = (nonce: number): string => `gap ${nonce}`
   const gaps = new Set<string>()
   if (lowest > confirmedNonce) {
-    const { account } = marketplace
     const states = ['open', 'mined', 'confirmed', 'final'] as const
     const recorded = await transactions.transactions({ account, states, fromNonce: confirmedNonce, limit: MAX_NONCES })
     const byNonce = new Map(recorded.map((each) => [each.nonce, each]))

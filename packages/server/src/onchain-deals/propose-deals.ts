@@ -1,9 +1,9 @@
-import { paddedSizeBytes } from '@lade/core/piece'
-import type { Address, DealProposal, Fees } from '../chain/chain.ts'
+import { leafCount, paddedSizeBytes } from '@lade/core/piece'
+import type { Address, DealProposal, Fees, MarketplaceCall } from '../chain/chain.ts'
 import type { QueuedDeal, TransactionRecord } from '../records/record-store.ts'
 import { leftToday, noteOverBudget } from './daily-budget.ts'
 import { feesWithinCap } from './fees-within-cap.ts'
-import type { PricedTerm, ProposerRound } from './proposer-round.ts'
+import type { PricedTerm, ProposerRound, RoundContract } from './proposer-round.ts'
 import { paymentOf, readCall } from './recorded-call.ts'
 import { MAX_OPEN, signRecordSend } from './send-recorded.ts'
 import { ALONE_FROM_REVERTS } from './track-transaction.ts'
@@ -17,6 +17,7 @@ const DAY_SECONDS = 86_400
 /** Queues deals for copies that have none, and proposes what is queued, a batch a transaction. */
 export async function proposeDeals(round: ProposerRound, unsettled: readonly TransactionRecord[]): Promise<void> {
   const { transactions, accounts, maxBatch } = round
+  const [contract] = round.contracts
   const provers = [...accounts.keys()]
   await transactions.queueDeals({ provers, limit: QUEUE_BATCH })
   let open = unsettled.filter(({ state }) => state === 'open').length
@@ -24,14 +25,15 @@ export async function proposeDeals(round: ProposerRound, unsettled: readonly Tra
   while (open < MAX_OPEN) {
     const batch = batchOf(await queuedWithinBudget(round, provers)).slice(0, maxBatch)
     if (batch.length === 0) return
-    const fees = await feesIfReady(round, unsettled)
+    const fees = await feesIfReady(round, unsettled, contract)
     if (fees === undefined) return
     const affordable = await affordableOf(round, batch, spentMicroUsdc)
     if (affordable.length === 0) return
-    const call = { kind: 'propose' as const, deals: affordable.map(({ proposal }) => proposal) }
+    const deals = affordable.map(({ proposal }) => proposal)
+    const call = { kind: 'propose' as const, contract: contract.address, deals }
     const copies = affordable.map(({ deal }) => deal.copy)
     const isRecorded = await signRecordSend(round, { call, nonce: await nextNonce(round), fees }, (transaction) =>
-      transactions.propose({ ...transaction, copies }),
+      transactions.propose({ ...transaction, contract: contract.id, copies }),
     )
     // Somebody else proposes, too, or a copy has just ended: the next round sees what is left.
     if (!isRecorded) return
@@ -41,25 +43,27 @@ export async function proposeDeals(round: ProposerRound, unsettled: readonly Tra
 }
 
 /** The nonce of the next new transaction: after every one in a block, and after every one that was ever recorded. */
-export async function nextNonce({ transactions, marketplace, confirmedNonce }: ProposerRound): Promise<number> {
-  return Math.max(confirmedNonce, (await transactions.nextNonce(marketplace.account)) ?? 0)
+export async function nextNonce({ transactions, accountId, confirmedNonce }: ProposerRound): Promise<number> {
+  return Math.max(confirmedNonce, (await transactions.nextNonce(accountId)) ?? 0)
 }
 
 /**
- * The fees of a new transaction, once the marketplace may take payments and the fees are within the cap; has it allowed to where it is
- * not.
+ * The fees of a new transaction, once the contract may take payments and the fees are within the cap; has it allowed to where it is not.
  */
 export async function feesIfReady(
   round: ProposerRound,
   unsettled: readonly TransactionRecord[],
+  contract: RoundContract,
 ): Promise<Fees | undefined> {
   const fees = await feesWithinCap(round)
   // A token that froze the contract undoes every payment to it.
-  if (fees === undefined || !(await round.canPay())) return undefined
-  const calls = await round.marketplace.prepare()
+  if (fees === undefined || !(await contract.canPay())) return undefined
+  const calls = await contract.prepare()
   if (calls.length === 0) return fees
-  const underWay = unsettled.map(({ call }) => readCall(call).kind)
-  for (const call of calls.filter(({ kind }) => !underWay.includes(kind))) {
+  const underWay = unsettled.map(({ call }) => readCall(call))
+  const isUnderWay = ({ kind }: MarketplaceCall) =>
+    underWay.some((one) => one.kind === kind && 'contract' in one && one.contract === contract.address)
+  for (const call of calls.filter((one) => !isUnderWay(one))) {
     await signRecordSend(round, { call, nonce: await nextNonce(round), fees }, (transaction) =>
       round.transactions.record(transaction),
     )
@@ -123,7 +127,10 @@ async function affordableOf(
 
 function proposalOf(round: ProposerRound, deal: QueuedDeal, prover: Address): DealProposal {
   const term = termOf(round, deal)
-  return { prover, pieceRoot: deal.pieceRoot, ...term, paymentMicroUsdc: round.priceOf(term) }
+  const paymentMicroUsdc = round.priceOf(term)
+  const bondMicroUsdc = (paymentMicroUsdc * BigInt(round.bondPercent)) / 100n
+  const piece = { pieceRoot: deal.pieceRoot, leafCount: leafCount(deal.pieceSizeBytes) }
+  return { prover, ...piece, ...term, paymentMicroUsdc, bondMicroUsdc }
 }
 
 function termOf(round: ProposerRound, deal: QueuedDeal): PricedTerm {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Address, BlockPlace, Chain, Marketplace } from '../chain/chain.ts'
+import type { Address, BlockPlace, Chain, Marketplace, MarketplaceContract } from '../chain/chain.ts'
 import type { ChainRecords, EscrowRecords } from '../records/record-store.ts'
 import type { Observations } from './observations.ts'
 
@@ -21,6 +21,8 @@ export interface DealProposerDeps {
   readonly priceOf: (term: PricedTerm) => bigint
   /** The most that a transaction offers for a unit of gas, in wei. Above it nothing new is signed. */
   readonly feeCap: bigint
+  /** The bond that provers put up, in percent of the pay of a deal. Contracts of version 1 have none. @default 0 */
+  readonly bondPercent?: number
   /** The most that is put in escrow on a UTC day, in units of 10⁻⁶ USDC. @default no limit */
   readonly dealMicroUsdcPerDay?: bigint | undefined
   /** How many blocks have to have a deal, the one that holds it included, before callers are told. @default 1 */
@@ -42,12 +44,24 @@ export interface DealProposerDeps {
 /** What transactions wait for: a lower fee, the budget of the next day, or a token that pays again. */
 export type WaitCause = 'fee' | 'budget' | 'token'
 
+/** A contract that has deals of the account. */
+export interface RoundContract extends MarketplaceContract {
+  /** As records name it: with its chain. */
+  readonly id: string
+  /** False, and noted, while the token refuses payments from the contract; asked once in a round. @throws {LadeError} `chain_offline`. */
+  canPay(): Promise<boolean>
+}
+
 /** What the steps of one round share. */
 export interface ProposerRound extends Required<Omit<DealProposerDeps, 'dealMicroUsdcPerDay'>> {
   readonly dealMicroUsdcPerDay: bigint | undefined
   readonly transactions: ChainRecords
   readonly escrow: EscrowRecords
   readonly marketplace: Marketplace
+  /** The account, as records name it: with its chain. */
+  readonly accountId: string
+  /** The first is for new deals. */
+  readonly contracts: readonly [RoundContract, ...RoundContract[]]
   /** The newest block, as of the beginning of the round. */
   readonly head: BlockPlace
   /** How many transactions of the account are in blocks. */
@@ -63,6 +77,4 @@ export interface ProposerRound extends Required<Omit<DealProposerDeps, 'dealMicr
   trouble(sentence: string): void
   /** Notes that transactions wait for something, and why. */
   wait(cause: WaitCause, sentence: string): void
-  /** False, and noted, while the token refuses payments from the marketplace; asked once in a round. @throws {LadeError} `chain_offline`. */
-  canPay(): Promise<boolean>
 }

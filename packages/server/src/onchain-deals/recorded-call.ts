@@ -4,7 +4,7 @@ import type { MarketplaceCall } from '../chain/chain.ts'
 export type RecordedCall = MarketplaceCall | { readonly kind: 'empty' }
 
 /** Fields that are big numbers, written as decimal text. */
-const BIG_NUMBERS = ['dealId', 'paymentMicroUsdc']
+const BIG_NUMBERS = ['dealId', 'paymentMicroUsdc', 'bondMicroUsdc']
 
 /** @returns JSON; the same call gives the same text. */
 export function writeCall(call: RecordedCall): string {
@@ -28,6 +28,7 @@ export function paymentOf(call: RecordedCall): bigint {
     case 'withdraw':
     case 'settle':
     case 'slash':
+    case 'end':
     case 'approve':
     case 'empty':
       return 0n

@@ -21,14 +21,12 @@ async function withDeals(count: number) {
   return { ...fixture, copies, keeper, escrows, kinds: () => sentKinds(fixture) }
 }
 
-async function found({ records, chain }: DealFixture, count: number) {
-  const onchainIds = Array.from({ length: count }, (_, index) => String(index + 1))
-  return records.escrow.find({ contract: chain.marketplace.contract, onchainIds })
+async function found({ records, contractId: contract }: DealFixture, count: number) {
+  return records.escrow.find(Array.from({ length: count }, (_, index) => ({ contract, onchainId: String(index + 1) })))
 }
 
 /** Of every transaction that was recorded, in the order of the nonces. */
-async function sentKinds({ records, chain }: DealFixture): Promise<readonly string[]> {
-  const { account } = chain.marketplace
+async function sentKinds({ records, accountId: account }: DealFixture): Promise<readonly string[]> {
   const states = ['open', 'mined', 'confirmed', 'final'] as const
   const transactions = await records.chain.transactions({ account, states, limit: 1_000 })
   return transactions.map(({ call }) => readCall(call).kind)
@@ -53,7 +51,7 @@ describe('escrow', () => {
       endsAt: null,
     }
     expect(await escrows()).toMatchObject([withdrawn, withdrawn])
-    expect(keeper.state().escrow).toEqual({
+    expect(keeper.state().escrow).toMatchObject({
       deals: [{ state: 'withdrawn', count: 2 }],
       paidInMicroUsdc: 14,
       paidOutMicroUsdc: 0,
@@ -190,13 +188,15 @@ describe('escrow', () => {
     const { chain, proposer, stage, blocksAndRounds } = await openDealFixture()
     await stage(2)
     const asked: number[] = []
-    const marketplace: typeof chain.marketplace = {
-      ...chain.marketplace,
+    const [contract] = chain.marketplace.contracts
+    const limited: typeof contract = {
+      ...contract,
       async events({ from, to }) {
         asked.push(to - from + 1)
-        return chain.marketplace.events(to - from > 9 ? { from, to: Number.MAX_SAFE_INTEGER } : { from, to })
+        return contract.events(to - from > 9 ? { from, to: Number.MAX_SAFE_INTEGER } : { from, to })
       },
     }
+    const marketplace = { ...chain.marketplace, contracts: [limited] as const }
     const keeper = proposer({ chain: { ...chain, marketplace }, finalityBlocks: FINALITY_BLOCKS })
     await keeper.round()
     await blocksAndRounds(keeper, 1)

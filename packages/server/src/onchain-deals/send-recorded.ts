@@ -3,7 +3,7 @@ import type { NewTransaction, TransactionAttempt, TransactionRecord } from '../r
 import { budgetOf } from './daily-budget.ts'
 import { raisedFees } from './offered-fees.ts'
 import type { ProposerRound } from './proposer-round.ts'
-import { paymentOf, type RecordedCall, readCall, writeCall } from './recorded-call.ts'
+import { paymentOf, type RecordedCall, writeCall } from './recorded-call.ts'
 
 /** The most transactions that may wait for a block; nodes keep no more than a few of one account. */
 export const MAX_OPEN = 16
@@ -25,7 +25,7 @@ export async function signRecordSend(
 ): Promise<boolean> {
   const { call, nonce, fees } = request
   const signed = await sign(round, request)
-  const account = round.marketplace.account
+  const account = round.accountId
   const attempt = attemptOf(signed, fees, round.now())
   const paymentMicroUsdc = Number(paymentOf(call))
   const now = round.now()
@@ -45,7 +45,7 @@ export async function sendAgain(round: ProposerRound, transaction: TransactionRe
 }
 
 /**
- * Signs the same call under the same nonce with higher fees, records that as a further attempt, and sends it. Nothing happens when the
+ * Signs the same transaction with higher fees, records that as a further attempt, and sends it. Nothing happens when the
  * cap does not allow it, when the transaction is not open any more, or when the last attempt is young and offers what the network asks
  * for: what outbids it then is another transaction of the same nonce, which is not worth a race.
  *
@@ -63,7 +63,7 @@ export async function sendRaised(round: ProposerRound, transaction: TransactionR
     )
     return
   }
-  const signed = await sign(round, { call: readCall(transaction.call), nonce: transaction.nonce, fees })
+  const signed = await round.marketplace.signAgain({ raw: latest.raw as Hash, fees })
   const attempt = attemptOf(signed, fees, round.now())
   if (!(await round.transactions.addAttempt({ transaction: transaction.id, attempt }))) return
   round.log.info({ transaction: signed.hash, nonce: transaction.nonce }, 'a transaction was replaced with a higher fee')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
+import { accountIdOf } from '../chain/account-id.ts'
 import type { Address } from '../chain/chain.ts'
 import { type FakeChain, type FakeChainOptions, openFakeChain } from '../chain/fake-chain.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
@@ -21,6 +22,9 @@ const START = Date.UTC(2026, 10, 21, 12)
 export interface DealFixture {
   readonly records: RecordStore
   readonly chain: FakeChain
+  /** The operator's account and the contract for new deals, as records name them. */
+  readonly accountId: string
+  readonly contractId: string
   readonly clock: { now: number }
   /** Another handle on the same records, as another process has. */
   openAgain(): Promise<RecordStore>
@@ -50,11 +54,14 @@ export async function openDealFixture(options: FakeChainOptions = {}): Promise<D
   const clock = { now: START }
   const chain = openFakeChain({ now: () => clock.now, ...options })
   chain.setBalance(chain.marketplace.account, 10n ** 12n)
+  const idOf = (address: Address): string => accountIdOf({ chainId: chain.chainId, address })
   let staged = 0
 
   return {
     records,
     chain,
+    accountId: idOf(chain.marketplace.account),
+    contractId: idOf(chain.marketplace.contracts[0].address),
     clock,
     openAgain,
     async stage(count, { prover = PROVER, days = 7 } = {}) {

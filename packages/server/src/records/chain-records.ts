@@ -1,4 +1,5 @@
 import type { NewAuditEntry } from './audit-log-records.ts'
+import type { OnchainDealName } from './escrow-records.ts'
 
 /**
  * `queued`: to be proposed. `proposing`: a transaction is on its way, or is in a block that is too young to be counted on. `confirmed`:
@@ -16,6 +17,8 @@ export interface OnchainDealRecord {
   readonly transaction: number | null
   /** Its place among the transaction's proposals. */
   readonly position: number | null
+  /** The contract that it is proposed to, as an account id with its chain (CAIP-10); null while it is queued. */
+  readonly contract: string | null
   /** Decimal; null until a block has it, and again when that block is gone. */
   readonly onchainId: string | null
   /**
@@ -43,6 +46,8 @@ export interface QueuedDeal {
 /** A final deal that ends before the last live file that needs its piece. */
 export interface ShortDeal {
   readonly copy: number
+  /** The contract that has it. */
+  readonly contract: string
   readonly onchainId: string
   readonly pieceSizeBytes: number
   readonly endsAt: number
@@ -71,6 +76,7 @@ export type TransactionState = 'open' | 'mined' | 'confirmed' | 'final'
 /** A transaction of the operator's account, and how far it is. Times are epoch milliseconds. */
 export interface TransactionRecord {
   readonly id: number
+  /** With its chain (CAIP-10): a nonce counts on one chain. */
   readonly account: string
   readonly nonce: number
   /** The call as JSON, with big numbers as decimal text. */
@@ -107,6 +113,11 @@ export interface NewTransaction {
  */
 export interface ChainRecords {
   /**
+   * Names what an older version wrote by its address alone: transactions of this account, what is counted of these contracts, and the deals
+   * that signed transactions proposed to them. All of it is on this chain. Nothing happens to what has its name.
+   */
+  adopt(request: { chain: string; account: string; contracts: readonly string[] }): Promise<void>
+  /**
    * Has a deal queued for every live copy in `parked`, `adding` or `stored` at these provers that has none, no more than `limit` at each;
    * answers how many are new. Queued deals at the front whose copies have ended become `failed`.
    */
@@ -116,10 +127,10 @@ export interface ChainRecords {
   /** The nonce after the highest that was ever recorded for this account; undefined when there is none. */
   nextNonce(account: string): Promise<number | undefined>
   /**
-   * Records a transaction that proposes deals for these copies, in this order. False, and nothing recorded, when the nonce is taken or
+   * Records a transaction that proposes deals for these copies to this contract, in this order. False, and nothing recorded, when the nonce is taken or
    * one of the copies is not queued, or not live, any more, or the budget is used up.
    */
-  propose(request: NewTransaction & { copies: readonly number[] }): Promise<boolean>
+  propose(request: NewTransaction & { contract: string; copies: readonly number[] }): Promise<boolean>
   /**
    * Records a transaction about no proposal. False, and nothing recorded, when the nonce is taken, or when the deal that it `extends` is
    * not final, has another end than `from`, or is being extended, when the deal that it `recovers` from has nothing to be recovered or has
@@ -128,7 +139,7 @@ export interface ChainRecords {
   record(
     request: NewTransaction & {
       extends?: { readonly copy: number; readonly from: number; readonly to: number }
-      recovers?: { readonly contract: string; readonly onchainId: string }
+      recovers?: OnchainDealName
     },
   ): Promise<boolean>
   /** Another signed form of the same transaction, recorded before it is sent. False when the transaction is not `open` any more. */
@@ -165,8 +176,8 @@ export interface ChainRecords {
   /** The on-chain deals of these copies, in their order; copies without one are left out. */
   dealsOf(copies: readonly number[]): Promise<readonly OnchainDealRecord[]>
   /**
-   * The sequence of the latest file of the principal that a deal of this on-chain id carries by itself (not in an aggregate), from the
-   * confirmation of the deal on.
+   * The sequence of the latest file of the principal that a deal of this on-chain id carries by itself (not in an aggregate), of whichever
+   * contract, from the confirmation of the deal on.
    */
   fileOf(request: { principal: string; onchainId: string }): Promise<number | undefined>
   /**

@@ -78,6 +78,7 @@ export type {
   EscrowState,
   EscrowToCheck,
   EscrowTotals,
+  OnchainDealName,
 } from './escrow-records.ts'
 export type { FileEnd, FileRecord, FolderFacts, NewFile, Visibility } from './file-record.ts'
 export type { FolderCommit, FolderMember, FolderRecords, FoundMember, UnusableMembers } from './folder-records.ts'

@@ -1,4 +1,5 @@
 import { type AccountAddress, checksumAddress } from '@lade/core/wire'
+import { accountIdOf } from '../chain/account-id.ts'
 
 /** An account on the chain of this service, which has proved that it asks. */
 export interface Wallet {
@@ -14,8 +15,8 @@ export interface Wallet {
  * walletUserId({ chainId: 8453, address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' })
  * // 'eip155:8453:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
  */
-export function walletUserId({ chainId, address }: Wallet): string {
-  return `eip155:${chainId}:${address}`
+export function walletUserId(wallet: Wallet): string {
+  return accountIdOf(wallet)
 }
 
 /** The wallet of a user id; undefined for one that is of no wallet. */

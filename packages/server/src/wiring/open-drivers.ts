@@ -229,7 +229,7 @@ export async function openChain({ chain }: Config): Promise<Chain | undefined> {
     usdc,
     balanceWindowBlocks,
     ...(marketplace !== undefined && {
-      marketplace: marketplace.contract,
+      marketplaces: marketplace.contracts,
       privateKey: marketplace.privateKey.reveal() as `0x${string}`,
     }),
   })

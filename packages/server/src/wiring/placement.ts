@@ -101,7 +101,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
 function proposerOf({ config, records, chain, provers, now, log }: PlacingDeps) {
   const settings = config.chain?.marketplace
   if (settings === undefined || chain?.marketplace === undefined) return undefined
-  const { microUsdcPerGibDay, microUsdcPerDay, feeCapWei, confirmations, finalityBlocks } = settings
+  const { microUsdcPerGibDay, bondPercent, microUsdcPerDay, feeCapWei, confirmations, finalityBlocks } = settings
   const accounts = new Map(
     provers.flatMap(({ name, account }) => (account === null ? [] : [[name, account as Address] as const])),
   )
@@ -114,6 +114,7 @@ function proposerOf({ config, records, chain, provers, now, log }: PlacingDeps) 
     priceOf: ({ paddedSizeBytes, durationSeconds }) =>
       (microUsdcPerGibDay * BigInt(paddedSizeBytes) * BigInt(durationSeconds)) / (GIB * DAY_SECONDS),
     feeCap: feeCapWei,
+    bondPercent,
     dealMicroUsdcPerDay: microUsdcPerDay,
     confirmations,
     finalityBlocks,

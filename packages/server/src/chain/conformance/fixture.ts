@@ -9,6 +9,10 @@ export interface ChainFixture {
   moveUsdc(from: Address, to: Address, microUsdc: bigint): Promise<void>
   /** A contract wallet, and a signature of its own under a message. */
   contractWallet(message: Uint8Array): Promise<{ readonly account: Address; readonly signature: Uint8Array }>
+  /** A prover with USDC, that puts up bonds. */
+  readonly prover: Address
+  /** It accepts a deal, in a block of its own. */
+  accept(dealId: bigint): Promise<void>
   /** While it is not, nobody answers. */
   setOnline(isOnline: boolean): Promise<void>
   mine(blocks?: number): Promise<void>

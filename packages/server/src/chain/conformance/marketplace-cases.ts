@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { DealProposal, Fees, Hash, Marketplace, MarketplaceCall } from '../chain.ts'
+import type { Address, DealProposal, Fees, Hash, Marketplace, MarketplaceCall, MarketplaceContract } from '../chain.ts'
 import { expectOffline } from './expect-offline.ts'
 import type { ChainFixture } from './fixture.ts'
 
@@ -11,13 +11,11 @@ function dealOf(seed: number): DealProposal {
     prover: PROVER,
     pieceRoot: seed.toString(16).padStart(2, '0').repeat(31).concat('00'),
     paddedSizeBytes: 128 * 2 ** (seed % 20),
+    leafCount: 3,
     durationSeconds: 86_400 * 30 + seed,
     paymentMicroUsdc: BigInt(seed),
+    bondMicroUsdc: BigInt(2 * seed),
   }
-}
-
-function proposing(count: number): MarketplaceCall {
-  return { kind: 'propose', deals: Array.from({ length: count }, (_, index) => dealOf(index + 1)) }
 }
 
 /** The promises of `Marketplace`. */
@@ -25,13 +23,22 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
   describe('marketplace', () => {
     let fixture: ChainFixture
     let marketplace: Marketplace
+    let market: MarketplaceContract
+    let contract: Address
     let fees: Fees
     beforeEach(async () => {
       fixture = fixtureOf()
       marketplace = fixture.chain.marketplace
+      market = marketplace.contracts[0]
+      contract = market.address
       fees = await marketplace.fees()
     })
 
+    const proposing = (count: number): MarketplaceCall => ({
+      kind: 'propose',
+      contract,
+      deals: Array.from({ length: count }, (_, index) => dealOf(index + 1)),
+    })
     const sendSigned = async (call: MarketplaceCall | undefined, nonce: number, offered = fees) => {
       const request = { nonce, fees: offered }
       const signed = await (call === undefined
@@ -40,7 +47,7 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       return { ...signed, ...(await marketplace.send(signed.raw)) }
     }
     const approve = async () => {
-      await sendSigned({ kind: 'approve' }, 0)
+      await sendSigned({ kind: 'approve', contract }, 0)
       await fixture.mine()
     }
     const blockOf = async (hash: Hash) => {
@@ -55,10 +62,9 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expect(marketplace.confirmedNonce()).resolves.toBe(0)
     })
 
-    it('signs the same call, nonce and fees to the same transaction, also while nobody answers', async () => {
+    it('signs the same call, nonce and fees to the same transaction', async () => {
       const request = { call: proposing(3), nonce: 4, fees }
       const signed = await marketplace.sign(request)
-      await fixture.setOnline(false)
       await expect(marketplace.sign(request)).resolves.toEqual(signed)
       await expect(marketplace.signEmpty(request)).resolves.toEqual(await marketplace.signEmpty(request))
       await expect(marketplace.sign({ ...request, nonce: 5 })).resolves.not.toEqual(signed)
@@ -67,10 +73,24 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expect(marketplace.sign({ ...request, fees: dearer })).resolves.not.toEqual(signed)
     })
 
+    it('signs what a transaction does again, with other fees, also while nobody answers', async () => {
+      const { maxFeePerGas, maxPriorityFeePerGas } = fees
+      const dearer = { ...fees, maxFeePerGas: maxFeePerGas * 2n, maxPriorityFeePerGas: maxPriorityFeePerGas * 2n }
+      const both = (offered: Fees) =>
+        Promise.all([
+          marketplace.sign({ call: proposing(2), nonce: 3, fees: offered }),
+          marketplace.signEmpty({ nonce: 3, fees: offered }),
+        ])
+      const [signed, wanted] = [await both(fees), await both(dearer)]
+      await fixture.setOnline(false)
+      const again = signed.map(({ raw }) => marketplace.signAgain({ raw, fees: dearer }))
+      await expect(Promise.all(again)).resolves.toEqual(wanted)
+    })
+
     it('wants an approval first, and none once it is in a block', async () => {
-      await expect(marketplace.prepare()).resolves.toEqual([{ kind: 'approve' }])
+      await expect(market.prepare()).resolves.toEqual([{ kind: 'approve', contract }])
       await approve()
-      await expect(marketplace.prepare()).resolves.toEqual([])
+      await expect(market.prepare()).resolves.toEqual([])
     })
 
     it('proposes deals and finds their ids in the order of the proposals', async () => {
@@ -93,7 +113,7 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       const proposed = await sendSigned(proposing(1), 1)
       await fixture.mine()
       const [dealId = 0n] = (await blockOf(proposed.hash)).dealIds
-      const extension = { kind: 'extend', dealId, extraSeconds: 86_400, paymentMicroUsdc: 5n } as const
+      const extension = { kind: 'extend', contract, dealId, extraSeconds: 86_400, paymentMicroUsdc: 5n } as const
       const extended = await sendSigned(extension, 2)
       await fixture.mine()
       await expect(blockOf(extended.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
@@ -106,30 +126,62 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await fixture.mine()
       const { dealIds, block } = await blockOf(proposed.hash)
       const [dealId = 0n, other = 0n] = dealIds
-      const read = await marketplace.deal(dealId)
+      const read = await market.deal(dealId)
       expect(read).toMatchObject({ state: 'proposed', accountedUntil: 0, missesInARow: 0, refundableMicroUsdc: 0n })
       expect(read?.periodMs).toBeGreaterThan(0)
       expect(read?.acceptableUntil).toBeGreaterThan(read?.asOf ?? Infinity)
-      await expect(marketplace.deal(dealId + 1_000n)).resolves.toBeUndefined()
-      const extension = { kind: 'extend', dealId, extraSeconds: 86_400, paymentMicroUsdc: 5n } as const
+      await expect(market.deal(dealId + 1_000n)).resolves.toBeUndefined()
+      const extension = { kind: 'extend', contract, dealId, extraSeconds: 86_400, paymentMicroUsdc: 5n } as const
       await sendSigned(extension, 2)
       await fixture.mine()
-      const withdrawal = await sendSigned({ kind: 'withdraw', dealId }, 3)
-      const again = await sendSigned({ kind: 'withdraw', dealId }, 4)
+      const withdrawal = await sendSigned({ kind: 'withdraw', contract, dealId }, 3)
+      const again = await sendSigned({ kind: 'withdraw', contract, dealId }, 4)
       await fixture.mine()
       await expect(blockOf(withdrawal.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
       await expect(blockOf(again.hash)).resolves.toMatchObject({ succeeded: false })
-      await expect(marketplace.deal(dealId)).resolves.toMatchObject({ state: 'withdrawn' })
+      await expect(market.deal(dealId)).resolves.toMatchObject({ state: 'withdrawn' })
       const { number: to } = await marketplace.head()
       const client = marketplace.account
-      await expect(marketplace.events({ from: before.number + 1, to })).resolves.toEqual([
+      await expect(market.events({ from: before.number + 1, to })).resolves.toEqual([
         { dealId, kind: 'proposed', client, microUsdc: 1n },
         { dealId: other, kind: 'proposed', client, microUsdc: 2n },
         { dealId, kind: 'extended', extraMs: 86_400_000, microUsdc: 5n },
         { dealId, kind: 'withdrawn', microUsdc: 6n },
       ])
-      await expect(marketplace.events({ from: block.number + 1, to: block.number + 1 })).resolves.toHaveLength(1)
-      await expect(marketplace.canPay()).resolves.toBe(true)
+      await expect(market.events({ from: block.number + 1, to: block.number + 1 })).resolves.toHaveLength(1)
+      await expect(market.canPay()).resolves.toBe(true)
+    })
+
+    it('ends an active deal after a notice of a period, where its contract can', async () => {
+      await approve()
+      const deal = { ...dealOf(1), prover: fixture.prover, paymentMicroUsdc: 3_000n, bondMicroUsdc: 70n }
+      const proposed = await sendSigned({ kind: 'propose', contract, deals: [deal] }, 1)
+      await fixture.mine()
+      const [dealId = 0n] = (await blockOf(proposed.hash)).dealIds
+      const { number } = await marketplace.head()
+      await fixture.accept(dealId)
+      const active = await market.deal(dealId)
+      expect(active).toMatchObject({ state: 'active' })
+      const { accountedUntil, periodMs, endsAt } = { accountedUntil: 0, periodMs: 0, endsAt: 0, ...active }
+      const call = { kind: 'end', contract, dealId } as const
+      if ((await market.version()) === 1) {
+        await expect(marketplace.sign({ call, nonce: 2, fees })).rejects.toBeInstanceOf(TypeError)
+        return
+      }
+      const ended = await sendSigned(call, 2)
+      const again = await sendSigned(call, 3)
+      await fixture.mine()
+      await expect(blockOf(ended.hash)).resolves.toMatchObject({ succeeded: true, dealIds: [] })
+      await expect(blockOf(again.hash)).resolves.toMatchObject({ succeeded: false })
+      const noticeEndsAt = accountedUntil + 2 * periodMs
+      await expect(market.deal(dealId)).resolves.toMatchObject({ state: 'ending', endsAt: noticeEndsAt })
+      const { number: to } = await marketplace.head()
+      const back = (3_000n * BigInt(endsAt - noticeEndsAt)) / BigInt(endsAt - accountedUntil)
+      await expect(market.events({ from: number + 1, to })).resolves.toEqual([
+        { dealId, kind: 'accepted', endsAt, bondMicroUsdc: 70n },
+        { dealId, kind: 'ending', endsAt: noticeEndsAt },
+        { dealId, kind: 'paid', to: marketplace.account, microUsdc: back, bondMicroUsdc: 0n },
+      ])
     })
 
     it('settles and slashes nothing before its time', async () => {
@@ -137,14 +189,17 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       const proposed = await sendSigned(proposing(1), 1)
       await fixture.mine()
       const [dealId = 0n] = (await blockOf(proposed.hash)).dealIds
-      const calls = [await sendSigned({ kind: 'settle', dealId }, 2), await sendSigned({ kind: 'slash', dealId }, 3)]
+      const calls = [
+        await sendSigned({ kind: 'settle', contract, dealId }, 2),
+        await sendSigned({ kind: 'slash', contract, dealId }, 3),
+      ]
       await fixture.mine()
       for (const { hash } of calls) await expect(blockOf(hash)).resolves.toMatchObject({ succeeded: false })
     })
 
     it('says of a transaction that was undone that it did not succeed', async () => {
       await approve()
-      const extension = { kind: 'extend', dealId: 2n ** 200n, extraSeconds: 1, paymentMicroUsdc: 0n } as const
+      const extension = { kind: 'extend', contract, dealId: 2n ** 200n, extraSeconds: 1, paymentMicroUsdc: 0n } as const
       const { hash } = await sendSigned(extension, 1)
       await fixture.mine()
       await expect(blockOf(hash)).resolves.toMatchObject({ succeeded: false, dealIds: [] })
@@ -166,18 +221,19 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'accepted' })
       await fixture.mine()
       await expect(marketplace.send(sent.raw)).resolves.toEqual({ outcome: 'nonce_used' })
-      const late = await sendSigned({ kind: 'approve' }, 0)
+      const late = await sendSigned({ kind: 'approve', contract }, 0)
       expect(late.outcome).toBe('nonce_used')
     })
 
     it('replaces a transaction by one of its nonce that offers enough more', async () => {
-      const first = await sendSigned({ kind: 'approve' }, 0)
+      const first = await sendSigned({ kind: 'approve', contract }, 0)
       expect((await sendSigned(undefined, 0)).outcome).toBe('underpriced')
       const aQuarterMore = {
+        ...fees,
         maxFeePerGas: (fees.maxFeePerGas * 5n) / 4n,
         maxPriorityFeePerGas: (fees.maxPriorityFeePerGas * 5n) / 4n,
       }
-      const second = await sendSigned({ kind: 'approve' }, 0, aQuarterMore)
+      const second = await sendSigned({ kind: 'approve', contract }, 0, aQuarterMore)
       expect(second.outcome).toBe('accepted')
       await fixture.mine()
       await expect(marketplace.find(first.hash)).resolves.toEqual({ place: 'unknown' })
@@ -208,12 +264,12 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
     })
 
     it('does not take less than the block asks for', async () => {
-      const { outcome } = await sendSigned(undefined, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })
+      const { outcome } = await sendSigned(undefined, 0, { ...fees, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })
       expect(outcome).toBe('underpriced')
     })
 
     it('finds a transaction again after its block is gone', async () => {
-      const sent = await sendSigned({ kind: 'approve' }, 0)
+      const sent = await sendSigned({ kind: 'approve', contract }, 0)
       await fixture.mine(2)
       const before = await blockOf(sent.hash)
       await fixture.reorganise(2)
@@ -249,13 +305,13 @@ export function describeMarketplace(fixtureOf: () => ChainFixture): void {
       await expectOffline(marketplace.fees())
       await expectOffline(marketplace.confirmedNonce())
       await expectOffline(marketplace.nonceAt(0))
-      await expectOffline(marketplace.prepare())
+      await expectOffline(market.prepare())
       await expectOffline(marketplace.send(raw))
       await expectOffline(marketplace.find(hash))
       await expectOffline(marketplace.head())
-      await expectOffline(marketplace.deal(1n))
-      await expectOffline(marketplace.events({ from: 0, to: 0 }))
-      await expectOffline(marketplace.canPay())
+      await expectOffline(market.deal(1n))
+      await expectOffline(market.events({ from: 0, to: 0 }))
+      await expectOffline(market.canPay())
     })
   })
 }

@@ -7,11 +7,13 @@ import {
   ALL_STATES,
   attempt,
   BLOCK,
+  CONTRACT,
   FAIL_FROM,
   final,
   mined,
   onchain,
   parkedCopies,
+  propose,
   proposed,
   queue,
   queued,
@@ -66,7 +68,7 @@ export function chainCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
     await queue(store)
     await store.placements.fail({ copy: one, cause: 'lost', now: NOW })
     expect(await queued(store)).toEqual([two])
-    expect(await store.chain.propose({ ...transaction(0), copies: [one, two] })).toBe(false)
+    expect(await propose(store, 0, [one, two])).toBe(false)
     await queue(store)
     expect(await onchain(store, [one, two])).toEqual(['failed', 'queued'])
     expect(await transactions(store)).toEqual([])
@@ -88,14 +90,22 @@ export function chainCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
         createdAt: NOW,
       },
     ])
-    const deal = { prover: NORTH, state: 'proposing', transaction: id, onchainId: null, endsAt: null, reverts: 0 }
+    const deal = {
+      prover: NORTH,
+      state: 'proposing',
+      transaction: id,
+      contract: CONTRACT,
+      onchainId: null,
+      endsAt: null,
+      reverts: 0,
+    }
     expect(await store.chain.dealsOf(copies)).toEqual(copies.map((copy, position) => ({ ...deal, copy, position })))
     expect(await queued(store)).toEqual([])
   })
 
   it('proposes a deal in one transaction at a time, and uses a nonce of an account once', async (store) => {
     const { copies } = await proposed(store, 1)
-    expect(await store.chain.propose({ ...transaction(1), copies })).toBe(false)
+    expect(await propose(store, 1, copies)).toBe(false)
     expect(await store.chain.record(transaction(0))).toBe(false)
     expect(await store.chain.record(transaction(0, '0x01'))).toBe(true)
     expect(await store.chain.record(transaction(5))).toBe(true)
@@ -191,9 +201,17 @@ export function chainCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
       await final(store, id)
       const state = reverts === FAIL_FROM ? 'failed' : 'queued'
       expect(await store.chain.dealsOf(copies)).toMatchObject(
-        copies.map((copy) => ({ copy, state, reverts, transaction: null, position: null, onchainId: null })),
+        copies.map((copy) => ({
+          copy,
+          state,
+          reverts,
+          transaction: null,
+          position: null,
+          contract: null,
+          onchainId: null,
+        })),
       )
-      expect(await store.chain.propose({ ...transaction(reverts), copies })).toBe(reverts < FAIL_FROM)
+      expect(await propose(store, reverts, copies)).toBe(reverts < FAIL_FROM)
     }
   })
 
@@ -211,7 +229,7 @@ export function chainCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
   it('finds the file that a deal is about from its confirmation on, for its principal', async (store) => {
     const { file, copy } = await placedFile(store, 'parked', { content: 'hello' })
     await queue(store)
-    await store.chain.propose({ ...transaction(0), copies: [copy] })
+    await propose(store, 0, [copy])
     const { id } = await transactionOf(store, 0)
     await mined(store, id, { isConfirmed: false })
     const found = (onchainId: string, principal = ALICE) => store.chain.fileOf({ principal, onchainId })
@@ -231,7 +249,7 @@ export function chainCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
   it('leaves the deals of files alone: their status is that of their copies', async (store) => {
     const { file, copy } = await placedFile(store, 'proved', { content: 'hello' })
     await queue(store)
-    await store.chain.propose({ ...transaction(0), copies: [copy] })
+    await propose(store, 0, [copy])
     await mined(store, (await transactionOf(store, 0)).id)
     expect((await dealOf(store, file)).status).toBe('active')
   })
@@ -242,9 +260,7 @@ export function chainCases({ it, itWithTwo, itAcrossRestart, itBroken }: Cases):
     expect(await queued(other)).toEqual(copies)
     const handles = [store, other]
     for (const [index, copy] of copies.entries()) {
-      const outcomes = await Promise.all(
-        handles.map((handle, by) => handle.chain.propose({ ...transaction(10 * by + index), copies: [copy] })),
-      )
+      const outcomes = await Promise.all(handles.map((handle, by) => propose(handle, 10 * by + index, [copy])))
       expect(outcomes.toSorted()).toEqual([false, true])
     }
     const nonces = await Promise.all(handles.map((handle) => handle.chain.record(transaction(99))))

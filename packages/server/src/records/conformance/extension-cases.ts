@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { RecordStore } from '../record-store.ts'
 import { type Cases, NOW, WEEK } from './case.ts'
-import { ACCOUNT, BLOCK, final, mined, proposed, transaction, transactionOf } from './proposing.ts'
+import { ACCOUNT, BLOCK, CONTRACT, final, mined, proposed, transaction, transactionOf } from './proposing.ts'
 
 export function extensionCases({ it }: Cases): void {
   const short = (store: RecordStore, endsAfter = NOW, endsBefore = NOW + 2 * WEEK, limit = 100) =>
@@ -24,6 +24,7 @@ export function extensionCases({ it }: Cases): void {
     expect(deals.map(({ endsAt }) => endsAt - NOW)).toEqual([1, 2, 3])
     expect(deals[0]).toEqual({
       copy: copies[1],
+      contract: CONTRACT,
       onchainId: '42',
       pieceSizeBytes: 100,
       endsAt: NOW + 1,

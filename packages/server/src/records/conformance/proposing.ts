@@ -11,7 +11,9 @@ import { digestOf, NOW } from './case.ts'
 import { NORTH, placedFile } from './placing.ts'
 
 /** The account of every transaction, where nothing else is said. */
-export const ACCOUNT = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+export const ACCOUNT = 'eip155:31337:0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+/** The contract of every deal, where nothing else is said. */
+export const CONTRACT = 'eip155:31337:0x5FbDB2315678afecb367f032d93F642f64180aa3'
 /** The block of every transaction that is in one, where nothing else is said. */
 export const BLOCK = { blockNumber: 7, blockHash: '0xb7' }
 /** The number of reverts from which on a deal has failed. */
@@ -66,6 +68,16 @@ export async function parkedCopies(store: RecordStore, count: number): Promise<n
   return copies
 }
 
+/** Records a transaction that proposes deals for these copies. */
+export function propose(
+  store: RecordStore,
+  nonce: number,
+  copies: readonly number[],
+  of: Partial<Parameters<ChainRecords['propose']>[0]> = {},
+): Promise<boolean> {
+  return store.chain.propose({ ...transaction(nonce), contract: CONTRACT, copies, ...of })
+}
+
 /** Copies with a transaction of nonce 0 that proposes their deals, and its number. */
 export async function proposed(
   store: RecordStore,
@@ -73,7 +85,7 @@ export async function proposed(
 ): Promise<{ readonly copies: readonly number[]; readonly id: number }> {
   const copies = await parkedCopies(store, count)
   await queue(store)
-  expect(await store.chain.propose({ ...transaction(0), copies })).toBe(true)
+  expect(await propose(store, 0, copies)).toBe(true)
   return { copies, id: (await transactionOf(store, 0)).id }
 }
 

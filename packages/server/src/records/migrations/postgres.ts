@@ -862,4 +862,24 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   DROP TABLE data_sets;
   ALTER TABLE data_sets_by_content RENAME TO data_sets;
   `,
+  `
+  -- Accounts and contracts are named with their chain: eip155:<chain id>:<address>. What an older version wrote has the address alone, and
+  -- its deals have no contract, until the first round on the chain that has them; see adopt in sql/chain-adoption.ts.
+  ALTER TABLE onchain_deals ADD COLUMN contract TEXT COLLATE "C";
+  DROP INDEX onchain_deals_by_id;
+  CREATE INDEX onchain_deals_by_id ON onchain_deals (onchain_id, contract) WHERE onchain_id IS NOT NULL;
+  CREATE INDEX onchain_deals_unnamed ON onchain_deals (tx) WHERE contract IS NULL AND tx IS NOT NULL;
+  DROP INDEX escrows_by_id;
+
+  -- Deals can be ended with notice, and provers put up a bond.
+  ALTER TABLE escrows ADD COLUMN bond BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE escrows ADD COLUMN bond_released BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE escrows ADD COLUMN bond_forfeited BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE escrows DROP CONSTRAINT escrows_state_check;
+  ALTER TABLE escrows DROP CONSTRAINT escrows_final_state_check;
+  ALTER TABLE escrows ADD CONSTRAINT escrows_state_check
+    CHECK (state IN ('proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed'));
+  ALTER TABLE escrows ADD CONSTRAINT escrows_final_state_check
+    CHECK (final_state IN ('proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed'));
+  `,
 ]

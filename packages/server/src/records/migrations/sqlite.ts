@@ -853,4 +853,38 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   DROP TABLE data_sets;
   ALTER TABLE data_sets_by_content RENAME TO data_sets;
   `,
+  `
+  -- Accounts and contracts are named with their chain: eip155:<chain id>:<address>. What an older version wrote has the address alone, and
+  -- its deals have no contract, until the first round on the chain that has them; see adopt in sql/chain-adoption.ts.
+  ALTER TABLE onchain_deals ADD COLUMN contract TEXT;
+  DROP INDEX onchain_deals_by_id;
+  CREATE INDEX onchain_deals_by_id ON onchain_deals (onchain_id, contract) WHERE onchain_id IS NOT NULL;
+  CREATE INDEX onchain_deals_unnamed ON onchain_deals (tx) WHERE contract IS NULL AND tx IS NOT NULL;
+
+  -- Deals can be ended with notice, and provers put up a bond.
+  CREATE TABLE escrows_with_notice (
+    contract TEXT NOT NULL,
+    onchain_id TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed')),
+    final_state TEXT NOT NULL CHECK (final_state IN ('proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed')),
+    ends_at INTEGER,
+    paid_in INTEGER NOT NULL,
+    paid_out INTEGER NOT NULL,
+    returned INTEGER NOT NULL,
+    check_at INTEGER,
+    -- The transaction that takes something out, while that is not settled, and how many were undone since one was not.
+    action_tx INTEGER REFERENCES transactions (id),
+    failures INTEGER NOT NULL,
+    bond INTEGER NOT NULL DEFAULT 0,
+    bond_released INTEGER NOT NULL DEFAULT 0,
+    bond_forfeited INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (contract, onchain_id)
+  ) STRICT;
+  INSERT INTO escrows_with_notice (contract, onchain_id, state, final_state, ends_at, paid_in, paid_out, returned, check_at, action_tx, failures)
+    SELECT contract, onchain_id, state, final_state, ends_at, paid_in, paid_out, returned, check_at, action_tx, failures FROM escrows;
+  DROP TABLE escrows;
+  ALTER TABLE escrows_with_notice RENAME TO escrows;
+  CREATE INDEX escrows_to_check ON escrows (contract, check_at) WHERE action_tx IS NULL AND check_at IS NOT NULL;
+  CREATE INDEX escrows_by_action ON escrows (action_tx) WHERE action_tx IS NOT NULL;
+  `,
 ]

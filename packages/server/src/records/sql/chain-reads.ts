@@ -17,7 +17,7 @@ const NEEDED_UNTIL = `(
 )`
 
 const DEAL_COLUMNS = `
-  onchain_deals.copy, copies.prover, onchain_deals.state, tx AS "transaction", position, onchain_id AS "onchainId",
+  onchain_deals.copy, copies.prover, onchain_deals.state, tx AS "transaction", position, contract, onchain_id AS "onchainId",
   ends_at AS "endsAt", reverts`
 
 interface TransactionRow {
@@ -93,13 +93,14 @@ export function prepareChainReads(db: Sql) {
     .pluck()
   const tooShort = db.prepare<{ endsAfter: number; upTo: number }, ShortDeal>(
     `SELECT * FROM (
-       SELECT onchain_deals.copy, onchain_id AS "onchainId", pieces.size_bytes AS "pieceSizeBytes", ends_at AS "endsAt",
+       SELECT onchain_deals.copy, contract, onchain_id AS "onchainId", pieces.size_bytes AS "pieceSizeBytes", ends_at AS "endsAt",
          extension_failures AS "extensionFailures", extension_failed_at AS "extensionFailedAt", ${NEEDED_UNTIL} AS "neededUntil"
        FROM onchain_deals JOIN copies ON copies.id = onchain_deals.copy JOIN pieces ON pieces.id = copies.piece
        WHERE onchain_deals.state = 'final' AND ends_at > :endsAfter AND ends_at <= :upTo
-         AND extension_tx IS NULL AND copies.ended_at IS NULL
+         AND extension_tx IS NULL AND copies.ended_at IS NULL AND contract IS NOT NULL
          AND NOT EXISTS (
-           SELECT 1 FROM escrows WHERE escrows.onchain_id = onchain_deals.onchain_id AND escrows.state NOT IN ('proposed', 'active')
+           SELECT 1 FROM escrows WHERE escrows.contract = onchain_deals.contract AND escrows.onchain_id = onchain_deals.onchain_id
+             AND escrows.state NOT IN ('proposed', 'active')
          )
      ) AS deals WHERE "neededUntil" > "endsAt" ORDER BY "endsAt"`,
   )

@@ -1,14 +1,12 @@
-import type { NewTransaction, TransactionAttempt } from '../record-store.ts'
+import type { NewTransaction, OnchainDealName, TransactionAttempt } from '../record-store.ts'
+import { prepareChainAdoption } from './chain-adoption.ts'
 import { SPENT } from './escrow-reads.ts'
 import { prepareEscrowWrites } from './escrow-writes.ts'
 import { insertedNumber } from './inserted-number.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
-/** The deal that a transaction takes something out of. */
-interface Recovery {
-  readonly contract: string
-  readonly onchainId: string
-}
+/** Of a deal that no transaction is about. */
+const UNPLACED = 'contract = NULL, onchain_id = NULL, ends_at = NULL'
 
 interface Extension {
   readonly copy: number
@@ -39,14 +37,14 @@ export function prepareChainWrites(db: Sql) {
     .prepare<[number], number>("SELECT 1 FROM onchain_deals WHERE copy = ? AND state = 'queued'")
     .pluck()
   const failDeal = db.prepare<[number]>(
-    "UPDATE onchain_deals SET state = 'failed', tx = NULL, position = NULL, onchain_id = NULL, ends_at = NULL WHERE copy = ?",
+    `UPDATE onchain_deals SET state = 'failed', tx = NULL, position = NULL, ${UNPLACED} WHERE copy = ?`,
   )
   const queueDeal = db.prepare<[number]>(
-    "UPDATE onchain_deals SET state = 'queued', tx = NULL, position = NULL, onchain_id = NULL, ends_at = NULL WHERE copy = ?",
+    `UPDATE onchain_deals SET state = 'queued', tx = NULL, position = NULL, ${UNPLACED} WHERE copy = ?`,
   )
   const countRevert = db.prepare<[number]>('UPDATE onchain_deals SET reverts = reverts + 1 WHERE copy = ?')
-  const proposeDeal = db.prepare<[number, number, number]>(
-    "UPDATE onchain_deals SET state = 'proposing', tx = ?, position = ? WHERE copy = ?",
+  const proposeDeal = db.prepare<[number, number, string, number]>(
+    "UPDATE onchain_deals SET state = 'proposing', tx = ?, position = ?, contract = ? WHERE copy = ?",
   )
   const placeDeal = db.prepare<['proposing' | 'confirmed', string | null, number | null, number]>(
     'UPDATE onchain_deals SET state = ?, onchain_id = ?, ends_at = ? WHERE copy = ?',
@@ -134,13 +132,19 @@ export function prepareChainWrites(db: Sql) {
       return copies.length
     },
 
-    *propose({ copies, ...transaction }: NewTransaction & { copies: readonly number[] }): Steps<boolean> {
+    ...prepareChainAdoption(db),
+
+    *propose({
+      copies,
+      contract,
+      ...transaction
+    }: NewTransaction & { contract: string; copies: readonly number[] }): Steps<boolean> {
       for (const copy of copies) {
         if ((yield* isQueued.get(copy)) === undefined || (yield* isLive.get(copy)) === undefined) return false
       }
       const tx = yield* insert(transaction)
       if (tx === undefined) return false
-      for (const [position, copy] of copies.entries()) yield* proposeDeal.run(tx, position, copy)
+      for (const [position, copy] of copies.entries()) yield* proposeDeal.run(tx, position, contract, copy)
       return true
     },
 
@@ -148,7 +152,7 @@ export function prepareChainWrites(db: Sql) {
       extends: extension,
       recovers: recovery,
       ...transaction
-    }: NewTransaction & { extends?: Extension; recovers?: Recovery }): Steps<boolean> {
+    }: NewTransaction & { extends?: Extension; recovers?: OnchainDealName }): Steps<boolean> {
       if (recovery !== undefined && !(yield* escrow.isFree(recovery))) return false
       if (extension !== undefined && (yield* isExtendable.get(extension.copy, extension.from)) === undefined) {
         return false

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '@lade/core/time'
-import type { EscrowChange, EscrowState } from '../record-store.ts'
+import type { EscrowChange, EscrowState, OnchainDealName } from '../record-store.ts'
 import { prepareEscrowReads, scanMark } from './escrow-reads.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -23,21 +23,26 @@ export function prepareEscrowWrites(db: Sql) {
     `UPDATE escrows SET state = :state, final_state = :state, check_at = :now
      WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const accept = db.prepare<{ contract: string; onchainId: string; endsAt: number }>(
+  const accept = db.prepare<{ contract: string; onchainId: string; endsAt: number; bondMicroUsdc: number }>(
+    'UPDATE escrows SET ends_at = :endsAt, bond = :bondMicroUsdc WHERE contract = :contract AND onchain_id = :onchainId',
+  )
+  const end = db.prepare<{ contract: string; onchainId: string; endsAt: number }>(
     'UPDATE escrows SET ends_at = :endsAt WHERE contract = :contract AND onchain_id = :onchainId',
   )
   const extend = db.prepare<{ contract: string; onchainId: string; extraMs: number; microUsdc: number; now: number }>(
     `UPDATE escrows SET ends_at = ends_at + :extraMs, paid_in = paid_in + :microUsdc, check_at = :now
      WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const payOut = db.prepare<{ contract: string; onchainId: string; microUsdc: number }>(
-    'UPDATE escrows SET paid_out = paid_out + :microUsdc WHERE contract = :contract AND onchain_id = :onchainId',
+  const payOut = db.prepare<{ contract: string; onchainId: string; microUsdc: number; bondMicroUsdc: number }>(
+    `UPDATE escrows SET paid_out = paid_out + :microUsdc, bond_released = bond_released + :bondMicroUsdc
+     WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const giveBack = db.prepare<{ contract: string; onchainId: string; microUsdc: number }>(
-    'UPDATE escrows SET returned = returned + :microUsdc WHERE contract = :contract AND onchain_id = :onchainId',
+  const giveBack = db.prepare<{ contract: string; onchainId: string; microUsdc: number; bondMicroUsdc: number }>(
+    `UPDATE escrows SET returned = returned + :microUsdc, bond_forfeited = bond_forfeited + :bondMicroUsdc
+     WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const check = db.prepare<{ contract: string; onchainId: string; state: EscrowState; nextAt: number | null }>(
-    `UPDATE escrows SET state = :state, check_at = :nextAt WHERE contract = :contract AND onchain_id = :onchainId`,
+  const check = db.prepare<OnchainDealName & { state: EscrowState; nextAt: number | null }>(
+    'UPDATE escrows SET state = :state, check_at = :nextAt WHERE contract = :contract AND onchain_id = :onchainId',
   )
   const isFree = db
     .prepare<[string, string], number>(
@@ -56,14 +61,14 @@ export function prepareEscrowWrites(db: Sql) {
   )
   const release = db.prepare<[number]>('UPDATE escrows SET action_tx = NULL WHERE action_tx = ?')
   const pieceOf = db
-    .prepare<[string], number>(
-      'SELECT copies.piece FROM onchain_deals JOIN copies ON copies.id = onchain_deals.copy WHERE onchain_id = ?',
+    .prepare<[string, string], number>(
+      'SELECT copies.piece FROM onchain_deals JOIN copies ON copies.id = onchain_deals.copy WHERE onchain_id = ? AND contract = ?',
     )
     .pluck()
 
   /** The deals of files are active only while the chain says that somebody has accepted them. */
-  function* restatePieceOf(onchainId: string, now: number): Steps<void> {
-    for (const piece of yield* pieceOf.all(onchainId)) yield* restate(piece, now)
+  function* restatePieceOf({ contract, onchainId }: OnchainDealName, now: number): Steps<void> {
+    for (const piece of yield* pieceOf.all(onchainId, contract)) yield* restate(piece, now)
   }
 
   function* change(contract: string, { onchainId, ...of }: EscrowChange, now: number): Steps<void> {
@@ -73,14 +78,18 @@ export function prepareEscrowWrites(db: Sql) {
         yield* insert.run({ ...deal, microUsdc: of.microUsdc, now })
         return
       case 'accepted':
-        yield* accept.run({ ...deal, endsAt: of.endsAt })
+        yield* accept.run({ ...deal, endsAt: of.endsAt, bondMicroUsdc: of.bondMicroUsdc })
         yield* move.run({ ...deal, state: 'active', now })
+        return
+      case 'ending':
+        yield* end.run({ ...deal, endsAt: of.endsAt })
+        yield* move.run({ ...deal, state: 'ending', now })
         return
       case 'extended':
         yield* extend.run({ ...deal, extraMs: of.extraMs, microUsdc: of.microUsdc, now })
         return
       case 'withdrawn':
-        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc })
+        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc, bondMicroUsdc: 0 })
         yield* move.run({ ...deal, state: 'withdrawn', now })
         return
       case 'settled':
@@ -88,10 +97,10 @@ export function prepareEscrowWrites(db: Sql) {
         yield* move.run({ ...deal, state: of.kind, now })
         return
       case 'paidOut':
-        yield* payOut.run({ ...deal, microUsdc: of.microUsdc })
+        yield* payOut.run({ ...deal, microUsdc: of.microUsdc, bondMicroUsdc: of.bondMicroUsdc })
         return
       case 'returned':
-        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc })
+        yield* giveBack.run({ ...deal, microUsdc: of.microUsdc, bondMicroUsdc: of.bondMicroUsdc })
         return
     }
   }
@@ -109,7 +118,7 @@ export function prepareEscrowWrites(db: Sql) {
       for (const one of changes) yield* change(contract, one, now)
       // Whether a new one was accepted meanwhile is read next, so that the deal of its file does not go back and forth.
       const moved = changes.filter(({ kind }) => kind !== 'proposed').map((one) => one.onchainId)
-      for (const onchainId of new Set(moved)) yield* restatePieceOf(onchainId, now)
+      for (const onchainId of new Set(moved)) yield* restatePieceOf({ contract, onchainId }, now)
       yield* setMark.run(scanMark(contract), String(to))
       return true
     },
@@ -123,15 +132,15 @@ export function prepareEscrowWrites(db: Sql) {
     }): Steps<void> {
       const { now, ...read } = request
       yield* check.run(read)
-      yield* restatePieceOf(read.onchainId, now)
+      yield* restatePieceOf(read, now)
     },
 
     /** Whether a transaction about this deal may begin. */
-    *isFree({ contract, onchainId }: { contract: string; onchainId: string }): Steps<boolean> {
+    *isFree({ contract, onchainId }: OnchainDealName): Steps<boolean> {
       return (yield* isFree.get(contract, onchainId)) !== undefined
     },
 
-    *begin(tx: number, { contract, onchainId }: { contract: string; onchainId: string }): Steps<void> {
+    *begin(tx: number, { contract, onchainId }: OnchainDealName): Steps<void> {
       yield* begin.run(tx, contract, onchainId)
     },
 

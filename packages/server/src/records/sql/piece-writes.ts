@@ -19,7 +19,7 @@ interface FoundCar extends Pick<FoundPiece, 'pieceRoot' | 'sizeBytes'> {
 
 /** False of a copy whose deal is on the chain and was not accepted: its prover has agreed to nothing. */
 const IS_ACCEPTED = `NOT EXISTS (
-  SELECT 1 FROM onchain_deals JOIN escrows ON escrows.onchain_id = onchain_deals.onchain_id
+  SELECT 1 FROM onchain_deals JOIN escrows ON escrows.contract = onchain_deals.contract AND escrows.onchain_id = onchain_deals.onchain_id
   WHERE onchain_deals.copy = copies.id AND escrows.state IN ('proposed', 'withdrawn')
 )`
 

@@ -212,6 +212,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       damagedCount: () => read('integrity.damagedCount', undefined),
     },
     chain: {
+      adopt: (request) => write('chain.adopt', request),
       // Mostly there is nothing to queue, and then nobody has to write.
       queueDeals: async (request) =>
         (await read('chain.hasDealsToQueue', request)) ? write('chain.queueDeals', request) : 0,
@@ -235,8 +236,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       apply: (request) => write('escrow.apply', request),
       due: (request) => read('escrow.due', request),
       checked: (request) => write('escrow.checked', request),
-      find: (request) => read('escrow.find', request),
-      totals: (contract) => read('escrow.totals', contract),
+      find: (deals) => read('escrow.find', deals),
+      totals: (contracts) => read('escrow.totals', contracts),
       spent: (request) => read('escrow.spent', request),
     },
     nonces: {

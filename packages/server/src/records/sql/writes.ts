@@ -160,6 +160,7 @@ export function prepareWrites(db: Sql) {
     'integrity.setDamaged': integrity.setDamaged,
     'integrity.clearDamaged': integrity.clearDamaged,
     'integrity.sealRows': integrity.sealRows,
+    'chain.adopt': chain.adopt,
     'chain.queueDeals': chain.queueDeals,
     'chain.propose': chain.propose,
     'chain.record': chain.record,

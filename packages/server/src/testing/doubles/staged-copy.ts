@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { hashPiece } from '@lade/core/piece'
 import { DAY_MS } from '@lade/core/time'
 import type { RecordStore } from '../../records/record-store.ts'
 
@@ -17,7 +18,7 @@ export async function stageCopy(
   const { name, prover, now, days } = of
   const inline = Buffer.from(name)
   const sha256 = digestOf(name)
-  const pieceRoot = digestOf(`piece of ${name}`)
+  const pieceRoot = Buffer.from(hashPiece(inline).root).toString('hex')
   const key = `sha256:${sha256}`
   const principal = 'user:alice'
   const sizeBytes = inline.length

@@ -1,4 +1,6 @@
 import { pino } from 'pino'
+import { privateKeyToAddress } from 'viem/accounts'
+import { accountIdOf } from '../../chain/account-id.ts'
 import type { Address, Chain, Hash } from '../../chain/chain.ts'
 import { openEvmChain } from '../../chain/drivers/evm/evm-chain.ts'
 import { createDealProposer, type DealProposer } from '../../onchain-deals/deal-proposer.ts'
@@ -15,7 +17,8 @@ export interface DealMakingOptions {
   readonly file: string
   readonly rpcUrl: string
   readonly usdc: Address
-  readonly marketplace: Address
+  /** The first is for new deals. */
+  readonly marketplaces: readonly Address[]
   readonly privateKey: Hash
   /** The account of the prover that every deal is made with. */
   readonly prover: Address
@@ -23,17 +26,21 @@ export interface DealMakingOptions {
   readonly maxBatch: number
   /** When a transaction that waits offers more. */
   readonly raiseAfterMs: number
-  /** How far the clock is ahead of the machine's. @default 0 */
-  readonly clockAheadMs?: number
+  /** The bond of new deals, in percent of their pay. @default 0 */
+  readonly bondPercent?: number
+  /** How far the clock is ahead of the machine's, at any time. @default 0 */
+  clockAheadMs?: number
 }
 
 /** What makes deals on the chain, without the service around it. */
 export interface DealMaking {
+  /** The operator's account, as records name it. */
+  readonly accountId: string
   readonly records: RecordStore
   readonly chain: Chain
   readonly proposer: DealProposer
-  /** Stages a small file that the prover holds; its content is `name`. */
-  stage(name: string): Promise<StagedCopy>
+  /** Stages a small file that the prover holds; its content is `name`. @param days - its term; 30 where it is left out. */
+  stage(name: string, days?: number): Promise<StagedCopy>
   dealsOf(copies: readonly StagedCopy[]): Promise<readonly OnchainDealRecord[]>
   /** Transactions that are not settled. */
   unsettled(): Promise<readonly TransactionRecord[]>
@@ -42,16 +49,16 @@ export interface DealMaking {
 
 /** Opens the records and the chain, and a proposer of deals between them, with the clock of the machine. */
 export async function openDealMaking(options: DealMakingOptions): Promise<DealMaking> {
-  const { file, rpcUrl, usdc, marketplace, privateKey, prover, finalityBlocks, maxBatch, raiseAfterMs } = options
-  const { clockAheadMs = 0 } = options
-  const now = () => Date.now() + clockAheadMs
+  const { file, rpcUrl, usdc, marketplaces, privateKey, prover, finalityBlocks, maxBatch, raiseAfterMs } = options
+  const now = () => Date.now() + (options.clockAheadMs ?? 0)
   const records = await openSqliteRecordStore({
     file,
     onFatal(error) {
       throw error
     },
   })
-  const chain = await openEvmChain({ rpcUrl, usdc, marketplace, privateKey, balanceMaxAgeMs: 0 })
+  const chain = await openEvmChain({ rpcUrl, usdc, marketplaces, privateKey, balanceMaxAgeMs: 0 })
+  const accountId = accountIdOf({ chainId: chain.chainId, address: privateKeyToAddress(privateKey) })
   const proposer = createDealProposer({
     records,
     chain,
@@ -61,20 +68,22 @@ export async function openDealMaking(options: DealMakingOptions): Promise<DealMa
     priceOf: () => PRICE_MICRO_USDC,
     feeCap: 10_000n * 10n ** 9n,
     finalityBlocks,
+    bondPercent: options.bondPercent ?? 0,
     maxBatch,
     raiseAfterMs,
     pollMs: 5,
     idleMs: 5,
   })
   return {
+    accountId,
     records,
     chain,
     proposer,
-    stage: (name) => stageCopy(records, { name, prover: PROVER, now: now(), days: 30 }),
+    stage: (name, days = 30) => stageCopy(records, { name, prover: PROVER, now: now(), days }),
     dealsOf: (copies) => records.chain.dealsOf(copies.map(({ copy }) => copy)),
     unsettled: () =>
       records.chain.transactions({
-        account: chain.marketplace?.account ?? '',
+        account: accountId,
         states: ['open', 'mined', 'confirmed'],
         limit: 1_000,
       }),

@@ -42,6 +42,12 @@ export async function callContract(
   }
 }
 
+/** The one word that a contract answers; undefined when it answers none, as when there is no contract. @throws {LadeError} `chain_offline`. */
+export async function callForWord(rpc: JsonRpc, to: Address, data: Hash): Promise<bigint | undefined> {
+  const answer = await callContract(rpc, { to, data })
+  return answer === undefined || answer === '0x' ? undefined : BigInt(answer)
+}
+
 /** @throws {LadeError} `chain_offline` when the node answered something else than bytes or a number in hex. */
 export function readHex(answer: unknown): Hash {
   if (typeof answer === 'string' && /^0x[0-9a-fA-F]*$/.test(answer)) return answer as Hash

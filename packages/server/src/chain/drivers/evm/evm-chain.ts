@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, getAddress } from 'viem'
 import type { Address, Chain, Hash, Marketplace } from '../../chain.ts'
-import { checkNode, WrongNode } from './check-node.ts'
+import { checkNode } from './check-node.ts'
 import { callContract, readHex, readQuantity } from './contract-call.ts'
 import { openEvmMarketplace } from './evm-marketplace.ts'
 import { ask, chainOffline, type JsonRpc, openJsonRpc } from './json-rpc.ts'
@@ -9,6 +9,7 @@ import type { GasLimits } from './marketplace-call.ts'
 import { ReadCache } from './read-cache.ts'
 import { isSignedByContract } from './signed-by-contract.ts'
 import { isSignedByKey } from './signed-by-key.ts'
+import { WrongNode } from './wrong-node.ts'
 
 /** Accounts whose balance is kept; about 2 MiB. */
 const MAX_ACCOUNTS = 10_000
@@ -17,15 +18,16 @@ const DEFAULT_WINDOW_BLOCKS = 128
 /** The longest that the code of somebody else's contract is waited for. */
 const CONTRACT_TIMEOUT_MS = 2_000
 /**
- * Measured on Anvil 1.7.1 with the marketplace and the token of packages/contracts: 176,419 gas for the first deal of an account,
- * 142,219 for a later one, 3,830,879 for forty at once; 61,091 to 105,156 for an extension, the most when it accounts for missed
- * periods; 46,629 for an approval. What is on top is for tokens behind a proxy, such as USDC itself.
+ * Measured on Anvil 1.7.1 with version 2 of the marketplace and the token of packages/contracts: 220,630 gas for the first deal of an
+ * account, 5,972,220 for forty at once; up to 105,156 for an extension, the most when it accounts for missed periods; 46,701 for an
+ * approval. What is on top is for tokens behind a proxy, such as USDC itself. Version 1 takes less.
  */
 const DEFAULT_GAS_LIMITS: GasLimits = {
   propose: 250_000n,
-  proposeEach: 125_000n,
+  proposeEach: 200_000n,
   extend: 300_000n,
   withdraw: 150_000n,
+  end: 300_000n,
   settle: 300_000n,
   approve: 100_000n,
   empty: 21_000n,
@@ -39,8 +41,8 @@ export interface EvmChainOptions {
   readonly chainId?: number
   /** The contract of the token that quotas are read in and deals are paid in; it has six decimals. */
   readonly usdc: Address
-  /** Deals are made with this contract when `privateKey` is there as well. @default none */
-  readonly marketplace?: Address
+  /** Deals are made with the first contract, and those of the others are kept, when `privateKey` is there as well. @default none */
+  readonly marketplaces?: readonly Address[]
   /** Of the account that proposes deals and pays. @default none */
   readonly privateKey?: Hash
   /** How old a balance may be. 0 asks every time. @default 5000 */
@@ -57,7 +59,7 @@ export interface EvmChainOptions {
  * Opens an EVM chain by the JSON-RPC of one node.
  *
  * With a `chainId` it opens while the node is out of reach, and everything is `chain_offline` until it answers. Before anything else
- * the node has to say that it is of this chain, that the token has six decimals and that the marketplace is paid in it; until it has,
+ * the node has to say that it is of this chain, that the token has six decimals and that the marketplaces are paid in it; until it has,
  * nothing that it says is believed.
  *
  * @throws {WrongNode} when the node answers and is of another chain, or the contracts are not what they should be.
@@ -73,7 +75,7 @@ export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
   const rpc = openJsonRpc({ url: options.rpcUrl, timeoutMs })
   const usdc = getAddress(options.usdc)
   const chainId = options.chainId ?? Number(readQuantity(await ask(rpc, 'eth_chainId', [])))
-  const expected = { chainId, usdc, marketplace: options.marketplace }
+  const expected = { chainId, usdc, marketplaces: options.marketplaces ?? [] }
 
   let believed: Promise<void> | undefined
   const believe = (): Promise<void> => {
@@ -130,10 +132,11 @@ function throwOffline(error: unknown): never {
 }
 
 function marketplaceOf(rpc: JsonRpc, options: EvmChainOptions & { readonly chainId: number }): Marketplace | undefined {
-  const { chainId, usdc, marketplace, privateKey } = options
-  if (marketplace === undefined || privateKey === undefined) return undefined
+  const { chainId, usdc, marketplaces = [], privateKey } = options
+  const [first, ...others] = marketplaces.map((address) => getAddress(address))
+  if (first === undefined || privateKey === undefined) return undefined
   const gasLimits = { ...DEFAULT_GAS_LIMITS, ...options.gasLimits }
-  return openEvmMarketplace({ rpc, chainId, usdc, marketplace: getAddress(marketplace), privateKey, gasLimits })
+  return openEvmMarketplace({ rpc, chainId, usdc, marketplaces: [first, ...others], privateKey, gasLimits })
 }
 
 async function balanceOf(rpc: JsonRpc, usdc: Address, owner: Address): Promise<bigint> {

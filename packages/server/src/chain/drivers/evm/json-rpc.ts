@@ -170,3 +170,15 @@ function decoded(part: string): string {
 function redact(message: string, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), message)
 }
+
+/** Asks until there is an answer, and gives that from then on. */
+export function askOnce<Answer>(question: () => Promise<Answer>): () => Promise<Answer> {
+  let known: Promise<Answer> | undefined
+  return () => {
+    known ??= question().catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
+}

@@ -1,10 +1,11 @@
 import { marketplaceAbi } from '@lade/contracts/marketplace'
+import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { encodeFunctionData, erc20Abi, maxUint256 } from 'viem'
-import type { Address, Hash, MarketplaceCall } from '../../chain.ts'
+import type { Address, Hash, MarketplaceCall, MarketplaceVersion } from '../../chain.ts'
 
 /**
- * The gas that transactions may use. It is a formula and not an estimate, so that the same call is always the same transaction, and so
- * that a call signs while the chain is out of reach. What is not used is not paid.
+ * The gas that transactions may use at least, by formula: an estimate is of the state of now, and what is in a block before it can raise
+ * the cost. What is not used is not paid.
  */
 export interface GasLimits {
   /** A proposal of any number of deals, without the deals. */
@@ -14,15 +15,10 @@ export interface GasLimits {
   readonly withdraw: bigint
   /** Also of `slash`. */
   readonly settle: bigint
+  readonly end: bigint
   readonly approve: bigint
   /** A transaction without effect. */
   readonly empty: bigint
-}
-
-/** The contracts that deals and balances are read from. */
-export interface ContractAddresses {
-  readonly usdc: Address
-  readonly marketplace: Address
 }
 
 /** What of a transaction depends on its call. */
@@ -32,9 +28,17 @@ export interface CallTransaction {
   readonly gas: bigint
 }
 
-/** The transaction of a call, but for nonce and fees. */
-export function transactionOf(call: MarketplaceCall, contracts: ContractAddresses, gas: GasLimits): CallTransaction {
-  const { usdc, marketplace } = contracts
+/** What the transaction of a call depends on besides the call. */
+export interface CallSurroundings {
+  readonly usdc: Address
+  /** Of the contract that is called. */
+  readonly version: MarketplaceVersion
+  readonly gas: GasLimits
+}
+
+/** The transaction of a call, but for nonce and fees. @throws {TypeError} for a call that this version does not have. */
+export function transactionOf(call: MarketplaceCall, { usdc, version, gas }: CallSurroundings): CallTransaction {
+  const { contract: marketplace } = call
   switch (call.kind) {
     case 'propose': {
       const proposals = call.deals.map((deal) => ({
@@ -43,8 +47,14 @@ export function transactionOf(call: MarketplaceCall, contracts: ContractAddresse
         pieceSize: BigInt(deal.paddedSizeBytes),
         duration: BigInt(deal.durationSeconds),
         totalPayment: deal.paymentMicroUsdc,
+        leafCount: BigInt(deal.leafCount),
+        bond: deal.bondMicroUsdc,
       }))
-      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'proposeDeals', args: [proposals] })
+      const functionName = 'proposeDeals'
+      const data =
+        version === 1
+          ? encodeFunctionData({ abi: marketplaceV1Abi, functionName, args: [proposals] })
+          : encodeFunctionData({ abi: marketplaceAbi, functionName, args: [proposals] })
       return { to: marketplace, data, gas: gas.propose + gas.proposeEach * BigInt(proposals.length) }
     }
     case 'extend': {
@@ -60,6 +70,11 @@ export function transactionOf(call: MarketplaceCall, contracts: ContractAddresse
     case 'slash': {
       const data = encodeFunctionData({ abi: marketplaceAbi, functionName: call.kind, args: [call.dealId] })
       return { to: marketplace, data, gas: gas.settle }
+    }
+    case 'end': {
+      if (version === 1) throw new TypeError('a marketplace of version 1 ends no deals')
+      const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'endDeal', args: [call.dealId] })
+      return { to: marketplace, data, gas: gas.end }
     }
     case 'approve': {
       // The marketplace takes USDC of nobody but its caller, and nobody can replace it.

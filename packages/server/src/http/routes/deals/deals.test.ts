@@ -51,7 +51,7 @@ describe('deals of a running service', () => {
       const [queued] = await records.chain.queued({ provers: names, now, limit: 10 })
       const attempt = { hash: '0x1', raw: '0x2', maxFeePerGas: '1', maxPriorityFeePerGas: '1', signedAt: now }
       const transaction = { account: '0xabc', nonce: 0, call: '{}', attempt, now }
-      await records.chain.propose({ ...transaction, copies: [queued?.copy ?? 0] })
+      await records.chain.propose({ ...transaction, contract: 'eip155:1:0xdef', copies: [queued?.copy ?? 0] })
       const [made] = await records.chain.transactions({ account: '0xabc', states: ['open'], limit: 1 })
       await records.chain.mined({
         transaction: made?.id ?? 0,

@@ -35,7 +35,7 @@ export function dealRoutes(app: Routes, service: Service): void {
       const { principal } = caller
       const cursors = pageCursors(() => service.keys.current(), { listing: 'deals', principal })
       const page = await listDeals(records, { ...request.query, principal, cursors, now: at })
-      const found = await fullDeals(records, page.files, service.chain?.marketplace?.contract)
+      const found = await fullDeals(records, page.files)
       const deals = found.map((deal) => dealEntryOf(deal, retrievalUrl, at))
       return { userId: caller.userId, email: caller.email, count: deals.length, deals, nextCursor: page.nextCursor }
     },
@@ -65,11 +65,8 @@ export function dealRoutes(app: Routes, service: Service): void {
 }
 
 /** The deal of a file as it is shown. */
-export async function showDeal(
-  { records, chain, retrievalUrl, filesNow }: Service,
-  file: FileRecord,
-): Promise<DealEntry> {
-  const [deal] = await fullDeals(records, [file], chain?.marketplace?.contract)
+export async function showDeal({ records, retrievalUrl, filesNow }: Service, file: FileRecord): Promise<DealEntry> {
+  const [deal] = await fullDeals(records, [file])
   if (deal === undefined) throw new TypeError('a deal was asked for and none was answered')
   return dealEntryOf(deal, retrievalUrl, filesNow())
 }

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
 import { commitAtOnce, times, upload } from '../../conformance/case.ts'
 import { POSTGRES_MIGRATIONS } from '../../migrations/postgres.ts'
+import { beforeNamedDeals, expectNamedDeals, OLD_ONCHAIN_DEALS } from '../../testing-old-onchain-deals.ts'
 import { createClient } from './connections.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
 import { openPostgresRecordStore } from './postgres-record-store.ts'
@@ -96,6 +97,14 @@ describe('migrate', () => {
     await migrate(client, steps)
     expect((await client.query('SELECT b FROM two')).rows).toEqual([{ b: 7 }])
     expect(await versions()).toEqual([2])
+  })
+
+  test('gives deals on the chain of an older version the names of their contracts', async () => {
+    await migrate(client, beforeNamedDeals(POSTGRES_MIGRATIONS))
+    await client.query(OLD_ONCHAIN_DEALS.replaceAll('ROOT', `'\\x${'ab'.repeat(32)}'`))
+    const store = await openPostgresRecordStore({ url })
+    await expectNamedDeals(store)
+    await store.close()
   })
 
   test('error: a step that fails leaves the version before, and the next try goes on from there', async () => {

@@ -95,6 +95,7 @@ const QUEUE_NAMES: QueueNames = {
   'integrity.setDamaged': null,
   'integrity.clearDamaged': null,
   'integrity.sealRows': upkeep,
+  'chain.adopt': chain,
   'chain.queueDeals': chain,
   'chain.propose': chain,
   'chain.record': chain,

@@ -21,6 +21,7 @@ import { composed, partsOf, WHOLE_ROOT } from '../../conformance/composing.ts'
 import { dealOf, enrol, NORTH, place } from '../../conformance/placing.ts'
 import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { RecordStore } from '../../record-store.ts'
+import { beforeNamedDeals, expectNamedDeals, OLD_ONCHAIN_DEALS } from '../../testing-old-onchain-deals.ts'
 import { openConnection } from './connection.ts'
 import { migrate } from './migrate.ts'
 import { openSqliteRecordStore } from './sqlite-record-store.ts'
@@ -377,6 +378,21 @@ describe('data from before limits by caller', () => {
     expect(await of(other, 20, { capStoredBytes: 20 })).toMatchObject({ outcome: 'reserved' })
     expect(await of(other, 17, { capStoredBytes: 18 })).toMatchObject({ over: { ...shared, limit: 288 } })
     expect(await store.quotas.checkDrift()).toEqual([])
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+})
+
+describe('data from before deals had the names of their contracts', () => {
+  test('gets them from the transactions that proposed the deals', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    const connection = openConnection(file)
+    migrate(connection, beforeNamedDeals(SQLITE_MIGRATIONS))
+    connection.exec(OLD_ONCHAIN_DEALS.replaceAll('ROOT', `X'${digestOf('piece')}'`))
+    connection.close()
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    await expectNamedDeals(store)
     await store.close()
     rmSync(dir, { recursive: true, force: true })
   })

@@ -1,8 +1,8 @@
-import { deployContracts, testUsdcAbi } from '@lade/contracts'
+import { deployContracts, marketplaceAbi, marketplaceV1Abi, testUsdcAbi } from '@lade/contracts'
 import { ANVIL_KEY, startAnvil } from '@lade/contracts/anvil'
 import { createClient, erc20Abi, type Hex, hexToBytes, http, publicActions, testActions, walletActions } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import type { Address, Chain, Hash, Marketplace } from '../../../chain.ts'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { Address, Chain, Hash, Marketplace, MarketplaceVersion } from '../../../chain.ts'
 import type { ChainFixture } from '../../../conformance.ts'
 import { type EvmChainOptions, openEvmChain } from '../evm-chain.ts'
 import { openRelay, type Relay } from './relay.ts'
@@ -22,6 +22,7 @@ export interface AnvilNetwork {
   readonly rpcUrl: string
   readonly usdc: Address
   readonly marketplace: Address
+  readonly version: MarketplaceVersion
   readonly client: AnvilClient
   /** Compiled when they are first asked for. */
   wallets(): WalletContracts
@@ -33,11 +34,17 @@ export interface AnvilNetwork {
   stop(): Promise<void>
 }
 
-export async function startAnvilNetwork(): Promise<AnvilNetwork> {
+export interface AnvilNetworkOptions {
+  /** Of the marketplace. @default 2 */
+  readonly version?: MarketplaceVersion
+}
+
+export async function startAnvilNetwork(options: AnvilNetworkOptions = {}): Promise<AnvilNetwork> {
+  const { version = 2 } = options
   // Blocks come by themselves while the contracts are deployed, and only on demand from then on.
   const anvil = await startAnvil()
   const client = openClient(anvil.rpcUrl)
-  const contracts = await deployContracts({ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY })
+  const contracts = await deployContracts({ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY, version })
   await client.setAutomine(false)
   let wallets: WalletContracts | undefined
 
@@ -48,6 +55,7 @@ export async function startAnvilNetwork(): Promise<AnvilNetwork> {
   const network: AnvilNetwork = {
     rpcUrl: anvil.rpcUrl,
     ...contracts,
+    version,
     client,
     wallets() {
       wallets ??= compileWallet()
@@ -76,10 +84,11 @@ async function openFixture(network: AnvilNetwork, options: Partial<EvmChainOptio
   const { address } = privateKeyToAccount(privateKey)
   await client.setBalance({ address, value: ETHER })
   await network.mint(address, 10n ** 12n)
+  const prover = privateKeyToAccount(generatePrivateKey())
   const relay = await openRelay(network.rpcUrl)
   const { usdc, marketplace } = network
   const chain = await openEvmChain({
-    ...{ rpcUrl: relay.url, usdc, marketplace, privateKey, balanceMaxAgeMs: 0 },
+    ...{ rpcUrl: relay.url, usdc, marketplaces: [marketplace], privateKey, balanceMaxAgeMs: 0 },
     ...options,
   })
   return {
@@ -107,6 +116,8 @@ async function openFixture(network: AnvilNetwork, options: Partial<EvmChainOptio
       const account = await network.deploy({ ...network.wallets().wallet, args: [owner.address] })
       return { account, signature: hexToBytes(await owner.signMessage({ message: { raw: message } })) }
     },
+    prover: prover.address,
+    accept: (dealId) => acceptDeal(network, prover, dealId),
     setOnline: async (isOnline) => relay.setOnline(isOnline),
     mine: (blocks = 1) => client.mine({ blocks }),
     async reorganise(depth) {
@@ -121,6 +132,31 @@ async function openFixture(network: AnvilNetwork, options: Partial<EvmChainOptio
       await relay.close()
     },
   }
+}
+
+/** A prover with what it needs accepts a deal of whichever version. */
+export async function acceptDeal(
+  { client, usdc, marketplace, version, mint }: AnvilNetwork,
+  prover: PrivateKeyAccount,
+  dealId: bigint,
+): Promise<void> {
+  await client.setBalance({ address: prover.address, value: ETHER })
+  await mint(prover.address, 10n ** 9n)
+  const from = { account: prover, chain: null } as const
+  const args = [marketplace, 10n ** 12n] as const
+  await client.writeContract({ address: usdc, abi: erc20Abi, functionName: 'approve', args, ...from })
+  await client.mine({ blocks: 1 })
+  const address = marketplace
+  if (version === 1) {
+    const call = { address, abi: marketplaceV1Abi, functionName: 'acceptDeal', args: [dealId] } as const
+    await client.writeContract({ ...call, ...from })
+  } else {
+    const read = { address, abi: marketplaceAbi, functionName: 'termsHashOf', args: [dealId] } as const
+    const termsHash = await client.readContract(read)
+    const call = { address, abi: marketplaceAbi, functionName: 'acceptDeal', args: [dealId, termsHash] } as const
+    await client.writeContract({ ...call, ...from })
+  }
+  await client.mine({ blocks: 1 })
 }
 
 function openClient(rpcUrl: string) {

@@ -15,7 +15,7 @@ interface Answer {
 }
 
 /** What the relay answers by itself; undefined asks the node. */
-export type OwnAnswer = (question: RelayedQuestion) => Answer | undefined | Promise<Answer>
+export type OwnAnswer = (question: RelayedQuestion) => Answer | undefined | Promise<Answer | undefined>
 
 /** Stands between a driver and a node: notes what is asked, is cut off on demand, and answers for the node on demand. */
 export interface Relay {

@@ -1,0 +1,920 @@
+// The first version of the marketplace, as it was deployed. It is frozen: compile.ts does not write it.
+
+export const marketplaceV1Abi = [
+  {
+    inputs: [
+      {
+        internalType: 'contract IERC20',
+        name: 'usdc_',
+        type: 'address',
+      },
+      {
+        internalType: 'uint64',
+        name: 'provingPeriod_',
+        type: 'uint64',
+      },
+      {
+        internalType: 'uint64',
+        name: 'acceptanceWindow_',
+        type: 'uint64',
+      },
+    ],
+    stateMutability: 'nonpayable',
+    type: 'constructor',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'AcceptanceOver',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'AlreadyProven',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'ChallengeAlreadyOpen',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'ChallengeLapsed',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'ChallengeNotDrawn',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'ChallengeNotOpen',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealOver',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'duration',
+        type: 'uint256',
+      },
+    ],
+    name: 'DurationOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint64',
+        name: 'pieceSize',
+        type: 'uint64',
+      },
+    ],
+    name: 'InvalidPieceSize',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'InvalidProof',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'NoProposals',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'address',
+        name: 'caller',
+        type: 'address',
+      },
+    ],
+    name: 'NotClient',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'address',
+        name: 'caller',
+        type: 'address',
+      },
+    ],
+    name: 'NotProver',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'NothingMissed',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'NothingToSettle',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'payment',
+        type: 'uint256',
+      },
+    ],
+    name: 'PaymentTooLarge',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'ReentrancyGuardReentrantCall',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'token',
+        type: 'address',
+      },
+    ],
+    name: 'SafeERC20FailedOperation',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'enum IMarketplace.State',
+        name: 'state',
+        type: 'uint8',
+      },
+    ],
+    name: 'WrongState',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'ZeroAddress',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'ZeroPeriod',
+    type: 'error',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint32',
+        name: 'period',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'challengeBlock',
+        type: 'uint256',
+      },
+    ],
+    name: 'ChallengeOpened',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'endsAt',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealAccepted',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint64',
+        name: 'extraDuration',
+        type: 'uint64',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'extraPayment',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealExtended',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'client',
+        type: 'address',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'prover',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'bytes32',
+        name: 'commp',
+        type: 'bytes32',
+      },
+      {
+        indexed: false,
+        internalType: 'uint64',
+        name: 'pieceSize',
+        type: 'uint64',
+      },
+      {
+        indexed: false,
+        internalType: 'uint64',
+        name: 'duration',
+        type: 'uint64',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'totalPayment',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealProposed',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealSettled',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'refund',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealSlashed',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'refund',
+        type: 'uint256',
+      },
+    ],
+    name: 'DealWithdrawn',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'to',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'amount',
+        type: 'uint256',
+      },
+    ],
+    name: 'Paid',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint32',
+        name: 'period',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'refund',
+        type: 'uint256',
+      },
+    ],
+    name: 'PeriodMissed',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        internalType: 'uint32',
+        name: 'period',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'pay',
+        type: 'uint256',
+      },
+    ],
+    name: 'PeriodProven',
+    type: 'event',
+  },
+  {
+    inputs: [],
+    name: 'MAX_DURATION',
+    outputs: [
+      {
+        internalType: 'uint64',
+        name: '',
+        type: 'uint64',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'MAX_PAYMENT',
+    outputs: [
+      {
+        internalType: 'uint96',
+        name: '',
+        type: 'uint96',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'MISSES_TO_SLASH',
+    outputs: [
+      {
+        internalType: 'uint8',
+        name: '',
+        type: 'uint8',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'acceptDeal',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'acceptanceWindow',
+    outputs: [
+      {
+        internalType: 'uint64',
+        name: '',
+        type: 'uint64',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'challengedLeaf',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'deals',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'client',
+            type: 'address',
+          },
+          {
+            internalType: 'uint64',
+            name: 'pieceSize',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint32',
+            name: 'period',
+            type: 'uint32',
+          },
+          {
+            internalType: 'address',
+            name: 'prover',
+            type: 'address',
+          },
+          {
+            internalType: 'enum IMarketplace.State',
+            name: 'state',
+            type: 'uint8',
+          },
+          {
+            internalType: 'uint8',
+            name: 'missesInARow',
+            type: 'uint8',
+          },
+          {
+            internalType: 'uint40',
+            name: 'since',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'duration',
+            type: 'uint40',
+          },
+          {
+            internalType: 'bytes32',
+            name: 'commp',
+            type: 'bytes32',
+          },
+          {
+            internalType: 'uint128',
+            name: 'remaining',
+            type: 'uint128',
+          },
+          {
+            internalType: 'uint128',
+            name: 'earned',
+            type: 'uint128',
+          },
+          {
+            internalType: 'uint128',
+            name: 'refundable',
+            type: 'uint128',
+          },
+          {
+            internalType: 'uint40',
+            name: 'accountedUntil',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'challengeBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'extraDuration',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint128',
+            name: 'extraPayment',
+            type: 'uint128',
+          },
+        ],
+        internalType: 'struct IMarketplace.Deal',
+        name: '',
+        type: 'tuple',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'endsAt',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint64',
+        name: 'extraDuration',
+        type: 'uint64',
+      },
+      {
+        internalType: 'uint256',
+        name: 'extraPayment',
+        type: 'uint256',
+      },
+    ],
+    name: 'extendDeal',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'lastDealId',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'openChallenge',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'prover',
+        type: 'address',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'commp',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint64',
+        name: 'pieceSize',
+        type: 'uint64',
+      },
+      {
+        internalType: 'uint64',
+        name: 'duration',
+        type: 'uint64',
+      },
+      {
+        internalType: 'uint256',
+        name: 'totalPayment',
+        type: 'uint256',
+      },
+    ],
+    name: 'proposeDeal',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'prover',
+            type: 'address',
+          },
+          {
+            internalType: 'bytes32',
+            name: 'commp',
+            type: 'bytes32',
+          },
+          {
+            internalType: 'uint64',
+            name: 'pieceSize',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint64',
+            name: 'duration',
+            type: 'uint64',
+          },
+          {
+            internalType: 'uint256',
+            name: 'totalPayment',
+            type: 'uint256',
+          },
+        ],
+        internalType: 'struct IMarketplace.Proposal[]',
+        name: 'proposals',
+        type: 'tuple[]',
+      },
+    ],
+    name: 'proposeDeals',
+    outputs: [
+      {
+        internalType: 'uint256[]',
+        name: 'dealIds',
+        type: 'uint256[]',
+      },
+    ],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'leaf',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32[]',
+        name: 'path',
+        type: 'bytes32[]',
+      },
+    ],
+    name: 'prove',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'provingPeriod',
+    outputs: [
+      {
+        internalType: 'uint64',
+        name: '',
+        type: 'uint64',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'settle',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'slash',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'usdc',
+    outputs: [
+      {
+        internalType: 'contract IERC20',
+        name: '',
+        type: 'address',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'dealId',
+        type: 'uint256',
+      },
+    ],
+    name: 'withdrawDeal',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+] as const
+
+export const marketplaceV1Bytecode =
+  '0x60e060405234801561000f575f5ffd5b506040516136a93803806136a983398101604081905261002e9161016b565b60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f00556001600160a01b0383166100795760405163d92e233d60e01b815260040160405180910390fd5b6001600160401b038216158061009657506001600160401b038116155b156100b45760405163586e5acb60e01b815260040160405180910390fd5b63bbf81e006001600160401b03831611156100f2576040516329ba052960e11b81526001600160401b03831660048201526024015b60405180910390fd5b63bbf81e006001600160401b038216111561012b576040516329ba052960e11b81526001600160401b03821660048201526024016100e9565b6001600160a01b039092166080526001600160401b0390811660a0521660c0526101b8565b80516001600160401b0381168114610166575f5ffd5b919050565b5f5f5f6060848603121561017d575f5ffd5b83516001600160a01b0381168114610193575f5ffd5b92506101a160208501610150565b91506101af60408501610150565b90509250925092565b60805160a05160c0516134886102215f395f818161017b0152611e5e01525f81816102620152818161270b01528181612a240152612a6801525f81816101e301528181610a79015281816110480152818161182001528181611b1f0152612c0801526134885ff3fe608060405234801561000f575f5ffd5b5060043610610149575f3560e01c80638df82800116100c7578063b1c1008c1161007d578063d58567f711610063578063d58567f714610346578063f196385b14610359578063fa2381371461036c575f5ffd5b8063b1c1008c14610303578063d04aaa4d14610333575f5ffd5b8063ab4038cb116100ad578063ab4038cb146102cb578063abf6c7a6146102de578063b1724b46146102f8575f5ffd5b80638df8280014610297578063aaa08a9b146102aa575f5ffd5b80633e413bee1161011c5780636043af08116101025780636043af081461023d578063755c89381461025d5780637d41702e14610284575f5ffd5b80633e413bee146101de57806345bc4d101461022a575f5ffd5b806303988f841461014d5780630f53355d146101765780631ac5348f146101b65780631edcec7e146101cb575b5f5ffd5b61016061015b366004612d24565b610374565b60405161016d9190612da1565b60405180910390f35b61019d7f000000000000000000000000000000000000000000000000000000000000000081565b60405167ffffffffffffffff909116815260200161016d565b6101c96101c4366004612f88565b6105d9565b005b6101c96101d9366004612fbb565b610ad1565b6102057f000000000000000000000000000000000000000000000000000000000000000081565b60405173ffffffffffffffffffffffffffffffffffffffff909116815260200161016d565b6101c9610238366004612d24565b610df4565b61025061024b36600461303a565b610edb565b60405161016d91906130ab565b61019d7f000000000000000000000000000000000000000000000000000000000000000081565b6101c9610292366004612d24565b6110a1565b6101c96102a5366004612d24565b61129b565b6102bd6102b8366004612d24565b611524565b60405190815260200161016d565b6102bd6102d9366004612d24565b611711565b6102e6600381565b60405160ff909116815260200161016d565b61019d63bbf81e0081565b6103166bffffffffffffffffffffffff81565b6040516bffffffffffffffffffffffff909116815260200161016d565b6102bd610341366004613110565b61178e565b6101c9610354366004612d24565b61187a565b6101c9610367366004612d24565b6119a2565b6102bd5f5481565b60408051610200810182525f80825260208201819052918101829052606081018290526080810182905260a0810182905260c0810182905260e08101829052610100810182905261012081018290526101408101829052610160810182905261018081018290526101a081018290526101c081018290526101e08101919091525f82815260016020818152604092839020835161020081018552815473ffffffffffffffffffffffffffffffffffffffff80821683527401000000000000000000000000000000000000000080830467ffffffffffffffff16958401959095527c010000000000000000000000000000000000000000000000000000000090910463ffffffff169582019590955292810154938416606084015291926080840191900460ff1660058111156104ab576104ab612d3b565b60058111156104bc576104bc612d3b565b81526001820154750100000000000000000000000000000000000000000080820460ff166020840152760100000000000000000000000000000000000000000000820464ffffffffff90811660408501527b01000000000000000000000000000000000000000000000000000000909204821660608401526002840154608084015260038401546fffffffffffffffffffffffffffffffff80821660a086015270010000000000000000000000000000000091829004811660c0860152600486015480821660e0870152918204841661010086015291810483166101208501527a01000000000000000000000000000000000000000000000000000090049091166101408301526005909201549091166101609091015292915050565b6105e1611b48565b5f8381526001602052604090206002600182015474010000000000000000000000000000000000000000900460ff16600581111561062157610621612d3b565b03610630576106308482611b76565b6002600182015474010000000000000000000000000000000000000000900460ff16600581111561066357610663612d3b565b141580156106a1575060018082015474010000000000000000000000000000000000000000900460ff16600581111561069e5761069e612d3b565b14155b156106f657838160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b60405180910390fd5b805473ffffffffffffffffffffffffffffffffffffffff16331461074f576040517ff8ebe631000000000000000000000000000000000000000000000000000000008152600481018590523360248201526044016106ed565b60018082015474010000000000000000000000000000000000000000900460ff16600581111561078157610781612d3b565b148015610792575061079281611e51565b156107cc576040517fe0050a5c000000000000000000000000000000000000000000000000000000008152600481018590526024016106ed565b6002600182015474010000000000000000000000000000000000000000900460ff1660058111156107ff576107ff612d3b565b148015610814575061081081611eb6565b4210155b1561084e576040517f8de7457f000000000000000000000000000000000000000000000000000000008152600481018590526024016106ed565b600481015460018201545f9167ffffffffffffffff8616916108b79164ffffffffff7a0100000000000000000000000000000000000000000000000000009091048116917b010000000000000000000000000000000000000000000000000000009004166131a2565b6108c191906131a2565b905067ffffffffffffffff841615806108dd575063bbf81e0081115b15610920576040517f53740a5200000000000000000000000000000000000000000000000000000000815267ffffffffffffffff851660048201526024016106ed565b6bffffffffffffffffffffffff831115610969576040517f0458ab37000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b8382600401601a8282829054906101000a900464ffffffffff1661098d91906131b5565b92506101000a81548164ffffffffff021916908364ffffffffff16021790555082826005015f8282829054906101000a90046fffffffffffffffffffffffffffffffff166109db91906131d2565b92506101000a8154816fffffffffffffffffffffffffffffffff02191690836fffffffffffffffffffffffffffffffff160217905550610a1a82611f09565b6040805167ffffffffffffffff861681526020810185905286917f8a79113520e7671121bca8ee4b3e1b76d0b0e613f4e15e418432f7a33d468966910160405180910390a2610aa173ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000163330866120a8565b5050610acc60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b505050565b610ad9611b48565b5f610ae385612104565b90505f610aef86611524565b825490915074010000000000000000000000000000000000000000900467ffffffffffffffff166020841b14610b54576040517f5e3fa051000000000000000000000000000000000000000000000000000000008152600481018790526024016106ed565b845f5b84811015610c5f575f6001841615610bb157868683818110610b7b57610b7b6131fa565b9050602002013583604051602001610b9d929190918252602082015260400190565b604051602081830303815290604052610bf5565b82878784818110610bc457610bc46131fa565b90506020020135604051602001610be5929190918252602082015260400190565b6040516020818303038152906040525b905060c05f1b19600282604051610c0c9190613227565b602060405180830381855afa158015610c27573d5f5f3e3d5ffd5b5050506040513d601f19601f82011682018060405250810190610c4a919061323d565b600195861c9591169350919091019050610b57565b5082600201548114610ca0576040517f5e3fa051000000000000000000000000000000000000000000000000000000008152600481018890526024016106ed565b6001830180547fffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffffff16905582547c0100000000000000000000000000000000000000000000000000000000900463ffffffff165f610cfc8561229d565b9050808560030160108282829054906101000a90046fffffffffffffffffffffffffffffffff16610d2d91906131d2565b92506101000a8154816fffffffffffffffffffffffffffffffff02191690836fffffffffffffffffffffffffffffffff160217905550887f4eea1dd8fcb57e83e2ac5dc82215c608ee83fad5c89ee471e52b7580d35cfc768383604051610db892919063ffffffff9290921682526fffffffffffffffffffffffffffffffff16602082015260400190565b60405180910390a25050505050610dee60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b50505050565b610dfc611b48565b5f610e08826002612462565b80549091507c0100000000000000000000000000000000000000000000000000000000900463ffffffff16610e3d8383611b76565b815463ffffffff8083167c01000000000000000000000000000000000000000000000000000000009092041603610ea3576040517f52bf3391000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b610ead83836124fe565b5050610ed860017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b50565b6060610ee5611b48565b5f829003610f1f576040517fb9a23e0300000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b8167ffffffffffffffff811115610f3857610f38613254565b604051908082528060200260200182016040528015610f61578160200160208202803683370190505b505f54909150610f7183826131a2565b5f908155805b8481101561102d57610f8981846131a2565b610f949060016131a2565b848281518110610fa657610fa66131fa565b602002602001018181525050610ffc848281518110610fc757610fc76131fa565b6020026020010151878784818110610fe157610fe16131fa565b905060a00201803603810190610ff79190613281565b61263f565b85858281811061100e5761100e6131fa565b905060a00201608001358261102391906131a2565b9150600101610f77565b5061107073ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000163330846120a8565b505061109b60017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b92915050565b6110a9611b48565b5f6110b5826001612462565b600181015490915073ffffffffffffffffffffffffffffffffffffffff163314611114576040517f8407da5e000000000000000000000000000000000000000000000000000000008152600481018390523360248201526044016106ed565b61111d81611e51565b15611157576040517fe0050a5c000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b60018101805464ffffffffff42811676010000000000000000000000000000000000000000000081027fffffffffff0000000000ff00ffffffffffffffffffffffffffffffffffffffff9093169290921774020000000000000000000000000000000000000000179092556004830180547001000000000000000000000000000000009092027fffffffffffffffffffffff0000000000ffffffffffffffffffffffffffffffff909216919091179081905583917f0fc3075ed12a7c6ae22f03793f31154b739fde75f708d06516d08d57a09b0d51917a01000000000000000000000000000000000000000000000000000090041661125584611eb6565b61125f91906131a2565b6040519081526020015b60405180910390a250610ed860017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b6112a3611b48565b5f8181526001602052604090206002600182015474010000000000000000000000000000000000000000900460ff1660058111156112e3576112e3612d3b565b036112f2576112f28282611b76565b6002600182015474010000000000000000000000000000000000000000900460ff16600581111561132557611325612d3b565b14801561133a575061133681611eb6565b4210155b156113af576001810180547fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff167403000000000000000000000000000000000000000017905560405182907fe5e79cf292a362bfd283293dc79aa476061a2b070cafe3fcb6d7f5bc81450052905f90a26114f0565b6002600182015474010000000000000000000000000000000000000000900460ff1660058111156113e2576113e2612d3b565b108061141e57506004600182015474010000000000000000000000000000000000000000900460ff16600581111561141c5761141c612d3b565b115b1561146a57818160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b600381015470010000000000000000000000000000000090046fffffffffffffffffffffffffffffffff161580156114b6575060048101546fffffffffffffffffffffffffffffffff16155b156114f0576040517f796fa0fd000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b6114fa82826124fe565b50610ed860017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b5f81815260016020526040812060048101547501000000000000000000000000000000000000000000900464ffffffffff16158061156a5750611566816129e8565b4210155b156115a4576040517f294b9687000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b60048101547501000000000000000000000000000000000000000000900464ffffffffff164311611604576040517f58744f49000000000000000000000000000000000000000000000000000000008152600481018490526024016106ed565b60048101547501000000000000000000000000000000000000000000900464ffffffffff16405f819003611667576040517fd58353a8000000000000000000000000000000000000000000000000000000008152600481018590526024016106ed565b81546116979060209074010000000000000000000000000000000000000000900467ffffffffffffffff16613355565b825460408051602081018590529081018790527c010000000000000000000000000000000000000000000000000000000090910463ffffffff16606082015267ffffffffffffffff9190911690608001604051602081830303815290604052805190602001205f1c6117099190613384565b949350505050565b5f8181526001602052604081206004810154700100000000000000000000000000000000900464ffffffffff16156117855760048101547a010000000000000000000000000000000000000000000000000000900464ffffffffff1661177682611eb6565b61178091906131a2565b611787565b5f5b9392505050565b5f611797611b48565b5f5f81546117a490613397565b9190508190559050611806816040518060a001604052808973ffffffffffffffffffffffffffffffffffffffff1681526020018881526020018767ffffffffffffffff1681526020018667ffffffffffffffff1681526020018581525061263f565b61184873ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000163330856120a8565b61187160017f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b95945050505050565b611882611b48565b5f61188c82612104565b60048101549091507501000000000000000000000000000000000000000000900464ffffffffff16156118ee576040517f1ea62985000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b6004810180547fffffffffffff0000000000ffffffffffffffffffffffffffffffffffffffffff1675010000000000000000000000000000000000000000004364ffffffffff811691909102919091179091558154604080517c010000000000000000000000000000000000000000000000000000000090920463ffffffff168252602082019290925283917fdbceece8cd0920419e2d8275b9b8d6b89f82c99804e8e763fd62aa7689b3ede29101611269565b6119aa611b48565b5f6119b6826001612462565b805490915073ffffffffffffffffffffffffffffffffffffffff1633148015906119e657506119e481611e51565b155b15611a26576040517ff8ebe631000000000000000000000000000000000000000000000000000000008152600481018390523360248201526044016106ed565b600581015460038201545f91611a51916fffffffffffffffffffffffffffffffff91821691166131a2565b6001830180547fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff16740500000000000000000000000000000000000000001790556003830180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000908116909155600584018054909116905560408051828152905191925084917fd3a36ada0da11577ee7c22b041e919c2cac9efccaee075523a97ba22b824169c9181900360200190a28154610ead9073ffffffffffffffffffffffffffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000008116911683612a93565b611b50612aee565b60027f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0055565b611b7f81611eb6565b6004820154700100000000000000000000000000000000900464ffffffffff16108015611bb45750611bb0816129e8565b4210155b15611e4d5780547c0100000000000000000000000000000000000000000000000000000000900463ffffffff165f611beb8361229d565b60048401805491925082915f90611c159084906fffffffffffffffffffffffffffffffff166131d2565b92506101000a8154816fffffffffffffffffffffffffffffffff02191690836fffffffffffffffffffffffffffffffff160217905550837f7e72be163c4088dcd2e1eaebdeb6e3c33f5a2dd419286a249e19976a8b7660058383604051611ca092919063ffffffff9290921682526fffffffffffffffffffffffffffffffff16602082015260400190565b60405180910390a260018381018054601590611cd99084907501000000000000000000000000000000000000000000900460ff166133ce565b92506101000a81548160ff021916908360ff160217905550600360ff168360010160159054906101000a900460ff1660ff1603611e4657600583015460038401545f91611d3b916fffffffffffffffffffffffffffffffff91821691166131d2565b6001850180547fffffffffffffffffffffff00ffffffffffffffffffffffffffffffffffffffff167404000000000000000000000000000000000000000017905560048501805491925082915f90611da69084906fffffffffffffffffffffffffffffffff166131d2565b82546101009290920a6fffffffffffffffffffffffffffffffff8181021990931691831602179091556003860180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000908116909155600587018054909116905560405190831681528691507f08a3dc14f58f55ecbed6240dd4a4e9b51a95cddb8a0f142ca79bc99dafdbc0fd9060200160405180910390a25050505050565b5050611b76565b5050565b60018101545f90611eae907f000000000000000000000000000000000000000000000000000000000000000067ffffffffffffffff1690760100000000000000000000000000000000000000000000900464ffffffffff166131a2565b421192915050565b60018101545f9061109b9064ffffffffff7b0100000000000000000000000000000000000000000000000000000082048116917601000000000000000000000000000000000000000000009004166131a2565b611f1281611eb6565b6004820154700100000000000000000000000000000000900464ffffffffff161080611f6f57506002600182015474010000000000000000000000000000000000000000900460ff166005811115611f6c57611f6c612d3b565b14155b15611f775750565b600481015460018201805464ffffffffff7a010000000000000000000000000000000000000000000000000000909304831692601b91611fd89185917b010000000000000000000000000000000000000000000000000000009004166131b5565b825464ffffffffff9182166101009390930a92830291909202199091161790555060058101546003820180546fffffffffffffffffffffffffffffffff928316925f91612027918591166131d2565b82546fffffffffffffffffffffffffffffffff9182166101009390930a9283029190920219909116179055506004810180547fff0000000000ffffffffffffffffffffffffffffffffffffffffffffffffffff16905560050180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000169055565b6120b6848484846001612b4b565b610dee576040517f5274afe700000000000000000000000000000000000000000000000000000000815273ffffffffffffffffffffffffffffffffffffffff851660048201526024016106ed565b5f612110826002612462565b600181015490915073ffffffffffffffffffffffffffffffffffffffff16331461216f576040517f8407da5e000000000000000000000000000000000000000000000000000000008152600481018390523360248201526044016106ed565b6121798282611b76565b6002600182015474010000000000000000000000000000000000000000900460ff1660058111156121ac576121ac612d3b565b146121f857818160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b61220181611eb6565b421061223c576040517f8de7457f000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b6004810154700100000000000000000000000000000000900464ffffffffff16421015612298576040517f397a4271000000000000000000000000000000000000000000000000000000008152600481018390526024016106ed565b919050565b5f5f6122a8836129e8565b60048401549091505f90700100000000000000000000000000000000900464ffffffffff166122d685611eb6565b6122e091906133e7565b6004850154909150819061230f90700100000000000000000000000000000000900464ffffffffff16846133e7565b600386015461233091906fffffffffffffffffffffffffffffffff166133fa565b61233a9190613411565b60038501805491945084915f906123649084906fffffffffffffffffffffffffffffffff16613424565b82546101009290920a6fffffffffffffffffffffffffffffffff818102199093169190921691909102179055506004840180547fffffffffffff00000000000000000000ffffffffffffffffffffffffffffffff1670010000000000000000000000000000000064ffffffffff8516027fffffffffffff0000000000ffffffffffffffffffffffffffffffffffffffffff1617905583546001908590601c906124349084907c0100000000000000000000000000000000000000000000000000000000900463ffffffff1661344c565b92506101000a81548163ffffffff021916908363ffffffff16021790555061245b84611f09565b5050919050565b5f82815260016020526040902081600581111561248157612481612d3b565b600182015474010000000000000000000000000000000000000000900460ff1660058111156124b2576124b2612d3b565b1461109b57828160010160149054906101000a900460ff166040517f800b06150000000000000000000000000000000000000000000000000000000081526004016106ed929190613161565b6003810180546004830180546fffffffffffffffffffffffffffffffff8084169094557fffffffffffffffffffffffffffffffff0000000000000000000000000000000081169091556001840154700100000000000000000000000000000000909204831692169061258890859073ffffffffffffffffffffffffffffffffffffffff1684612bde565b6125bf576003830180546fffffffffffffffffffffffffffffffff8085167001000000000000000000000000000000000291161790555b82546125f590859073ffffffffffffffffffffffffffffffffffffffff166fffffffffffffffffffffffffffffffff8416612bde565b610dee576004830180546fffffffffffffffffffffffffffffffff83167fffffffffffffffffffffffffffffffff0000000000000000000000000000000090911617905550505050565b60408101516060820151825173ffffffffffffffffffffffffffffffffffffffff16612697576040517fd92e233d00000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b608067ffffffffffffffff831610806126c657506126b6600183613468565b821667ffffffffffffffff165f14155b15612709576040517f045162f100000000000000000000000000000000000000000000000000000000815267ffffffffffffffff831660048201526024016106ed565b7f000000000000000000000000000000000000000000000000000000000000000067ffffffffffffffff168167ffffffffffffffff161080612758575063bbf81e0067ffffffffffffffff8216115b1561279b576040517f53740a5200000000000000000000000000000000000000000000000000000000815267ffffffffffffffff821660048201526024016106ed565b60808301516bffffffffffffffffffffffff10156127ed5782608001516040517f0458ab370000000000000000000000000000000000000000000000000000000081526004016106ed91815260200190565b5f8481526001602081815260409283902080547fffffffff0000000000000000000000000000000000000000000000000000000016337fffffffff0000000000000000ffffffffffffffffffffffffffffffffffffffff8116919091177401000000000000000000000000000000000000000067ffffffffffffffff8981168281029390931785558a51968501805473ffffffffffffffffffffffffffffffffffffffff9098167fffffffffffffffffffffff000000000000000000000000000000000000000000909816881790921775ffffffffffffffffffffffffffffffffffffffffffff167601000000000000000000000000000000000000000000004264ffffffffff908116919091027affffffffffffffffffffffffffffffffffffffffffffffffffffff16919091177b01000000000000000000000000000000000000000000000000000000918b16919091021790915589850151600285018190556080808c01516003870180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000166fffffffffffffffffffffffffffffffff831617905589519283529682019390935290881681880152606081019490945294519194909289927fcb8ee79aef97f2ea6c1c5672fedae874e3a5f900e255a5458c9c7d22e1042a34929181900390910190a45050505050565b60048101545f90700100000000000000000000000000000000900464ffffffffff1681612a1484611eb6565b9050612a4b67ffffffffffffffff7f00000000000000000000000000000000000000000000000000000000000000001660026133fa565b612a5583836133e7565b1061178757612a8e67ffffffffffffffff7f000000000000000000000000000000000000000000000000000000000000000016836131a2565b611709565b612aa08383836001612c8f565b610acc576040517f5274afe700000000000000000000000000000000000000000000000000000000815273ffffffffffffffffffffffffffffffffffffffff841660048201526024016106ed565b7f9b779b17422d0df92223018b32b4d1fa46e071723d6817e2486d003becc55f0054600203612b49576040517f3ee5aeb500000000000000000000000000000000000000000000000000000000815260040160405180910390fd5b565b6040517f23b872dd000000000000000000000000000000000000000000000000000000005f81815273ffffffffffffffffffffffffffffffffffffffff8781166004528616602452604485905291602083606481808c5af1925060015f51148316612bcd578383151615612bc1573d5f823e3d81fd5b5f883b113d1516831692505b604052505f60605295945050505050565b5f815f03612bee57506001611787565b612c2f73ffffffffffffffffffffffffffffffffffffffff7f0000000000000000000000000000000000000000000000000000000000000000168484612d17565b90508015611787578273ffffffffffffffffffffffffffffffffffffffff16847f4f2d18324ee95128de091ed2adc501295479000ce4c2cec607aeb1b67e189e2f84604051612c8091815260200190565b60405180910390a39392505050565b6040517fa9059cbb000000000000000000000000000000000000000000000000000000005f81815273ffffffffffffffffffffffffffffffffffffffff8616600452602485905291602083604481808b5af1925060015f51148316612d0b578383151615612cff573d5f823e3d81fd5b5f873b113d1516831692505b60405250949350505050565b5f6117098484845f612c8f565b5f60208284031215612d34575f5ffd5b5035919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52602160045260245ffd5b60068110612d9d577f4e487b71000000000000000000000000000000000000000000000000000000005f52602160045260245ffd5b9052565b815173ffffffffffffffffffffffffffffffffffffffff16815261020081016020830151612ddb602084018267ffffffffffffffff169052565b506040830151612df3604084018263ffffffff169052565b506060830151612e1b606084018273ffffffffffffffffffffffffffffffffffffffff169052565b506080830151612e2e6080840182612d68565b5060a0830151612e4360a084018260ff169052565b5060c0830151612e5c60c084018264ffffffffff169052565b5060e0830151612e7560e084018264ffffffffff169052565b50610100830151610100830152610120830151612ea76101208401826fffffffffffffffffffffffffffffffff169052565b50610140830151612ecd6101408401826fffffffffffffffffffffffffffffffff169052565b50610160830151612ef36101608401826fffffffffffffffffffffffffffffffff169052565b50610180830151612f0e61018084018264ffffffffff169052565b506101a0830151612f296101a084018264ffffffffff169052565b506101c0830151612f446101c084018264ffffffffff169052565b506101e0830151612f6a6101e08401826fffffffffffffffffffffffffffffffff169052565b5092915050565b803567ffffffffffffffff81168114612298575f5ffd5b5f5f5f60608486031215612f9a575f5ffd5b83359250612faa60208501612f71565b929592945050506040919091013590565b5f5f5f5f60608587031215612fce575f5ffd5b8435935060208501359250604085013567ffffffffffffffff811115612ff2575f5ffd5b8501601f81018713613002575f5ffd5b803567ffffffffffffffff811115613018575f5ffd5b8760208260051b840101111561302c575f5ffd5b949793965060200194505050565b5f5f6020838503121561304b575f5ffd5b823567ffffffffffffffff811115613061575f5ffd5b8301601f81018513613071575f5ffd5b803567ffffffffffffffff811115613087575f5ffd5b85602060a08302840101111561309b575f5ffd5b6020919091019590945092505050565b602080825282518282018190525f918401906040840190835b818110156130e25783518352602093840193909201916001016130c4565b509095945050505050565b803573ffffffffffffffffffffffffffffffffffffffff81168114612298575f5ffd5b5f5f5f5f5f60a08688031215613124575f5ffd5b61312d866130ed565b94506020860135935061314260408701612f71565b925061315060608701612f71565b949793965091946080013592915050565b828152604081016117876020830184612d68565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b8082018082111561109b5761109b613175565b64ffffffffff818116838216019081111561109b5761109b613175565b6fffffffffffffffffffffffffffffffff818116838216019081111561109b5761109b613175565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52603260045260245ffd5b5f82518060208501845e5f920191825250919050565b5f6020828403121561324d575f5ffd5b5051919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b5f60a0828403128015613292575f5ffd5b5060405160a0810167ffffffffffffffff811182821017156132db577f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b6040526132e7836130ed565b8152602083810135908201526132ff60408401612f71565b604082015261331060608401612f71565b60608201526080928301359281019290925250919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601260045260245ffd5b5f67ffffffffffffffff83168061336e5761336e613328565b8067ffffffffffffffff84160491505092915050565b5f8261339257613392613328565b500690565b5f7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff82036133c7576133c7613175565b5060010190565b60ff818116838216019081111561109b5761109b613175565b8181038181111561109b5761109b613175565b808202811582820484141761109b5761109b613175565b5f8261341f5761341f613328565b500490565b6fffffffffffffffffffffffffffffffff828116828216039081111561109b5761109b613175565b63ffffffff818116838216019081111561109b5761109b613175565b67ffffffffffffffff828116828216039081111561109b5761109b61317556'

@@ -1,0 +1,3 @@
+import { describeMarketplace } from './conformance.ts'
+
+describeMarketplace(1)
