@@ -3,10 +3,13 @@
  *
  * Run it as `node compile.ts` after a change to a `.sol` file. Nothing is fetched: the compiler and what the contracts import are
  * packages of the workspace. A test compiles again and compares, so that the artifacts cannot fall behind their source.
+ *
+ * `node compile.ts --standard-json DIRECTORY` writes what block explorers need to verify the code of the marketplace.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 
 const SOURCES = ['BlockHeader', 'DealBook', 'IMarketplace', 'Marketplace', 'PieceTree', 'TestUsdc']
 /** Those that are deployed. The others are parts of them. */
@@ -32,8 +35,18 @@ interface CompilerMessage {
 interface CompilerOutput {
   readonly errors?: readonly CompilerMessage[]
   readonly contracts?: Readonly<
-    Record<string, Readonly<Record<string, { abi: readonly unknown[]; evm: { bytecode: { object: string } } }>>>
+    Record<
+      string,
+      Readonly<Record<string, { abi: readonly unknown[]; metadata: string; evm: { bytecode: { object: string } } }>>
+    >
   >
+}
+
+/** What verifies the code of a contract, as the compiler takes it, and what it says about it. */
+export interface VerificationFiles {
+  /** The standard JSON input, with the text of every source. */
+  readonly input: string
+  readonly metadata: string
 }
 
 /**
@@ -43,22 +56,7 @@ interface CompilerOutput {
  * @throws {Error} with the compiler's own words when there is an error or a warning.
  */
 export function compileSources(sources: Readonly<Record<string, string>>): CompiledContract[] {
-  const input = {
-    language: 'Solidity',
-    sources: Object.fromEntries(Object.entries(sources).map(([file, content]) => [file, { content }])),
-    settings: {
-      optimizer: { enabled: true, runs: 1_000 },
-      evmVersion: 'cancun',
-      // The hash of the sources is left out, so that a comment does not change the code.
-      metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
-    },
-  }
-  // 10 MB of WebAssembly, loaded only by whoever compiles.
-  const solc: { compile(input: string, readers: { import: typeof readImport }): string } = require('solc')
-  const output: CompilerOutput = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }))
-  const complaints = (output.errors ?? []).filter(isComplaint)
-  if (complaints.length > 0) throw new Error(complaints.map(({ formattedMessage }) => formattedMessage).join('\n'))
+  const output = runCompiler(inputOf(sources))
   return Object.keys(sources).map((file) => {
     const name = file.replace(/\.sol$/, '')
     const compiled = output.contracts?.[file]?.[name]
@@ -67,10 +65,49 @@ export function compileSources(sources: Readonly<Record<string, string>>): Compi
   })
 }
 
+/** The files that verify the code of a contract of this package; see {@link VerificationFiles}. */
+export function verificationFiles(name: string): VerificationFiles {
+  const file = `${name}.sol`
+  const metadata = runCompiler(inputOf(ownSources())).contracts?.[file]?.[name]?.metadata
+  if (metadata === undefined) throw new Error(`there is no contract ${name}`)
+  const parsed: { readonly sources: Readonly<Record<string, unknown>> } = JSON.parse(metadata)
+  const sources = Object.keys(parsed.sources).map((path) => {
+    const isImported = path.startsWith(PACKAGE)
+    return [path, isImported ? readFileSync(require.resolve(path), 'utf8') : readSource(path.replace(/\.sol$/, ''))]
+  })
+  return { input: JSON.stringify(inputOf(Object.fromEntries(sources)), null, 2), metadata }
+}
+
+function inputOf(sources: Readonly<Record<string, string>>) {
+  return {
+    language: 'Solidity',
+    sources: Object.fromEntries(Object.entries(sources).map(([file, content]) => [file, { content }])),
+    settings: {
+      optimizer: { enabled: true, runs: 1_000 },
+      evmVersion: 'cancun',
+      // The hash of the sources is left out, so that a comment does not change the code.
+      metadata: { bytecodeHash: 'none', appendCBOR: false },
+      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'metadata'] } },
+    },
+  }
+}
+
+function runCompiler(input: ReturnType<typeof inputOf>): CompilerOutput {
+  // 10 MB of WebAssembly, loaded only by whoever compiles.
+  const solc: { compile(input: string, readers: { import: typeof readImport }): string } = require('solc')
+  const output: CompilerOutput = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }))
+  const complaints = (output.errors ?? []).filter(isComplaint)
+  if (complaints.length > 0) throw new Error(complaints.map(({ formattedMessage }) => formattedMessage).join('\n'))
+  return output
+}
+
 /** Compiles the contracts of this package. */
 export function compileContracts(): CompiledContract[] {
-  const compiled = compileSources(Object.fromEntries(SOURCES.map((name) => [`${name}.sol`, readSource(name)])))
-  return compiled.filter(({ name }) => DEPLOYED.includes(name))
+  return compileSources(ownSources()).filter(({ name }) => DEPLOYED.includes(name))
+}
+
+function ownSources(): Record<string, string> {
+  return Object.fromEntries(SOURCES.map((name) => [`${name}.sol`, readSource(name)]))
 }
 
 /** Errors, and warnings about the sources of this package: OpenZeppelin's are read there. */
@@ -98,10 +135,24 @@ function artifactOf({ name, abi, bytecode }: CompiledContract): string {
   ].join('\n\n')
 }
 
-if (import.meta.main) {
+function writeArtifacts(): void {
   for (const contract of compileContracts()) {
     const file = join(import.meta.dirname, 'artifacts', `${contract.name}.ts`)
     writeFileSync(file, artifactOf(contract))
     console.log(`${contract.name}: ${(contract.bytecode.length - 2) / 2} bytes of code`)
   }
+}
+
+function writeVerification(directory: string): void {
+  const { input, metadata } = verificationFiles('Marketplace')
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'Marketplace.standard-input.json'), input)
+  writeFileSync(join(directory, 'Marketplace.metadata.json'), metadata)
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { 'standard-json': { type: 'string' } } })
+  const directory = values['standard-json']
+  if (directory === undefined) writeArtifacts()
+  else writeVerification(directory)
 }

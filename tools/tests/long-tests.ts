@@ -9,6 +9,8 @@ export const LONG_TESTS: readonly string[] = [
   'packages/cli/src/doctor/adopt-here.test.ts',
   'packages/client/src/client-parts.test.ts',
   'packages/client/src/suite.test.ts',
+  'packages/contracts/src/marketplace-fuzz.test.ts',
+  'packages/contracts/src/marketplace-gas.test.ts',
   'packages/core/src/dag/directory/reference-directories.test.ts',
   'packages/core/src/dag/reference-importer.test.ts',
   'packages/prover/src/chain/deal-batches.test.ts',

@@ -1,45 +1,15 @@
-import { encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { type Address, type ContractFunctionArgs, encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compileSources } from '../compile.ts'
 import { marketplaceAbi } from './contracts.ts'
 import { dealSteps } from './testing/deal-steps.ts'
+import { HOSTILE_TOKEN } from './testing/hostile-token.ts'
 import { type Fixture, openFixture, PERIOD } from './testing/marketplace-fixture.ts'
+import { tokenAbi } from './testing/model/fuzz-chain.ts'
 
-/** A token that refuses accounts, as USDC does, and one that calls back on every transfer, as USDC never would. */
-const HOSTILE_TOKEN = `
-// SPDX-License-Identifier: Apache-2.0 OR MIT
-pragma solidity 0.8.37;
-import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
-
-contract HostileToken is ERC20("Hostile", "HOSTILE") {
-    mapping(address => bool) public isRefused;
-    address private target;
-    bytes private data;
-    uint256 public calls;
-    uint256 public callsThatWorked;
-
-    function mint(address to, uint256 amount) external { _mint(to, amount); }
-    function refuse(address account, bool isNow) external { isRefused[account] = isNow; }
-    function callBack(address target_, bytes calldata data_) external { target = target_; data = data_; }
-
-    function _update(address from, address to, uint256 value) internal override {
-        require(!isRefused[to], "refused");
-        super._update(from, to, value);
-        if (target == address(0)) return;
-        calls++;
-        (bool worked,) = target.call(data);
-        if (worked) callsThatWorked++;
-    }
-}
-`
-const hostileAbi = parseAbi([
-  'function refuse(address account, bool isNow)',
-  'function callBack(address target, bytes data)',
-  'function calls() view returns (uint256)',
-  'function callsThatWorked() view returns (uint256)',
-])
 const account = mnemonicToAccount('test test test test test test test test test test test junk')
+type TokenCall = 'freeze' | 'pause' | 'fail' | 'callBack'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -48,57 +18,101 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.stop())
 
-const { activeDeal, provePeriod } = dealSteps(() => fixture)
+const { activeDeal, propose, provePeriod, stateOf } = dealSteps(() => fixture)
 
 function token() {
-  return { address: fixture.usdc, abi: hostileAbi, account, chain: null } as const
+  return { address: fixture.usdc, abi: tokenAbi, account, chain: null } as const
 }
 
-async function refuse(who: `0x${string}`, isNow: boolean): Promise<void> {
-  await fixture.client.writeContract({ ...token(), functionName: 'refuse', args: [who, isNow] })
+async function tell<Name extends TokenCall>(
+  functionName: Name,
+  args: ContractFunctionArgs<typeof tokenAbi, 'nonpayable', Name>,
+) {
+  // biome-ignore lint/suspicious/noExplicitAny: viem cannot follow a name that is generic; the arguments are exact.
+  await fixture.client.writeContract({ ...token(), functionName, args } as any)
   await fixture.mine(1)
 }
 
+const terms = { duration: 4n * BigInt(PERIOD), totalPayment: 4_000n, bond: 100n }
+
 describe('payments', () => {
   let dealId: bigint
+  /** One period is proven and one missed: 1,000 are the prover's, and 1,010 the client's. */
   beforeEach(async () => {
-    dealId = await activeDeal({ duration: 4n * BigInt(PERIOD), totalPayment: 4_000n })
+    dealId = await activeDeal(terms)
     await provePeriod(dealId)
     await fixture.passSeconds(2 * PERIOD)
   })
 
-  it.each(['client', 'prover'] as const)(
-    'reach the other side where the %s cannot be paid, and it later',
-    async (side) => {
+  it.each([
+    ['client', 'reverts', false],
+    ['client', 'answers false', true],
+    ['prover', 'reverts', false],
+    ['prover', 'answers false', true],
+  ] as const)(
+    'reach the other side where the %s cannot be paid (the token %s), and it later',
+    async (side, _, isQuiet) => {
       const { client1, prover, stranger } = fixture
-      const [refused, other, owed] =
-        side === 'client' ? [client1, prover, 'refundable' as const] : [prover, client1, 'earned' as const]
-      await refuse(refused.address, true)
-      const before = await Promise.all([fixture.balance(refused.address), fixture.balance(other.address)])
-      await stranger.send('settle', [dealId])
-      const after = await Promise.all([fixture.balance(refused.address), fixture.balance(other.address)])
-      expect(after).toEqual([before[0], before[1] + 1_000n])
-      expect((await fixture.deal(dealId))[owed]).toBe(1_000n)
+      const [frozen, other] = side === 'client' ? [client1, prover] : [prover, client1]
+      const [own, others] = side === 'client' ? [1_010n, 1_000n] : [1_000n, 1_010n]
+      const gainsOf = async (act: () => Promise<unknown>) => {
+        const before = await Promise.all([fixture.balance(frozen.address), fixture.balance(other.address)])
+        await act()
+        const after = await Promise.all([fixture.balance(frozen.address), fixture.balance(other.address)])
+        return after.map((balance, index) => balance - (before[index] ?? 0n))
+      }
+      await tell('fail', [isQuiet])
+      await tell('freeze', [frozen.address, true])
+      expect(await gainsOf(() => stranger.send('settle', [dealId]))).toEqual([0n, others])
+      const deal = await fixture.deal(dealId)
+      expect(side === 'client' ? deal.refundable + deal.forfeited : deal.earned).toBe(own)
+      await expect(stranger.attempt('settle', [dealId])).resolves.toMatchObject({ status: 'success' })
 
       await fixture.passSeconds(10 * PERIOD)
       await stranger.send('slash', [dealId])
-      await refuse(refused.address, false)
-      await stranger.send('settle', [dealId])
-      const sum = async () => (await fixture.balance(refused.address)) + (await fixture.balance(other.address))
-      expect((await sum()) - before[0] - before[1]).toBe(4_000n)
-      expect((await fixture.deal(dealId))[owed]).toBe(0n)
+      await tell('freeze', [frozen.address, false])
+      expect(await gainsOf(() => stranger.send('settle', [dealId]))).toEqual([side === 'client' ? 3_100n : own, 0n])
+      await expect(stranger.refusal('settle', [dealId])).resolves.toMatchObject({ name: 'NothingToSettle' })
     },
   )
 
-  it('cannot be drawn twice by calling back from inside one', async () => {
-    const { prover, stranger } = fixture
-    const data = encodeFunctionData({ abi: marketplaceAbi, functionName: 'settle', args: [dealId] })
-    await fixture.client.writeContract({ ...token(), functionName: 'callBack', args: [fixture.marketplace, data] })
-    await fixture.mine(1)
-    const before = await fixture.balance(prover.address)
+  it('wait while the token pauses everything; proofs and misses go on, and nothing is lost', async () => {
+    const { client1, prover, stranger } = fixture
+    await tell('pause', [true])
+    await provePeriod(dealId)
     await stranger.send('settle', [dealId])
-    expect((await fixture.balance(prover.address)) - before).toBe(1_000n)
-    await expect(fixture.client.readContract({ ...token(), functionName: 'calls' })).resolves.toBe(2n)
-    await expect(fixture.client.readContract({ ...token(), functionName: 'callsThatWorked' })).resolves.toBe(0n)
+    await client1.send('endDeal', [dealId])
+    await fixture.passSeconds(4 * PERIOD)
+    await stranger.send('settle', [dealId])
+    expect(await stateOf(dealId)).toBe('Settled')
+    // Proved, missed, proved, and the period of the notice was missed.
+    const owed = { earned: 2_000n, refundable: 2_000n, forfeited: 20n, bondLeft: 80n, remaining: 0n }
+    await expect(fixture.deal(dealId)).resolves.toMatchObject(owed)
+    await tell('pause', [false])
+    const before = await Promise.all([fixture.balance(client1.address), fixture.balance(prover.address)])
+    await stranger.send('settle', [dealId])
+    const after = await Promise.all([fixture.balance(client1.address), fixture.balance(prover.address)])
+    expect(after.map((balance, index) => balance - (before[index] ?? 0n))).toEqual([2_020n, 2_080n])
   })
+
+  it.each(['settle', 'slash', 'withdrawDeal', 'endDeal', 'openChallenge'] as const)(
+    'cannot be drawn twice by calling %s from inside one',
+    async (functionName) => {
+      const { client1, prover, stranger } = fixture
+      const target = functionName === 'withdrawDeal' ? await propose(terms) : dealId
+      const data = encodeFunctionData({ abi: marketplaceAbi, functionName, args: [target] })
+      const read = (name: 'calls' | 'callsThatWorked') =>
+        fixture.client.readContract({ ...token(), functionName: name })
+      const callsBefore = await read('calls')
+      await tell('callBack', [fixture.marketplace, data])
+      const before = await fixture.balance(prover.address)
+      await stranger.send('settle', [dealId])
+      await client1.send('extendDeal', [dealId, BigInt(PERIOD), 5n])
+      await client1.send('endDeal', [dealId])
+      await tell('callBack', [zeroAddress as Address, '0x'])
+      expect((await fixture.balance(prover.address)) - before).toBe(1_000n)
+      expect((await read('calls')) - callsBefore).toBeGreaterThanOrEqual(4n)
+      expect(await read('callsThatWorked')).toBe(0n)
+    },
+  )
 })

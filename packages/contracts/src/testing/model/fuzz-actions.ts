@@ -152,7 +152,7 @@ export class FuzzActions {
   }
 
   async #extend(): Promise<void> {
-    const [dealId, deal] = this.#deal(this.#is(70) ? 'Active' : 'Proposed')
+    const [dealId, deal] = this.#deal(this.#is(70) ? 'Active' : 'Proposed', this.#isRunning)
     const seconds = this.#is(5) ? 0 : this.#is(30) ? 1 + this.#random(50) : 1 + this.#random(3 * PERIOD)
     const pay = this.#amount()
     const client = this.#caller(deal?.client, this.#fuzz.clients)
@@ -162,7 +162,7 @@ export class FuzzActions {
   }
 
   async #end(): Promise<void> {
-    const [dealId, deal] = this.#deal(this.#is(80) ? 'Active' : 'Proposed')
+    const [dealId, deal] = this.#deal(this.#is(80) ? 'Active' : 'Proposed', this.#isRunning)
     const client = this.#caller(deal?.client, this.#fuzz.clients)
     await this.#call('endDeal', client, [dealId], [dealId], (context) => this.#fuzz.model.end(context, dealId))
   }
@@ -176,7 +176,10 @@ export class FuzzActions {
   }
 
   async #slash(): Promise<void> {
-    const [dealId] = this.#deal('Active', ({ accountedUntil }) => accountedUntil + PERIOD <= this.#now)
+    const [dealId] = this.#deal(
+      'Active',
+      (each) => each.accountedUntil < each.termEnd && each.accountedUntil + PERIOD <= this.#now,
+    )
     await this.#call('slash', this.#fuzz.stranger, [dealId], [dealId], (context) =>
       this.#fuzz.model.slash(context, dealId),
     )
@@ -322,6 +325,8 @@ export class FuzzActions {
   get #now(): number {
     return this.#fuzz.contextOf(this.#fuzz.stranger).now
   }
+
+  readonly #isRunning = ({ termEnd, isEnding }: ModelDeal): boolean => termEnd > this.#now && !isEnding
 
   /** The period that the contract has as current is the one that runs. */
   #isCurrent({ accountedUntil }: ModelDeal): boolean {
